@@ -1,0 +1,1 @@
+//! The expert's rules as pure functions: screening, P–F stage, degradation, remaining life, risk.

@@ -1,0 +1,2 @@
+//! The program `pdm-agent`.
+fn main() {}

@@ -1,0 +1,2 @@
+//! The program `pdm`: broker, edge and agent in one process.
+fn main() {}

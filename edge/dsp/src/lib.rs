@@ -1,0 +1,1 @@
+//! Signal science of rolling bearings: pure functions of samples, no clock, no files, no runtime.

@@ -1,0 +1,1 @@
+//! Metrics and health over HTTP, on loopback unless told otherwise.

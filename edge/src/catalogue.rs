@@ -1,0 +1,1 @@
+//! The bearing catalogue (`config/bearings.toml`, built in): geometry or orders by designation.

@@ -1,0 +1,91 @@
+//! What people type: one file a command, each with its arguments, help and exit codes.
+
+use clap::{CommandFactory, Parser, Subcommand};
+use pdm_shared::exit::Exit;
+
+pub mod analyze;
+pub mod bearings;
+pub mod check;
+pub mod replay;
+pub mod run;
+pub mod series;
+pub mod simulate;
+
+/// Bearing vibration on a gateway: measure, judge, publish without losing an event.
+#[derive(Debug, Parser)]
+#[command(name = "pdm-edge", version, about, propagate_version = true)]
+pub struct Cli {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Analyse recordings without state: one event a recording
+    Analyze(analyze::Args),
+    /// Run snapshots through the whole stateful pipeline
+    Replay(replay::Args),
+    /// Run a historian's feature series through baseline, anomaly, trend and remaining life
+    Series(series::Args),
+    /// Measure and publish until stopped
+    Run(run::Args),
+    /// Check configuration and connections
+    Check(check::Args),
+    /// Write a simulated recording
+    Simulate(simulate::Args),
+    /// List the bearing catalogue
+    Bearings(bearings::Args),
+    /// Print shell completions
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs one command to its end.
+///
+/// # Errors
+/// Whatever stopped it, with its context; [`exit_of`] tells the exit code.
+pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        Command::Analyze(args) => analyze::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Series(args) => series::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Bearings(args) => bearings::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "pdm-edge",
+                &mut std::io::stdout().lock(),
+            );
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+/// A failure that knows its exit code. Commands attach it with `anyhow::Error::context`-like
+/// wrapping: `Err(Failure::new(Exit::NoInput, error).into())`.
+#[derive(Debug, thiserror::Error)]
+#[error("{source:#}")]
+pub struct Failure {
+    exit: Exit,
+    source: anyhow::Error,
+}
+
+impl Failure {
+    /// A failure with its exit code.
+    pub fn new(exit: Exit, source: impl Into<anyhow::Error>) -> Self {
+        Self { exit, source: source.into() }
+    }
+}
+
+/// The exit code that an error stands for: that of the [`Failure`] in it, else a bug's.
+pub fn exit_of(error: &anyhow::Error) -> Exit {
+    error.downcast_ref::<Failure>().map_or(Exit::Software, |failure| failure.exit)
+}

@@ -1,0 +1,1 @@
+//! Spectra for people: in the terminal and as PNG, with the defect frequencies marked.

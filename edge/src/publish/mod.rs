@@ -1,0 +1,1 @@
+//! Spool to broker: connection, birth and last will, what has no PUBACK, receipts.

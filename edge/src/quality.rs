@@ -1,0 +1,1 @@
+//! Can this signal be judged at all? (R-EDGE-5)

@@ -1,0 +1,1 @@
+//! A historian's feature series through the same judgement as live windows.

@@ -1,0 +1,1 @@
+//! `edge.toml`: what was typed, and what is meant after validation.

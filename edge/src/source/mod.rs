@@ -1,0 +1,1 @@
+//! Where vibration comes from: recordings, streams, the simulator.

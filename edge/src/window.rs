@@ -1,0 +1,1 @@
+//! Blocks of channel × sample cut into windows of equal length.

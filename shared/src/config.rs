@@ -1,0 +1,130 @@
+//! Reading a TOML file into a typed form with errors that say file, line, key and what is allowed.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+/// A configuration that cannot be used. The program shows it and exits with 78.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read configuration {}: {source}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not the TOML that is expected.
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Syntax {
+        /// Which file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong there, with the allowed keys or type.
+        message: String,
+    },
+    /// A value that its key does not allow.
+    #[error("{}: {key} is {value}, allowed is {allowed}", path.display())]
+    Value {
+        /// Which file.
+        path: PathBuf,
+        /// Dotted key.
+        key: String,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        allowed: String,
+    },
+}
+
+impl ConfigError {
+    /// A value that its key does not allow.
+    pub fn value(
+        path: &Path,
+        key: impl Into<String>,
+        value: impl ToString,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self::Value {
+            path: path.to_owned(),
+            key: key.into(),
+            value: value.to_string(),
+            allowed: allowed.into(),
+        }
+    }
+}
+
+/// Reads `path` as TOML into `T`; give `T` `deny_unknown_fields` so that a mistyped key is found.
+///
+/// # Errors
+/// [`ConfigError`] with file, line, column and the parser's words.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+    parse(path, &text)
+}
+
+/// Reads `text`, as if it stood in `path`.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        let before = text.get(..offset).unwrap_or("");
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+        let key = key_at(text, line);
+        let message = match key {
+            Some(key) if !error.message().contains(&format!("`{key}`")) => {
+                format!("{key}: {}", error.message())
+            }
+            _ => error.message().to_owned(),
+        };
+        ConfigError::Syntax { path: path.to_owned(), line, column, message }
+    })
+}
+
+/// The key on a line, if the line is `key = value`.
+fn key_at(text: &str, line: usize) -> Option<&str> {
+    let (key, _value) = text.lines().nth(line - 1)?.split_once('=')?;
+    Some(key.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Settings {
+        #[expect(dead_code, reason = "only its reading is tested")]
+        rate_hz: f64,
+    }
+
+    fn message(text: &str) -> String {
+        parse::<Settings>(Path::new("edge.toml"), text).expect_err("wrong").to_string()
+    }
+
+    #[test]
+    fn an_unknown_key_is_told_with_file_line_and_what_is_allowed() {
+        assert_eq!(
+            message("rate_hz = 1.0\nrte_hz = 2.0\n"),
+            "edge.toml:2:1: unknown field `rte_hz`, expected `rate_hz`"
+        );
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_with_its_key() {
+        let text = message("# a comment\nrate_hz = \"fast\"\n");
+        assert!(
+            text.starts_with("edge.toml:2:11: rate_hz: invalid type: string \"fast\""),
+            "{text}"
+        );
+    }
+}

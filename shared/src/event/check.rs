@@ -1,0 +1,188 @@
+//! What a well-formed event must satisfy beyond its types: the agent refuses the rest.
+
+use super::{EVENT_SCHEMA, Event, FrequencyDomain, MAX_SPECTRUM_LINES, Rul, Spectra};
+use crate::fault::Fault;
+
+/// An event that contradicts its contract. The caller dead-letters it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventError {
+    /// Another schema or version.
+    #[error("schema is {got:?}, expected {EVENT_SCHEMA:?}")]
+    Schema {
+        /// What the event says.
+        got: String,
+    },
+    /// A number outside what its name allows.
+    #[error("{path} is {got}, allowed is {allowed}")]
+    OutOfRange {
+        /// JSON path of the field.
+        path: String,
+        /// Its value.
+        got: f64,
+        /// The allowed range.
+        allowed: &'static str,
+    },
+    /// Two fields that cannot both be so.
+    #[error("{path}: {reason}")]
+    Contradiction {
+        /// JSON path of the field.
+        path: &'static str,
+        /// What does not fit.
+        reason: String,
+    },
+}
+
+fn range(path: &str, value: f64, allowed: &'static str, fits: bool) -> Result<(), EventError> {
+    if value.is_finite() && fits {
+        Ok(())
+    } else {
+        Err(EventError::OutOfRange { path: path.to_owned(), got: value, allowed })
+    }
+}
+
+fn not_negative(path: &str, value: Option<f64>) -> Result<(), EventError> {
+    value.map_or(Ok(()), |v| range(path, v, "a finite number not below 0", v >= 0.0))
+}
+
+fn share(path: &str, value: Option<f64>) -> Result<(), EventError> {
+    value.map_or(Ok(()), |v| range(path, v, "0 to 1", (0.0..=1.0).contains(&v)))
+}
+
+impl Event {
+    /// Checks what the types cannot say.
+    ///
+    /// # Errors
+    /// The first [`EventError`] found, with its JSON path.
+    pub fn check(&self) -> Result<(), EventError> {
+        if self.schema != EVENT_SCHEMA {
+            return Err(EventError::Schema { got: self.schema.clone() });
+        }
+        if self.sequence == 0 || i64::try_from(self.sequence).is_err() {
+            return Err(EventError::OutOfRange {
+                path: "sequence".to_owned(),
+                got: self.sequence as f64,
+                allowed: "1 to 2^63 - 1",
+            });
+        }
+        not_negative("delayed_s", Some(self.delayed_s))?;
+        not_negative("window.sampling_rate_hz", Some(self.window.sampling_rate_hz))?;
+        not_negative("window.duration_s", Some(self.window.duration_s))?;
+        not_negative("operating.shaft_speed_rpm", self.operating.shaft_speed_rpm)?;
+        share("anomaly.score", self.anomaly.score)?;
+        self.check_time_domain()?;
+        self.frequency_domain.check()?;
+        not_negative("trend.span_h", self.trend.span_h)?;
+        self.rul.check()?;
+        self.spectra.as_ref().map_or(Ok(()), Spectra::check)
+    }
+
+    fn check_time_domain(&self) -> Result<(), EventError> {
+        let t = &self.time_domain;
+        for (path, value) in [
+            ("time_domain.rms_g", t.rms_g),
+            ("time_domain.peak_g", t.peak_g),
+            ("time_domain.peak_to_peak_g", t.peak_to_peak_g),
+            ("time_domain.crest_factor", t.crest_factor),
+            ("time_domain.kurtosis", t.kurtosis),
+            ("time_domain.shape_factor", t.shape_factor),
+            ("time_domain.impulse_factor", t.impulse_factor),
+            ("time_domain.clearance_factor", t.clearance_factor),
+            ("time_domain.envelope_rms_g", t.envelope_rms_g),
+            ("time_domain.velocity_rms_mm_s", t.velocity_rms_mm_s),
+        ] {
+            not_negative(path, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl FrequencyDomain {
+    fn check(&self) -> Result<(), EventError> {
+        share("frequency_domain.confidence", Some(self.confidence))?;
+        not_negative("frequency_domain.noise_floor_g", self.noise_floor_g)?;
+        for fault in Fault::ALL {
+            let line = self.line(fault);
+            let path = |field: &str| format!("frequency_domain.{}.{field}", fault.frequency_key());
+            share(&path("score"), line.score)?;
+            not_negative(&path("frequency_hz"), line.frequency_hz)?;
+            not_negative(&path("amplitude_g"), line.amplitude_g)?;
+            not_negative(&path("envelope_amplitude"), line.envelope_amplitude)?;
+        }
+        Ok(())
+    }
+}
+
+impl Rul {
+    fn check(&self) -> Result<(), EventError> {
+        let contradiction = |reason: String| Err(EventError::Contradiction { path: "rul", reason });
+        match (self.hours, &self.unknown) {
+            (None, None) => contradiction("neither hours nor the reason why unknown".to_owned()),
+            (Some(_), Some(_)) => contradiction("hours and unknown at once".to_owned()),
+            (None, Some(_)) => Ok(()),
+            (Some(hours), None) => {
+                not_negative("rul.hours", Some(hours))?;
+                not_negative("rul.ci_low_hours", self.ci_low_hours)?;
+                not_negative("rul.ci_high_hours", self.ci_high_hours)?;
+                share("rul.confidence", self.confidence)?;
+                let low = self.ci_low_hours.unwrap_or(hours);
+                let high = self.ci_high_hours.unwrap_or(hours);
+                if low <= hours && hours <= high {
+                    Ok(())
+                } else {
+                    contradiction(format!("{hours} h is not within {low} h to {high} h"))
+                }
+            }
+        }
+    }
+}
+
+impl Spectra {
+    fn check(&self) -> Result<(), EventError> {
+        for (path, lines) in
+            [("spectra.envelope", &self.envelope), ("spectra.acceleration", &self.acceleration)]
+        {
+            let count = lines.amplitude.len();
+            if count > MAX_SPECTRUM_LINES {
+                let reason = format!("{count} lines, at most {MAX_SPECTRUM_LINES}");
+                return Err(EventError::Contradiction { path, reason });
+            }
+            not_negative(path, Some(lines.df_hz))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Event {
+        serde_json::from_str(include_str!("../../../config/examples/event.json")).expect("event")
+    }
+
+    #[test]
+    fn another_schema_is_refused() {
+        let event = Event { schema: "pdm.event/9".to_owned(), ..example() };
+        assert!(matches!(event.check(), Err(EventError::Schema { .. })));
+    }
+
+    #[test]
+    fn a_confidence_above_one_is_refused_with_its_path() {
+        let mut event = example();
+        event.frequency_domain.confidence = 1.5;
+        let text = event.check().expect_err("too sure").to_string();
+        assert_eq!(text, "frequency_domain.confidence is 1.5, allowed is 0 to 1");
+    }
+
+    #[test]
+    fn a_rul_is_hours_or_a_reason_never_both_never_neither() {
+        let mut event = example();
+        event.rul.unknown = Some("no trend".to_owned());
+        assert!(event.check().is_err());
+        event.rul = Rul::default();
+        assert!(event.check().is_err());
+        event.rul = Rul::unknown("no trend");
+        assert_eq!(event.check(), Ok(()));
+    }
+}

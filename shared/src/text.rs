@@ -1,0 +1,40 @@
+//! A text in the two languages of the product, and the choice between them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A language that texts are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Korean, the users' first language.
+    #[default]
+    Ko,
+    /// English.
+    En,
+}
+
+/// One statement in Korean and English. Both are always there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// Korean.
+    pub ko: String,
+    /// English.
+    pub en: String,
+}
+
+impl Text {
+    /// Makes a text of its two forms.
+    pub fn new(ko: impl Into<String>, en: impl Into<String>) -> Self {
+        Self { ko: ko.into(), en: en.into() }
+    }
+
+    /// The form in one language.
+    pub fn in_language(&self, language: Language) -> &str {
+        match language {
+            Language::Ko => &self.ko,
+            Language::En => &self.en,
+        }
+    }
+}

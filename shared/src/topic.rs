@@ -1,0 +1,226 @@
+//! MQTT topics: made here, read here, nowhere else.
+
+use std::fmt;
+
+use crate::id::{BearingId, EquipmentId, GatewayId, NameError, SiteId};
+
+/// The first levels of every topic, such as `pdm/v1` or a UNS path `enterprise/site/area/line`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+pub struct Prefix(String);
+
+impl Prefix {
+    /// Makes a prefix of one or more levels.
+    ///
+    /// # Errors
+    /// [`NameError`] if a level is empty or holds a wildcard.
+    pub fn new(prefix: impl Into<String>) -> Result<Self, NameError> {
+        let prefix = prefix.into();
+        let fits = prefix.len() <= 256
+            && !prefix.starts_with('$')
+            && prefix.split('/').all(|level| {
+                !level.is_empty()
+                    && !level.chars().any(|c| matches!(c, '+' | '#') || c.is_control())
+            });
+        if fits { Ok(Self(prefix)) } else { Err(NameError { what: "topic prefix", got: prefix }) }
+    }
+
+    /// The prefix as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Prefix {
+    fn default() -> Self {
+        Self("pdm/v1".to_owned())
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = NameError;
+
+    fn try_from(prefix: String) -> Result<Self, NameError> {
+        Self::new(prefix)
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> Self {
+        prefix.0
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is said about a bearing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BearingTopic {
+    /// One event per window.
+    Event,
+    /// The last event in short, retained.
+    State,
+    /// The last diagnosis, retained.
+    Diagnosis,
+    /// What staff is told.
+    Notification,
+    /// Acknowledgement by staff.
+    Ack,
+}
+
+impl BearingTopic {
+    const ALL: [Self; 5] =
+        [Self::Event, Self::State, Self::Diagnosis, Self::Notification, Self::Ack];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::State => "state",
+            Self::Diagnosis => "diagnosis",
+            Self::Notification => "notification",
+            Self::Ack => "ack",
+        }
+    }
+}
+
+/// What is said about a gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GatewayTopic {
+    /// Birth document and last will, retained.
+    Status,
+    /// What the agent has stored, retained.
+    Receipt,
+}
+
+impl GatewayTopic {
+    const ALL: [Self; 2] = [Self::Status, Self::Receipt];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Receipt => "receipt",
+        }
+    }
+}
+
+/// A topic, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topic {
+    /// `{prefix}/{site}/{equipment_id}/{bearing_id}/{what}`
+    Bearing {
+        /// Site.
+        site: SiteId,
+        /// Machine.
+        equipment: EquipmentId,
+        /// Bearing.
+        bearing: BearingId,
+        /// Event, state, diagnosis, …
+        what: BearingTopic,
+    },
+    /// `{prefix}/{site}/gateway/{gateway_id}/{what}`
+    Gateway {
+        /// Site.
+        site: SiteId,
+        /// Gateway.
+        gateway: GatewayId,
+        /// Status or receipt.
+        what: GatewayTopic,
+    },
+    /// `{prefix}/dead-letter`
+    DeadLetter,
+}
+
+impl Topic {
+    /// The topic as text.
+    pub fn under(&self, prefix: &Prefix) -> String {
+        match self {
+            Self::Bearing { site, equipment, bearing, what } => {
+                format!("{prefix}/{site}/{equipment}/{bearing}/{}", what.as_str())
+            }
+            Self::Gateway { site, gateway, what } => {
+                format!("{prefix}/{site}/gateway/{gateway}/{}", what.as_str())
+            }
+            Self::DeadLetter => format!("{prefix}/dead-letter"),
+        }
+    }
+
+    /// Takes a topic apart; `None` if it is none of ours.
+    pub fn parse(prefix: &Prefix, topic: &str) -> Option<Self> {
+        let rest = topic.strip_prefix(prefix.as_str())?.strip_prefix('/')?;
+        let levels: Vec<&str> = rest.split('/').collect();
+        match levels[..] {
+            ["dead-letter"] => Some(Self::DeadLetter),
+            [site, "gateway", gateway, what]
+                if GatewayTopic::ALL.iter().any(|topic| topic.as_str() == what) =>
+            {
+                Some(Self::Gateway {
+                    site: site.parse().ok()?,
+                    gateway: gateway.parse().ok()?,
+                    what: GatewayTopic::ALL.into_iter().find(|topic| topic.as_str() == what)?,
+                })
+            }
+            [site, equipment, bearing, what] => Some(Self::Bearing {
+                site: site.parse().ok()?,
+                equipment: equipment.parse().ok()?,
+                bearing: bearing.parse().ok()?,
+                what: BearingTopic::ALL.into_iter().find(|topic| topic.as_str() == what)?,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The filter for one kind of bearing topic of every site, machine and bearing.
+    pub fn bearing_filter(prefix: &Prefix, what: BearingTopic) -> String {
+        format!("{prefix}/+/+/+/{}", what.as_str())
+    }
+
+    /// The filter for one kind of gateway topic of every site and gateway.
+    pub fn gateway_filter(prefix: &Prefix, what: GatewayTopic) -> String {
+        format!("{prefix}/+/gateway/+/{}", what.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn topics_are_those_of_the_contract() {
+        let prefix = Prefix::default();
+        let topic = Topic::Bearing {
+            site: "ulsan-1".parse().expect("name"),
+            equipment: "P-101".parse().expect("name"),
+            bearing: "DE".parse().expect("name"),
+            what: BearingTopic::Event,
+        };
+        assert_eq!(topic.under(&prefix), "pdm/v1/ulsan-1/P-101/DE/event");
+        assert_eq!(Topic::DeadLetter.under(&prefix), "pdm/v1/dead-letter");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            site in "[a-z가-힣0-9 _.-]{1,12}", gateway in "[a-zA-Z0-9-]{1,12}",
+            what in prop::sample::select(GatewayTopic::ALL.to_vec()),
+        ) {
+            prop_assume!(site.trim() == site);
+            let prefix = Prefix::new("enterprise/site/area").expect("prefix");
+            let topic = Topic::Gateway {
+                site: site.parse().expect("name"), gateway: gateway.parse().expect("name"), what,
+            };
+            prop_assert_eq!(Topic::parse(&prefix, &topic.under(&prefix)), Some(topic));
+        }
+
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "\\PC*") {
+            let _unused = Topic::parse(&Prefix::default(), &text);
+        }
+    }
+}

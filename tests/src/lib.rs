@@ -1,0 +1,1 @@
+//! The harness of the end-to-end suites: real servers, real programs, real recordings.
