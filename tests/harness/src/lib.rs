@@ -1,0 +1,19 @@
+//! What tests of every crate need from the machine: real servers in temporary folders on free
+//! ports, the folder of real recordings, child processes that die with the test, and the one way
+//! to say that a test was not run.
+//!
+//! Nothing here knows the product: it is a leaf that the crates' tests share.
+
+mod mosquitto;
+mod needs;
+mod postgres;
+mod process;
+mod smtp;
+mod wait;
+
+pub use mosquitto::{Mosquitto, Persistence};
+pub use needs::{data_dir, not_run, program};
+pub use postgres::Postgres;
+pub use process::{Child, binary, free_port};
+pub use smtp::Smtp;
+pub use wait::until;

@@ -1,0 +1,106 @@
+//! A real Mosquitto on a free port in a temporary folder.
+
+use std::fmt::Write;
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::needs::program;
+use crate::process::{Child, free_port};
+use crate::wait::until;
+
+/// Whether the broker keeps sessions, queues and retained messages over a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence {
+    /// Everything is on disk within a second.
+    Disk,
+    /// A restart forgets everything.
+    Memory,
+}
+
+/// A running broker.
+#[derive(Debug)]
+pub struct Mosquitto {
+    program: PathBuf,
+    folder: TempDir,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Mosquitto {
+    /// Starts a broker that anybody on loopback may use.
+    pub fn start(test: &str, persistence: Persistence) -> Option<Self> {
+        Self::start_with(test, persistence, "allow_anonymous true\n")
+    }
+
+    /// Starts a broker with these lines added to its configuration.
+    ///
+    /// # Panics
+    /// If it is installed but does not come up.
+    pub fn start_with(test: &str, persistence: Persistence, lines: &str) -> Option<Self> {
+        let program = program(test, "mosquitto")?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let port = free_port();
+        let mut text = format!("listener {port} 127.0.0.1\nmax_queued_messages 0\n{lines}");
+        if crate::needs::is_root() {
+            text.push_str("user root\n");
+        }
+        if persistence == Persistence::Disk {
+            let place = folder.path().display();
+            let _infallible = writeln!(
+                text,
+                "persistence true\npersistence_location {place}/\n\
+                 autosave_on_changes true\nautosave_interval 1"
+            );
+        }
+        std::fs::write(folder.path().join("mosquitto.conf"), text).expect("configuration");
+        let mut broker = Self { program, folder, port, child: None };
+        broker.restart();
+        Some(broker)
+    }
+
+    /// Its port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// `kill -9`.
+    pub fn kill(&mut self) {
+        self.child = None;
+    }
+
+    /// Ends it by SIGTERM, so that it may save, and leaves it down.
+    pub fn stop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.terminate();
+        }
+    }
+
+    /// Starts it again on the same port and folder (after [`Self::kill`] or [`Self::stop`]).
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn restart(&mut self) {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("log"))
+            .expect("log file");
+        self.child = Some(Child::start(
+            Command::new(&self.program)
+                .arg("-c")
+                .arg(self.folder.path().join("mosquitto.conf"))
+                .stdout(Stdio::null())
+                .stderr(log),
+        ));
+        let port = self.port;
+        until("mosquitto to listen", 10, || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
+    }
+
+    /// What it logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+}

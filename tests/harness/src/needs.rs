@@ -1,0 +1,64 @@
+//! What a test needs and may not find: then it is *not run*, by name, never "passed".
+//!
+//! With `PDM_REQUIRE_ALL=1` a missing need fails the test. Otherwise the test's name and the reason
+//! are appended to the file that `PDM_NOT_RUN` names, which the test command counts and prints.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Notes that `test` was not run, and why; the test then returns.
+///
+/// # Panics
+/// Where `PDM_REQUIRE_ALL=1`: there nothing may be left out.
+#[expect(clippy::print_stderr, reason = "a test that was not run says so")]
+pub fn not_run(test: &str, why: &str) {
+    assert!(
+        std::env::var_os("PDM_REQUIRE_ALL").is_none_or(|all| all != "1"),
+        "{test} cannot run, and PDM_REQUIRE_ALL=1 allows no test to be left out: {why}"
+    );
+    eprintln!("NOT RUN: {test}: {why}");
+    if let Some(path) = std::env::var_os("PDM_NOT_RUN") {
+        let line = format!("{test}: {why}\n");
+        let written = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(line.as_bytes()));
+        assert!(written.is_ok(), "cannot note in {}: {written:?}", path.display());
+    }
+}
+
+/// The folder of real recordings: `PDM_DATA_DIR`, else `../shared/data` seen from the workspace.
+/// `None` (noted as not run) if it is not there.
+pub fn data_dir(test: &str) -> Option<PathBuf> {
+    let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let dir = std::env::var_os("PDM_DATA_DIR")
+        .map_or_else(|| PathBuf::from(workspace).join("../shared/data"), PathBuf::from);
+    if dir.join("manifest.json").is_file() {
+        return Some(dir);
+    }
+    not_run(test, &format!("no recordings in {} (set PDM_DATA_DIR)", dir.display()));
+    None
+}
+
+/// The path of a program that a test starts, also looked for in the folders of servers that
+/// Debian keeps off `PATH`. `None` (noted as not run) if it is not installed.
+pub fn program(test: &str, name: &str) -> Option<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
+    folders.push("/usr/sbin".into());
+    if let Ok(versions) = std::fs::read_dir("/usr/lib/postgresql") {
+        folders.extend(versions.flatten().map(|version| version.path().join("bin")));
+    }
+    let found = folders.into_iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+    if found.is_none() {
+        not_run(test, &format!("the program {name} is not installed"));
+    }
+    found
+}
+
+/// Whether this process runs as root: some servers refuse to.
+pub(crate) fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}

@@ -1,0 +1,88 @@
+//! Child processes that end with the test, and free ports.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+
+/// A port on loopback that was free a moment ago.
+///
+/// # Panics
+/// If the machine has none.
+pub fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .expect("a free port on loopback")
+        .port()
+}
+
+/// The path of one of the workspace's programs, beside the running test.
+///
+/// # Panics
+/// If it was not built: run `cargo build --workspace --bins` first, as the test command does.
+pub fn binary(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let target = test.parent().and_then(|deps| deps.parent()).expect("target/<profile>/deps/test");
+    let path = target.join(name);
+    assert!(path.is_file(), "{} is not built: cargo build --workspace --bins", path.display());
+    path
+}
+
+/// A child process, killed when dropped.
+#[derive(Debug)]
+pub struct Child(std::process::Child);
+
+impl Child {
+    /// Starts `command`.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn start(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}")))
+    }
+
+    /// Its process number.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// `kill -9`, and waits until it is gone.
+    pub fn kill(&mut self) {
+        // already gone is as good as killed
+        let _gone = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+
+    /// Asks it to end (SIGTERM) and waits for it.
+    ///
+    /// # Panics
+    /// If it cannot be waited for.
+    pub fn terminate(&mut self) -> ExitStatus {
+        let pid = self.0.id().to_string();
+        let _asked = Command::new("kill").args(["-TERM", &pid]).status();
+        self.0.wait().expect("the child can be waited for")
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// If it cannot be waited for.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.0.wait().expect("the child can be waited for")
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.0.try_wait(), Ok(None))
+    }
+
+    /// The child itself, for its pipes.
+    pub fn inner(&mut self) -> &mut std::process::Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,60 @@
+//! A real SMTP server (Debian's `python3-aiosmtpd`) that files what it gets in a maildir.
+
+use std::net::{Ipv4Addr, TcpStream};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::needs::not_run;
+use crate::process::{Child, free_port};
+use crate::wait::until;
+
+/// A running mail server.
+#[derive(Debug)]
+pub struct Smtp {
+    _child: Child,
+    folder: TempDir,
+    port: u16,
+}
+
+impl Smtp {
+    /// Starts it, or notes that it is not installed.
+    ///
+    /// # Panics
+    /// If it is installed but does not come up.
+    pub fn start(test: &str) -> Option<Self> {
+        let python = "/usr/bin/python3";
+        let there =
+            Command::new(python).args(["-c", "import aiosmtpd"]).stderr(Stdio::null()).status();
+        if !there.is_ok_and(|status| status.success()) {
+            not_run(test, "python3-aiosmtpd is not installed");
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let port = free_port();
+        let child = Child::start(
+            Command::new(python)
+                .args(["-m", "aiosmtpd", "-n", "-l", &format!("127.0.0.1:{port}")])
+                .args(["-c", "aiosmtpd.handlers.Mailbox"])
+                .arg(folder.path().join("mail"))
+                .stderr(Stdio::null()),
+        );
+        until("the mail server to listen", 10, || {
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
+        });
+        Some(Self { _child: child, folder, port })
+    }
+
+    /// Its port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The mails received so far, raw.
+    pub fn mails(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.folder.path().join("mail/new")) else {
+            return Vec::new();
+        };
+        entries.flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect()
+    }
+}
