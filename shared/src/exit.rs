@@ -44,3 +44,37 @@ impl From<Exit> for ExitCode {
         Self::from(exit.code())
     }
 }
+
+/// A failure of a command that knows its exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{source:#}")]
+pub struct Failure {
+    exit: Exit,
+    source: anyhow::Error,
+}
+
+impl Failure {
+    /// A failure with its exit code.
+    pub fn new(exit: Exit, source: impl Into<anyhow::Error>) -> Self {
+        Self { exit, source: source.into() }
+    }
+}
+
+/// The exit code that an error stands for: that of the [`Failure`] in it, else a bug's.
+pub fn exit_of(error: &anyhow::Error) -> Exit {
+    error.downcast_ref::<Failure>().map_or(Exit::Software, |failure| failure.exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_keeps_its_exit_code_and_its_words() {
+        let failure = Failure::new(Exit::NoInput, anyhow::anyhow!("a.npy: no such file"));
+        let error = anyhow::Error::from(failure);
+        assert_eq!(exit_of(&error), Exit::NoInput);
+        assert_eq!(error.to_string(), "a.npy: no such file");
+        assert_eq!(exit_of(&anyhow::anyhow!("a bug")), Exit::Software);
+    }
+}

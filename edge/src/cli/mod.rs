@@ -2,6 +2,7 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 use pdm_shared::exit::Exit;
+pub use pdm_shared::exit::{Failure, exit_of};
 
 pub mod analyze;
 pub mod bearings;
@@ -67,25 +68,4 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
             Ok(Exit::Ok)
         }
     }
-}
-
-/// A failure that knows its exit code. Commands attach it with `anyhow::Error::context`-like
-/// wrapping: `Err(Failure::new(Exit::NoInput, error).into())`.
-#[derive(Debug, thiserror::Error)]
-#[error("{source:#}")]
-pub struct Failure {
-    exit: Exit,
-    source: anyhow::Error,
-}
-
-impl Failure {
-    /// A failure with its exit code.
-    pub fn new(exit: Exit, source: impl Into<anyhow::Error>) -> Self {
-        Self { exit, source: source.into() }
-    }
-}
-
-/// The exit code that an error stands for: that of the [`Failure`] in it, else a bug's.
-pub fn exit_of(error: &anyhow::Error) -> Exit {
-    error.downcast_ref::<Failure>().map_or(Exit::Software, |failure| failure.exit)
 }
