@@ -1,0 +1,137 @@
+//! From raw numbers to m/s², once.
+//!
+//! `acceleration = (raw × scale − offset)` in the unit of the calibration, then m/s². An
+//! instrument that records millivolts has a sensitivity in mV/g.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pdm_shared::units::{M_S2_PER_G, QuantityError};
+
+/// The unit that samples have after scale and offset.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum AccelUnit {
+    /// Standard gravity.
+    #[default]
+    G,
+    /// Metres per second squared.
+    MetrePerSecondSquared,
+    /// Millivolts of a sensor with this sensitivity, mV per g, not 0 (negative: mounted reversed).
+    Millivolt {
+        /// mV per g.
+        sensitivity_mv_per_g: f64,
+    },
+}
+
+impl FromStr for AccelUnit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "g" => Ok(Self::G),
+            "m/s2" | "m/s^2" | "m/s²" => Ok(Self::MetrePerSecondSquared),
+            _ => Err(format!("{text:?} is no unit of acceleration; allowed are g and m/s2")),
+        }
+    }
+}
+
+impl fmt::Display for AccelUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::G => f.write_str("g"),
+            Self::MetrePerSecondSquared => f.write_str("m/s2"),
+            Self::Millivolt { sensitivity_mv_per_g } => {
+                write!(f, "mV at {sensitivity_mv_per_g} mV/g")
+            }
+        }
+    }
+}
+
+/// How the raw numbers of one channel become m/s².
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    unit: AccelUnit,
+    scale: f64,
+    offset: f64,
+}
+
+impl Default for Calibration {
+    /// Samples are in g as they stand.
+    fn default() -> Self {
+        Self { unit: AccelUnit::G, scale: 1.0, offset: 0.0 }
+    }
+}
+
+impl Calibration {
+    /// A calibration: `scale` is unit per raw number, `offset` is taken off afterwards, in the
+    /// unit.
+    ///
+    /// # Errors
+    /// [`QuantityError`] if a number is not finite, or scale or sensitivity is 0.
+    pub fn new(unit: AccelUnit, scale: f64, offset: f64) -> Result<Self, QuantityError> {
+        not_zero("scale (unit per raw number)", scale)?;
+        if !offset.is_finite() {
+            let quantity = "offset (in the unit of the samples)";
+            return Err(QuantityError { quantity, allowed: "finite", got: offset });
+        }
+        if let AccelUnit::Millivolt { sensitivity_mv_per_g } = unit {
+            not_zero("sensitivity (mV per g)", sensitivity_mv_per_g)?;
+        }
+        Ok(Self { unit, scale, offset })
+    }
+
+    /// One raw number as acceleration, m/s². What is not finite becomes NaN.
+    pub fn to_m_s2(&self, raw: f64) -> f64 {
+        let value = raw * self.scale - self.offset;
+        let accel = match self.unit {
+            AccelUnit::G => value * M_S2_PER_G,
+            AccelUnit::MetrePerSecondSquared => value,
+            AccelUnit::Millivolt { sensitivity_mv_per_g } => {
+                value / sensitivity_mv_per_g * M_S2_PER_G
+            }
+        };
+        if accel.is_finite() { accel } else { f64::NAN }
+    }
+}
+
+fn not_zero(quantity: &'static str, value: f64) -> Result<(), QuantityError> {
+    if value.is_finite() && value != 0.0 {
+        Ok(())
+    } else {
+        Err(QuantityError { quantity, allowed: "finite and not 0", got: value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundred_millivolts_of_a_hundred_millivolt_sensor_are_one_g() {
+        let unit = AccelUnit::Millivolt { sensitivity_mv_per_g: 100.0 };
+        let calibration = Calibration::new(unit, 1.0, 0.0).expect("valid");
+        assert!((calibration.to_m_s2(100.0) - M_S2_PER_G).abs() < 1e-12);
+    }
+
+    #[test]
+    fn scale_comes_before_offset_and_unit_last() {
+        let calibration = Calibration::new(AccelUnit::G, 0.5, 1.0).expect("valid");
+        assert!((calibration.to_m_s2(6.0) - 2.0 * M_S2_PER_G).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_scale_of_zero_or_nan_is_refused() {
+        assert!(Calibration::new(AccelUnit::G, 0.0, 0.0).is_err());
+        assert!(Calibration::new(AccelUnit::G, f64::NAN, 0.0).is_err());
+        let unit = AccelUnit::Millivolt { sensitivity_mv_per_g: 0.0 };
+        assert!(Calibration::new(unit, 1.0, 0.0).is_err());
+    }
+
+    #[test]
+    fn what_is_not_finite_becomes_nan() {
+        let calibration = Calibration::default();
+        for raw in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(calibration.to_m_s2(raw).is_nan());
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! NumPy's `.npy` (format versions 1 to 3) and `.npy.gz`.
+//!
+//! Layout: the magic `\x93NUMPY`, two bytes of version, the length of the header (2 bytes in
+//! version 1, else 4, little endian), the header as a Python dictionary
+//! `{'descr': '<i2', 'fortran_order': False, 'shape': (3, 122571), }`, then the numbers.
+//! Source: NumPy Enhancement Proposal 1.
+//!
+//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariant: memory
+//! grows with the bytes that were read, never with what a header announces.
+
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use ndarray::Array2;
+
+use super::{RawRecording, RawSnapshots, SourceError};
+
+mod header;
+
+use header::{Header, Number};
+
+/// First bytes of the format.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Most channels that a recording can have. Chosen: far above any rack of sensors, far below any
+/// number of samples, so that an array of sample × channel is noticed.
+const MAX_CHANNELS: usize = 1024;
+
+/// Opens the file and reads its header.
+pub(super) fn open(
+    path: &Path,
+    file: Box<dyn Read + Send>,
+    is_gzip: bool,
+) -> Result<RawRecording, SourceError> {
+    let mut reader: Box<dyn Read + Send> =
+        if is_gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { file };
+    let header = header::read(path, &mut reader)?;
+    let (snapshots, channels, samples) = axes(path, &header)?;
+    let numbers = Numbers { path: path.to_owned(), reader, number: header.number, is_gzip };
+    if header.fortran_order {
+        return fortran(numbers, (snapshots, channels, samples));
+    }
+    let left = snapshots as u64;
+    let reader = Box::new(InOrder { numbers, channels, samples, left });
+    Ok(RawRecording { channels, samples, snapshots: left, stated_rate_hz: None, reader })
+}
+
+/// Snapshots, channels and samples of the array.
+fn axes(path: &Path, header: &Header) -> Result<(usize, usize, usize), SourceError> {
+    let (snapshots, channels, samples) = match *header.shape.as_slice() {
+        [samples] => (1, 1, samples),
+        [channels, samples] => (1, channels, samples),
+        [snapshots, channels, samples] => (snapshots, channels, samples),
+        _ => {
+            let what = format!(
+                "an array of shape {:?}; allowed are 1-D (samples), 2-D (channel × sample) and 3-D \
+                 (snapshot × channel × sample)",
+                header.shape
+            );
+            return Err(SourceError::malformed(path, what));
+        }
+    };
+    if snapshots == 0 || channels == 0 || samples == 0 {
+        let what = format!("an array of shape {:?} holds no samples", header.shape);
+        return Err(SourceError::malformed(path, what));
+    }
+    if channels > MAX_CHANNELS {
+        let what = format!(
+            "shape {:?} would be {channels} channels of {samples} samples; the axis of the samples \
+             comes last (at most {MAX_CHANNELS} channels)",
+            header.shape
+        );
+        return Err(SourceError::malformed(path, what));
+    }
+    Ok((snapshots, channels, samples))
+}
+
+/// The numbers behind the header.
+struct Numbers {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+    number: Number,
+    is_gzip: bool,
+}
+
+impl Numbers {
+    /// The next `count` numbers; an error if the file ends before.
+    fn take(&mut self, count: usize) -> Result<Vec<f64>, SourceError> {
+        let width = self.number.bytes();
+        let Some(wanted) = count.checked_mul(width) else {
+            let what = format!("the header announces {count} numbers, more than any memory holds");
+            return Err(SourceError::malformed(&self.path, what));
+        };
+        let mut bytes = Vec::new();
+        let got = self.reader.by_ref().take(wanted as u64).read_to_end(&mut bytes);
+        got.map_err(|e| SourceError::from_io(&self.path, e))?;
+        if bytes.len() < wanted {
+            let what = format!(
+                "the {} ends too early: {} of {wanted} bytes of samples are there",
+                if self.is_gzip { "compressed array" } else { "file" },
+                bytes.len()
+            );
+            return Err(SourceError::malformed(&self.path, what));
+        }
+        Ok(bytes.chunks_exact(width).map(|raw| self.number.decode(raw)).collect())
+    }
+}
+
+/// Snapshots in C order.
+struct InOrder {
+    numbers: Numbers,
+    channels: usize,
+    samples: usize,
+    left: u64,
+}
+
+impl RawSnapshots for InOrder {
+    fn next_snapshot(&mut self) -> Result<Option<Array2<f64>>, SourceError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let shape = (self.channels, self.samples);
+        let numbers = self.numbers.take(product(&self.numbers.path, &[shape.0, shape.1])?)?;
+        shaped(&self.numbers.path, shape, numbers).map(Some)
+    }
+}
+
+/// A file in Fortran order is read whole: the first axis varies fastest.
+fn fortran(
+    mut numbers: Numbers,
+    (snapshots, channels, samples): (usize, usize, usize),
+) -> Result<RawRecording, SourceError> {
+    let count = product(&numbers.path, &[snapshots, channels, samples])?;
+    let data = numbers.take(count)?;
+    let left = snapshots as u64;
+    let reader = Box::new(OutOfOrder { data, snapshots, channels, samples, next: 0 });
+    Ok(RawRecording { channels, samples, snapshots: left, stated_rate_hz: None, reader })
+}
+
+struct OutOfOrder {
+    data: Vec<f64>,
+    snapshots: usize,
+    channels: usize,
+    samples: usize,
+    next: usize,
+}
+
+impl RawSnapshots for OutOfOrder {
+    fn next_snapshot(&mut self) -> Result<Option<Array2<f64>>, SourceError> {
+        if self.next == self.snapshots {
+            return Ok(None);
+        }
+        let snapshot = self.next;
+        self.next += 1;
+        let at = |(channel, sample): (usize, usize)| {
+            self.data[snapshot + self.snapshots * (channel + self.channels * sample)]
+        };
+        Ok(Some(Array2::from_shape_fn((self.channels, self.samples), at)))
+    }
+}
+
+fn product(path: &Path, axes: &[usize]) -> Result<usize, SourceError> {
+    axes.iter().try_fold(1usize, |n, &axis| n.checked_mul(axis)).ok_or_else(|| {
+        SourceError::malformed(path, format!("shape {axes:?} is larger than any memory"))
+    })
+}
+
+fn shaped(
+    path: &Path,
+    shape: (usize, usize),
+    numbers: Vec<f64>,
+) -> Result<Array2<f64>, SourceError> {
+    Array2::from_shape_vec(shape, numbers).map_err(|e| SourceError::malformed(path, e.to_string()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! The header of an `.npy` file: what kind of number, in which order, of which shape.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::{MAGIC, SourceError};
+
+/// Longest header that is read. Chosen: NumPy writes 118 bytes for a numeric array.
+const MAX_HEADER_BYTES: usize = 64 * 1024;
+
+/// What the header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) number: Number,
+    pub(super) fortran_order: bool,
+    pub(super) shape: Vec<usize>,
+}
+
+/// The kinds of number that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Signed,
+    Unsigned,
+    Float,
+}
+
+/// A kind of number with its width and byte order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number {
+    kind: Kind,
+    bytes: usize,
+    is_big_endian: bool,
+}
+
+impl Number {
+    /// From NumPy's `descr`, such as `<i2`, `>f8`, `|u1`.
+    fn parse(descr: &str) -> Option<Self> {
+        let mut chars = descr.chars();
+        let order = chars.next()?;
+        let kind = match chars.next()? {
+            'i' => Kind::Signed,
+            'u' => Kind::Unsigned,
+            'f' => Kind::Float,
+            _ => return None,
+        };
+        let bytes = match (kind, chars.as_str()) {
+            (Kind::Signed | Kind::Unsigned, "1") => 1,
+            (Kind::Signed | Kind::Unsigned, "2") => 2,
+            (_, "4") => 4,
+            (_, "8") => 8,
+            _ => return None,
+        };
+        let is_big_endian = match order {
+            '<' => false,
+            '>' => true,
+            '=' => cfg!(target_endian = "big"),
+            '|' if bytes == 1 => false,
+            _ => return None,
+        };
+        Some(Self { kind, bytes, is_big_endian })
+    }
+
+    pub(super) const fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// One number from its bytes; a slice of another length gives NaN.
+    pub(super) fn decode(self, raw: &[u8]) -> f64 {
+        let mut little = [0u8; 8];
+        if raw.len() != self.bytes {
+            return f64::NAN;
+        }
+        little[..raw.len()].copy_from_slice(raw);
+        if self.is_big_endian {
+            little[..raw.len()].reverse();
+        }
+        let bits = u64::from_le_bytes(little);
+        match (self.kind, self.bytes) {
+            (Kind::Unsigned, _) => bits as f64,
+            (Kind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
+            (Kind::Float, _) => f64::from_bits(bits),
+            (Kind::Signed, bytes) => {
+                let unused = 64 - 8 * bytes as u32;
+                ((bits << unused).cast_signed() >> unused) as f64
+            }
+        }
+    }
+}
+
+/// Reads magic, version and header.
+pub(super) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, SourceError> {
+    let malformed = |what: String| SourceError::malformed(path, what);
+    let mut start = [0u8; 8];
+    reader.read_exact(&mut start).map_err(|e| SourceError::from_io(path, e))?;
+    if !start.starts_with(MAGIC) {
+        return Err(malformed("the compressed content is no NumPy array".to_owned()));
+    }
+    let (major, minor) = (start[6], start[7]);
+    let mut length = [0u8; 4];
+    let length_bytes = match major {
+        1 => 2,
+        2 | 3 => 4,
+        _ => {
+            let what = format!("NumPy format version {major}.{minor}; versions 1 to 3 are read");
+            return Err(malformed(what));
+        }
+    };
+    reader.read_exact(&mut length[..length_bytes]).map_err(|e| SourceError::from_io(path, e))?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MAX_HEADER_BYTES {
+        let what = format!("a header of {length} bytes; at most {MAX_HEADER_BYTES} are read");
+        return Err(malformed(what));
+    }
+    let mut text = vec![0u8; length];
+    reader.read_exact(&mut text).map_err(|e| SourceError::from_io(path, e))?;
+    parse(&String::from_utf8_lossy(&text)).map_err(malformed)
+}
+
+/// The dictionary of the header.
+pub(super) fn parse(text: &str) -> Result<Header, String> {
+    let descr = value_of(text, "descr")?;
+    let number = quoted(descr).and_then(Number::parse).ok_or_else(|| {
+        let shown: String = descr.chars().take(40).collect();
+        format!(
+            "numbers of type {shown:?} are not read; allowed are i1, i2, i4, i8, u1, u2, u4, u8, f4, f8"
+        )
+    })?;
+    let order = value_of(text, "fortran_order")?;
+    let fortran_order = match (order.starts_with("True"), order.starts_with("False")) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => return Err("fortran_order of the header is neither True nor False".to_owned()),
+    };
+    Ok(Header { number, fortran_order, shape: shape_of(value_of(text, "shape")?)? })
+}
+
+/// What stands behind a key of the dictionary.
+fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
+    ['\'', '"']
+        .iter()
+        .find_map(|quote| text.split_once(&format!("{quote}{key}{quote}")))
+        .and_then(|(_, after)| after.trim_start().strip_prefix(':'))
+        .map(str::trim_start)
+        .ok_or_else(|| format!("the header has no key {key:?}"))
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote).map(|(inside, _)| inside)
+}
+
+fn shape_of(text: &str) -> Result<Vec<usize>, String> {
+    let inside = text
+        .strip_prefix('(')
+        .and_then(|t| t.split_once(')'))
+        .map(|(inside, _)| inside)
+        .ok_or_else(|| "the shape of the header is no tuple".to_owned())?;
+    inside
+        .split(',')
+        .map(str::trim)
+        .filter(|axis| !axis.is_empty())
+        .map(|axis| axis.trim_end_matches('L').parse::<usize>())
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("({inside}) is no shape: whole numbers are allowed"))
+}
