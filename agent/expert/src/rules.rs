@@ -1,0 +1,292 @@
+//! The thresholds of all rules, typed, from `config/diagnosis.toml`.
+//!
+//! The file that the program was built with is embedded, so the rules work without any file.
+//! Invariant: a [`Rules`] that exists has been checked; no rule meets a NaN or an empty range.
+
+use std::path::Path;
+
+use pdm_shared::config::{self, ConfigError};
+use pdm_shared::event::IsoZone;
+use pdm_shared::risk::RiskLevel;
+use serde::{Deserialize, Serialize};
+
+/// The value of `schema` in a rules file.
+pub const RULES_SCHEMA: &str = "pdm.rules/1";
+
+const EMBEDDED: &str = include_str!("../../../config/diagnosis.toml");
+const EMBEDDED_PATH: &str = "config/diagnosis.toml";
+
+/// What the rules compare with. See `config/diagnosis.toml` for the source of each value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// Always [`RULES_SCHEMA`].
+    pub schema: String,
+    /// First thought.
+    pub screening: Screening,
+    /// Second thought.
+    pub stage: Stage,
+    /// Third thought.
+    pub degradation: Degradation,
+    /// How long a replacement takes to arrange.
+    pub lead_time: LeadTime,
+    /// Fourth thought.
+    pub rul: Rul,
+    /// Fifth thought.
+    pub risk: Risk,
+}
+
+/// Thresholds of the screening.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Screening {
+    /// Confidence (0…1) from which a name is taken.
+    pub name_confidence: f64,
+    /// Confidence (0…1) from which a name is certain.
+    pub sure_confidence: f64,
+    /// Line level worth a second look, dB.
+    pub suspicious_snr_db: f64,
+    /// Raw kurtosis that contradicts "no anomaly".
+    pub suspicious_kurtosis: f64,
+    /// Judgements in a row that unflagged evidence must stand.
+    pub confirm_after: u32,
+}
+
+/// Thresholds of the P–F stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// Level of a clear line, dB.
+    pub clear_snr_db: f64,
+    /// Multiples that count as many.
+    pub many_harmonics: usize,
+    /// Sidebands that count as many.
+    pub many_sidebands: u32,
+    /// Raw kurtosis that counts as impulsive.
+    pub high_kurtosis: f64,
+    /// Share of the highest kurtosis below which it has fallen.
+    pub fallen_kurtosis_ratio: f64,
+    /// Highest kurtosis needed for a fall to mean something.
+    pub fallen_kurtosis_from: f64,
+    /// Ratio of a raised floor.
+    pub raised_floor_ratio: f64,
+    /// Ratio of a floor that drowns the lines.
+    pub drowning_floor_ratio: f64,
+    /// Zone of limited operation.
+    pub limited_zone: IsoZone,
+    /// Zone of damage.
+    pub damage_zone: IsoZone,
+}
+
+/// Thresholds of the degradation's speed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Degradation {
+    /// Lead times that must remain for "slow".
+    pub slow_from_lead_times: f64,
+}
+
+/// How long a replacement takes to arrange, hours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeadTime {
+    /// Until the parts are there, h.
+    pub parts_h: f64,
+    /// Planning, h.
+    pub planning_h: f64,
+    /// Until the machine may stop, h.
+    pub stop_window_h: f64,
+}
+
+impl LeadTime {
+    /// The sum, h.
+    pub fn total_h(&self) -> f64 {
+        self.parts_h + self.planning_h + self.stop_window_h
+    }
+
+    /// A lead time of `total_h` hours in the same proportions: for test rigs and demonstrations
+    /// whose whole life is shorter than a real order.
+    #[must_use]
+    pub fn scaled_to(&self, total_h: f64) -> Self {
+        let factor = total_h / self.total_h().max(f64::MIN_POSITIVE);
+        Self {
+            parts_h: self.parts_h * factor,
+            planning_h: self.planning_h * factor,
+            stop_window_h: self.stop_window_h * factor,
+        }
+    }
+}
+
+/// Thresholds of the remaining life.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rul {
+    /// Lead times below which the lower bound asks for Warning.
+    pub warning_lead_times: f64,
+    /// Coverage below which an interval is weak.
+    pub weak_confidence: f64,
+    /// Upper / lower bound above which an interval is wide.
+    pub wide_ratio: f64,
+}
+
+/// The risk matrix and its hysteresis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Risk {
+    /// By stage 0–4, trend not rising.
+    pub stable: [RiskLevel; 5],
+    /// By stage, trend rising.
+    pub rising: [RiskLevel; 5],
+    /// By stage, trend accelerating.
+    pub accelerating: [RiskLevel; 5],
+    /// No spare, or the plant stands when this machine stands.
+    pub critical_asset: bool,
+    /// Better judgements in a row before a level falls.
+    pub downgrade_after: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self::parse(Path::new(EMBEDDED_PATH), EMBEDDED)
+            .expect("the embedded rules are read by a test")
+    }
+}
+
+impl Rules {
+    /// Reads a rules file.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with file, line or key and what is allowed.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let rules: Self = config::read(path)?;
+        rules.checked(path)
+    }
+
+    /// Reads rules from `text` as if it stood in `path`.
+    ///
+    /// # Errors
+    /// As [`Rules::read`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let rules: Self = config::parse(path, text)?;
+        rules.checked(path)
+    }
+
+    fn checked(self, path: &Path) -> Result<Self, ConfigError> {
+        if self.schema != RULES_SCHEMA {
+            return Err(ConfigError::value(path, "schema", &self.schema, RULES_SCHEMA));
+        }
+        for (key, value) in [
+            ("screening.name_confidence", self.screening.name_confidence),
+            ("screening.sure_confidence", self.screening.sure_confidence),
+            ("stage.fallen_kurtosis_ratio", self.stage.fallen_kurtosis_ratio),
+            ("rul.weak_confidence", self.rul.weak_confidence),
+        ] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(ConfigError::value(path, key, value, "0 to 1"));
+            }
+        }
+        for (key, value) in self.positive_values() {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(ConfigError::value(path, key, value, "a finite number above 0"));
+            }
+        }
+        self.check_counts(path)?;
+        self.check_matrix(path)?;
+        Ok(self)
+    }
+
+    fn positive_values(&self) -> [(&'static str, f64); 13] {
+        [
+            ("screening.suspicious_snr_db", self.screening.suspicious_snr_db),
+            ("screening.suspicious_kurtosis", self.screening.suspicious_kurtosis),
+            ("stage.clear_snr_db", self.stage.clear_snr_db),
+            ("stage.high_kurtosis", self.stage.high_kurtosis),
+            ("stage.fallen_kurtosis_from", self.stage.fallen_kurtosis_from),
+            ("stage.raised_floor_ratio", self.stage.raised_floor_ratio),
+            ("stage.drowning_floor_ratio", self.stage.drowning_floor_ratio),
+            ("degradation.slow_from_lead_times", self.degradation.slow_from_lead_times),
+            ("lead_time.parts_h", self.lead_time.parts_h),
+            ("lead_time.planning_h", self.lead_time.planning_h),
+            ("lead_time.stop_window_h", self.lead_time.stop_window_h),
+            ("rul.warning_lead_times", self.rul.warning_lead_times),
+            ("rul.wide_ratio", self.rul.wide_ratio),
+        ]
+    }
+
+    fn check_counts(&self, path: &Path) -> Result<(), ConfigError> {
+        for (key, value) in [
+            ("screening.confirm_after", self.screening.confirm_after),
+            ("risk.downgrade_after", self.risk.downgrade_after),
+        ] {
+            if value == 0 {
+                return Err(ConfigError::value(path, key, value, "1 or more"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A worse stage or a worse trend must never lower the risk.
+    fn check_matrix(&self, path: &Path) -> Result<(), ConfigError> {
+        let rows = [
+            ("risk.stable", &self.risk.stable),
+            ("risk.rising", &self.risk.rising),
+            ("risk.accelerating", &self.risk.accelerating),
+        ];
+        for (key, row) in rows {
+            if !row.is_sorted() {
+                let allowed = "levels that do not fall from stage to stage";
+                return Err(ConfigError::value(path, key, format!("{row:?}"), allowed));
+            }
+        }
+        for pair in rows.windows(2) {
+            let [(_, lower), (key, higher)] = pair else { continue };
+            if lower.iter().zip(higher.iter()).any(|(a, b)| b < a) {
+                let allowed = "levels not below those of the milder trend";
+                return Err(ConfigError::value(path, *key, format!("{higher:?}"), allowed));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_rules_are_read() {
+        let rules = Rules::default();
+        assert_eq!(rules.schema, RULES_SCHEMA);
+        assert!((rules.lead_time.total_h() - 168.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_mistyped_key_is_told_with_its_line() {
+        let text = EMBEDDED.replace("high_kurtosis", "hi_kurtosis");
+        let error = Rules::parse(Path::new("d.toml"), &text).expect_err("mistyped").to_string();
+        assert!(error.contains("d.toml:") && error.contains("hi_kurtosis"), "{error}");
+    }
+
+    #[test]
+    fn a_matrix_in_which_a_worse_stage_is_milder_is_refused() {
+        let text = EMBEDDED.replace(
+            r#"["Normal", "Watch", "Watch", "Warning", "Critical"]"#,
+            r#"["Normal", "Watch", "Warning", "Watch", "Critical"]"#,
+        );
+        let error = Rules::parse(Path::new("d.toml"), &text).expect_err("not sorted").to_string();
+        assert!(error.contains("risk.stable"), "{error}");
+    }
+
+    #[test]
+    fn a_threshold_that_is_no_number_is_refused_with_its_key() {
+        let text = EMBEDDED.replace("parts_h = 120.0", "parts_h = nan");
+        let error = Rules::parse(Path::new("d.toml"), &text).expect_err("nan").to_string();
+        assert!(error.contains("lead_time.parts_h"), "{error}");
+    }
+
+    #[test]
+    fn a_scaled_lead_time_keeps_its_proportions() {
+        let scaled = Rules::default().lead_time.scaled_to(1.68);
+        assert!((scaled.total_h() - 1.68).abs() < 1e-9 && (scaled.parts_h - 1.2).abs() < 1e-9);
+    }
+}

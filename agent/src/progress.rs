@@ -1,0 +1,113 @@
+//! What the program that runs an agent may watch: counters, standing risks, notifications.
+//!
+//! Counters count since the start of this process. The live channel is bounded; a slow watcher
+//! loses the oldest entries and is told how many, the agent never waits for it.
+
+use std::collections::BTreeMap;
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::delivery::Notification;
+use pdm_shared::fault::Fault;
+use pdm_shared::id::{BearingId, EquipmentId, SiteId};
+use pdm_shared::risk::RiskLevel;
+use tokio::sync::{broadcast, watch};
+
+/// Entries of the live channel that wait for a slow watcher.
+const LIVE_CAPACITY: usize = 1024;
+
+/// A bearing's full name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BearingKey {
+    /// Site.
+    pub site: SiteId,
+    /// Machine.
+    pub equipment: EquipmentId,
+    /// Bearing.
+    pub bearing: BearingId,
+}
+
+impl std::fmt::Display for BearingKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}/{}", self.site, self.equipment, self.bearing)
+    }
+}
+
+/// How far the agent is. `stored == judged` and `unsent == 0` mean that nothing waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Events stored, each once.
+    pub stored: u64,
+    /// Events that came again and changed nothing.
+    pub duplicates: u64,
+    /// Events judged.
+    pub judged: u64,
+    /// Notifications decided, each once whatever its channels.
+    pub notified: u64,
+    /// Notifications delivered, one for each channel.
+    pub delivered: u64,
+    /// Messages refused.
+    pub dead_letters: u64,
+    /// Events stored but not judged yet, earlier runs included.
+    pub unjudged: u64,
+    /// Publications and notifications waiting in the outbox, earlier runs included.
+    pub unsent: u64,
+}
+
+/// How a bearing stands after its last judgement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// Measured at.
+    pub at: Timestamp,
+    /// Risk.
+    pub risk: RiskLevel,
+    /// P–F stage, 0–4.
+    pub stage: u8,
+    /// Named fault.
+    pub fault: Option<Fault>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub enum Live {
+    /// The risk of a bearing changed.
+    Risk {
+        /// Which bearing.
+        bearing: BearingKey,
+        /// The level before.
+        before: RiskLevel,
+        /// How it stands now.
+        now: Standing,
+    },
+    /// Staff is told something.
+    Notified(Box<Notification>),
+}
+
+/// The agent's side of the watch.
+#[derive(Debug, Clone)]
+pub(crate) struct Reporter {
+    progress: watch::Sender<Progress>,
+    standings: watch::Sender<BTreeMap<BearingKey, Standing>>,
+    live: broadcast::Sender<Live>,
+}
+
+impl Reporter {
+    pub(crate) fn new() -> Self {
+        Self {
+            progress: watch::Sender::new(Progress::default()),
+            standings: watch::Sender::new(BTreeMap::new()),
+            live: broadcast::Sender::new(LIVE_CAPACITY),
+        }
+    }
+
+    pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    pub(crate) fn standings(&self) -> watch::Receiver<BTreeMap<BearingKey, Standing>> {
+        self.standings.subscribe()
+    }
+
+    pub(crate) fn live(&self) -> broadcast::Sender<Live> {
+        self.live.clone()
+    }
+}
