@@ -1,0 +1,136 @@
+//! Data elements of a MAT-file: tags, numbers, zlib.
+//!
+//! Invariant: every length that the file states is compared with the bytes that are there before
+//! anything is read or reserved.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
+
+/// `miMATRIX`.
+pub(super) const MATRIX: u32 = 14;
+/// `miCOMPRESSED`.
+const COMPRESSED: u32 = 15;
+
+/// Most bytes that one compressed element may unfold to. Chosen: 2 GiB, the format's own limit for
+/// a variable (MAT-File Format, 1-3).
+const MAX_INFLATED_BYTES: u64 = 2 << 30;
+
+/// One data element.
+pub(super) struct Element<'a> {
+    /// Its `mi…` type.
+    pub(super) kind: u32,
+    /// Its content, uncompressed.
+    pub(super) content: Cow<'a, [u8]>,
+}
+
+/// Bytes that are read one element after the other.
+pub(super) struct Bytes<'a> {
+    rest: &'a [u8],
+    is_big_endian: bool,
+}
+
+impl<'a> Bytes<'a> {
+    pub(super) const fn new(rest: &'a [u8], is_big_endian: bool) -> Self {
+        Self { rest, is_big_endian }
+    }
+
+    /// Nothing is left but padding too short for a tag.
+    pub(super) const fn is_at_end(&self) -> bool {
+        self.rest.len() < 8
+    }
+
+    fn word(&self, at: usize) -> Option<u32> {
+        let raw: [u8; 4] = self.rest.get(at..at + 4)?.try_into().ok()?;
+        Some(if self.is_big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
+    }
+
+    /// The next element, unfolded if it is compressed.
+    pub(super) fn element(&mut self) -> Result<Element<'a>, String> {
+        let element = self.plain()?;
+        if element.kind != COMPRESSED {
+            return Ok(element);
+        }
+        let mut unfolded = Vec::new();
+        ZlibDecoder::new(&*element.content)
+            .take(MAX_INFLATED_BYTES)
+            .read_to_end(&mut unfolded)
+            .map_err(|e| format!("a compressed variable is damaged or truncated: {e}"))?;
+        let inner = Bytes::new(&unfolded, self.is_big_endian).plain()?;
+        if inner.kind == COMPRESSED {
+            return Err("a compressed variable inside a compressed one".to_owned());
+        }
+        Ok(Element { kind: inner.kind, content: Cow::Owned(inner.content.into_owned()) })
+    }
+
+    /// The next element as it stands.
+    fn plain(&mut self) -> Result<Element<'a>, String> {
+        let truncated = || "the file ends inside a variable: it is truncated".to_owned();
+        let first = self.word(0).ok_or_else(truncated)?;
+        // a small element has its length in the upper half of the first word, its data in the second
+        let (kind, length, start) = match first >> 16 {
+            0 => (first, self.word(4).ok_or_else(truncated)? as usize, 8),
+            small => (first & 0xffff, small as usize, 4),
+        };
+        let is_small = start == 4;
+        if is_small && length > 4 {
+            return Err(format!("a small element of {length} bytes; at most 4 are allowed"));
+        }
+        let left = self.rest.len() - start.min(self.rest.len());
+        let content = start
+            .checked_add(length)
+            .and_then(|end| self.rest.get(start..end))
+            .ok_or_else(|| {
+                format!(
+                    "the file ends inside a variable: {left} of {length} bytes are there; it is \
+                     truncated or damaged"
+                )
+            })?;
+        let taken = if is_small {
+            8
+        } else if kind == COMPRESSED {
+            start + length
+        } else {
+            (start + length).next_multiple_of(8)
+        };
+        self.rest = self.rest.get(taken..).unwrap_or(&[]);
+        Ok(Element { kind, content: Cow::Borrowed(content) })
+    }
+}
+
+impl Element<'_> {
+    /// The numbers of the element, or `None` if it holds none.
+    pub(super) fn numbers(&self, is_big_endian: bool) -> Option<Vec<f64>> {
+        let raw = &*self.content;
+        Some(match self.kind {
+            1 => raw.iter().map(|&b| f64::from(b.cast_signed())).collect(),
+            2 => raw.iter().map(|&b| f64::from(b)).collect(),
+            3 => decode(raw, is_big_endian, |b| f64::from(i16::from_le_bytes(b))),
+            4 => decode(raw, is_big_endian, |b| f64::from(u16::from_le_bytes(b))),
+            5 => decode(raw, is_big_endian, |b| f64::from(i32::from_le_bytes(b))),
+            6 => decode(raw, is_big_endian, |b| f64::from(u32::from_le_bytes(b))),
+            7 => decode(raw, is_big_endian, |b| f64::from(f32::from_le_bytes(b))),
+            9 => decode(raw, is_big_endian, f64::from_le_bytes),
+            12 => decode(raw, is_big_endian, |b| i64::from_le_bytes(b) as f64),
+            13 => decode(raw, is_big_endian, |b| u64::from_le_bytes(b) as f64),
+            _ => return None,
+        })
+    }
+}
+
+fn decode<const N: usize>(
+    raw: &[u8],
+    is_big_endian: bool,
+    number: impl Fn([u8; N]) -> f64,
+) -> Vec<f64> {
+    let in_order = |chunk: &[u8]| {
+        let mut little = [0u8; N];
+        little.copy_from_slice(chunk);
+        if is_big_endian {
+            little.reverse();
+        }
+        number(little)
+    };
+    raw.chunks_exact(N).map(in_order).collect()
+}

@@ -1,0 +1,163 @@
+//! Variables of a MAT-file: numeric arrays, and the structs and cells that hold them.
+
+use super::element::{Bytes, Element, MATRIX};
+
+/// Most channels that a recording can have. Chosen: above any rack of sensors, below any length.
+pub(super) const MAX_CHANNELS: usize = 1024;
+
+/// Deepest nesting of structs and cells. Chosen: far above what a recording needs, far below what
+/// the stack holds.
+const MAX_DEPTH: usize = 16;
+
+/// Longest field name (MAT-File Format, 1-22: 32 with the final 0, 64 in later versions).
+const MAX_NAME_BYTES: usize = 64;
+
+/// A real, numeric, two-dimensional array.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NumericArray {
+    /// Where it stands, such as `bearing.gs`.
+    pub(super) path: String,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// Column by column, `rows × columns` of them.
+    pub(super) numbers: Vec<f64>,
+}
+
+impl NumericArray {
+    /// Samples of a channel.
+    pub(super) fn length(&self) -> usize {
+        self.rows.max(self.columns)
+    }
+
+    /// It has more than one sample and not too many channels.
+    pub(super) fn is_recording(&self) -> bool {
+        self.length() > 1 && (1..=MAX_CHANNELS).contains(&self.rows.min(self.columns))
+    }
+}
+
+/// Adds all numeric arrays of a top-level element.
+pub(super) fn collect(
+    element: &Element<'_>,
+    is_big_endian: bool,
+    arrays: &mut Vec<NumericArray>,
+) -> Result<(), String> {
+    walk(element, is_big_endian, None, 0, arrays)
+}
+
+/// Adds the arrays of one element; `place` is its path inside a struct or cell.
+fn walk(
+    element: &Element<'_>,
+    is_big_endian: bool,
+    place: Option<String>,
+    depth: usize,
+    arrays: &mut Vec<NumericArray>,
+) -> Result<(), String> {
+    if element.kind != MATRIX || element.content.is_empty() {
+        return Ok(());
+    }
+    if depth > MAX_DEPTH {
+        return Err(format!("structs and cells nested more than {MAX_DEPTH} deep"));
+    }
+    let mut bytes = Bytes::new(&element.content, is_big_endian);
+    let flags = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+    let flags = flags.first().map_or(0, |&word| word as u32);
+    let (class, is_complex) = (flags & 0xff, flags & 0x0800 != 0);
+    if !(1..=15).contains(&class) {
+        return Ok(()); // function handles and opaque objects hold no samples and have a form of their own
+    }
+    let dimensions = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+    let own_name = String::from_utf8_lossy(&bytes.element()?.content).into_owned();
+    let path = place.unwrap_or(own_name);
+    match class {
+        1 => cells(&mut bytes, is_big_endian, &path, depth, arrays),
+        2 | 3 => {
+            if class == 3 {
+                bytes.element()?; // the name of the object's class
+            }
+            fields(&mut bytes, is_big_endian, &path, &dimensions, depth, arrays)
+        }
+        6..=15 if !is_complex => {
+            let numbers = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+            arrays.extend(numeric(path, &dimensions, numbers)?);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An array of at most two dimensions; higher ones are no recording.
+fn numeric(
+    path: String,
+    dimensions: &[f64],
+    numbers: Vec<f64>,
+) -> Result<Option<NumericArray>, String> {
+    let [rows, columns] = *dimensions else { return Ok(None) };
+    let (rows, columns) = (rows.max(0.0) as usize, columns.max(0.0) as usize);
+    if rows.checked_mul(columns) != Some(numbers.len()) {
+        return Err(format!(
+            "variable {path:?} states {rows} × {columns} numbers, but {} are there",
+            numbers.len()
+        ));
+    }
+    Ok(Some(NumericArray { path, rows, columns, numbers }))
+}
+
+fn cells(
+    bytes: &mut Bytes<'_>,
+    is_big_endian: bool,
+    path: &str,
+    depth: usize,
+    arrays: &mut Vec<NumericArray>,
+) -> Result<(), String> {
+    let mut index = 0usize;
+    while !bytes.is_at_end() {
+        let place = format!("{path}{{{index}}}");
+        walk(&bytes.element()?, is_big_endian, Some(place), depth + 1, arrays)?;
+        index += 1;
+    }
+    Ok(())
+}
+
+fn fields(
+    bytes: &mut Bytes<'_>,
+    is_big_endian: bool,
+    path: &str,
+    dimensions: &[f64],
+    depth: usize,
+    arrays: &mut Vec<NumericArray>,
+) -> Result<(), String> {
+    let length = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+    let length = length.first().map_or(0, |&n| n.max(0.0) as usize);
+    let names = bytes.element()?;
+    if names.content.is_empty() {
+        return Ok(());
+    }
+    if !(1..=MAX_NAME_BYTES).contains(&length) {
+        return Err(format!(
+            "field names of {length} bytes in {path:?}; 1 to {MAX_NAME_BYTES} are allowed"
+        ));
+    }
+    let names: Vec<String> = names.content.chunks(length).map(text_before_zero).collect();
+    let is_single = dimensions.iter().all(|&n| n <= 1.0);
+    let mut index = 0usize;
+    while !bytes.is_at_end() {
+        for name in &names {
+            if bytes.is_at_end() {
+                return Ok(());
+            }
+            let place = if is_single {
+                format!("{path}.{name}")
+            } else {
+                format!("{path}({index}).{name}")
+            };
+            walk(&bytes.element()?, is_big_endian, Some(place), depth + 1, arrays)?;
+        }
+        index += 1;
+    }
+    Ok(())
+}
+
+fn text_before_zero(raw: &[u8]) -> String {
+    let text = raw.split(|&byte| byte == 0).next().unwrap_or(&[]);
+    String::from_utf8_lossy(text).into_owned()
+}

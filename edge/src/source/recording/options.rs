@@ -1,0 +1,98 @@
+//! What a person asks of a recording, and whether the file can give it.
+
+use std::path::Path;
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::units::SampleRate;
+
+use super::{SourceError, counted};
+use crate::source::Calibration;
+
+/// What to read of a recording, and what its numbers mean.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RecordingOptions {
+    /// Samples per second; needed where the file does not say it, and wins where it does.
+    pub sample_rate: Option<SampleRate>,
+    /// Channels to read, counted from 0, in this order; empty: all.
+    pub channels: Vec<usize>,
+    /// One calibration for all channels, or one for each channel of the file; empty: samples in g.
+    pub calibrations: Vec<Calibration>,
+    /// Name of the variable (`.mat`: `bearing.gs`) or column (`.csv`: header or number from 0).
+    pub variable: Option<String>,
+    /// Only this snapshot, counted from 0.
+    pub snapshot: Option<u64>,
+    /// Seconds left out at the beginning of each snapshot.
+    pub start_s: f64,
+    /// Seconds read of each snapshot; `None`: to its end.
+    pub duration_s: Option<f64>,
+    /// When the first snapshot was taken.
+    pub started_at: Option<Timestamp>,
+    /// Seconds from the beginning of one snapshot to that of the next.
+    pub period_s: Option<f64>,
+}
+
+pub(super) fn rate_of(
+    path: &Path,
+    options: &RecordingOptions,
+    stated_hz: Option<f64>,
+) -> Result<SampleRate, SourceError> {
+    if let Some(rate) = options.sample_rate {
+        return Ok(rate);
+    }
+    let Some(hz) = stated_hz else {
+        let what = "the file does not say its sampling rate; give it in Hz (--rate)";
+        return Err(SourceError::options(path, what));
+    };
+    SampleRate::new(hz).map_err(|e| SourceError::malformed(path, e.to_string()))
+}
+
+pub(super) fn check_channels(
+    path: &Path,
+    options: &RecordingOptions,
+    channels: usize,
+) -> Result<(), SourceError> {
+    if let Some(missing) = options.channels.iter().find(|&&channel| channel >= channels) {
+        let has = counted(channels as u64, "channel");
+        let what = format!("channel {missing} is not there: {has} (counted from 0)");
+        return Err(SourceError::options(path, what));
+    }
+    let given = options.calibrations.len();
+    if given > 1 && given != channels {
+        let what = format!(
+            "{given} calibrations given, but the file has {}; give one, or one a channel",
+            counted(channels as u64, "channel")
+        );
+        return Err(SourceError::options(path, what));
+    }
+    Ok(())
+}
+
+/// First sample and the one after the last that the options ask for.
+pub(super) fn cut_of(
+    path: &Path,
+    options: &RecordingOptions,
+    samples: usize,
+    rate: SampleRate,
+) -> Result<(usize, usize), SourceError> {
+    let length_s = samples as f64 / rate.get();
+    let start_s = options.start_s;
+    if !start_s.is_finite() || start_s < 0.0 || (start_s > 0.0 && start_s >= length_s) {
+        let what = format!("start {start_s} s lies outside the recording of {length_s:.3} s");
+        return Err(SourceError::options(path, what));
+    }
+    let start = ((start_s * rate.get()).round() as usize).min(samples);
+    let Some(duration_s) = options.duration_s else { return Ok((start, samples)) };
+    if !duration_s.is_finite() || duration_s <= 0.0 {
+        let what = format!("duration {duration_s} s is no length; it must be above 0");
+        return Err(SourceError::options(path, what));
+    }
+    let wanted = (duration_s * rate.get()).round() as usize;
+    if wanted > samples - start {
+        let left_s = (samples - start) as f64 / rate.get();
+        let what = format!(
+            "duration {duration_s} s reaches beyond the recording: {left_s:.3} s are left from {start_s} s on"
+        );
+        return Err(SourceError::options(path, what));
+    }
+    Ok((start, start + wanted))
+}
