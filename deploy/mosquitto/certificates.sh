@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# A certificate authority of your own and the certificates it signs, with openssl.
+#
+#   certificates.sh FOLDER broker HOST…      the broker's, for these host names and addresses
+#   certificates.sh FOLDER client NAME       a client's: a gateway_id, pdm-agent, staff
+#
+# FOLDER/ca.key signs; keep it off the broker. PDM_CERTIFICATE_DAYS (default 825) is how long a
+# certificate lasts; the authority lasts ten years.
+set -euo pipefail
+usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+[ $# -ge 3 ] || usage
+folder=$1 kind=$2
+shift 2
+days=${PDM_CERTIFICATE_DAYS:-825}
+umask 077
+mkdir -p "$folder"
+cd "$folder"
+
+if [ ! -f ca.key ]; then
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 \
+    -subj "/CN=PdM certificate authority" -keyout ca.key -out ca.crt \
+    -addext "basicConstraints=critical,CA:TRUE,pathlen:0" -addext "keyUsage=critical,keyCertSign,cRLSign" 2>/dev/null
+  echo "made ca.crt"
+fi
+
+sign() { # name, extensions
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
+    -keyout "$1.key" -out "$1.csr" 2>/dev/null
+  openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days "$days" \
+    -extfile <(printf '%s\n' "$2") -out "$1.crt" 2>/dev/null
+  rm "$1.csr"
+  echo "made $1.crt and $1.key, valid for $days days"
+}
+
+case $kind in
+  broker)
+    names=()
+    for host in "$@"; do
+      case $host in
+        *[!0-9.]*) [[ $host == *:* ]] && names+=("IP:$host") || names+=("DNS:$host") ;;
+        *) names+=("IP:$host") ;;
+      esac
+    done
+    sign broker "subjectAltName=$(IFS=,; echo "${names[*]}")
+extendedKeyUsage=serverAuth
+basicConstraints=critical,CA:FALSE"
+    ;;
+  client)
+    sign "$1" "extendedKeyUsage=clientAuth
+basicConstraints=critical,CA:FALSE"
+    ;;
+  *) usage ;;
+esac
