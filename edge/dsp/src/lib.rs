@@ -1,1 +1,25 @@
 //! Signal science of rolling bearings: pure functions of samples, no clock, no files, no runtime.
+//!
+//! Stands between the edge's windows and its events: samples in m/s² come in, statistics of the
+//! waveform ([`mod@time_domain`]), velocity ([`integrate`]) and the verdict on the four defect
+//! frequencies ([`mod@diagnose`], thorough; [`fast`], every window) go out. Invariants: the same
+//! samples give the same figures on every run; no input panics; no figure is NaN.
+
+pub mod band;
+pub mod bearing;
+pub mod cepstrum;
+pub mod diagnose;
+pub mod envelope;
+pub mod fast;
+pub mod integrate;
+pub mod robust;
+pub mod spectrum;
+pub mod taper;
+pub mod time_domain;
+pub mod transform;
+
+pub use bearing::{DefectOrders, Geometry};
+pub use diagnose::{DiagnoseError, Findings, Line, Request, Undetermined, diagnose};
+pub use fast::{FastFindings, FastPath};
+pub use spectrum::Spectrum;
+pub use time_domain::{TimeDomain, time_domain};

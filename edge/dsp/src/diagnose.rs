@@ -1,0 +1,336 @@
+//! The thorough path: which part of the bearing is damaged, and how sure is that? (R-EDGE-4)
+//!
+//! One record goes through: speed search ([`speed`]) → many looks at the envelope ([`views`]: bands,
+//! raw and pre-whitened, whole-record and averaged) → in each look the level of the defect lines
+//! against the same statistic at unrelated orders ([`score`]) → one verdict with a calibrated
+//! confidence ([`verdict`]) → the evidence that a person is shown ([`evidence`]).
+//!
+//! Invariants: a fault is named only if its lines stand out where unrelated orders do not; a name
+//! never comes with less confidence than [`verdict::NAMING_CONFIDENCE`]; without a name
+//! [`Findings::undetermined`] says whether and why a fault cannot be excluded.
+
+use pdm_shared::fault::Fault;
+use pdm_shared::units::{Band, Order, Rpm, SampleRate};
+
+use crate::bearing::DefectOrders;
+use crate::envelope::RecordLines;
+use crate::spectrum::Spectrum;
+use crate::transform::Transforms;
+
+pub mod evidence;
+pub mod score;
+pub mod speed;
+pub mod verdict;
+pub mod views;
+
+/// Shaft turns that a verdict needs: below, the defect lines are not resolved from each other and
+/// from shaft harmonics (chosen; the issue of resolution is Smith & Randall 2015, section 3).
+pub const LEAST_TURNS: f64 = 15.0;
+
+/// Fewest samples that are looked at at all.
+pub const LEAST_SAMPLES: usize = 256;
+
+/// What is asked of one record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request {
+    /// Sampling rate.
+    pub rate: SampleRate,
+    /// Nominal shaft speed.
+    pub speed: Rpm,
+    /// How far the true speed may be off, as a ratio; 0.02 is usual.
+    pub speed_tolerance: f64,
+    /// Defect orders of the bearing.
+    pub orders: DefectOrders,
+    /// How far a defect line may be off its order by slip, contact angle and wear, as a ratio;
+    /// 0.015 is usual (Randall & Antoni 2011, section 2: 1–2 %).
+    pub order_tolerance: f64,
+    /// Envelope band if the person who configured it knows the resonance; else it is searched.
+    pub envelope_band: Option<Band>,
+}
+
+/// Speed tolerance where nothing is configured.
+pub const DEFAULT_SPEED_TOLERANCE: f64 = 0.02;
+
+/// Order tolerance where nothing is configured.
+pub const DEFAULT_ORDER_TOLERANCE: f64 = 0.015;
+
+impl Request {
+    /// A request with the default tolerances and no fixed band.
+    pub const fn new(rate: SampleRate, speed: Rpm, orders: DefectOrders) -> Self {
+        Self {
+            rate,
+            speed,
+            speed_tolerance: DEFAULT_SPEED_TOLERANCE,
+            orders,
+            order_tolerance: DEFAULT_ORDER_TOLERANCE,
+            envelope_band: None,
+        }
+    }
+
+    fn check(&self, accel_m_s2: &[f64]) -> Result<(), DiagnoseError> {
+        let samples = accel_m_s2.len();
+        if samples < LEAST_SAMPLES {
+            return Err(DiagnoseError::TooFewSamples { samples });
+        }
+        if let Some(index) = accel_m_s2.iter().position(|x| !x.is_finite()) {
+            return Err(DiagnoseError::NotFinite { index, value: accel_m_s2[index] });
+        }
+        for (what, got, most) in [
+            ("speed tolerance", self.speed_tolerance, 0.2),
+            ("order tolerance", self.order_tolerance, 0.1),
+        ] {
+            if !(0.0..=most).contains(&got) {
+                return Err(DiagnoseError::Tolerance { what, got, most });
+            }
+        }
+        let nyquist_hz = self.rate.nyquist_hz();
+        if let Some(band) = self.envelope_band
+            && band.high_hz() > nyquist_hz
+        {
+            return Err(DiagnoseError::BandAboveNyquist { band, nyquist_hz });
+        }
+        let highest_hz = self.orders.bpfi.at(self.speed).max(self.orders.bpfo.at(self.speed));
+        if highest_hz * 2.0 > nyquist_hz {
+            return Err(DiagnoseError::RateTooLow { defect_hz: highest_hz, nyquist_hz });
+        }
+        Ok(())
+    }
+}
+
+/// A record or a request that cannot be measured at all. The caller tells the person; the record is
+/// not judged.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DiagnoseError {
+    /// Not even a short spectrum.
+    #[error("{samples} samples, at least {LEAST_SAMPLES} are needed")]
+    TooFewSamples {
+        /// What was given.
+        samples: usize,
+    },
+    /// A sample that is NaN or infinite.
+    #[error("sample {index} is {value}; every sample must be finite")]
+    NotFinite {
+        /// Its place, from 0.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A tolerance outside what makes sense.
+    #[error("{what} must be from 0 to {most} (a ratio), got {got}")]
+    Tolerance {
+        /// Which one.
+        what: &'static str,
+        /// What was given.
+        got: f64,
+        /// The largest allowed.
+        most: f64,
+    },
+    /// The configured band does not fit the sampling rate.
+    #[error("envelope band {band} reaches above the Nyquist frequency {nyquist_hz} Hz")]
+    BandAboveNyquist {
+        /// The band.
+        band: Band,
+        /// Half the sampling rate, Hz.
+        nyquist_hz: f64,
+    },
+    /// The sampling rate cannot hold the defect frequencies.
+    #[error(
+        "the defect frequency {defect_hz:.1} Hz needs at least twice that below the Nyquist frequency {nyquist_hz} Hz"
+    )]
+    RateTooLow {
+        /// Highest defect frequency, Hz.
+        defect_hz: f64,
+        /// Half the sampling rate, Hz.
+        nyquist_hz: f64,
+    },
+    /// All samples equal.
+    #[error("the signal does not move: all samples are equal")]
+    Flat,
+}
+
+/// Why no fault is named although one cannot be excluded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Undetermined {
+    /// The record holds too few shaft turns.
+    TooFewTurns {
+        /// Turns in the record.
+        turns: f64,
+    },
+    /// Lines stand out, but not enough to bet on.
+    Weak {
+        /// The leading candidate.
+        candidate: Fault,
+        /// Its confidence.
+        confidence: f64,
+    },
+    /// Two parts explain the lines about equally well.
+    Ambiguous {
+        /// The leading candidate.
+        first: Fault,
+        /// The other.
+        second: Fault,
+    },
+    /// The lines can be explained by something else than the bearing.
+    Foreign {
+        /// The candidate that they would have named.
+        candidate: Fault,
+        /// What they are more likely.
+        cause: ForeignCause,
+    },
+}
+
+/// What else can put a line at a defect frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum ForeignCause {
+    /// Mains frequency or its multiple, Hz.
+    Mains(f64),
+    /// A multiple of the shaft speed.
+    ShaftHarmonic(u32),
+    /// A discrete tone of that frequency (Hz) in the acceleration spectrum without modulation depth.
+    Tone(f64),
+}
+
+impl std::fmt::Display for ForeignCause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Mains(hz) => write!(f, "the mains frequency {hz:.0} Hz"),
+            Self::ShaftHarmonic(n) => write!(f, "{n} times the shaft speed"),
+            Self::Tone(hz) => write!(f, "a steady tone at {hz:.1} Hz"),
+        }
+    }
+}
+
+impl std::fmt::Display for Undetermined {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooFewTurns { turns } => write!(
+                f,
+                "the record holds {turns:.1} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
+            ),
+            Self::Weak { candidate, confidence } => write!(
+                f,
+                "lines of {candidate} are seen, but confidence {confidence:.2} is too low to name it"
+            ),
+            Self::Ambiguous { first, second } => {
+                write!(f, "{first} and {second} explain the lines about equally well")
+            }
+            Self::Foreign { candidate, cause } => {
+                write!(f, "lines near those of {candidate} can be explained by {cause}")
+            }
+        }
+    }
+}
+
+/// A multiple of a defect line that stands out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Harmonic {
+    /// Which multiple, from 1.
+    pub n: u32,
+    /// Where it was found, Hz.
+    pub frequency_hz: f64,
+    /// Level above the local floor, dB.
+    pub snr_db: f64,
+}
+
+/// Modulation around a defect line.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sidebands {
+    /// Distance: shaft frequency (races) or FTF (ball); `None` for the cage.
+    pub spacing_hz: Option<f64>,
+    /// How many of those around the first two harmonics stand out.
+    pub count: u32,
+    /// Their mean level above the local floor, dB; `None` without any.
+    pub snr_db: Option<f64>,
+}
+
+/// What stands at one defect frequency.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Which part.
+    pub fault: Fault,
+    /// Where its line was found, or its nominal place, Hz. For the ball: the spin frequency 1×BSF.
+    pub frequency_hz: f64,
+    /// The same as a multiple of the shaft speed.
+    pub order: Order,
+    /// Amplitude of the acceleration spectrum where the defect shows, m/s².
+    pub amplitude_m_s2: f64,
+    /// Amplitude of the envelope spectrum where the defect shows, m/s².
+    pub envelope_amplitude_m_s2: f64,
+    /// Level of the envelope line above the local floor, dB.
+    pub snr_db: f64,
+    /// Its multiples that stand out, the first included.
+    pub harmonics: Vec<Harmonic>,
+    /// Modulation around it.
+    pub sidebands: Sidebands,
+    /// 0 nothing … 1 certain that its lines are there.
+    pub score: f64,
+    /// The evidence statistic before calibration: standard deviations above unrelated orders.
+    pub evidence: f64,
+}
+
+/// The verdict on one record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Findings {
+    /// Shaft speed used.
+    pub speed: Rpm,
+    /// True if the record itself gave it, within the tolerance around the nominal one.
+    pub speed_estimated: bool,
+    /// Shaft turns in the record.
+    pub turns: f64,
+    /// Band whose envelope is shown.
+    pub band: Option<Band>,
+    /// Median amplitude of the acceleration spectrum in that band, m/s².
+    pub noise_floor_m_s2: f64,
+    /// RMS of the envelope's variation in that band, m/s².
+    pub envelope_rms_m_s2: f64,
+    /// The four lines in the order of [`Fault::ALL`].
+    pub lines: [Line; 4],
+    /// The fault that is named, or none.
+    pub dominant: Option<Fault>,
+    /// How sure the name is; without a name, how likely the leading candidate is.
+    pub confidence: f64,
+    /// Why a fault can neither be named nor excluded.
+    pub undetermined: Option<Undetermined>,
+    /// Spectrum of the squared envelope in that band, (m/s²)².
+    pub envelope_spectrum: Spectrum,
+    /// Acceleration spectrum, m/s².
+    pub acceleration_spectrum: Spectrum,
+}
+
+impl Findings {
+    /// The line of one fault.
+    pub fn line(&self, fault: Fault) -> &Line {
+        let at = Fault::ALL.iter().position(|f| *f == fault).unwrap_or(0);
+        &self.lines[at]
+    }
+}
+
+/// Judges one record.
+///
+/// **Input** acceleration, m/s², at the request's rate: the whole record, mean not removed.
+/// **Output** the verdict with its evidence. Fewer than [`LEAST_TURNS`] shaft turns give findings
+/// without a name and [`Undetermined::TooFewTurns`].
+///
+/// # Errors
+/// [`DiagnoseError`] for a record or a request that cannot be measured at all.
+pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, DiagnoseError> {
+    request.check(accel_m_s2)?;
+    let first = accel_m_s2.first().copied().unwrap_or(0.0);
+    if accel_m_s2.iter().all(|x| (x - first).abs() <= 0.0) {
+        return Err(DiagnoseError::Flat);
+    }
+    let mut transforms = Transforms::new();
+    let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
+    let speed = speed::search(accel_m_s2, request, &mut transforms);
+    let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
+    let looks = views::looks(&record, request, speed.speed, &mut transforms);
+    let judged = verdict::judge(&looks, turns);
+    Ok(evidence::gather(
+        &evidence::Material { accel_m_s2, record: &record, request, speed, turns, looks: &looks },
+        judged,
+        &mut transforms,
+    ))
+}

@@ -1,0 +1,198 @@
+//! What a person is shown: the lines, their levels, the band, the two spectra.
+
+use pdm_shared::fault::Fault;
+use pdm_shared::units::{Band, Order, Rpm};
+
+use super::score::{PARTS, log_levels};
+use super::speed::FoundSpeed;
+use super::verdict::Judged;
+use super::views::{Kind, Look, Source, limit_hz};
+use super::{Findings, Harmonic, Line, Request, Sidebands};
+use crate::envelope::{RecordLines, envelope_spectrum, squared_envelope};
+use crate::spectrum::{Spectrum, amplitude_spectrum};
+use crate::transform::Transforms;
+
+/// Level from which a harmonic or sideband is said to stand out, dB over the local floor (chosen:
+/// Rayleigh noise exceeds its median by 10 dB once in a thousand lines).
+pub const STANDS_OUT_DB: f64 = 10.0;
+
+/// Everything known of one record.
+#[derive(Debug, Clone, Copy)]
+pub struct Material<'a> {
+    /// Samples, m/s².
+    pub accel_m_s2: &'a [f64],
+    /// Their transform.
+    pub record: &'a RecordLines,
+    /// What was asked.
+    pub request: &'a Request,
+    /// Speed used.
+    pub speed: FoundSpeed,
+    /// Shaft turns in the record.
+    pub turns: f64,
+    /// All looks.
+    pub looks: &'a [Look],
+}
+
+/// Gathers the findings.
+pub fn gather(material: &Material<'_>, judged: Judged, transforms: &mut Transforms) -> Findings {
+    let speed = material.speed.speed;
+    let limit = limit_hz(material.request, speed);
+    let band = shown_band(material, judged.leading);
+    let envelope = band.map(|b| squared_envelope(material.record, b, transforms));
+    let envelope_spectrum = envelope
+        .as_ref()
+        .map_or_else(Spectrum::default, |e| envelope_spectrum(e, limit, transforms));
+    let rooted = envelope.as_ref().map_or_else(Spectrum::default, |e| {
+        amplitude_spectrum(&e.rooted(), e.rate_hz, transforms).up_to(limit)
+    });
+    let full = amplitude_spectrum(material.accel_m_s2, material.request.rate.get(), transforms);
+    let lines = lines(material, &judged, &envelope_spectrum, &rooted, &full);
+    Findings {
+        speed,
+        speed_estimated: material.speed.estimated,
+        turns: material.turns,
+        band,
+        noise_floor_m_s2: floor(&full, band),
+        envelope_rms_m_s2: envelope
+            .as_ref()
+            .map_or(0.0, crate::envelope::SquaredEnvelope::variation_rms),
+        lines,
+        dominant: judged.dominant,
+        confidence: judged.confidence,
+        undetermined: judged.undetermined,
+        acceleration_spectrum: full.up_to(limit),
+        envelope_spectrum,
+    }
+}
+
+/// The band in which the leading part stands out most, of the raw looks.
+fn shown_band(material: &Material<'_>, leading: usize) -> Option<Band> {
+    if material.request.envelope_band.is_some() {
+        return material.request.envelope_band;
+    }
+    material
+        .looks
+        .iter()
+        .filter(|look| look.source == Source::Raw && look.kind == Kind::Bank)
+        .max_by(|a, b| a.standings[leading].z.total_cmp(&b.standings[leading].z))
+        .or_else(|| material.looks.first())
+        .map(|look| look.band)
+}
+
+fn floor(full: &Spectrum, band: Option<Band>) -> f64 {
+    let Some(band) = band else { return 0.0 };
+    if full.df_hz <= 0.0 {
+        return 0.0;
+    }
+    let low = (band.low_hz() / full.df_hz) as usize;
+    let high = ((band.high_hz() / full.df_hz) as usize + 1).min(full.amplitude.len());
+    full.amplitude.get(low..high).and_then(crate::robust::median).unwrap_or(0.0)
+}
+
+fn lines(
+    material: &Material<'_>,
+    judged: &Judged,
+    squared: &Spectrum,
+    rooted: &Spectrum,
+    full: &Spectrum,
+) -> [Line; 4] {
+    let shaft_hz = material.speed.speed.shaft_hz();
+    let levels = log_levels(squared, shaft_hz);
+    let finder = Finder { squared, levels: &levels, shaft_hz, request: material.request };
+    Fault::ALL.map(|fault| {
+        let part = PARTS.iter().position(|p| *p == fault);
+        let order = part.and_then(|p| best_order(material.looks, p));
+        let shown = order.unwrap_or_else(|| material.request.orders.of(fault).get());
+        let mut line = finder.line(fault, shown, material.speed.speed);
+        let reach = 1.5 * squared.df_hz;
+        let at = shown * shaft_hz;
+        line.amplitude_m_s2 = full.peak_near(at, reach).map_or(0.0, |p| p.1);
+        line.envelope_amplitude_m_s2 = rooted.peak_near(at, reach).map_or(0.0, |p| p.1);
+        line.score = part.map_or(0.0, |p| judged.scores[p]);
+        line.evidence = part.map_or(0.0, |p| judged.evidence[p]);
+        line
+    })
+}
+
+/// The order that the most convinced look found.
+fn best_order(looks: &[Look], part: usize) -> Option<f64> {
+    looks
+        .iter()
+        .map(|look| look.standings[part])
+        .max_by(|a, b| a.z.total_cmp(&b.z))
+        .map(|standing| standing.order)
+        .filter(|order| *order > 0.0)
+}
+
+struct Finder<'a> {
+    squared: &'a Spectrum,
+    levels: &'a [f64],
+    shaft_hz: f64,
+    request: &'a Request,
+}
+
+impl Finder<'_> {
+    fn level_near(&self, hz: f64, k: f64) -> Option<(f64, f64)> {
+        let df = self.squared.df_hz;
+        if df <= 0.0 || hz < 0.0 {
+            return None;
+        }
+        let reach = 1.0 + 0.0008 * k * hz / df;
+        let low = (hz / df - reach).round().max(0.0) as usize;
+        let high = ((hz / df + reach).round() as usize + 1).min(self.levels.len());
+        (low..high)
+            .max_by(|&a, &b| self.levels[a].total_cmp(&self.levels[b]))
+            .map(|i| (i as f64 * df, self.levels[i]))
+    }
+
+    fn line(&self, fault: Fault, shown_order: f64, speed: Rpm) -> Line {
+        let at = shown_order * self.shaft_hz;
+        let harmonics: Vec<Harmonic> = (1..=4_u32)
+            .filter_map(|n| {
+                let k = f64::from(n);
+                let (frequency_hz, snr_db) = self.level_near(k * at, k)?;
+                (snr_db >= STANDS_OUT_DB).then_some(Harmonic { n, frequency_hz, snr_db })
+            })
+            .collect();
+        let snr_db = self.level_near(at, 1.0).map_or(0.0, |l| l.1);
+        // The event prints the spin frequency 1×BSF; its defect shows at twice that.
+        let shown = if fault == Fault::Ball { shown_order / 2.0 } else { shown_order };
+        Line {
+            fault,
+            frequency_hz: shown * speed.shaft_hz(),
+            order: Order::new(shown).unwrap_or(self.request.orders.of(fault)),
+            amplitude_m_s2: 0.0,
+            envelope_amplitude_m_s2: 0.0,
+            snr_db,
+            harmonics,
+            sidebands: self.sidebands(fault, at),
+            score: 0.0,
+            evidence: 0.0,
+        }
+    }
+
+    fn sidebands(&self, fault: Fault, at: f64) -> Sidebands {
+        let spacing = match fault {
+            Fault::OuterRace | Fault::InnerRace => self.shaft_hz,
+            Fault::Ball => self.request.orders.ftf.get() * self.shaft_hz,
+            Fault::Cage => return Sidebands::default(),
+        };
+        let mut found = Vec::new();
+        for k in [1.0, 2.0] {
+            let stands = self.level_near(k * at, k).is_some_and(|l| l.1 >= STANDS_OUT_DB);
+            if !stands {
+                continue;
+            }
+            found.extend(
+                [-1.0, 1.0]
+                    .iter()
+                    .filter_map(|side| self.level_near(k * at + side * spacing, k))
+                    .map(|l| l.1)
+                    .filter(|level| *level >= STANDS_OUT_DB),
+            );
+        }
+        let count = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;
+        Sidebands { spacing_hz: Some(spacing), count, snr_db: (!found.is_empty()).then_some(mean) }
+    }
+}

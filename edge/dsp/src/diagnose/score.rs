@@ -1,0 +1,256 @@
+//! How far do the defect lines stand out of one envelope spectrum, compared with lines that no
+//! bearing part has?
+//!
+//! The statistic of an order is the weighted mean level (dB over the local floor) of its first four
+//! harmonics with one common slip, plus sidebands that count only as far as their centre line stands.
+//! The same statistic at hundreds of unrelated orders of the same spectrum gives the null
+//! distribution; the result is how many of its robust standard deviations the defect order lies
+//! above its median. So neither units nor the number of lines nor a rough floor need a threshold.
+
+use pdm_shared::fault::Fault;
+
+use super::Request;
+use crate::robust::{MAD_TO_SIGMA, median, median_and_mad, running_median};
+use crate::spectrum::Spectrum;
+
+/// Weights of the harmonics (chosen; higher ones smear with slip).
+const HARMONICS: [f64; 4] = [1.0, 1.0, 0.8, 0.6];
+/// Levels above this count no more, dB (chosen): one huge line is not a family.
+const CAP_DB: f64 = 24.0;
+/// Weight of the sidebands beside the centre lines (chosen).
+const SIDEBAND_WEIGHT: f64 = 0.35;
+/// Random slip widens harmonic k by this share of its frequency (Randall & Antoni 2011: 1–2 % per
+/// interval averages out over a record).
+const SPREAD: f64 = 0.0008;
+/// What is added to the null's deviation, dB, so that a very even spectrum does not make a mole-hill
+/// significant (chosen).
+const LEAST_SIGMA_DB: f64 = 1.0;
+/// Range of orders from which unrelated ones are drawn.
+const LOWEST_ORDER: f64 = 1.6;
+const HIGHEST_ORDER: f64 = 9.5;
+/// Ratios of a defect order that are related to it and left out of the null.
+const RELATED: [f64; 7] = [0.5, 1.0, 2.0, 1.0 / 3.0, 3.0, 2.0 / 3.0, 1.5];
+
+/// What one look found of one part.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Standing {
+    /// Robust standard deviations above unrelated orders.
+    pub z: f64,
+    /// The order at which the statistic is largest, within the tolerance.
+    pub order: f64,
+}
+
+/// Standing of outer race, inner race and ball.
+pub type Standings = [Standing; 3];
+
+/// The parts that are compared, in the order of [`Standings`].
+pub const PARTS: [Fault; 3] = [Fault::OuterRace, Fault::InnerRace, Fault::Ball];
+
+/// Levels of a spectrum's lines over its running median, dB (20 log of amplitude).
+///
+/// The median runs over 1.3 shaft orders, at least 25 lines; over long windows it is taken on every
+/// so-many-th line and interpolated.
+pub fn log_levels(spectrum: &Spectrum, shaft_hz: f64) -> Vec<f64> {
+    const TO_DB: f64 = 8.685_889_638_065_035;
+    if spectrum.df_hz <= 0.0 {
+        return Vec::new();
+    }
+    let logs: Vec<f64> = spectrum.amplitude.iter().map(|a| (a + 1e-300).ln()).collect();
+    let width = ((1.3 * shaft_hz / spectrum.df_hz).round() as usize).max(25) | 1;
+    let stride = if width > 401 { width / 100 } else { 1 };
+    let thin: Vec<f64> = logs.iter().step_by(stride).copied().collect();
+    let medians = running_median(&thin, (width / stride) | 1);
+    let floor = |i: usize| {
+        let at = i as f64 / stride as f64;
+        let low = (at as usize).min(medians.len() - 1);
+        let high = (low + 1).min(medians.len() - 1);
+        medians[low] + (medians[high] - medians[low]) * (at - low as f64).min(1.0)
+    };
+    logs.iter().enumerate().map(|(i, log)| TO_DB * (log - floor(i))).collect()
+}
+
+/// The curve of the statistic over orders.
+struct Curve<'a> {
+    df: f64,
+    shaft: f64,
+    first: f64,
+    step: f64,
+    base: Vec<f64>,
+    /// Levels with the shaft's lines taken out, each the largest of its neighbourhood.
+    masked: Vec<f64>,
+    full: Vec<f64>,
+    spectrum: &'a Spectrum,
+}
+
+fn widen(levels: &[f64], reach: usize) -> Vec<f64> {
+    (0..levels.len())
+        .map(|i| {
+            levels[i.saturating_sub(reach)..(i + reach + 1).min(levels.len())]
+                .iter()
+                .copied()
+                .fold(0.0_f64, f64::max)
+                .min(CAP_DB)
+        })
+        .collect()
+}
+
+fn mask_shaft(levels: &[f64], df: f64, shaft: f64) -> Vec<f64> {
+    let half = if df > 0.02 * shaft { 1.6 } else { 2.2 };
+    let mut masked = levels.to_vec();
+    for k in 1..40 {
+        let centre = f64::from(k) * shaft / df;
+        let low = (centre - half).floor().max(0.0) as usize;
+        let high = (centre + half).ceil() as usize;
+        if low >= masked.len() {
+            break;
+        }
+        let end = (high + 1).min(masked.len());
+        masked[low..end].fill(0.0);
+    }
+    masked
+}
+
+impl<'a> Curve<'a> {
+    fn new(spectrum: &'a Spectrum, shaft: f64, highest: f64) -> Self {
+        let df = spectrum.df_hz;
+        let levels = log_levels(spectrum, shaft);
+        let bare = mask_shaft(&levels, df, shaft);
+        let step = df / HARMONICS.len() as f64;
+        let first = LOWEST_ORDER * shaft;
+        let count = ((highest * shaft - first) / step).max(0.0) as usize + 1;
+        let middle = first + step * count as f64 / 2.0;
+        let mut base = vec![0.0; count];
+        let total: f64 = HARMONICS.iter().sum();
+        for (weight, k) in HARMONICS.iter().zip(1..) {
+            let reach = (1.0 + SPREAD * f64::from(k) * middle / df).round().min(8.0) as usize;
+            let wide = widen(&bare, reach);
+            for (i, sum) in base.iter_mut().enumerate() {
+                let at = f64::from(k) * (first + step * i as f64) / df;
+                *sum += weight / total * wide.get(at.round() as usize).unwrap_or(&0.0);
+            }
+        }
+        Self {
+            df,
+            shaft,
+            first,
+            step,
+            base,
+            masked: widen(&bare, 1),
+            full: widen(&levels, 1),
+            spectrum,
+        }
+    }
+
+    fn at(&self, levels: &[f64], hz: f64) -> f64 {
+        if hz < 0.0 { 0.0 } else { *levels.get((hz / self.df).round() as usize).unwrap_or(&0.0) }
+    }
+
+    fn sidebands(&self, spacing_hz: f64) -> Vec<f64> {
+        (0..self.base.len())
+            .map(|i| {
+                let hz = self.first + self.step * i as f64;
+                let sum: f64 = [1.0, 2.0]
+                    .iter()
+                    .map(|k| {
+                        let centre = self.at(&self.masked, k * hz);
+                        self.at(&self.full, k * hz - spacing_hz).min(centre)
+                            + self.at(&self.full, k * hz + spacing_hz).min(centre)
+                    })
+                    .sum();
+                self.base[i] + SIDEBAND_WEIGHT * sum / 4.0
+            })
+            .collect()
+    }
+
+    /// The largest value of a curve within ± tolerance of an order, and at which order.
+    fn largest(&self, curve: &[f64], order: f64, tolerance: f64) -> (f64, f64) {
+        let index = |o: f64| ((o * self.shaft - self.first) / self.step).max(0.0);
+        let low = index(order * (1.0 - tolerance)).ceil() as usize;
+        let high = (index(order * (1.0 + tolerance)) as usize + 1).min(curve.len());
+        (low..high)
+            .max_by(|&a, &b| curve[a].total_cmp(&curve[b]))
+            .map_or((0.0, order), |i| (curve[i], (self.first + self.step * i as f64) / self.shaft))
+    }
+
+    /// The centre line should be the strongest of centre ± m shaft orders: a sideband of another
+    /// part's family is not. dB by which it is not, capped, mean of two harmonics.
+    fn ladder_penalty(&self, order: f64, neighbours: &[f64]) -> f64 {
+        let level = |k: f64, m: f64| {
+            let q = k * order + m;
+            let hz = q * self.shaft;
+            let reach = 1.5 + 0.002 * k * order * self.shaft / self.df;
+            let low = (hz / self.df - reach).round();
+            let high = (hz / self.df + reach).round();
+            let apart = (q - q.round()).abs() > 0.02;
+            if low <= 1.0 || q <= 0.3 || !apart || high as usize >= self.spectrum.amplitude.len() {
+                return None;
+            }
+            let peak = self.spectrum.amplitude[low as usize..=high as usize]
+                .iter()
+                .copied()
+                .fold(0.0_f64, f64::max);
+            Some(20.0 * (peak + 1e-300).log10())
+        };
+        [1.0, 2.0]
+            .iter()
+            .filter_map(|&k| {
+                let centre = level(k, 0.0)?;
+                let rival = neighbours
+                    .iter()
+                    .filter_map(|&m| level(k, m))
+                    .fold(f64::NEG_INFINITY, f64::max);
+                Some(0.5 * (rival - centre).clamp(0.0, 8.0))
+            })
+            .sum()
+    }
+}
+
+/// Standing of the three parts in one envelope spectrum.
+///
+/// **Input** an envelope spectrum up to four harmonics of BPFI, the shaft frequency (Hz).
+pub fn standings(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Standings {
+    let orders = PARTS.map(|part| request.orders.of(part).get());
+    let most = orders.iter().copied().fold(0.0_f64, f64::max);
+    let highest = HIGHEST_ORDER.max(1.1 * most);
+    if spectrum.df_hz <= 0.0 || spectrum.amplitude.len() < 32 {
+        return Standings::default();
+    }
+    let curve = Curve::new(spectrum, shaft_hz, highest);
+    let unrelated = unrelated_orders(&orders, highest, request.order_tolerance);
+    let curves = [
+        curve.base.clone(),
+        curve.sidebands(shaft_hz),
+        curve.sidebands(request.orders.ftf.get() * shaft_hz),
+    ];
+    let mut found = Standings::default();
+    for (i, part) in PARTS.iter().enumerate() {
+        let tolerance = request.order_tolerance;
+        let null: Vec<f64> =
+            unrelated.iter().map(|&o| curve.largest(&curves[i], o, tolerance).0).collect();
+        let (usual, mad) = median_and_mad(&null).unwrap_or((0.0, 0.0));
+        let (value, order) = curve.largest(&curves[i], orders[i], tolerance);
+        let neighbours: &[f64] =
+            if *part == Fault::InnerRace { &[-1.0, 1.0] } else { &[-1.0, 1.0, -2.0, 2.0] };
+        let penalty = 0.5 * curve.ladder_penalty(order, neighbours);
+        let z = (value - penalty - usual) / (MAD_TO_SIGMA * mad + LEAST_SIGMA_DB);
+        found[i] = Standing { z, order };
+    }
+    found
+}
+
+fn unrelated_orders(orders: &[f64], highest: f64, tolerance: f64) -> Vec<f64> {
+    let step = 1.0 + tolerance.max(0.005);
+    std::iter::successors(Some(LOWEST_ORDER * 1.02), |o| Some(o * step))
+        .take_while(|o| *o < highest / 1.02)
+        .filter(|o| {
+            orders
+                .iter()
+                .all(|d| RELATED.iter().all(|r| (o / (d * r) - 1.0).abs() >= 2.2 * tolerance))
+        })
+        .collect()
+}
+
+/// Median of the levels of a few looks; 0 without any.
+pub fn middle(values: &[f64]) -> f64 {
+    median(values).unwrap_or(0.0)
+}

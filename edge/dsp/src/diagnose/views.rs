@@ -1,0 +1,131 @@
+//! Many looks at the same record: which bands, raw or pre-whitened, whole-record or averaged.
+//!
+//! No single band or resolution shows every fault. Each look is an envelope spectrum that
+//! [`super::score`] judges on its own; [`super::verdict`] weighs them together.
+
+use pdm_shared::units::{Band, Rpm};
+
+use super::Request;
+use super::score::{Standings, standings};
+use crate::band::kurtogram;
+use crate::cepstrum::prewhiten;
+use crate::envelope::{RecordLines, averaged_envelope_spectrum, squared_envelope};
+use crate::transform::Transforms;
+
+/// Shaft turns in one block of the averaged spectrum (chosen: resolves 0.02 orders).
+pub const BLOCK_TURNS: f64 = 50.0;
+
+/// What a look is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The record as it is.
+    Raw,
+    /// Its cepstrum pre-whitened form.
+    White,
+}
+
+/// How the look's band was chosen and its spectrum taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The whole band, whole-record resolution.
+    FullWhole,
+    /// The whole band, averaged.
+    FullAveraged,
+    /// The kurtogram's or the configured band, averaged.
+    Impulsive,
+    /// One of the bank of half-overlapping bands, averaged.
+    Bank,
+}
+
+/// One look.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Raw or white.
+    pub source: Source,
+    /// Which kind.
+    pub kind: Kind,
+    /// The band.
+    pub band: Band,
+    /// What it found.
+    pub standings: Standings,
+}
+
+/// Highest frequency of an envelope spectrum that is looked at, Hz: four harmonics of the fastest
+/// defect line and its sidebands.
+pub fn limit_hz(request: &Request, speed: Rpm) -> f64 {
+    let orders = &request.orders;
+    let most = orders.bpfi.get().max(orders.bpfo.get()).max(2.0 * orders.bsf.get());
+    (4.3 * most + 3.0) * speed.shaft_hz()
+}
+
+/// Takes all looks.
+pub fn looks(
+    record: &RecordLines,
+    request: &Request,
+    speed: Rpm,
+    transforms: &mut Transforms,
+) -> Vec<Look> {
+    let white = prewhiten(record);
+    let mut taker = Taker { request, speed, transforms, looks: Vec::new() };
+    let nyquist = record.rate_hz / 2.0;
+    for (source, lines) in [(Source::Raw, record), (Source::White, &white)] {
+        if let Ok(full) = Band::new(0.0, nyquist) {
+            taker.take(lines, source, Kind::FullWhole, full);
+            taker.take(lines, source, Kind::FullAveraged, full);
+        }
+        if let Some(band) = taker.impulsive(lines, source) {
+            taker.take(lines, source, Kind::Impulsive, band);
+        }
+    }
+    for band in bank(nyquist, speed) {
+        taker.take(record, Source::Raw, Kind::Bank, band);
+        taker.take(&white, Source::White, Kind::Bank, band);
+    }
+    taker.looks
+}
+
+struct Taker<'a> {
+    request: &'a Request,
+    speed: Rpm,
+    transforms: &'a mut Transforms,
+    looks: Vec<Look>,
+}
+
+impl Taker<'_> {
+    fn take(&mut self, record: &RecordLines, source: Source, kind: Kind, band: Band) {
+        let envelope = squared_envelope(record, band, self.transforms);
+        if envelope.values.is_empty() {
+            return;
+        }
+        let shaft_hz = self.speed.shaft_hz();
+        let block_s = if kind == Kind::FullWhole { f64::INFINITY } else { BLOCK_TURNS / shaft_hz };
+        let limit = limit_hz(self.request, self.speed);
+        let spectrum = averaged_envelope_spectrum(&envelope, block_s, limit, self.transforms);
+        let standings = standings(&spectrum, shaft_hz, self.request);
+        self.looks.push(Look { source, kind, band, standings });
+    }
+
+    fn impulsive(&mut self, record: &RecordLines, source: Source) -> Option<Band> {
+        if let Some(band) = self.request.envelope_band {
+            return Some(band);
+        }
+        let least = 2.2 * self.request.orders.bpfi.at(self.speed);
+        let levels = if source == Source::Raw { 4 } else { 3 };
+        kurtogram(record, levels, least, self.transforms).first().map(|best| best.band)
+    }
+}
+
+/// Half-overlapping bands of a quarter and an eighth of the Nyquist frequency, from ten shaft
+/// orders (at least 200 Hz) on.
+pub fn bank(nyquist_hz: f64, speed: Rpm) -> Vec<Band> {
+    let lowest = (10.0 * speed.shaft_hz()).max(200.0);
+    [4_u32, 8]
+        .iter()
+        .flat_map(|&division| {
+            let width = nyquist_hz / f64::from(division);
+            (0..2 * division - 1).map(move |j| (f64::from(j) * width / 2.0, width))
+        })
+        .filter(|(low, width)| low + width >= lowest)
+        .filter_map(|(low, width)| Band::new(low.max(lowest / 2.0), low + width).ok())
+        .collect()
+}
