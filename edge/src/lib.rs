@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod cli;
 pub mod condition;
 pub mod event;
+mod event_log;
 pub mod features;
 pub mod pipeline;
 pub mod plot;

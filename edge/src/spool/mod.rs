@@ -1,1 +1,217 @@
-//! State, sequence number and event in one SQLite transaction; rows leave by receipt.
+//! The spool: every event on disk before anything else learns of it, until the agent has it.
+//!
+//! Between [`crate::pipeline`], which commits, and [`crate::publish`], which sends. One SQLite
+//! file (WAL, `synchronous=FULL`), format 1 (`migrations/0001_spool.sql`); a lock file beside it
+//! keeps a second program away, and a ledger file holds a mark that no sequence number reached yet.
+//!
+//! **A commit** ([`Spool::commit`]) is ONE transaction: sequence numbers, event rows, the retained
+//! state of each bearing, and the pipeline's memory (monitors, position in the source). So after a
+//! crash, memory and events tell the same story: nothing is measured twice, nothing is skipped.
+//!
+//! **States of a row**
+//! ```text
+//!            commit             PUBACK                  receipt covers it
+//!  measured ────────► waiting ────────► acknowledged ─────────────────────► deleted
+//!                      │  ▲                  │
+//!   too large for      │  └──────────────────┘ receipt says it is missing
+//!   the broker: parked ┘
+//! ```
+//! "Sent" is not on disk: what is in flight is known to the publisher alone, so whatever has no
+//! PUBACK is sent again after a reconnect or a crash. A PUBACK is no promise of durability, so it
+//! only makes a row *eligible*; a receipt deletes eligible rows up to `stored_through` that it
+//! does not list as missing. With `await_receipt = false` a PUBACK deletes at once (for consumers
+//! that write no receipts).
+//!
+//! **Caps.** Over the cap in bytes or age, acknowledged rows go first, oldest first (counted as
+//! `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses the
+//! new ones before they get a number. Every loss is counted in the file, logged and in the metrics.
+//!
+//! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
+//! out twice, also after the file was damaged or deleted. A payload on disk never changes; the two
+//! fields `replayed` and `delayed_s` are set in the copy that is sent ([`Row::payload_at`]).
+//!
+//! **Corruption.** A file that SQLite calls damaged is renamed to `….damaged-<time>`, what can still
+//! be read is copied into a new one, and the service goes on ([`Spool::repair`]).
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use pdm_shared::clock::SharedClock;
+use pdm_shared::id::GatewayId;
+use tokio::sync::watch;
+
+mod batch;
+mod caps;
+mod error;
+mod file;
+mod ledger;
+mod outbox;
+mod receipt;
+mod row;
+mod salvage;
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Batch, Committed};
+pub use caps::{Limits, Policy};
+pub use error::{Disposition, SpoolError};
+pub use receipt::Covered;
+pub use row::{BearingState, Lane, Row};
+
+use file::Files;
+
+/// How a spool is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpoolSettings {
+    /// The SQLite file; its folder is made if missing.
+    pub path: PathBuf,
+    /// What it may hold.
+    pub limits: Limits,
+    /// Keep acknowledged rows until a receipt covers them (R-EDGE-10). False: a PUBACK deletes.
+    pub await_receipt: bool,
+}
+
+/// What a spool holds, for progress, status and metrics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Highest sequence number given out; 0 if none.
+    pub last_sequence: u64,
+    /// Rows without a PUBACK.
+    pub waiting: u64,
+    /// Rows with a PUBACK and without a receipt.
+    pub acknowledged: u64,
+    /// Rows that the broker cannot take.
+    pub parked: u64,
+    /// Bytes of all payloads.
+    pub bytes: u64,
+    /// Rows lost before any PUBACK, since the spool was made.
+    pub dropped: u64,
+    /// Rows let go with a PUBACK but no receipt, since the spool was made.
+    pub unconfirmed: u64,
+    /// Highest sequence that a receipt says is stored.
+    pub stored_through: u64,
+}
+
+/// The spool of one gateway. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Spool {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    settings: SpoolSettings,
+    gateway: GatewayId,
+    clock: SharedClock,
+    files: RwLock<Files>,
+    repairing: tokio::sync::Mutex<()>,
+    ledger: tokio::sync::Mutex<ledger::Ledger>,
+    changed: watch::Sender<Tally>,
+    _lock: std::fs::File,
+}
+
+impl Spool {
+    /// Opens the spool, makes it if there is none, and salvages it if it is damaged.
+    ///
+    /// # Errors
+    /// [`SpoolError::Locked`] if another program has it, [`SpoolError::Foreign`] if it belongs to
+    /// another gateway, [`SpoolError::Newer`] if a later version wrote it, else what the disk says.
+    pub async fn open(
+        settings: SpoolSettings,
+        gateway: GatewayId,
+        clock: SharedClock,
+    ) -> Result<Self, SpoolError> {
+        let path = &settings.path;
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .map_err(|source| SpoolError::Folder { path: folder.to_owned(), source })?;
+        }
+        let lock = file::lock(path)?;
+        let mut ledger = ledger::Ledger::open(path)?;
+        let files = match Files::open(path, &gateway, ledger.mark()).await {
+            Err(error) if error.disposition() == Disposition::Repair => {
+                salvage::replace(path, &gateway, ledger.mark(), &clock, &error).await?
+            }
+            outcome => outcome?,
+        };
+        let tally = files.tally().await?;
+        ledger.reserve(tally.last_sequence + 1)?;
+        let inner = Inner {
+            settings,
+            gateway,
+            clock,
+            files: RwLock::new(files),
+            repairing: tokio::sync::Mutex::new(()),
+            ledger: tokio::sync::Mutex::new(ledger),
+            changed: watch::Sender::new(tally),
+            _lock: lock,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Sets a damaged file aside and goes on with what could be read of it. Callers do this when
+    /// an operation fails with [`Disposition::Repair`], then repeat the operation.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if no new file can be made.
+    pub async fn repair(&self, why: &SpoolError) -> Result<(), SpoolError> {
+        let _one_at_a_time = self.inner.repairing.lock().await;
+        let files = self.files();
+        if files.is_sound().await {
+            return Ok(());
+        }
+        files.close().await;
+        let mark = self.inner.ledger.lock().await.mark();
+        let fresh =
+            salvage::replace(self.path(), &self.inner.gateway, mark, &self.inner.clock, why)
+                .await?;
+        *self.inner.files.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        self.refresh().await;
+        Ok(())
+    }
+
+    /// The tally, kept up to date with every change.
+    pub fn watch(&self) -> watch::Receiver<Tally> {
+        self.inner.changed.subscribe()
+    }
+
+    /// The tally as the file has it.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if the file cannot be read.
+    pub async fn tally(&self) -> Result<Tally, SpoolError> {
+        self.files().tally().await
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.inner.settings.path
+    }
+
+    /// Whose spool it is.
+    pub fn gateway(&self) -> &GatewayId {
+        &self.inner.gateway
+    }
+
+    /// Writes what is left in the WAL into the file and closes it.
+    pub async fn close(&self) {
+        self.files().close().await;
+    }
+
+    fn files(&self) -> Files {
+        self.inner.files.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.inner.clock.now().unix_ms()
+    }
+
+    /// Tells watchers what the file holds now. A tally that cannot be read is told with the next
+    /// change: what was committed stays committed.
+    async fn refresh(&self) {
+        if let Ok(tally) = self.files().tally().await {
+            crate::event_log::spool_level(&tally);
+            self.inner.changed.send_replace(tally);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Committing: events, their numbers, bearing states and the pipeline's memory in one transaction.
+
+use std::collections::BTreeMap;
+
+use pdm_shared::delivery::State;
+use pdm_shared::event::Event;
+use sqlx::{Sqlite, Transaction};
+
+use super::caps::Refused;
+use super::{Spool, SpoolError, caps};
+
+/// What is committed together. It is not consumed: a commit that fails is repeated with it.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Events in the order of their measurement; `sequence` is set by the commit.
+    pub events: Vec<Event>,
+    /// What the pipeline must remember with them, by key.
+    pub memory: BTreeMap<String, Vec<u8>>,
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// The number of the first event that was taken.
+    pub first: u64,
+    /// How many were taken.
+    pub taken: u64,
+    /// How many were refused because the spool is full and its policy is `newest`.
+    pub refused: u64,
+}
+
+impl Spool {
+    /// Commits a batch, gives its events their numbers (also in `batch`) and makes room first
+    /// where the caps ask for it.
+    ///
+    /// # Errors
+    /// [`SpoolError`]; nothing of the batch is then on disk, and it can be committed again.
+    pub async fn commit(&self, batch: &mut Batch) -> Result<Committed, SpoolError> {
+        let files = self.files();
+        let failed = |source| files.failed(source);
+        let now_ms = self.now_ms();
+        let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let first: i64 = sqlx::query_scalar("SELECT next_sequence FROM gateway")
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(failed)?;
+        let first = first.unsigned_abs();
+        if let Some(first) = committed_before(&mut tx, batch, first).await.map_err(failed)? {
+            return Ok(Committed { first, taken: batch.events.len() as u64, refused: 0 });
+        }
+        self.inner.ledger.lock().await.reserve(first + batch.events.len() as u64)?;
+        let payloads = numbered(&mut batch.events, first)?;
+        let bytes = payloads.iter().map(|payload| payload.len() as u64).sum();
+        let limits = &self.inner.settings.limits;
+        let refused = caps::make_room(&mut tx, limits, now_ms, bytes).await.map_err(failed)?;
+        let taken = match refused {
+            Refused::Nothing => {
+                insert(&mut tx, &batch.events, &payloads, now_ms).await.map_err(failed)?;
+                batch.events.len() as u64
+            }
+            Refused::New => {
+                caps::count_dropped(&mut tx, batch.events.len() as u64).await.map_err(failed)?;
+                0
+            }
+        };
+        for (key, value) in &batch.memory {
+            sqlx::query("INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)")
+                .bind(key)
+                .bind(value)
+                .execute(&mut *tx)
+                .await
+                .map_err(failed)?;
+        }
+        tx.commit().await.map_err(failed)?;
+        self.refresh().await;
+        Ok(Committed { first, taken, refused: batch.events.len() as u64 - taken })
+    }
+
+    /// What the pipeline remembered at the last commit, by key.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if the file cannot be read.
+    pub async fn memory(&self) -> Result<BTreeMap<String, Vec<u8>>, SpoolError> {
+        let files = self.files();
+        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as("SELECT key, value FROM memory")
+            .fetch_all(&files.reader)
+            .await
+            .map_err(|source| files.failed(source))?;
+        Ok(rows.into_iter().collect())
+    }
+}
+
+/// A commit whose outcome was not learnt (the disk failed at its very end) is found by the
+/// identity of the last row; its events get the numbers that they have on disk.
+async fn committed_before(
+    tx: &mut Transaction<'_, Sqlite>,
+    batch: &mut Batch,
+    next: u64,
+) -> Result<Option<u64>, sqlx::Error> {
+    let (Some(last), Some(first)) =
+        (batch.events.last(), next.checked_sub(batch.events.len() as u64))
+    else {
+        return Ok(None);
+    };
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT sequence FROM event WHERE sequence = ? - 1 AND event_id = ?")
+            .bind(next.cast_signed())
+            .bind(last.event_id.0.as_bytes().as_slice())
+            .fetch_optional(&mut **tx)
+            .await?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    for (event, sequence) in batch.events.iter_mut().zip(first..) {
+        event.sequence = sequence;
+    }
+    Ok(Some(first))
+}
+
+/// Numbers the events from `first` and writes them as JSON.
+fn numbered(events: &mut [Event], first: u64) -> Result<Vec<Vec<u8>>, SpoolError> {
+    let mut payloads = Vec::with_capacity(events.len());
+    for (event, sequence) in events.iter_mut().zip(first..) {
+        event.sequence = sequence;
+        event.replayed = false;
+        event.delayed_s = 0.0;
+        payloads.push(serde_json::to_vec(event).map_err(SpoolError::Json)?);
+    }
+    Ok(payloads)
+}
+
+async fn insert(
+    tx: &mut Transaction<'_, Sqlite>,
+    events: &[Event],
+    payloads: &[Vec<u8>],
+    now_ms: i64,
+) -> Result<(), sqlx::Error> {
+    for (event, payload) in events.iter().zip(payloads) {
+        sqlx::query(
+            "INSERT INTO event (sequence, event_id, spooled_ms, site, equipment, bearing, payload)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(event.sequence.cast_signed())
+        .bind(event.event_id.0.as_bytes().as_slice())
+        .bind(now_ms)
+        .bind(event.site.as_str())
+        .bind(event.equipment_id.as_str())
+        .bind(event.bearing_id.as_str())
+        .bind(payload)
+        .execute(&mut **tx)
+        .await?;
+    }
+    sqlx::query("UPDATE gateway SET next_sequence = next_sequence + ?")
+        .bind((events.len() as u64).cast_signed())
+        .execute(&mut **tx)
+        .await?;
+    remember_states(tx, events).await
+}
+
+/// Writes the short form of each bearing's last event.
+async fn remember_states(
+    tx: &mut Transaction<'_, Sqlite>,
+    events: &[Event],
+) -> Result<(), sqlx::Error> {
+    let last: BTreeMap<_, _> = events
+        .iter()
+        .map(|event| ((&event.site, &event.equipment_id, &event.bearing_id), event))
+        .collect();
+    for ((site, equipment, bearing), event) in last {
+        let payload = serde_json::to_vec(&State::from(event))
+            .map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+        sqlx::query(
+            "INSERT OR REPLACE INTO bearing_state (site, equipment, bearing, sequence, payload)
+             VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(site.as_str())
+        .bind(equipment.as_str())
+        .bind(bearing.as_str())
+        .bind(event.sequence.cast_signed())
+        .bind(payload)
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(())
+}

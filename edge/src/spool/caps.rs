@@ -1,0 +1,172 @@
+//! Caps in bytes and age: what goes when there is no room, and the count of what went.
+
+use std::time::Duration;
+
+use sqlx::{Sqlite, Transaction};
+
+use crate::event_log;
+
+/// What is lost first when only events without a PUBACK are left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// The oldest events go: the present matters most.
+    #[default]
+    Oldest,
+    /// New events are refused: the beginning of an outage matters most.
+    Newest,
+}
+
+/// What a spool may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of payload.
+    pub max_bytes: u64,
+    /// Age of a row.
+    pub max_age: Duration,
+    /// What goes first.
+    pub policy: Policy,
+}
+
+impl Default for Limits {
+    /// 1 GiB and 30 days. Chosen: about 400,000 events, or a window a minute from each of nine
+    /// measuring points for a month.
+    fn default() -> Self {
+        Self {
+            max_bytes: 1 << 30,
+            max_age: Duration::from_hours(30 * 24),
+            policy: Policy::Oldest,
+        }
+    }
+}
+
+/// What must not be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// There is room.
+    Nothing,
+    /// There is none, and the policy keeps what is there.
+    New,
+}
+
+/// Most rows deleted by one statement.
+const STEP: i64 = 256;
+
+/// Makes room for `incoming` bytes and lets go what is too old.
+pub(super) async fn make_room(
+    tx: &mut Transaction<'_, Sqlite>,
+    limits: &Limits,
+    now_ms: i64,
+    incoming: u64,
+) -> Result<Refused, sqlx::Error> {
+    let age_ms = i64::try_from(limits.max_age.as_millis()).unwrap_or(i64::MAX);
+    let oldest_ms = now_ms.saturating_sub(age_ms);
+    let aged_unconfirmed = expire(tx, oldest_ms, true).await?;
+    let aged_waiting = expire(tx, oldest_ms, false).await?;
+    note(tx, aged_unconfirmed, aged_waiting, "age").await?;
+
+    let mut unconfirmed = 0;
+    let mut dropped = 0;
+    let mut refused = Refused::Nothing;
+    loop {
+        let (rows, bytes) = held(tx).await?;
+        let excess = (bytes + incoming).saturating_sub(limits.max_bytes);
+        if excess == 0 {
+            break;
+        }
+        // as many rows of mean size as make up the excess: no more is let go than must be
+        let step = (excess * rows).div_ceil(bytes.max(1)).cast_signed().clamp(1, STEP);
+        let gone = delete_oldest(tx, true, step).await?;
+        if gone > 0 {
+            unconfirmed += gone;
+            continue;
+        }
+        if limits.policy == Policy::Newest {
+            refused = Refused::New;
+            break;
+        }
+        let gone = delete_oldest(tx, false, step).await?;
+        if gone == 0 {
+            // nothing is left to go: one batch alone is larger than the cap; it is kept
+            break;
+        }
+        dropped += gone;
+    }
+    note(tx, unconfirmed, dropped, "bytes").await?;
+    Ok(refused)
+}
+
+/// Counts events that were never written.
+pub(super) async fn count_dropped(
+    tx: &mut Transaction<'_, Sqlite>,
+    dropped: u64,
+) -> Result<(), sqlx::Error> {
+    note(tx, 0, dropped, "bytes").await
+}
+
+async fn note(
+    tx: &mut Transaction<'_, Sqlite>,
+    unconfirmed: u64,
+    dropped: u64,
+    cap: &'static str,
+) -> Result<(), sqlx::Error> {
+    if unconfirmed == 0 && dropped == 0 {
+        return Ok(());
+    }
+    sqlx::query("UPDATE gateway SET unconfirmed = unconfirmed + ?, dropped = dropped + ?")
+        .bind(unconfirmed.cast_signed())
+        .bind(dropped.cast_signed())
+        .execute(&mut **tx)
+        .await?;
+    event_log::spool_cap_reached(cap, unconfirmed, dropped);
+    Ok(())
+}
+
+/// Rows and bytes held.
+async fn held(tx: &mut Transaction<'_, Sqlite>) -> Result<(u64, u64), sqlx::Error> {
+    sqlx::query_as::<_, (i64, i64)>("SELECT sum(rows), sum(bytes) FROM tally")
+        .fetch_one(&mut **tx)
+        .await
+        .map(|(rows, bytes)| (rows.unsigned_abs(), bytes.unsigned_abs()))
+}
+
+async fn delete_oldest(
+    tx: &mut Transaction<'_, Sqlite>,
+    acknowledged: bool,
+    step: i64,
+) -> Result<u64, sqlx::Error> {
+    let statement = if acknowledged {
+        "DELETE FROM event WHERE sequence IN
+             (SELECT sequence FROM event WHERE state = 1 ORDER BY sequence LIMIT ?)"
+    } else {
+        "DELETE FROM event WHERE sequence IN
+             (SELECT sequence FROM event WHERE state <> 1 ORDER BY sequence LIMIT ?)"
+    };
+    let done = sqlx::query(statement).bind(step).execute(&mut **tx).await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes rows from the old end as long as they are older than `oldest_ms`.
+async fn expire(
+    tx: &mut Transaction<'_, Sqlite>,
+    oldest_ms: i64,
+    acknowledged: bool,
+) -> Result<u64, sqlx::Error> {
+    // rows are looked at from the lowest number on, so a clock that jumped back leaves a row that
+    // is "too old" behind a younger one until that has gone: late, never wrong
+    let statement = if acknowledged {
+        "DELETE FROM event WHERE spooled_ms < ? AND sequence IN
+             (SELECT sequence FROM event WHERE state = 1 ORDER BY sequence LIMIT ?)"
+    } else {
+        "DELETE FROM event WHERE spooled_ms < ? AND sequence IN
+             (SELECT sequence FROM event WHERE state <> 1 ORDER BY sequence LIMIT ?)"
+    };
+    let mut gone = 0;
+    loop {
+        let done = sqlx::query(statement).bind(oldest_ms).bind(STEP).execute(&mut **tx).await?;
+        gone += done.rows_affected();
+        if done.rows_affected() < STEP.unsigned_abs() {
+            return Ok(gone);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Opening the SQLite file: one connection that writes, one that only reads, and the lock.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pdm_shared::id::GatewayId;
+use sqlx::Row as _;
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
+};
+
+use super::{SpoolError, Tally};
+
+/// Files up to this size are checked page by page at opening. Chosen: a second's work on an SD
+/// card; larger ones are checked as they are read.
+const CHECKED_AT_OPENING_BYTES: u64 = 64 << 20;
+
+/// The connections to one spool file.
+#[derive(Debug, Clone)]
+pub(super) struct Files {
+    path: PathBuf,
+    /// One connection: all writing is serial.
+    pub(super) writer: SqlitePool,
+    /// One connection: reading does not wait for a commit.
+    pub(super) reader: SqlitePool,
+}
+
+/// Takes the lock beside the spool, for as long as the returned file is open.
+pub(super) fn lock(path: &Path) -> Result<std::fs::File, SpoolError> {
+    let lock = beside(path, "lock");
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock)
+        .map_err(|source| SpoolError::Folder { path: lock.clone(), source })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            Err(SpoolError::Locked { path: path.to_owned(), lock })
+        }
+        Err(std::fs::TryLockError::Error(source)) => Err(SpoolError::Folder { path: lock, source }),
+    }
+}
+
+/// The path of a file that belongs to the spool: its name and `.suffix`.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+/// The file of SQLite's own that stands beside the database: its name and `-wal` or `-shm`.
+pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+impl Files {
+    /// Opens or makes the file; a new one starts its numbers at `first_sequence`.
+    pub(super) async fn open(
+        path: &Path,
+        gateway: &GatewayId,
+        first_sequence: u64,
+    ) -> Result<Self, SpoolError> {
+        let failed = |source| SpoolError::sqlite(path, source);
+        let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let writer = pool(options(path).create_if_missing(true)).await.map_err(failed)?;
+        if size > 0 && size <= CHECKED_AT_OPENING_BYTES {
+            check_pages(path, &writer).await?;
+        }
+        migrate(path, &writer).await?;
+        claim(path, &writer, gateway, first_sequence).await?;
+        let reading = SqliteConnectOptions::new()
+            .filename(path)
+            .busy_timeout(Duration::from_secs(5))
+            .pragma("query_only", "1");
+        let reader = pool(reading).await.map_err(failed)?;
+        Ok(Self { path: path.to_owned(), writer, reader })
+    }
+
+    /// True if the file answers and its schema is whole.
+    pub(super) async fn is_sound(&self) -> bool {
+        check_pages(&self.path, &self.writer).await.is_ok()
+    }
+
+    pub(super) async fn close(&self) {
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+
+    pub(super) fn failed(&self, source: sqlx::Error) -> SpoolError {
+        SpoolError::sqlite(&self.path, source)
+    }
+
+    /// Reads the tally.
+    pub(super) async fn tally(&self) -> Result<Tally, SpoolError> {
+        let row = sqlx::query(
+            "SELECT g.next_sequence - 1, g.dropped, g.unconfirmed, g.stored_through,
+                    sum(t.bytes), sum(t.rows) FILTER (WHERE t.state = 0),
+                    sum(t.rows) FILTER (WHERE t.state = 1), sum(t.rows) FILTER (WHERE t.state = 2)
+             FROM gateway AS g, tally AS t",
+        )
+        .fetch_one(&self.reader)
+        .await
+        .map_err(|source| self.failed(source))?;
+        let at = |index: usize| row.try_get::<i64, _>(index).map_err(|source| self.failed(source));
+        Ok(Tally {
+            last_sequence: at(0)?.unsigned_abs(),
+            dropped: at(1)?.unsigned_abs(),
+            unconfirmed: at(2)?.unsigned_abs(),
+            stored_through: at(3)?.unsigned_abs(),
+            bytes: at(4)?.unsigned_abs(),
+            waiting: at(5)?.unsigned_abs(),
+            acknowledged: at(6)?.unsigned_abs(),
+            parked: at(7)?.unsigned_abs(),
+        })
+    }
+}
+
+pub(super) fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(Duration::from_secs(5))
+        // a log that grew while a backlog was written is cut back to this
+        .pragma("journal_size_limit", "16777216")
+}
+
+pub(super) async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .acquire_timeout(Duration::from_secs(30))
+        .connect_with(options)
+        .await
+}
+
+async fn check_pages(path: &Path, pool: &SqlitePool) -> Result<(), SpoolError> {
+    let verdict: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+        .fetch_one(pool)
+        .await
+        .map_err(|source| SpoolError::sqlite(path, source))?;
+    if verdict == "ok" {
+        Ok(())
+    } else {
+        Err(SpoolError::Damaged { path: path.to_owned(), reason: verdict })
+    }
+}
+
+async fn migrate(path: &Path, pool: &SqlitePool) -> Result<(), SpoolError> {
+    use sqlx::migrate::MigrateError;
+    match sqlx::migrate!("./migrations").run(pool).await {
+        Ok(()) => Ok(()),
+        Err(error @ (MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..))) => {
+            Err(SpoolError::Newer { path: path.to_owned(), reason: error.to_string() })
+        }
+        Err(MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _)) => {
+            Err(SpoolError::sqlite(path, source))
+        }
+        Err(error) => Err(SpoolError::Damaged { path: path.to_owned(), reason: error.to_string() }),
+    }
+}
+
+/// Writes the gateway's row into a new file; refuses a file of another gateway.
+async fn claim(
+    path: &Path,
+    pool: &SqlitePool,
+    gateway: &GatewayId,
+    first_sequence: u64,
+) -> Result<(), SpoolError> {
+    let failed = |source| SpoolError::sqlite(path, source);
+    sqlx::query(
+        "INSERT INTO gateway (id, gateway_id, next_sequence) VALUES (1, ?, ?)
+         ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(gateway.as_str())
+    .bind(first_sequence.max(1).cast_signed())
+    .execute(pool)
+    .await
+    .map_err(failed)?;
+    let got: String = sqlx::query_scalar("SELECT gateway_id FROM gateway")
+        .fetch_one(pool)
+        .await
+        .map_err(failed)?;
+    if got == gateway.as_str() {
+        Ok(())
+    } else {
+        Err(SpoolError::Foreign { path: path.to_owned(), expected: gateway.clone(), got })
+    }
+}

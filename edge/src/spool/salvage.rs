@@ -1,0 +1,172 @@
+//! A damaged spool: set aside, read as far as it goes, and continued in a new file.
+//!
+//! Rows are read from both ends of their key towards the middle, so that one bad page costs the
+//! rows on it and not those behind it. Numbers go on above everything that was seen and above the
+//! ledger's mark where the gateway's own row cannot be read.
+
+use std::path::{Path, PathBuf};
+
+use pdm_shared::clock::SharedClock;
+use pdm_shared::id::GatewayId;
+use sqlx::SqlitePool;
+use sqlx::sqlite::SqliteConnectOptions;
+
+use super::file::{Files, companion, pool};
+use super::{Row, SpoolError, outbox};
+use crate::event_log;
+
+/// Rows read at once. Small, so that a bad page costs few readable ones.
+const STEP: i64 = 16;
+
+#[derive(Debug, Default)]
+struct Salvaged {
+    rows: Vec<(Row, i64)>,
+    memory: Vec<(String, Vec<u8>)>,
+    next_sequence: Option<i64>,
+    counters: (i64, i64, i64),
+}
+
+/// Renames the damaged file, makes a new one and copies what can be read.
+pub(super) async fn replace(
+    path: &Path,
+    gateway: &GatewayId,
+    mark: u64,
+    clock: &SharedClock,
+    why: &SpoolError,
+) -> Result<Files, SpoolError> {
+    let aside = set_aside(path, clock)?;
+    let salvaged = read(&aside).await;
+    let highest = salvaged.rows.iter().map(|(row, _)| row.sequence).max().unwrap_or(0);
+    let next = match salvaged.next_sequence {
+        Some(next) => next.unsigned_abs().max(highest + 1),
+        None => mark.max(highest + 1),
+    };
+    let files = Files::open(path, gateway, next).await?;
+    write(&files, &salvaged).await.map_err(|source| files.failed(source))?;
+    event_log::spool_salvaged(why, &aside, salvaged.rows.len(), next);
+    Ok(files)
+}
+
+/// Moves the file and SQLite's own two beside it out of the way.
+fn set_aside(path: &Path, clock: &SharedClock) -> Result<PathBuf, SpoolError> {
+    let stamp = clock.now().date_time().format("%Y%m%dT%H%M%S%3fZ").to_string();
+    let aside = companion(path, &format!(".damaged-{stamp}"));
+    std::fs::rename(path, &aside)
+        .map_err(|source| SpoolError::Folder { path: aside.clone(), source })?;
+    for suffix in ["-wal", "-shm"] {
+        let from = companion(path, suffix);
+        if from.exists() {
+            std::fs::rename(&from, companion(&aside, suffix))
+                .map_err(|source| SpoolError::Folder { path: from, source })?;
+        }
+    }
+    Ok(aside)
+}
+
+/// Reads what it can; what it cannot is not there.
+async fn read(aside: &Path) -> Salvaged {
+    let mut salvaged = Salvaged::default();
+    // a broken index must not be asked: every statement below walks the table itself
+    let Ok(pool) = pool(SqliteConnectOptions::new().filename(aside)).await else {
+        return salvaged;
+    };
+    if let Ok((next, dropped, unconfirmed, stored)) = sqlx::query_as::<_, (i64, i64, i64, i64)>(
+        "SELECT next_sequence, dropped, unconfirmed, stored_through FROM gateway",
+    )
+    .fetch_one(&pool)
+    .await
+    {
+        salvaged.next_sequence = Some(next);
+        salvaged.counters = (dropped, unconfirmed, stored);
+    }
+    salvaged.memory =
+        sqlx::query_as("SELECT key, value FROM memory").fetch_all(&pool).await.unwrap_or_default();
+    read_rows(&pool, &mut salvaged.rows).await;
+    pool.close().await;
+    salvaged
+}
+
+async fn read_rows(pool: &SqlitePool, rows: &mut Vec<(Row, i64)>) {
+    let up =
+        "SELECT *, state AS s FROM event NOT INDEXED WHERE sequence > ? ORDER BY sequence LIMIT ?";
+    let down = "SELECT *, state AS s FROM event NOT INDEXED WHERE sequence < ? ORDER BY sequence DESC LIMIT ?";
+    let mut low = 0;
+    while let Some(last) = step(pool, up, low, rows).await {
+        low = last;
+    }
+    let mut high = i64::MAX;
+    while let Some(last) = step(pool, down, high, rows).await {
+        if last <= low {
+            break;
+        }
+        high = last;
+    }
+    rows.sort_by_key(|(row, _)| row.sequence);
+    rows.dedup_by_key(|(row, _)| row.sequence);
+}
+
+/// Reads one step; the last number read, or `None` at the end or where the file breaks off.
+async fn step(
+    pool: &SqlitePool,
+    statement: &'static str,
+    from: i64,
+    rows: &mut Vec<(Row, i64)>,
+) -> Option<i64> {
+    use sqlx::Row as _;
+    let mut limit = STEP;
+    loop {
+        let read = sqlx::query(statement).bind(from).bind(limit).fetch_all(pool).await;
+        match read {
+            Ok(found) => {
+                let last = found.last()?.try_get::<i64, _>("sequence").ok()?;
+                for row in &found {
+                    if let (Ok(state), Ok(event)) = (row.try_get("s"), outbox::read_row(row)) {
+                        // a payload with a wrong byte in it is not an event any more
+                        if serde_json::from_slice::<serde::de::IgnoredAny>(&event.payload).is_ok() {
+                            rows.push((event, state));
+                        }
+                    }
+                }
+                return Some(last);
+            }
+            Err(_) if limit > 1 => limit /= 4,
+            Err(_) => return None,
+        }
+    }
+}
+
+async fn write(files: &Files, salvaged: &Salvaged) -> Result<(), sqlx::Error> {
+    let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await?;
+    for (row, state) in &salvaged.rows {
+        sqlx::query(
+            "INSERT INTO event
+                 (sequence, event_id, spooled_ms, state, site, equipment, bearing, payload)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(row.sequence.cast_signed())
+        .bind(row.event_id.0.as_bytes().as_slice())
+        .bind(row.spooled_ms)
+        .bind(state)
+        .bind(row.site.as_str())
+        .bind(row.equipment.as_str())
+        .bind(row.bearing.as_str())
+        .bind(&row.payload)
+        .execute(&mut *tx)
+        .await?;
+    }
+    for (key, value) in &salvaged.memory {
+        sqlx::query("INSERT INTO memory (key, value) VALUES (?, ?)")
+            .bind(key)
+            .bind(value)
+            .execute(&mut *tx)
+            .await?;
+    }
+    let (dropped, unconfirmed, stored) = salvaged.counters;
+    sqlx::query("UPDATE gateway SET dropped = ?, unconfirmed = ?, stored_through = ?")
+        .bind(dropped)
+        .bind(unconfirmed)
+        .bind(stored)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await
+}

@@ -1,0 +1,79 @@
+//! A damaged or lost file costs what cannot be read, never the service, never a number twice.
+
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use super::*;
+use crate::spool::ledger::AHEAD;
+
+fn overwrite(path: &Path, from: u64, bytes: u64) {
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).expect("opens");
+    file.seek(SeekFrom::Start(from)).expect("seeks");
+    file.write_all(&vec![0xA5; usize::try_from(bytes).expect("small")]).expect("writes");
+}
+
+async fn filled(folder: &Path, events: u64) -> std::path::PathBuf {
+    let spool = open(settings(folder)).await;
+    let mut batch = batch(events);
+    batch.memory.insert("position".to_owned(), b"42".to_vec());
+    spool.commit(&mut batch).await.expect("commits");
+    spool.close().await;
+    spool.path().to_owned()
+}
+
+fn set_aside(folder: &Path) -> usize {
+    std::fs::read_dir(folder)
+        .expect("folder")
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().contains("db.damaged-"))
+        .count()
+}
+
+#[tokio::test]
+async fn a_page_in_the_middle_costs_its_rows_and_no_others() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = filled(folder.path(), 200).await;
+    let size = std::fs::metadata(&path).expect("exists").len();
+    overwrite(&path, size / 2 / 4096 * 4096, 4096);
+
+    let spool = open(settings(folder.path())).await;
+    let left = sequences(&spool).await;
+    assert!(left.len() >= 150, "only {} of 200 were saved", left.len());
+    assert_eq!(set_aside(folder.path()), 1);
+    assert_eq!(spool.commit(&mut batch(1)).await.expect("commits").first, 201);
+    assert_eq!(spool.memory().await.expect("reads")["position"], b"42");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_any_more_costs_at_most_the_reserve_of_numbers() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = filled(folder.path(), 50).await;
+    let size = std::fs::metadata(&path).expect("exists").len();
+    overwrite(&path, 0, size);
+    let spool = open(settings(folder.path())).await;
+    let first = spool.commit(&mut batch(1)).await.expect("commits").first;
+    assert!((51..=51 + AHEAD).contains(&first), "{first}");
+    assert_eq!(set_aside(folder.path()), 1);
+}
+
+#[tokio::test]
+async fn a_deleted_file_does_not_give_numbers_twice() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = filled(folder.path(), 50).await;
+    std::fs::remove_file(&path).expect("removes");
+    let spool = open(settings(folder.path())).await;
+    assert!(spool.commit(&mut batch(1)).await.expect("commits").first > 50);
+}
+
+#[tokio::test]
+async fn damage_found_in_service_is_repaired_and_the_commit_goes_through() {
+    let folder = tempfile::tempdir().expect("folder");
+    drop(filled(folder.path(), 100).await);
+    let spool = open(settings(folder.path())).await;
+    let size = std::fs::metadata(spool.path()).expect("exists").len();
+    overwrite(spool.path(), 4096, size - 4096);
+    // a reader that has no page of it in its cache sees the damage
+    let why = SpoolError::Damaged { path: spool.path().to_owned(), reason: "a test".to_owned() };
+    spool.repair(&why).await.expect("repairs");
+    assert!(spool.commit(&mut batch(1)).await.expect("commits").first > 100);
+}
