@@ -32,11 +32,7 @@ impl Default for Limits {
     /// 1 GiB and 30 days. Chosen: about 400,000 events, or a window a minute from each of nine
     /// measuring points for a month.
     fn default() -> Self {
-        Self {
-            max_bytes: 1 << 30,
-            max_age: Duration::from_hours(30 * 24),
-            policy: Policy::Oldest,
-        }
+        Self { max_bytes: 1 << 30, max_age: Duration::from_hours(30 * 24), policy: Policy::Oldest }
     }
 }
 

@@ -1,1 +1,0 @@
-//! The stages joined into a service: source to spool, and the task that publishes.

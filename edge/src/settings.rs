@@ -1,1 +1,0 @@
-//! `edge.toml`: what was typed, and what is meant after validation.
