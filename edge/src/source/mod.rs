@@ -14,6 +14,7 @@ use pdm_shared::units::SampleRate;
 pub mod calibration;
 pub mod error;
 pub mod recording;
+pub mod simulator;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
@@ -57,6 +58,18 @@ pub trait Source: Send {
     /// # Errors
     /// [`SourceError`]; after one the source is at its end.
     fn next_block(&mut self) -> Result<Option<Block>, SourceError>;
+
+    /// Passes over up to `count` blocks and says over how many: to go on where a run stopped.
+    ///
+    /// # Errors
+    /// As [`Self::next_block`].
+    fn skip_blocks(&mut self, count: u64) -> Result<u64, SourceError> {
+        let mut skipped = 0;
+        while skipped < count && self.next_block()?.is_some() {
+            skipped += 1;
+        }
+        Ok(skipped)
+    }
 
     /// How many blocks there will be in all, where that is known.
     fn expected_blocks(&self) -> Option<u64>;
