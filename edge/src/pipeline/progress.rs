@@ -3,7 +3,8 @@
 use crate::spool::Tally;
 
 /// How far the edge is. Counters count since the start of this process, the figures of the spool
-/// are as they stand. An edge whose sources have ended is done when `waiting` is 0.
+/// are as they stand. An edge whose sources have ended is done when `waiting` is 0, and the
+/// agent has everything when `unreceived` is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Windows measured.
@@ -18,6 +19,8 @@ pub struct Progress {
     pub received: u64,
     /// Events in the spool without a PUBACK, earlier runs included.
     pub waiting: u64,
+    /// Events in the spool that no receipt covers yet, earlier runs included.
+    pub unreceived: u64,
     /// Events lost by the caps, since the spool was made.
     pub dropped: u64,
     /// Blocks of live sources that could not be taken in time.
@@ -35,6 +38,7 @@ pub struct Progress {
 impl Progress {
     pub(crate) fn follow(&mut self, tally: &Tally) {
         self.waiting = tally.waiting;
+        self.unreceived = tally.waiting + tally.acknowledged;
         self.dropped = tally.dropped;
         self.last_sequence = tally.last_sequence;
     }
