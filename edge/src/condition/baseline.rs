@@ -1,97 +1,252 @@
 //! The baseline of one operating state: where each feature lies, and how far it strays, in health.
+//!
+//! Learning collects a block of windows. While the levels in it still fall (run-in: fresh grease,
+//! fresh surfaces) it lets go of the older half and waits. A learnt baseline goes on watching calm
+//! blocks: where a level has settled lower it follows down, never up, so slow damage is never
+//! learnt; how far the blocks' medians wander becomes part of the spread.
 
 use std::collections::BTreeMap;
 
+use pdm_dsp::robust::{MAD_TO_SIGMA, median, median_and_mad, quantile};
 use pdm_shared::event::{Baseline as Status, BaselineState};
 use serde::{Deserialize, Serialize};
 
+use super::feature::Kind;
+use super::packed::Packed;
 use super::{Features, MonitorSettings};
 
-/// Least relative spread that a positive feature is credited with. Chosen: below 2 % no vibration
-/// level repeats from mounting to mounting or hour to hour.
-const FLOOR: f64 = 0.02;
+/// Most features that a state keeps, by order of their keys: a bound on the state's size.
+const MOST_FEATURES: usize = 32;
 
-/// Median and spread of every feature, in the logarithm of positive ones.
+/// `Φ⁻¹(0.9) − Φ⁻¹(0.1)`: deciles of Gaussian values in standard deviations.
+const DECILES_TO_SIGMA: f64 = 2.563_103_131_089_2;
+
+/// The distance credited to a value that cannot be: far below, never above.
+const FAR_BELOW: f64 = -100.0;
+
+/// Median and spread of every feature in health.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Baseline {
+    /// Windows offered while learning.
+    offered: u32,
+    /// Windows that the present baseline was learnt from.
     windows: u64,
-    learning: BTreeMap<String, Vec<f64>>,
+    /// When the state was last seen, in windows of the monitor.
+    pub(super) last_seen: u64,
+    block: Block,
     learnt: Option<BTreeMap<String, Normal>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Normal {
+/// Windows collected column by column; a feature that a window lacks is NaN there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Block {
+    windows: usize,
+    columns: BTreeMap<String, Packed>,
+}
+
+/// Where one feature lies in health.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Normal {
     log: bool,
-    median: f64,
+    centre: f64,
     spread: f64,
+    /// The centre when first learnt: what other states are aligned to.
+    anchor: f64,
+    /// Medians of the latest calm blocks.
+    medians: Packed,
 }
 
 impl Baseline {
-    pub(super) fn is_ready(&self) -> bool {
+    pub(super) const fn is_ready(&self) -> bool {
         self.learnt.is_some()
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(super) const fn status(&self) -> Status {
         let state = if self.is_ready() { BaselineState::Ready } else { BaselineState::Learning };
         Status { state, windows: self.windows }
     }
 
-    /// Learns from the window or, once learnt, gives each feature's distance in robust standard
-    /// deviations, largest first.
-    pub(super) fn take(
-        &mut self,
-        features: &Features,
-        settings: &MonitorSettings,
-    ) -> Vec<(String, f64)> {
-        let finite = features.iter().filter(|(_, value)| value.is_finite());
-        if let Some(learnt) = &self.learnt {
-            let mut scores: Vec<_> = finite
-                .filter_map(|(key, value)| Some((key.clone(), learnt.get(key)?.distance(*value))))
-                .collect();
-            scores.sort_by(|a, b| b.1.total_cmp(&a.1));
-            return scores;
+    /// What is normal for this feature, once learnt.
+    pub(super) fn normal(&self, key: &str) -> Option<&Normal> {
+        self.learnt.as_ref()?.get(key)
+    }
+
+    /// Takes a healthy window into account.
+    pub(super) fn learn(&mut self, features: &Features, settings: &MonitorSettings) {
+        self.block.push(features);
+        let size = settings.baseline_windows.clamp(10, 1000) as usize;
+        match &mut self.learnt {
+            None => {
+                self.offered = self.offered.saturating_add(1);
+                self.windows = self.block.windows as u64;
+                if self.block.windows < size {
+                    return;
+                }
+                if self.block.runs_in() && self.offered < settings.run_in_windows {
+                    self.block.forget_oldest(size / 2);
+                } else {
+                    self.learnt = Some(self.block.normals());
+                    self.block = Block::default();
+                }
+                self.windows = self.windows.min(size as u64);
+            }
+            Some(learnt) if self.block.windows >= size => {
+                follow(learnt, &self.block);
+                self.windows = self.windows.saturating_add(self.block.windows as u64);
+                self.block = Block::default();
+            }
+            Some(_) => {}
         }
-        for (key, value) in finite {
-            self.learning.entry(key.clone()).or_default().push(*value);
+    }
+
+    /// Lets go of the block that was being collected: it is not calm.
+    pub(super) fn disturb(&mut self) {
+        if self.is_ready() {
+            self.block = Block::default();
+        }
+    }
+}
+
+/// Follows a calm block: down where a level fell, and the wander of the medians into the spread.
+fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block) {
+    let seen = block.normals();
+    let fell = seen.iter().any(|(key, new)| {
+        let old = learnt.get(key);
+        Kind::of(key).leads() && old.is_some_and(|old| new.centre < old.centre - 0.5 * old.spread)
+    });
+    for (key, new) in seen {
+        let Some(old) = learnt.get_mut(&key) else {
+            learnt.insert(key, new);
+            continue;
+        };
+        if new.log != old.log {
+            continue;
+        }
+        old.medians.push(new.centre, 16);
+        // background noise that goes down lets impacts stand out: shapes are learnt anew with it
+        if new.centre < old.centre || (fell && Kind::of(&key) == Kind::Shape) {
+            old.centre = new.centre;
+            old.spread = new.spread.max(0.5 * old.spread);
+        }
+        old.spread = old.spread.max(wander(&old.medians).min(2.0 * old.spread));
+    }
+}
+
+/// Standard deviation of the latest blocks' medians around their line of descent or rest.
+fn wander(medians: &Packed) -> f64 {
+    let medians = medians.finite();
+    if medians.len() < 4 {
+        return 0.0;
+    }
+    // differences of neighbours: a slow run-in is not wander
+    let steps: Vec<f64> = medians.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    median_and_mad(&steps).map_or(0.0, |(_, mad)| MAD_TO_SIGMA * mad / std::f64::consts::SQRT_2)
+}
+
+impl Block {
+    fn push(&mut self, features: &Features) {
+        for (key, value) in features {
+            if !value.is_finite()
+                || (!self.columns.contains_key(key) && self.columns.len() >= MOST_FEATURES)
+            {
+                continue;
+            }
+            let column = self.columns.entry(key.clone()).or_default();
+            column.0.resize(self.windows, f32::NAN);
+            column.0.push(*value as f32);
         }
         self.windows += 1;
-        if self.windows >= u64::from(settings.baseline_windows.max(3)) {
-            let learning = std::mem::take(&mut self.learning);
-            self.learnt =
-                Some(learning.into_iter().map(|(key, values)| (key, Normal::of(values))).collect());
-        }
-        Vec::new()
     }
+
+    fn forget_oldest(&mut self, windows: usize) {
+        let kept = self.windows.saturating_sub(windows);
+        for column in self.columns.values_mut() {
+            column.0.resize(self.windows, f32::NAN);
+            column.0.drain(..self.windows - kept);
+        }
+        self.windows = kept;
+    }
+
+    /// What is normal by this block, for each feature that half of its windows have.
+    fn normals(&self) -> BTreeMap<String, Normal> {
+        let columns = self.columns.iter().map(|(key, column)| (key, column.finite()));
+        columns
+            .filter(|(_, values)| 2 * values.len() >= self.windows)
+            .filter_map(|(key, values)| Some((key.clone(), Normal::of(Kind::of(key), values)?)))
+            .collect()
+    }
+
+    /// Whether a level is lower in the last third than in the first, beyond its own scatter.
+    fn runs_in(&self) -> bool {
+        self.columns.iter().filter(|(key, _)| Kind::of(key).leads()).any(|(key, column)| {
+            let kind = Kind::of(key);
+            let values = column.finite();
+            let third = values.len() / 3;
+            let Some(values) = logarithms(&values).filter(|_| third >= 3) else { return false };
+            let steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let scatter = median_and_mad(&steps).map_or(0.0, |(_, mad)| MAD_TO_SIGMA * mad)
+                / std::f64::consts::SQRT_2;
+            let ends = median(&values[..third]).zip(median(&values[values.len() - third..]));
+            // standard error of the difference of two medians, times three
+            let error = 3.0 * 1.25 * scatter.max(kind.floor()) * (2.0 / third as f64).sqrt();
+            ends.is_some_and(|(first, last)| first - last > error.max(2.0 * kind.floor()))
+        })
+    }
+}
+
+/// The logarithms, if all values are positive.
+fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    values.iter().all(|value| *value > 0.0).then(|| values.iter().map(|v| v.ln()).collect())
 }
 
 impl Normal {
-    fn of(mut values: Vec<f64>) -> Self {
-        let log = values.iter().all(|value| *value > 0.0);
-        if log {
-            for value in &mut values {
-                *value = value.ln();
-            }
-        }
-        let median = median(&mut values);
-        for value in &mut values {
-            *value = (*value - median).abs();
-        }
-        let mad = 1.4826 * self::median(&mut values);
-        let floor = if log { FLOOR } else { (FLOOR * median.abs()).max(f64::MIN_POSITIVE) };
-        Self { log, median, spread: mad.max(floor) }
+    fn of(kind: Kind, values: Vec<f64>) -> Option<Self> {
+        let logs = if kind.may_be_log() { logarithms(&values) } else { None };
+        let log = logs.is_some();
+        let values = logs.unwrap_or(values);
+        let (centre, mad) = median_and_mad(&values)?;
+        // deciles see what the MAD of a quantised or skewed feature does not
+        let deciles = quantile(&values, 0.9)? - quantile(&values, 0.1)?;
+        let relative = !log && kind != Kind::Decibel;
+        let floor = kind.floor() * if relative { centre.abs().max(1e-9) } else { 1.0 };
+        let spread = (MAD_TO_SIGMA * mad).max(deciles / DECILES_TO_SIGMA).max(floor);
+        Some(Self { log, centre, spread, anchor: centre, medians: Packed::default() })
     }
 
-    fn distance(self, value: f64) -> f64 {
-        let value = if self.log { value.max(f64::MIN_POSITIVE).ln() } else { value };
-        (value - self.median) / self.spread
+    /// Robust standard deviations above the centre.
+    pub(super) fn distance(&self, value: f64) -> f64 {
+        let distance = self.scaled(value).map_or(FAR_BELOW, |y| (y - self.centre) / self.spread);
+        distance.clamp(FAR_BELOW, 1000.0)
     }
-}
 
-/// The median; 0 of nothing.
-fn median(values: &mut [f64]) -> f64 {
-    if values.is_empty() {
-        return 0.0;
+    /// The healthy level in the feature's own unit.
+    pub(super) fn level(&self) -> f64 {
+        self.unscaled(self.centre)
     }
-    values.sort_by(f64::total_cmp);
-    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+
+    /// How far a healthy value strays from [`level`](Self::level), in the feature's own unit.
+    pub(super) fn scatter(&self) -> f64 {
+        if self.log { self.spread * self.level() } else { self.spread }
+    }
+
+    /// The value as it would be in the state whose normal is `reference`.
+    pub(super) fn aligned(&self, value: f64, reference: &Self) -> Option<f64> {
+        if self.log != reference.log {
+            return None;
+        }
+        Some(self.unscaled(self.scaled(value)? - self.anchor + reference.anchor))
+            .filter(|value| value.is_finite())
+    }
+
+    fn scaled(&self, value: f64) -> Option<f64> {
+        match self.log {
+            true if value > 0.0 => Some(value.ln()),
+            true => None,
+            false => Some(value),
+        }
+    }
+
+    fn unscaled(&self, value: f64) -> f64 {
+        if self.log { value.exp() } else { value }
+    }
 }

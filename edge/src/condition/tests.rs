@@ -1,0 +1,158 @@
+//! What a monitor promises over many windows.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn window(n: i64, state: &str, features: &[(&str, f64)]) -> Observation {
+    Observation {
+        at: Timestamp::from_unix_ms(n * 600_000).expect("in range"),
+        state: state.to_owned(),
+        usable: true,
+        features: features.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect(),
+    }
+}
+
+/// Reproducible noise of about one standard deviation.
+fn noise(n: i64) -> f64 {
+    let hash = (n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let unit = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0 - 0.5;
+    2.0 * (unit(hash >> 16) + unit(hash >> 32) + unit(hash >> 48))
+}
+
+fn rms(n: i64, level: f64) -> Observation {
+    window(n, "default", &[("rms_g", level * (1.0 + 0.03 * noise(n)))])
+}
+
+/// R-EDGE-6.
+#[test]
+fn a_step_that_stays_is_an_anomaly_and_a_spike_is_not() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let completed = (0..100).filter(|&n| monitor.observe(&rms(n, 1.0)).baseline_completed).count();
+    assert_eq!(completed, 1);
+    assert!(!monitor.observe(&rms(100, 9.0)).anomaly_detected);
+    assert!((101..140).all(|n| !monitor.observe(&rms(n, 1.0)).anomaly_detected));
+    let last = (140..160).map(|n| monitor.observe(&rms(n, 3.0))).last().expect("one");
+    assert!(last.anomaly_detected);
+    assert_eq!(last.anomaly.contributors, ["rms_g"]);
+    assert!(last.anomaly.score.is_some_and(|score| score > 0.5));
+}
+
+#[test]
+fn ten_thousand_healthy_windows_raise_nothing() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    assert!((0..10_000).all(|n| !monitor.observe(&rms(n, 1.0)).anomaly_detected));
+}
+
+#[test]
+fn a_change_of_operating_state_is_no_anomaly() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let judged: Vec<Judgement> = (0..600)
+        .map(|n| {
+            let (state, level) = if n / 150 % 2 == 0 { ("slow", 1.0) } else { ("fast", 2.5) };
+            monitor.observe(&window(n, state, &[("rms_g", level * (1.0 + 0.03 * noise(n)))]))
+        })
+        .collect();
+    assert!(judged.iter().all(|judgement| !judgement.anomaly_detected));
+    assert_eq!(judged.iter().filter(|judgement| judgement.baseline_completed).count(), 2);
+    assert_eq!(judged[599].trend.trend_direction, TrendDirection::Stable);
+}
+
+#[test]
+fn the_baseline_waits_for_the_end_of_the_run_in() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let run_in = |n: i64| 1.0 + (-(n as f64) / 40.0).exp();
+    let ready = (0..200).position(|n| monitor.observe(&rms(n, run_in(n))).baseline_completed);
+    assert!(ready.is_some_and(|n| n > 80), "{ready:?}");
+    // 30 % above the settled level, 25 % below the first hour's
+    let last = (200..230).map(|n| monitor.observe(&rms(n, 1.3))).last().expect("one");
+    assert!(last.anomaly_detected);
+}
+
+#[test]
+fn a_window_that_is_not_usable_changes_neither_alarm_nor_baseline() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let bad = |n| Observation { usable: false, ..rms(n, 50.0) };
+    for n in 0..40 {
+        assert_eq!(monitor.observe(&bad(n)).anomaly.baseline.windows, 0);
+    }
+    (40..120).for_each(|n| assert!(!monitor.observe(&rms(n, 1.0)).anomaly_detected));
+    (120..160).for_each(|n| assert!(!monitor.observe(&bad(n)).anomaly_detected));
+    (160..180).for_each(|n| drop(monitor.observe(&rms(n, 2.0))));
+    let judgement = monitor.observe(&bad(180));
+    assert!(judgement.anomaly_detected && judgement.anomaly.score.is_none());
+    assert!(judgement.rul.unknown.is_some());
+}
+
+/// R-EDGE-8: φ 1 g, growth 0.02 per window of ten minutes, failure at five times the baseline.
+#[test]
+fn an_exponential_life_is_told_once_it_grows_and_not_before() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let level = |n: i64| 1.0 + 0.01 * (0.02 * (n - 200) as f64).exp();
+    let end = 200.0 + (400.0_f64).ln() / 0.02;
+    let mut told = Vec::new();
+    for n in 0..490 {
+        let judgement = monitor.observe(&rms(n, level(n)));
+        if let Some(hours) = judgement.rul.hours {
+            let bounds = judgement.rul.ci_low_hours.zip(judgement.rul.ci_high_hours);
+            let (low, high) = bounds.expect("bounds");
+            told.push((n, (end - n as f64) / 6.0, low, hours, high));
+        }
+    }
+    assert!(told.first().is_some_and(|first| first.0 > 300), "{:?}", told.first());
+    assert!(told.len() > 50, "{}", told.len());
+    let covered = told.iter().filter(|(_, left, low, _, high)| low <= left && left <= high);
+    assert!(covered.count() * 10 >= told.len() * 8, "{told:?}");
+}
+
+#[test]
+fn the_state_stays_below_64_kib_whatever_comes() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    for n in 0..4_000 {
+        let keys: Vec<String> = (0..40).map(|key| format!("feature_{key}_{}", n % 3)).collect();
+        let features: Vec<(&str, f64)> =
+            keys.iter().map(|key| (key.as_str(), 1.0 + 0.03 * noise(n))).collect();
+        monitor.observe(&window(n, &format!("state {}", n % 11), &features));
+    }
+    let size = serde_json::to_string(&monitor).expect("writes").len();
+    assert!(size < 65_536, "{size} bytes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// R-EDGE-7: survives restarts.
+    #[test]
+    fn a_monitor_that_was_written_and_read_continues_as_if_nothing_had_happened(
+        restarts in prop::collection::vec(0_i64..400, 1..4), growth in 0.0_f64..0.02
+    ) {
+        let mut through = Monitor::new(MonitorSettings::default());
+        let mut restarted = through.clone();
+        for n in 0..400 {
+            let level = 1.0 + 0.05 * (growth * n as f64).exp();
+            let observation = window(n, "default", &[
+                ("rms_g", level * (1.0 + 0.03 * noise(n))),
+                ("kurtosis", 3.0 + 0.1 * noise(n + 7)),
+            ]);
+            prop_assert_eq!(through.observe(&observation), restarted.observe(&observation));
+            if restarts.contains(&n) {
+                let text = serde_json::to_string(&restarted).expect("writes");
+                restarted = serde_json::from_str(&text).expect("reads");
+            }
+        }
+    }
+
+    #[test]
+    fn no_values_at_all_make_it_panic_or_say_what_is_no_number(
+        values in prop::collection::vec((any::<f64>(), any::<f64>(), any::<bool>()), 0..300)
+    ) {
+        let mut monitor = Monitor::new(MonitorSettings::default());
+        for (n, (a, b, usable)) in (0_i64..).zip(&values) {
+            let observation = window(n, "default", &[("rms_g", *a), ("x", *b)]);
+            let judgement = monitor.observe(&Observation { usable: *usable, ..observation });
+            prop_assert!(judgement.anomaly.score.is_none_or(|s| (0.0..=1.0).contains(&s)));
+            prop_assert!(judgement.trend.slope.is_none_or(f64::is_finite));
+            prop_assert!(judgement.rul.hours.is_none_or(f64::is_finite));
+        }
+    }
+}
