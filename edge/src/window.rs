@@ -1,1 +1,214 @@
 //! Blocks of channel × sample cut into windows of equal length.
+//!
+//! Second stage of the flow: [`crate::source`] hands out blocks as they come, the stages behind
+//! want windows. Invariants: a window never spans a gap; windows come in the order of time; samples
+//! that fill no window are counted, never passed on.
+
+use ndarray::{Array2, Axis, Slice, concatenate};
+use pdm_shared::clock::Timestamp;
+use pdm_shared::units::SampleRate;
+
+use crate::source::{Block, SourceFormat};
+
+/// How blocks become windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Every block is one window: recordings that were taken as snapshots.
+    Whole,
+    /// Windows of equal length.
+    Equal {
+        /// Samples of a window, above 0.
+        samples: usize,
+        /// Samples from the beginning of a window to that of the next, 1 to `samples`: less is
+        /// overlap.
+        hop: usize,
+    },
+}
+
+/// A window that cannot be cut. The caller reports it with the key it came from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "windows of {samples} samples every {hop}; allowed is a length above 0 and a hop of 1 to that length"
+)]
+pub struct CutError {
+    /// Samples of a window.
+    pub samples: usize,
+    /// Samples between windows.
+    pub hop: usize,
+}
+
+/// Samples that are judged together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Place in the sequence of windows, from 0, without gaps.
+    pub index: u64,
+    /// The block its first sample came from.
+    pub block_index: u64,
+    /// When its first sample was taken, where the source knows.
+    pub started_at: Option<Timestamp>,
+    /// Acceleration, m/s², channel × sample.
+    pub accel_m_s2: Array2<f64>,
+}
+
+/// Cuts blocks into windows.
+#[derive(Debug)]
+pub struct Windower {
+    cut: Cut,
+    rate: SampleRate,
+    next_index: u64,
+    /// Samples not yet in a finished window, and where they come from.
+    pending: Option<Pending>,
+    left_over: u64,
+}
+
+#[derive(Debug)]
+struct Pending {
+    block_index: u64,
+    started_at: Option<Timestamp>,
+    accel_m_s2: Array2<f64>,
+}
+
+impl Windower {
+    /// A windower for the blocks of a source.
+    ///
+    /// # Errors
+    /// [`CutError`] if the windows have no length, or the hop is 0 or longer than a window.
+    pub fn new(cut: Cut, format: &SourceFormat) -> Result<Self, CutError> {
+        if let Cut::Equal { samples, hop } = cut
+            && !(1..=samples).contains(&hop)
+        {
+            return Err(CutError { samples, hop });
+        }
+        let rate = format.sample_rate;
+        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0 })
+    }
+
+    /// Takes a block and gives the windows that it completes.
+    pub fn push(&mut self, block: Block) -> Vec<Window> {
+        let Cut::Equal { samples, hop } = self.cut else {
+            let Block { index, started_at, accel_m_s2, .. } = block;
+            return vec![self.numbered(index, started_at, accel_m_s2)];
+        };
+        self.append(block);
+        let mut windows = Vec::new();
+        while let Some(pending) = &mut self.pending {
+            let available = pending.accel_m_s2.ncols();
+            if available < samples {
+                break;
+            }
+            let (block_index, started_at) = (pending.block_index, pending.started_at);
+            let window = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
+            let rest = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(hop..)).to_owned();
+            pending.accel_m_s2 = rest;
+            pending.started_at = started_at.map(|at| at.plus_seconds(hop as f64 / self.rate.get()));
+            windows.push(self.numbered(block_index, started_at, window));
+        }
+        windows
+    }
+
+    /// Samples a channel that filled no window so far: those before gaps, and those waiting.
+    pub fn left_over(&self) -> u64 {
+        self.left_over + self.pending.as_ref().map_or(0, |p| p.accel_m_s2.ncols() as u64)
+    }
+
+    fn numbered(
+        &mut self,
+        block_index: u64,
+        started_at: Option<Timestamp>,
+        accel_m_s2: Array2<f64>,
+    ) -> Window {
+        let index = self.next_index;
+        self.next_index += 1;
+        Window { index, block_index, started_at, accel_m_s2 }
+    }
+
+    /// Adds the block to what waits, or begins anew after a gap.
+    fn append(&mut self, block: Block) {
+        let joined = self.pending.take().and_then(|pending| {
+            let parts = [pending.accel_m_s2.view(), block.accel_m_s2.view()];
+            let joined = block.follows_on.then(|| concatenate(Axis(1), &parts).ok()).flatten();
+            if joined.is_none() {
+                self.left_over += pending.accel_m_s2.ncols() as u64;
+            }
+            joined.map(|accel_m_s2| Pending { accel_m_s2, ..pending })
+        });
+        self.pending = Some(joined.unwrap_or(Pending {
+            block_index: block.index,
+            started_at: block.started_at,
+            accel_m_s2: block.accel_m_s2,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn format() -> SourceFormat {
+        let sample_rate = SampleRate::new(1000.0).expect("valid");
+        SourceFormat { channels: 1, sample_rate, block_samples: None }
+    }
+
+    fn block(index: u64, first: usize, samples: usize, follows_on: bool) -> Block {
+        let accel_m_s2 = Array2::from_shape_fn((1, samples), |(_, s)| (first + s) as f64);
+        let started_at = Timestamp::from_unix_ms(first.cast_signed() as i64);
+        Block { index, started_at, follows_on, accel_m_s2 }
+    }
+
+    fn windower(samples: usize, hop: usize) -> Windower {
+        Windower::new(Cut::Equal { samples, hop }, &format()).expect("valid")
+    }
+
+    #[test]
+    fn a_gap_ends_a_window_and_its_samples_are_counted() {
+        let mut windower = windower(4, 4);
+        assert_eq!(windower.push(block(0, 0, 6, false)).len(), 1);
+        let windows = windower.push(block(1, 100, 4, false));
+        assert_eq!(windows.len(), 1);
+        assert!((windows[0].accel_m_s2[[0, 0]] - 100.0).abs() < 1e-12);
+        assert_eq!((windows[0].index, windows[0].block_index), (1, 1));
+        assert_eq!(windower.left_over(), 2);
+    }
+
+    #[test]
+    fn the_time_of_a_window_is_that_of_its_first_sample() {
+        let mut windower = windower(4, 2);
+        let windows = windower.push(block(0, 0, 9, false));
+        let times: Vec<i64> =
+            windows.iter().filter_map(|w| w.started_at).map(Timestamp::unix_ms).collect();
+        assert_eq!(times, [0, 2, 4]);
+    }
+
+    #[test]
+    fn a_hop_of_zero_or_beyond_the_window_is_refused() {
+        for (samples, hop) in [(4, 0), (4, 5), (0, 0)] {
+            assert!(Windower::new(Cut::Equal { samples, hop }, &format()).is_err());
+        }
+    }
+
+    proptest! {
+        /// However a stream is chopped into blocks, its windows are the same.
+        #[test]
+        fn windows_do_not_depend_on_the_size_of_blocks(
+            sizes in proptest::collection::vec(0usize..20, 1..20), samples in 1usize..12, hop in 1usize..12
+        ) {
+            let hop = hop.min(samples);
+            let mut chopped = windower(samples, hop);
+            let mut first = 0;
+            let mut windows = Vec::new();
+            for (index, size) in sizes.into_iter().enumerate() {
+                windows.extend(chopped.push(block(index as u64, first, size, index > 0)));
+                first += size;
+            }
+            let expected = if first < samples { 0 } else { (first - samples) / hop + 1 };
+            prop_assert_eq!(windows.len(), expected);
+            for (index, window) in windows.iter().enumerate() {
+                prop_assert_eq!(window.accel_m_s2.ncols(), samples);
+                prop_assert!((window.accel_m_s2[[0, 0]] - (index * hop) as f64).abs() < 1e-9);
+                prop_assert_eq!(window.started_at, Timestamp::from_unix_ms((index * hop).cast_signed() as i64));
+            }
+        }
+    }
+}
