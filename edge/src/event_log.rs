@@ -2,9 +2,12 @@
 //! metric cannot drift apart. Metric names are part of the interface (`pdm_edge_…`).
 
 use std::path::Path;
+use std::time::Duration;
 
 use metrics::{counter, gauge};
 
+use crate::publish::Down;
+use crate::settings::BrokerAddress;
 use crate::spool::{Covered, SpoolError, Tally};
 
 /// What the spool holds changed.
@@ -66,4 +69,80 @@ pub(crate) fn receipt_applied(covered: &Covered, stored_through: u64) {
 /// The agent knows higher numbers than the spool.
 pub(crate) fn sequence_raised(from: u64, to: u64) {
     tracing::error!(from, to, "receipt is ahead of the spool, sequence numbers go on above it");
+}
+
+/// The spool did not do what was asked; it is asked again.
+pub(crate) fn spool_failed(error: &SpoolError) {
+    counter!("pdm_edge_spool_failures_total").increment(1);
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    tracing::error!(%error, cause, "spool failed, holding and trying again");
+}
+
+/// The broker took the connection.
+pub(crate) fn broker_connected(address: &BrokerAddress) {
+    counter!("pdm_edge_broker_connections_total").increment(1);
+    gauge!("pdm_edge_broker_connected").set(1.0);
+    tracing::info!(%address, "connected to broker");
+}
+
+/// A connection went, or never came.
+pub(crate) fn broker_lost(address: &BrokerAddress, down: &Down) {
+    gauge!("pdm_edge_broker_connected").set(0.0);
+    match down {
+        Down::Lost(reason) => {
+            counter!("pdm_edge_broker_losses_total", "kind" => "lost").increment(1);
+            tracing::warn!(%address, reason, "no broker, events wait in the spool");
+        }
+        Down::Refused(reason) => {
+            counter!("pdm_edge_broker_losses_total", "kind" => "refused").increment(1);
+            tracing::error!(%address, reason, "broker refused, events wait in the spool");
+        }
+    }
+}
+
+/// An event left.
+pub(crate) fn event_sent() {
+    counter!("pdm_edge_published_events_total").increment(1);
+}
+
+/// The broker took events.
+pub(crate) fn events_acknowledged(count: u64) {
+    counter!("pdm_edge_acknowledged_events_total").increment(count);
+}
+
+/// An event is larger than the broker takes.
+pub(crate) fn event_too_large(sequence: u64, limit_bytes: usize, fits_without_spectra: bool) {
+    counter!("pdm_edge_oversized_events_total").increment(1);
+    if fits_without_spectra {
+        tracing::warn!(sequence, limit_bytes, "event sent without its spectra, it was too large");
+    } else {
+        tracing::error!(sequence, limit_bytes, "event parked, it is larger than the broker takes");
+    }
+}
+
+/// The broker said no to a publication.
+pub(crate) fn publication_declined(reason: &str, wait: Duration) {
+    counter!("pdm_edge_declined_publications_total").increment(1);
+    tracing::error!(reason, ?wait, "broker declined a publication, trying again after a wait");
+}
+
+/// The broker does not let us read receipts.
+pub(crate) fn receipts_not_subscribed(reason: &str) {
+    counter!("pdm_edge_subscription_refusals_total").increment(1);
+    tracing::error!(
+        reason,
+        "broker refuses the receipt topic, acknowledged events stay to the cap"
+    );
+}
+
+/// A message on the receipt topic that is no receipt.
+pub(crate) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
+    counter!("pdm_edge_receipts_total", "outcome" => "not_understood").increment(1);
+    tracing::warn!(topic, %error, "receipt not understood");
+}
+
+/// Receipts stand still; the end of the sequence is sent again.
+pub(crate) fn tail_sent_again(sequence: u64, stored_through: u64) {
+    counter!("pdm_edge_tail_repetitions_total").increment(1);
+    tracing::debug!(sequence, stored_through, "receipts stand still, last event sent again");
 }

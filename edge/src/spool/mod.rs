@@ -20,7 +20,9 @@
 //! PUBACK is sent again after a reconnect or a crash. A PUBACK is no promise of durability, so it
 //! only makes a row *eligible*; a receipt deletes eligible rows up to `stored_through` that it
 //! does not list as missing. With `await_receipt = false` a PUBACK deletes at once (for consumers
-//! that write no receipts).
+//! that write no receipts). Where receipts stand still while rows are acknowledged, the last of
+//! them is sent again now and then ([`Spool::call_back_last`]): a broker may have acknowledged the
+//! end of the sequence and forgotten it, and nobody else would notice.
 //!
 //! **Caps.** Over the cap in bytes or age, acknowledged rows go first, oldest first (counted as
 //! `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses the

@@ -23,6 +23,25 @@ pub struct Covered {
 }
 
 impl Spool {
+    /// Calls the last acknowledged row back, to be sent again: an agent that never saw the end of
+    /// the sequence then sees it, and asks for what lies before. Its number, if there is one.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if the file cannot be written.
+    pub async fn call_back_last(&self) -> Result<Option<u64>, SpoolError> {
+        let files = self.files();
+        let last: Option<i64> = sqlx::query_scalar(
+            "UPDATE event SET state = 0
+             WHERE sequence = (SELECT max(sequence) FROM event WHERE state = 1)
+             RETURNING sequence",
+        )
+        .fetch_optional(&files.writer)
+        .await
+        .map_err(|source| files.failed(source))?;
+        self.refresh().await;
+        Ok(last.map(i64::unsigned_abs))
+    }
+
     /// Applies a receipt. A receipt of another gateway or schema changes nothing.
     ///
     /// # Errors

@@ -1,0 +1,41 @@
+//! What a gateway says of itself: birth, last will, clean stop.
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::id::GatewayId;
+use pdm_shared::topic::{GatewayTopic, Topic};
+
+use super::PublisherSettings;
+use crate::spool::Tally;
+
+/// The topic of a gateway's own documents.
+pub(super) fn topic(
+    settings: &PublisherSettings,
+    gateway: &GatewayId,
+    what: GatewayTopic,
+) -> String {
+    Topic::Gateway { site: settings.site.clone(), gateway: gateway.clone(), what }
+        .under(&settings.prefix)
+}
+
+/// The status document.
+pub(super) fn status(
+    settings: &PublisherSettings,
+    gateway: &GatewayId,
+    presence: Presence,
+    tally: &Tally,
+    at: Timestamp,
+) -> Vec<u8> {
+    let status = GatewayStatus {
+        schema: STATUS_SCHEMA.to_owned(),
+        gateway_id: gateway.clone(),
+        status: presence,
+        at,
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        bearings: settings.bearings.clone(),
+        last_sequence: Some(tally.last_sequence),
+        spooled: Some(tally.waiting),
+        dropped: Some(tally.dropped),
+    };
+    serde_json::to_vec(&status).expect("texts and numbers always make JSON")
+}

@@ -1,0 +1,87 @@
+//! Which packet id carries what: rumqttc gives ids out, and does not say so when asked to publish.
+//!
+//! Requests leave in the order in which they were handed over (one publisher, one channel), so the
+//! n-th `Sent` is the n-th request. A request whose id is still in use is `Held`, with its id, until
+//! the older one is acknowledged; rumqttc sends nothing else meanwhile. No I/O here.
+
+use std::collections::{HashMap, VecDeque};
+
+/// Requests handed over and not acknowledged yet.
+#[derive(Debug)]
+pub(super) struct InFlight<T> {
+    queued: VecDeque<T>,
+    held: Option<(u16, T)>,
+    sent: HashMap<u16, T>,
+}
+
+impl<T> Default for InFlight<T> {
+    fn default() -> Self {
+        Self { queued: VecDeque::new(), held: None, sent: HashMap::new() }
+    }
+}
+
+impl<T> InFlight<T> {
+    /// Requests not acknowledged.
+    pub(super) fn len(&self) -> usize {
+        self.queued.len() + usize::from(self.held.is_some()) + self.sent.len()
+    }
+
+    /// A request was handed over.
+    pub(super) fn push(&mut self, item: T) {
+        self.queued.push_back(item);
+    }
+
+    /// A request left with this id.
+    pub(super) fn sent(&mut self, packet_id: u16) {
+        let released = self.held.take_if(|(held, _)| *held == packet_id).map(|(_, item)| item);
+        if let Some(item) = released.or_else(|| self.queued.pop_front()) {
+            self.sent.insert(packet_id, item);
+        }
+    }
+
+    /// A request waits until this id is free.
+    pub(super) fn held(&mut self, packet_id: u16) {
+        if let Some(item) = self.queued.pop_front() {
+            self.held = Some((packet_id, item));
+        }
+    }
+
+    /// The broker answered for this id.
+    pub(super) fn answered(&mut self, packet_id: u16) -> Option<T> {
+        self.sent.remove(&packet_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_in_any_order_find_their_request() {
+        let mut flight = InFlight::default();
+        for name in ["a", "b", "c"] {
+            flight.push(name);
+        }
+        for id in [7, 8, 9] {
+            flight.sent(id);
+        }
+        assert_eq!(flight.answered(8), Some("b"));
+        assert_eq!(flight.answered(7), Some("a"));
+        assert_eq!((flight.len(), flight.answered(8)), (1, None));
+    }
+
+    /// rumqttc issues #1014 and #1056: a broker that answers out of order makes an id collide.
+    #[test]
+    fn a_request_that_collides_gets_its_id_when_the_older_one_is_answered() {
+        let mut flight = InFlight::default();
+        flight.push("old");
+        flight.sent(1);
+        flight.push("new");
+        flight.held(1);
+        assert_eq!(flight.len(), 2);
+        assert_eq!(flight.answered(1), Some("old"));
+        flight.sent(1);
+        assert_eq!(flight.answered(1), Some("new"));
+        assert_eq!(flight.len(), 0);
+    }
+}

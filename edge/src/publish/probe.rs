@@ -1,0 +1,32 @@
+//! Asking whether a broker can be reached as configured, and leaving no trace: for `check`.
+
+use std::time::Duration;
+
+use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Link, Options};
+use crate::settings::{BrokerAddress, BrokerSettings};
+
+/// Connects to one address, TLS and login included, under a client identity of its own, and
+/// disconnects.
+///
+/// # Errors
+/// [`Down`]: what the broker, TLS or the network said.
+pub async fn probe(
+    broker: &BrokerSettings,
+    address: &BrokerAddress,
+    client_id: &str,
+) -> Result<(), Down> {
+    let mut options = Options::prepare(broker, address, format!("{client_id}-check"), None)?;
+    options.passing = true;
+    let mut link = Link::open(broker.protocol, options);
+    let limit = Duration::from_secs(CONNECT_TIMEOUT_S + 1);
+    match tokio::time::timeout(limit, link.happenings.recv()).await {
+        Ok(Some(Happening::Up { .. })) => {
+            link.disconnect().await;
+            Ok(())
+        }
+        Ok(Some(Happening::Down(down))) => Err(down),
+        Ok(Some(other)) => Err(Down::Lost(format!("no CONNACK but {other:?}"))),
+        Ok(None) => Err(Down::Lost("the connection ended without a word".to_owned())),
+        Err(_elapsed) => Err(Down::Lost(format!("no answer within {CONNECT_TIMEOUT_S} s"))),
+    }
+}

@@ -1,0 +1,528 @@
+//! One connection from CONNACK to its end: what is sent, what is acknowledged, what is received.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use pdm_shared::delivery::{Presence, Receipt};
+use pdm_shared::event::Event;
+use pdm_shared::topic::GatewayTopic;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::in_flight::InFlight;
+use super::lanes::Lanes;
+use super::link::{Down, Happening, Link, Options, Will};
+use super::{Publisher, documents};
+use crate::event_log;
+use crate::settings::BrokerAddress;
+use crate::spool::{Disposition, Row, SpoolError};
+
+/// How long a broker may take events without acknowledging any. Chosen: three probes of the
+/// default keep-alive.
+pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
+
+/// PUBACKs are written to the spool in groups: this many, or after this long.
+const ACK_GROUP: usize = 256;
+const ACK_DELAY: Duration = Duration::from_millis(50);
+
+/// States of bearings are published at most this often while events wait.
+const STATE_DELAY: Duration = Duration::from_secs(1);
+
+/// The status is published again at most this often when losses changed it.
+const STATUS_DELAY: Duration = Duration::from_secs(10);
+
+/// Wait after the broker declined a publication; doubles with every further one.
+const DECLINED_WAIT: Duration = Duration::from_secs(1);
+const DECLINED_LONGEST: Duration = Duration::from_mins(5);
+
+/// How long receipts may stand still, with rows acknowledged, before the last row is sent again:
+/// soon after connecting, since the broker may have lost its memory; doubling while nothing moves.
+const TAIL_AT_FIRST: Duration = Duration::from_secs(1);
+const TAIL_WAIT: Duration = Duration::from_secs(5);
+const TAIL_LONGEST: Duration = Duration::from_mins(5);
+
+/// Bytes of a PUBLISH beside topic and payload: header, lengths, packet id, properties.
+const PACKET_OVERHEAD: usize = 16;
+
+/// How a connection ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// Everything was sent and the broker was told goodbye.
+    Closed,
+    /// The connection went, or never came.
+    Down(Down),
+}
+
+/// What is on the way.
+#[derive(Debug)]
+enum Item {
+    Event(u64),
+    State,
+    Status,
+}
+
+/// A connection and what is known of it.
+#[derive(Debug)]
+pub(super) struct Session<'a> {
+    publisher: &'a Publisher,
+    address: &'a BrokerAddress,
+    in_flight: InFlight<Item>,
+    /// Numbers in flight or acknowledged and not written yet: not to be read again.
+    busy: HashSet<u64>,
+    taken: Vec<u64>,
+    taken_since: Option<Instant>,
+    next_state: u64,
+    states_at: Option<Instant>,
+    status_at: Instant,
+    told_dropped: u64,
+    max_packet: usize,
+    answered_at: Instant,
+    declined: u32,
+    pause_until: Option<Instant>,
+    tail: Tail,
+}
+
+/// When the end of the sequence is sent again.
+#[derive(Debug)]
+struct Tail {
+    stored_through: u64,
+    due: Instant,
+    wait: Duration,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(publisher: &'a Publisher, address: &'a BrokerAddress) -> Self {
+        let now = Instant::now();
+        Self {
+            publisher,
+            address,
+            in_flight: InFlight::default(),
+            busy: HashSet::new(),
+            taken: Vec::new(),
+            taken_since: None,
+            next_state: 0,
+            states_at: None,
+            status_at: now,
+            told_dropped: 0,
+            max_packet: 0,
+            answered_at: now,
+            declined: 0,
+            pause_until: None,
+            tail: Tail { stored_through: 0, due: now + TAIL_AT_FIRST, wait: TAIL_WAIT },
+        }
+    }
+
+    /// Connects and serves until the end.
+    pub(super) async fn run(mut self, closing: &CancellationToken) -> Result<End, SpoolError> {
+        let options = match self.options() {
+            Ok(options) => options,
+            Err(down) => return Ok(End::Down(down)),
+        };
+        let mut link = Link::open(self.publisher.settings.broker.protocol, options);
+        let end = match self.greet(&mut link).await {
+            Err(down) => End::Down(down),
+            Ok(()) => self.serve(&mut link, closing).await?,
+        };
+        if matches!(end, End::Closed) {
+            link.disconnect().await;
+        }
+        Ok(end)
+    }
+
+    fn options(&self) -> Result<Options, Down> {
+        let Publisher { settings, spool, clock, .. } = self.publisher;
+        let gateway = spool.gateway();
+        let client_id =
+            settings.broker.client_id.clone().unwrap_or_else(|| gateway.as_str().to_owned());
+        let tally = *spool.watch().borrow();
+        let offline = documents::status(settings, gateway, Presence::Offline, &tally, clock.now());
+        let will = Will {
+            topic: documents::topic(settings, gateway, GatewayTopic::Status),
+            payload: offline,
+        };
+        Options::prepare(&settings.broker, self.address, client_id, Some(will))
+    }
+
+    /// Waits for the CONNACK, subscribes to receipts and publishes the birth document.
+    async fn greet(&mut self, link: &mut Link) -> Result<(), Down> {
+        let configured = self.publisher.settings.broker.max_packet_bytes;
+        match link.happenings.recv().await {
+            Some(Happening::Up { max_packet_bytes }) => {
+                let limit = max_packet_bytes.unwrap_or(u32::MAX).min(configured);
+                self.max_packet = usize::try_from(limit).unwrap_or(usize::MAX);
+            }
+            Some(Happening::Down(down)) => return Err(down),
+            other => return Err(Down::Lost(format!("no CONNACK but {other:?}"))),
+        }
+        event_log::broker_connected(self.address);
+        self.publisher.progress.send_modify(|progress| progress.connected = true);
+        let Publisher { settings, spool, .. } = self.publisher;
+        link.subscribe(documents::topic(settings, spool.gateway(), GatewayTopic::Receipt))?;
+        self.tell_status(link, Presence::Online)
+    }
+
+    async fn serve(
+        &mut self,
+        link: &mut Link,
+        closing: &CancellationToken,
+    ) -> Result<End, SpoolError> {
+        let broker = &self.publisher.settings.broker;
+        let mut level = self.publisher.spool.watch();
+        let known = *level.borrow_and_update();
+        let last = known.last_sequence;
+        self.tail.stored_through = known.stored_through;
+        let mut lanes = Lanes::new(broker.drain_order, broker.drain_per_s, last, Instant::now());
+        loop {
+            let idle = match self.send_what_may_be_sent(link, &mut lanes).await {
+                Ok(idle) => idle,
+                Err(Stop::Down(down)) => return Ok(End::Down(down)),
+                Err(Stop::Spool(error)) => return Err(error),
+            };
+            if closing.is_cancelled() && idle && self.in_flight.len() == 0 {
+                self.write_taken().await?;
+                return Ok(match self.tell_status(link, Presence::Offline) {
+                    Ok(()) => self.await_goodbye(link).await,
+                    Err(down) => End::Down(down),
+                });
+            }
+            self.send_tail_again(&mut lanes).await?;
+            let wake = self.next_wake(&lanes, idle);
+            tokio::select! {
+                happening = link.happenings.recv() => {
+                    let mut next = happening;
+                    loop {
+                        let happening = next.unwrap_or_else(|| {
+                            Happening::Down(Down::Lost("the connection's task ended".to_owned()))
+                        });
+                        if let Some(down) = self.take(happening, &mut lanes).await? {
+                            self.write_taken().await?;
+                            return Ok(End::Down(down));
+                        }
+                        match link.happenings.try_recv() {
+                            Ok(more) => next = Some(more),
+                            Err(_) => break,
+                        }
+                    }
+                }
+                _ = level.changed() => {}
+                () = tokio::time::sleep_until(wake) => {}
+                () = closing.cancelled(), if !closing.is_cancelled() => {}
+            }
+            if self.taken.len() >= ACK_GROUP
+                || self.taken_since.is_some_and(|since| since.elapsed() >= ACK_DELAY)
+            {
+                self.write_taken().await?;
+            }
+            if self.in_flight.len() > 0 && self.answered_at.elapsed() > ACK_PATIENCE {
+                let text = format!("no acknowledgement for {} s", ACK_PATIENCE.as_secs());
+                return Ok(End::Down(Down::Lost(text)));
+            }
+        }
+    }
+
+    /// Where receipts stand still, calls the last acknowledged row back.
+    async fn send_tail_again(&mut self, lanes: &mut Lanes) -> Result<(), SpoolError> {
+        let tally = *self.publisher.spool.watch().borrow();
+        let now = Instant::now();
+        if tally.acknowledged == 0 || tally.stored_through != self.tail.stored_through {
+            let due = self.tail.due.max(now + TAIL_WAIT);
+            self.tail = Tail { stored_through: tally.stored_through, due, wait: TAIL_WAIT };
+            return Ok(());
+        }
+        if now < self.tail.due {
+            return Ok(());
+        }
+        self.tail.wait = self.tail.wait.saturating_mul(2).min(TAIL_LONGEST);
+        self.tail.due = now + self.tail.wait;
+        match self.publisher.spool.call_back_last().await {
+            Ok(Some(sequence)) => {
+                event_log::tail_sent_again(sequence, tally.stored_through);
+                lanes.call_back(sequence);
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(error) => self.recover(error).await,
+        }
+    }
+
+    /// When something must be done although nothing happens.
+    fn next_wake(&self, lanes: &Lanes, idle: bool) -> Instant {
+        let now = Instant::now();
+        let mut wake = now + Duration::from_secs(1);
+        if let Some(since) = self.taken_since {
+            wake = wake.min(since + ACK_DELAY);
+        }
+        if lanes.is_throttled() && !idle {
+            wake = wake.min(now + Duration::from_millis(20));
+        }
+        if let Some(until) = self.pause_until {
+            wake = wake.min(until);
+        }
+        wake
+    }
+
+    fn room(&self) -> usize {
+        usize::from(self.publisher.settings.broker.max_in_flight)
+            .saturating_sub(self.in_flight.len())
+    }
+
+    /// Fills the flight; true if no event waits any more.
+    async fn send_what_may_be_sent(
+        &mut self,
+        link: &Link,
+        lanes: &mut Lanes,
+    ) -> Result<bool, Stop> {
+        if self.pause_until.is_some_and(|until| until > Instant::now()) {
+            return Ok(false);
+        }
+        self.pause_until = None;
+        let tally = *self.publisher.spool.watch().borrow();
+        while let Some((which, lane, count)) =
+            lanes.next(tally.last_sequence, self.room(), Instant::now())
+        {
+            let rows = match self.publisher.spool.waiting(lane, count).await {
+                Ok(rows) => rows,
+                Err(error) => {
+                    self.recover(error).await?;
+                    return Ok(false);
+                }
+            };
+            let read = rows.len();
+            let last = rows.last().map(|row| row.sequence);
+            for row in rows {
+                self.send(link, row).await?;
+            }
+            lanes.advance(which, last, read);
+            if read == 0 {
+                // the live lane has numbers without rows: let go by a cap, or parked
+                lanes.skip_to(which, tally.last_sequence);
+            }
+        }
+        let idle = lanes.are_empty(tally.last_sequence);
+        let due = self.states_at.is_none_or(|at| at.elapsed() >= STATE_DELAY);
+        if idle || due {
+            self.send_states(link).await?;
+        }
+        if tally.dropped != self.told_dropped && self.status_at.elapsed() >= STATUS_DELAY {
+            self.tell_status(link, Presence::Online)?;
+        }
+        Ok(idle)
+    }
+
+    async fn send(&mut self, link: &Link, row: Row) -> Result<(), Stop> {
+        if !self.busy.insert(row.sequence) {
+            return Ok(());
+        }
+        let settings = &self.publisher.settings;
+        let topic = row.topic(&settings.prefix);
+        let now_ms = self.publisher.clock.now().unix_ms();
+        let mut payload = row.payload_at(now_ms, settings.broker.late_after_s);
+        let fits =
+            |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet;
+        if !fits(&payload) {
+            payload = without_spectra(&payload).unwrap_or(payload);
+            event_log::event_too_large(row.sequence, self.max_packet, fits(&payload));
+            if !fits(&payload) {
+                self.publisher.spool.park(row.sequence).await?;
+                return Ok(());
+            }
+        }
+        if self.in_flight.len() == 0 {
+            self.answered_at = Instant::now();
+        }
+        link.publish(topic, false, payload)?;
+        self.in_flight.push(Item::Event(row.sequence));
+        event_log::event_sent();
+        self.publisher.progress.send_modify(|progress| progress.published += 1);
+        Ok(())
+    }
+
+    /// Publishes the states that are newer than those published last.
+    async fn send_states(&mut self, link: &Link) -> Result<(), Stop> {
+        if self.room() == 0 {
+            return Ok(());
+        }
+        let last = self.publisher.spool.watch().borrow().last_sequence;
+        if self.next_state > last {
+            return Ok(());
+        }
+        let states = match self.publisher.spool.states_from(self.next_state).await {
+            Ok(states) => states,
+            Err(error) => return self.recover(error).await.map_err(Stop::from),
+        };
+        let room = self.room();
+        for state in states.into_iter().take(room) {
+            link.publish(state.topic.under(&self.publisher.settings.prefix), true, state.payload)?;
+            self.in_flight.push(Item::State);
+            self.next_state = state.sequence + 1;
+        }
+        self.states_at = Some(Instant::now());
+        Ok(())
+    }
+
+    fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
+        let Publisher { settings, spool, clock, .. } = self.publisher;
+        let tally = *spool.watch().borrow();
+        let document = documents::status(settings, spool.gateway(), presence, &tally, clock.now());
+        let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
+        link.publish(topic, true, document)?;
+        self.in_flight.push(Item::Status);
+        self.status_at = Instant::now();
+        self.told_dropped = tally.dropped;
+        Ok(())
+    }
+
+    /// Waits until the broker has taken the last status.
+    async fn await_goodbye(&mut self, link: &mut Link) -> End {
+        let taken = async {
+            while self.in_flight.len() > 0 {
+                match link.happenings.recv().await {
+                    Some(Happening::Sent(id)) => self.in_flight.sent(id),
+                    Some(Happening::Taken(id) | Happening::Declined(id, _)) => {
+                        self.in_flight.answered(id);
+                    }
+                    Some(Happening::Down(_)) | None => return,
+                    Some(_) => {}
+                }
+            }
+        };
+        // without it the last will says the same
+        let _in_time = tokio::time::timeout(Duration::from_secs(2), taken).await;
+        End::Closed
+    }
+
+    /// Takes one happening; the end of the connection if it is that.
+    async fn take(
+        &mut self,
+        happening: Happening,
+        lanes: &mut Lanes,
+    ) -> Result<Option<Down>, SpoolError> {
+        match happening {
+            Happening::Sent(id) => self.in_flight.sent(id),
+            Happening::Held(id) => self.in_flight.held(id),
+            Happening::Taken(id) => self.taken(id),
+            Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
+            Happening::NotSubscribed(reason) => event_log::receipts_not_subscribed(&reason),
+            Happening::Message { topic, payload } => self.receipt(&topic, &payload, lanes).await?,
+            Happening::Up { .. } => {}
+            Happening::Down(down) => return Ok(Some(down)),
+        }
+        Ok(None)
+    }
+
+    fn taken(&mut self, packet_id: u16) {
+        self.answered_at = Instant::now();
+        self.declined = 0;
+        if let Some(Item::Event(sequence)) = self.in_flight.answered(packet_id) {
+            self.taken.push(sequence);
+            self.taken_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// The broker said no to one publication: it is sent again after a wait that grows.
+    fn declined(&mut self, packet_id: u16, reason: &str, lanes: &mut Lanes) {
+        self.answered_at = Instant::now();
+        let item = self.in_flight.answered(packet_id);
+        let wait = DECLINED_WAIT.saturating_mul(1 << self.declined.min(16)).min(DECLINED_LONGEST);
+        if self.pause_until.is_none() {
+            event_log::publication_declined(reason, wait);
+            self.declined += 1;
+            self.pause_until = Some(Instant::now() + wait);
+        }
+        if let Some(Item::Event(sequence)) = item {
+            self.busy.remove(&sequence);
+            lanes.call_back(sequence);
+        }
+    }
+
+    async fn receipt(
+        &mut self,
+        topic: &str,
+        payload: &[u8],
+        lanes: &mut Lanes,
+    ) -> Result<(), SpoolError> {
+        let receipt: Receipt = match serde_json::from_slice(payload) {
+            Ok(receipt) => receipt,
+            Err(error) => {
+                event_log::receipt_not_understood(topic, &error);
+                return Ok(());
+            }
+        };
+        // what the broker has taken must be written first: only acknowledged rows can be let go
+        self.write_taken().await?;
+        match self.publisher.spool.apply(&receipt).await {
+            Ok(covered) => {
+                if let Some(first) = covered.first_called_back {
+                    lanes.call_back(first);
+                }
+                self.publisher
+                    .progress
+                    .send_modify(|progress| progress.received += covered.deleted);
+                Ok(())
+            }
+            Err(error) => self.recover(error).await,
+        }
+    }
+
+    /// Writes the PUBACKs to the spool; those that cannot be written now are kept for later.
+    async fn write_taken(&mut self) -> Result<(), SpoolError> {
+        self.taken_since = None;
+        if self.taken.is_empty() {
+            return Ok(());
+        }
+        match self.publisher.spool.acknowledge(&self.taken).await {
+            Ok(()) => {
+                let count = self.taken.len() as u64;
+                event_log::events_acknowledged(count);
+                self.publisher.progress.send_modify(|progress| progress.acknowledged += count);
+                for sequence in self.taken.drain(..) {
+                    self.busy.remove(&sequence);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.taken_since = Some(Instant::now());
+                self.recover(error).await
+            }
+        }
+    }
+
+    /// Does what an error of the spool asks for; the caller tries again later.
+    async fn recover(&self, error: SpoolError) -> Result<(), SpoolError> {
+        event_log::spool_failed(&error);
+        match error.disposition() {
+            Disposition::Fatal => Err(error),
+            Disposition::Repair => self.publisher.spool.repair(&error).await,
+            Disposition::Retry => {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why sending stops.
+#[derive(Debug)]
+enum Stop {
+    Down(Down),
+    Spool(SpoolError),
+}
+
+impl From<Down> for Stop {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+impl From<SpoolError> for Stop {
+    fn from(error: SpoolError) -> Self {
+        Self::Spool(error)
+    }
+}
+
+/// The same event without what only people look at.
+fn without_spectra(payload: &[u8]) -> Option<Vec<u8>> {
+    let mut event: Event = serde_json::from_slice(payload).ok()?;
+    event.spectra.take()?;
+    serde_json::to_vec(&event).ok()
+}

@@ -1,0 +1,83 @@
+//! MQTT 3.1.1: options for rumqttc, and what its events mean. A broker of this version cannot say
+//! no to a publication, nor how large a packet may be.
+
+use rumqttc::mqttbytes::v4::SubscribeReasonCode;
+use rumqttc::{
+    ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill, MqttOptions, Outgoing, Packet,
+    QoS, StateError, TlsError,
+};
+use tokio::sync::mpsc;
+
+use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Options, chain, is_tls_refusal};
+
+pub(super) fn options(from: Options) -> MqttOptions {
+    let mut options = MqttOptions::new(from.client_id, from.address.host, from.address.port);
+    let max_packet_bytes = usize::try_from(from.max_packet_bytes).unwrap_or(usize::MAX);
+    options
+        .set_transport(from.transport)
+        .set_keep_alive(from.keep_alive)
+        .set_clean_session(from.passing)
+        .set_max_packet_size(max_packet_bytes, max_packet_bytes)
+        .set_inflight(from.max_in_flight);
+    if let Some((user, password)) = from.login {
+        options.set_credentials(user, password);
+    }
+    if let Some(will) = from.will {
+        options.set_last_will(LastWill::new(will.topic, will.payload, QoS::AtLeastOnce, true));
+    }
+    options
+}
+
+/// Polls until the connection ends or nobody listens.
+pub(super) async fn poll(mut event_loop: EventLoop, tell: mpsc::Sender<Happening>) {
+    event_loop.network_options.set_connection_timeout(CONNECT_TIMEOUT_S);
+    loop {
+        let happening = match event_loop.poll().await {
+            Ok(event) => meaning(event),
+            Err(error) => Some(Happening::Down(down(&error))),
+        };
+        let Some(happening) = happening else { continue };
+        let is_end = matches!(happening, Happening::Down(_));
+        if tell.send(happening).await.is_err() || is_end {
+            return;
+        }
+    }
+}
+
+fn meaning(event: Event) -> Option<Happening> {
+    match event {
+        Event::Outgoing(Outgoing::Publish(packet_id)) => Some(Happening::Sent(packet_id)),
+        Event::Outgoing(Outgoing::AwaitAck(packet_id)) => Some(Happening::Held(packet_id)),
+        Event::Incoming(Packet::ConnAck(_)) => Some(Happening::Up { max_packet_bytes: None }),
+        Event::Incoming(Packet::PubAck(ack)) => Some(Happening::Taken(ack.pkid)),
+        Event::Incoming(Packet::SubAck(ack)) => ack.return_codes.iter().find_map(|code| {
+            let refused = !matches!(code, SubscribeReasonCode::Success(_));
+            refused.then(|| Happening::NotSubscribed(format!("{code:?}")))
+        }),
+        Event::Incoming(Packet::Publish(message)) => {
+            Some(Happening::Message { topic: message.topic, payload: message.payload.to_vec() })
+        }
+        Event::Outgoing(_) | Event::Incoming(_) => None,
+    }
+}
+
+fn down(error: &ConnectionError) -> Down {
+    let text = chain(error);
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what somebody must act on is named")]
+    let refused = match error {
+        ConnectionError::ConnectionRefused(code) => matches!(
+            code,
+            ConnectReturnCode::BadClientId
+                | ConnectReturnCode::BadUserNamePassword
+                | ConnectReturnCode::NotAuthorized
+                | ConnectReturnCode::RefusedProtocolVersion
+        ),
+        ConnectionError::Tls(TlsError::Io(error))
+        | ConnectionError::Io(error)
+        | ConnectionError::MqttState(StateError::Io(error)) => is_tls_refusal(error),
+        ConnectionError::Tls(_) => true,
+        // a refused certificate of ours shows as an alert at the first read (TLS 1.3)
+        _ => text.contains("received fatal alert"),
+    };
+    if refused { Down::Refused(text) } else { Down::Lost(text) }
+}

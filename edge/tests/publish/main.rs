@@ -1,0 +1,9 @@
+//! The publisher against a real Mosquitto: nothing is lost, whatever the broker does. R-EDGE-10.
+//!
+//! The oracle holds every committed event as an obligation; a small agent stores what arrives and
+//! writes receipts, as the contract asks of it.
+
+mod agent;
+mod delivery;
+mod refusals;
+mod stage;
