@@ -1,1 +1,80 @@
-//! A historian's feature series through the same judgement as live windows.
+//! A historian's feature table: read it, and run each of its columns through a [`Monitor`].
+//!
+//! Stands beside the pipeline: no windows, no spectra, just numbers that another system has
+//! computed, one row a snapshot. Every column is a measuring point of its own with one feature
+//! under the column's name. Missing values are rows that cannot be judged, not errors.
+
+mod table;
+
+use std::collections::BTreeMap;
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::event::{Anomaly, Rul, Trend};
+use serde::Serialize;
+
+use crate::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};
+
+pub use table::{Request, Row, SeriesError, Table, read};
+
+/// The judgement of one column of one row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line<'a> {
+    /// When, UTC. Rows without a calendar count from 1970.
+    pub time: Timestamp,
+    /// Which row of the table, from 0.
+    pub row: usize,
+    /// Which column.
+    pub column: &'a str,
+    /// Its value; `null` where the table has none.
+    pub value: Option<f64>,
+    /// The anomaly flag after persistence and hysteresis.
+    pub anomaly_detected: bool,
+    /// Why.
+    pub anomaly: Anomaly,
+    /// Slope over hours and days.
+    pub trend: Trend,
+    /// Remaining useful life.
+    pub rul: Rul,
+}
+
+/// Judges a table row by row, and hands each line to `sink`.
+///
+/// `failure_levels`: the level at failure of columns where it is known, in the column's unit.
+///
+/// # Errors
+/// What the sink returns; the run stops there.
+pub fn judge<E>(
+    table: &Table,
+    failure_levels: &BTreeMap<String, f64>,
+    mut sink: impl FnMut(Line<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut settings = MonitorSettings::default();
+    settings.failure_thresholds.extend(failure_levels.clone());
+    let mut monitors = vec![Monitor::new(settings); table.columns.len()];
+    for (number, row) in table.rows.iter().enumerate() {
+        let columns = table.columns.iter().zip(&row.values).zip(&mut monitors);
+        for ((column, value), monitor) in columns {
+            let judgement = observe(monitor, row.at, column, *value);
+            sink(Line {
+                time: row.at,
+                row: number,
+                column,
+                value: *value,
+                anomaly_detected: judgement.anomaly_detected,
+                anomaly: judgement.anomaly,
+                trend: judgement.trend,
+                rul: judgement.rul,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn observe(monitor: &mut Monitor, at: Timestamp, column: &str, value: Option<f64>) -> Judgement {
+    monitor.observe(&Observation {
+        at,
+        state: "default".to_owned(),
+        usable: value.is_some(),
+        features: value.map(|value| (column.to_owned(), value)).into_iter().collect::<Features>(),
+    })
+}

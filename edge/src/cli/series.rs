@@ -1,12 +1,92 @@
-//! `pdm-edge series`.
+//! `pdm-edge series`: a feature table through baseline, anomaly, trend and remaining life.
 
-use pdm_shared::exit::Exit;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use pdm_shared::exit::{Exit, Failure};
+
+use crate::series::{Line, Request, SeriesError, Table, judge, read};
+
+mod summary;
 
 /// Arguments of `series`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "Examples:
+  pdm-edge series features.csv --time timestamp --value bearing1_rms,bearing2_rms --period 600
+  pdm-edge series features.csv --time index --value rms --period 10 --jsonl | jq .rul
+
+The time column holds RFC 3339, YYYY-MM-DD HH:MM:SS (UTC), YYYY.MM.DD.HH.MM.SS, seconds,
+or a count of rows, which --period turns into time.")]
+pub struct Args {
+    /// CSV with a header, one row a snapshot
+    file: PathBuf,
+    /// Column that tells the time
+    #[arg(long, value_name = "COL")]
+    time: String,
+    /// Columns to judge, each as a measuring point of its own
+    #[arg(long, value_name = "COL", value_delimiter = ',', required = true)]
+    value: Vec<String>,
+    /// Seconds from row to row
+    #[arg(long, value_name = "S")]
+    period: f64,
+    /// Level of a column at which the machine has failed, where it is known
+    #[arg(long, value_name = "COL=LEVEL", value_parser = failure_level)]
+    failure: Vec<(String, f64)>,
+    /// One JSON object a row and column instead of a summary
+    #[arg(long)]
+    jsonl: bool,
+}
+
+fn failure_level(text: &str) -> Result<(String, f64), String> {
+    let (column, level) = text.rsplit_once('=').ok_or("expected COLUMN=LEVEL")?;
+    let level: f64 = level.trim().parse().map_err(|_| format!("{level:?} is not a number"))?;
+    level.is_finite().then(|| (column.to_owned(), level)).ok_or("the level is not finite".into())
+}
 
 /// Runs the command.
-pub fn run(_args: &Args) -> anyhow::Result<Exit> {
-    anyhow::bail!("series is not built yet")
+///
+/// # Errors
+/// A file that is not there (66) or cannot be read as a table (65), an output that fails (74).
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let table = open(args)?;
+    let levels: BTreeMap<String, f64> = args.failure.iter().cloned().collect();
+    if let Some(stray) = levels.keys().find(|column| !args.value.contains(column)) {
+        let reason = anyhow::anyhow!("--failure {stray}: the column is not among --value");
+        return Err(Failure::new(Exit::Usage, reason).into());
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = if args.jsonl {
+        judge(&table, &levels, |line| write_line(&mut out, &line)).and_then(|()| out.flush())
+    } else {
+        summary::write(&mut out, &table, &levels).and_then(|()| out.flush())
+    };
+    match written {
+        // the reader has seen enough
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
+        Err(error) => Err(Failure::new(Exit::Io, error).into()),
+        Ok(()) => Ok(Exit::Ok),
+    }
+}
+
+fn open(args: &Args) -> anyhow::Result<Table> {
+    let name = args.file.display();
+    let file = File::open(&args.file)
+        .with_context(|| format!("{name}"))
+        .map_err(|error| Failure::new(Exit::NoInput, error))?;
+    let request =
+        Request { time: args.time.clone(), values: args.value.clone(), period_s: args.period };
+    let table = read(file, &request).map_err(|error| {
+        let asked = matches!(error, SeriesError::Period { .. } | SeriesError::NoColumn { .. });
+        let exit = if asked { Exit::Usage } else { Exit::BadInput };
+        Failure::new(exit, anyhow::Error::from(error).context(format!("{name}")))
+    })?;
+    Ok(table)
+}
+
+fn write_line(out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
 }
