@@ -1,5 +1,7 @@
 //! What people type: one file a command, each with its arguments, help and exit codes.
 
+use std::io::Write;
+
 use clap::{CommandFactory, Parser, Subcommand};
 use pdm_shared::exit::Exit;
 pub use pdm_shared::exit::{Failure, exit_of};
@@ -67,5 +69,17 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
             );
             Ok(Exit::Ok)
         }
+    }
+}
+
+/// Writes `text` to standard output. A reader that has gone away (`| head`) is no failure.
+///
+/// # Errors
+/// Whatever else the operating system says.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other.map_err(|e| Failure::new(Exit::Io, e))?),
     }
 }
