@@ -1,1 +1,127 @@
 //! Putting the event together: measurement and judgement of one window in the words of the contract.
+//!
+//! Seventh stage of the flow. Everything was measured before; nothing is computed here but the
+//! length of the window. Invariant: an event that leaves here satisfies [`Event::check`] once the
+//! spool has numbered it.
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::event::{
+    EVENT_SCHEMA, Event, FrequencyDomain, Operating, SignalQuality, Spectra, SpeedSource,
+    TimeDomain, Window,
+};
+use pdm_shared::fault::Fault;
+use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use pdm_shared::units::{Rpm, SampleRate};
+
+use crate::condition::{Features, Judgement};
+
+/// The one operating state of a machine whose speed and load do not tell states apart.
+pub const DEFAULT_STATE: &str = "default";
+
+/// Who and where: the names that an event carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The gateway that measures.
+    pub gateway: GatewayId,
+    /// Site of the machine.
+    pub site: SiteId,
+    /// Machine.
+    pub equipment: EquipmentId,
+    /// Bearing.
+    pub bearing: BearingId,
+    /// Where the sensor sits.
+    pub measuring_point: Option<MeasuringPoint>,
+}
+
+/// What was measured in one window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// When the window began.
+    pub at: Timestamp,
+    /// Samples of the window.
+    pub samples: usize,
+    /// Their rate.
+    pub rate: SampleRate,
+    /// The shaft turned.
+    pub is_running: bool,
+    /// Shaft speed, and where it comes from.
+    pub speed: (Rpm, SpeedSource),
+    /// Whether the signal can be judged.
+    pub quality: SignalQuality,
+    /// Statistics of the waveform.
+    pub time_domain: TimeDomain,
+    /// The four defect frequencies.
+    pub frequency_domain: FrequencyDomain,
+    /// What the verdict saw, where it is to be shown.
+    pub spectra: Option<Spectra>,
+}
+
+/// The event of one window. Its `sequence` is given by the spool.
+pub fn assemble(
+    place: &Place,
+    event_id: EventId,
+    measured: Measured,
+    judgement: Judgement,
+) -> Event {
+    let (speed, speed_source) = measured.speed;
+    let sampling_rate_hz = measured.rate.get();
+    Event {
+        schema: EVENT_SCHEMA.to_owned(),
+        event_id,
+        gateway_id: place.gateway.clone(),
+        sequence: 0,
+        site: place.site.clone(),
+        equipment_id: place.equipment.clone(),
+        bearing_id: place.bearing.clone(),
+        measuring_point: place.measuring_point.clone(),
+        measured_at: measured.at,
+        replayed: false,
+        delayed_s: 0.0,
+        window: Window {
+            samples: measured.samples as u64,
+            sampling_rate_hz,
+            duration_s: measured.samples as f64 / sampling_rate_hz,
+        },
+        operating: Operating {
+            running: measured.is_running,
+            shaft_speed_rpm: measured.is_running.then_some(speed.get()),
+            speed_source,
+            state: DEFAULT_STATE.to_owned(),
+        },
+        signal_quality: measured.quality,
+        anomaly_detected: judgement.anomaly_detected,
+        anomaly: judgement.anomaly,
+        time_domain: measured.time_domain,
+        frequency_domain: measured.frequency_domain,
+        trend: judgement.trend,
+        rul: judgement.rul,
+        spectra: measured.spectra,
+    }
+}
+
+/// The figures of an event that the condition of the bearing is judged by, by their key in it.
+///
+/// Levels of defect lines count only where the window resolves them (`with_lines`): fewer shaft
+/// turns than a verdict needs make them a matter of chance.
+pub fn features(time: &TimeDomain, frequency: &FrequencyDomain, with_lines: bool) -> Features {
+    let mut features = Features::new();
+    for (key, value) in [
+        ("rms_g", time.rms_g),
+        ("kurtosis", time.kurtosis),
+        ("crest_factor", time.crest_factor),
+        ("envelope_rms_g", time.envelope_rms_g),
+        ("velocity_rms_mm_s", time.velocity_rms_mm_s),
+    ] {
+        if let Some(value) = value {
+            features.insert(key.to_owned(), value);
+        }
+    }
+    if with_lines {
+        for fault in Fault::ALL {
+            if let Some(snr_db) = frequency.line(fault).snr_db {
+                features.insert(format!("{}.snr_db", fault.frequency_key()), snr_db);
+            }
+        }
+    }
+    features
+}

@@ -8,6 +8,7 @@ use metrics::{counter, gauge};
 
 use crate::publish::Down;
 use crate::settings::BrokerAddress;
+use crate::source::{SourceError, SourceFormat};
 use crate::spool::{Covered, SpoolError, Tally};
 
 /// What the spool holds changed.
@@ -145,4 +146,34 @@ pub(crate) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
 pub(crate) fn tail_sent_again(sequence: u64, stored_through: u64) {
     counter!("pdm_edge_tail_repetitions_total").increment(1);
     tracing::debug!(sequence, stored_through, "receipts stand still, last event sent again");
+}
+
+/// A live source failed; it is opened again.
+pub(crate) fn source_lost(name: &str, error: &SourceError) {
+    counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);
+    tracing::error!(source = name, %error, "source failed, opening it again");
+}
+
+/// A live source came back with another format.
+pub(crate) fn source_changed(name: &str, format: &SourceFormat) {
+    counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);
+    tracing::error!(source = name, ?format, "source has another format now, a restart is needed");
+}
+
+/// Measuring cannot follow a live source.
+pub(crate) fn blocks_missed(name: &str, count: u64) {
+    counter!("pdm_edge_missed_blocks_total", "source" => name.to_owned()).increment(count);
+    tracing::warn!(source = name, count, "blocks dropped, measuring cannot follow");
+}
+
+/// What the spool remembered cannot be understood.
+pub(crate) fn memory_lost(error: &dyn std::error::Error) {
+    counter!("pdm_edge_memories_lost_total").increment(1);
+    tracing::error!(%error, "beginning anew where the spool's memory cannot be understood");
+}
+
+/// The edge stops while the disk takes nothing.
+pub(crate) fn windows_abandoned(count: usize) {
+    counter!("pdm_edge_abandoned_windows_total").increment(count as u64);
+    tracing::error!(count, "stopping with windows that could not be written");
 }

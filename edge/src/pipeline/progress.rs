@@ -27,6 +27,8 @@ pub struct Progress {
     pub missed_blocks: u64,
     /// Every source has come to its end and all its windows are committed.
     pub ended: bool,
+    /// A part has failed; stopping the edge tells which.
+    pub failed: bool,
     /// The broker has taken the connection.
     pub connected: bool,
     /// Blocks that the sources will deliver in all, where that is known.

@@ -1,13 +1,24 @@
-//! Starting, watching and stopping the edge.
+//! Starting, watching and stopping the edge: everything is built before anything runs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle as Thread;
 
 use pdm_shared::clock::SharedClock;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::Progress;
+use super::build::{self, Built};
+use super::queue::Queue;
+use super::{Progress, committer};
+use crate::admin;
+use crate::publish::{Publisher, PublisherSettings};
 use crate::settings::EdgeSettings;
-use crate::source::SourceError;
+use crate::source::{Block, SourceError};
 use crate::spool::{Spool, SpoolError};
+
+/// Batches that wait for the disk.
+const BATCHES: usize = 4;
 
 /// The edge did not start. The caller shows it and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
@@ -25,16 +36,43 @@ pub enum StartError {
         #[source]
         source: SourceError,
     },
+    /// A source does not fit its settings.
+    #[error("source {name}: {reason}")]
+    Unfit {
+        /// Which.
+        name: String,
+        /// What does not fit, with the figures.
+        reason: String,
+    },
+    /// Health and metrics cannot be served.
+    #[error(transparent)]
+    Admin(#[from] admin::AdminError),
 }
 
 /// A part of the edge failed while it ran.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the edge's part {part} failed: {reason}")]
 pub struct ServiceError {
     /// Which part.
     pub part: String,
     /// What it said.
     pub reason: String,
+}
+
+/// The first failure of any part.
+#[derive(Debug, Clone, Default)]
+struct Failure(Arc<Mutex<Option<ServiceError>>>);
+
+impl Failure {
+    fn note(&self, part: impl Into<String>, reason: impl Into<String>) {
+        let error = ServiceError { part: part.into(), reason: reason.into() };
+        tracing::error!(%error, "a part of the edge failed");
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    fn first(&self) -> Option<ServiceError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Starts edges.
@@ -46,12 +84,183 @@ impl Edge {
     /// is away is no error: the edge connects when it can.
     ///
     /// # Errors
-    /// [`StartError`] if the spool or a source cannot be opened.
+    /// [`StartError`] if the spool or a source cannot be opened or does not fit its settings.
     pub async fn start(settings: EdgeSettings, clock: SharedClock) -> Result<Handle, StartError> {
-        let spool = Spool::open(settings.spool, settings.gateway, clock).await?;
+        let spool =
+            Spool::open(settings.spool.clone(), settings.gateway.clone(), Arc::clone(&clock))
+                .await?;
         let mut progress = Progress::default();
         progress.follow(&spool.tally().await?);
-        Ok(Handle { stop: CancellationToken::new(), progress: watch::Sender::new(progress) })
+        let progress = watch::Sender::new(progress);
+        let built = build::sources(&settings, &spool, &clock, &progress).await?;
+        let admin = match &settings.admin {
+            None => None,
+            Some(admin) => Some(admin::bind(admin, spool.clone(), progress.subscribe()).await?),
+        };
+        let publisher = Publisher::new(
+            PublisherSettings {
+                broker: settings.broker.clone(),
+                prefix: settings.prefix.clone(),
+                site: settings.site.clone(),
+                bearings: build::bearings(&settings),
+            },
+            spool.clone(),
+            clock,
+            progress.clone(),
+        );
+        let stop = CancellationToken::new();
+        let service = Service {
+            settings,
+            spool,
+            progress: progress.clone(),
+            stop: stop.clone(),
+            failure: Failure::default(),
+        };
+        let admin = admin.map(|admin| tokio::spawn(admin.serve(stop.clone())));
+        Ok(Handle { stop, progress, task: tokio::spawn(service.run(built, publisher, admin)) })
+    }
+}
+
+/// The running parts.
+struct Service {
+    settings: EdgeSettings,
+    spool: Spool,
+    progress: watch::Sender<Progress>,
+    stop: CancellationToken,
+    failure: Failure,
+}
+
+impl Service {
+    async fn run(
+        self,
+        built: Vec<Built>,
+        publisher: Publisher,
+        admin: Option<JoinHandle<()>>,
+    ) -> Result<(), ServiceError> {
+        let (closing, abandon) = (CancellationToken::new(), CancellationToken::new());
+        let mut publishing = tokio::spawn(publisher.run(closing.clone(), abandon.clone()));
+        let (sender, receiver) = mpsc::channel(BATCHES);
+        let mut committing = tokio::spawn(committer::run(
+            self.spool.clone(),
+            receiver,
+            self.progress.clone(),
+            abandon.clone(),
+        ));
+        let queues: Vec<Arc<Queue<Block>>> =
+            built.iter().map(|source| Arc::clone(&source.queue)).collect();
+        let threads = self.start_threads(built, sender);
+        let following = tokio::spawn(follow(self.spool.clone(), self.progress.clone()));
+
+        let mut published = None;
+        let mut committed = None;
+        tokio::select! {
+            outcome = &mut committing => committed = Some(outcome),
+            outcome = &mut publishing => published = Some(outcome),
+            () = self.stop.cancelled() => {}
+        }
+        if committed.is_none() {
+            for queue in &queues {
+                queue.close();
+            }
+            let grace = self.settings.shutdown_grace;
+            committed = tokio::time::timeout(grace, &mut committing).await.ok();
+            if committed.is_none() {
+                abandon.cancel();
+                committed = Some(committing.await);
+            }
+        }
+        self.note("commit", committed);
+        self.join(threads);
+        let failed = self.failure.first().is_some() || published.is_some();
+        self.progress.send_modify(|progress| {
+            progress.ended = true;
+            progress.failed = failed;
+        });
+        if published.is_none() {
+            tokio::select! {
+                outcome = &mut publishing => published = Some(outcome),
+                () = self.stop.cancelled() => {}
+            }
+        }
+        closing.cancel();
+        if published.is_none() {
+            let grace = self.settings.shutdown_grace;
+            published = tokio::time::timeout(grace, &mut publishing).await.ok();
+        }
+        if published.is_none() {
+            abandon.cancel();
+            published = Some(publishing.await);
+        }
+        self.note("publish", published);
+        self.progress.send_modify(|progress| progress.failed = self.failure.first().is_some());
+        following.abort();
+        if let Some(admin) = admin {
+            admin.abort();
+        }
+        self.spool.close().await;
+        self.failure.first().map_or(Ok(()), Err)
+    }
+
+    fn start_threads(
+        &self,
+        built: Vec<Built>,
+        batches: mpsc::Sender<crate::spool::Batch>,
+    ) -> Vec<(String, Thread<()>)> {
+        let mut threads = Vec::new();
+        for source in built {
+            let Built { name, reader, measurer, queue: _ } = source;
+            let failure = self.failure.clone();
+            let part = format!("source {name}");
+            // a reader may hang in a system call for ever: it is not waited for
+            let reading =
+                std::thread::Builder::new().name(format!("read {name}")).spawn(move || {
+                    if let Err(error) = reader.run() {
+                        failure.note(part, error.to_string());
+                    }
+                });
+            let batches = batches.clone();
+            let measuring = std::thread::Builder::new()
+                .name(format!("measure {name}"))
+                .spawn(move || measurer(batches).run());
+            for thread in [reading.map(|_detached| None), measuring.map(Some)] {
+                match thread {
+                    Ok(Some(thread)) => threads.push((name.clone(), thread)),
+                    Ok(None) => {}
+                    Err(error) => self.failure.note(format!("source {name}"), error.to_string()),
+                }
+            }
+        }
+        threads
+    }
+
+    /// Measurers have let go of their channel, so they are at their end.
+    fn join(&self, threads: Vec<(String, Thread<()>)>) {
+        for (name, thread) in threads {
+            if thread.join().is_err() {
+                self.failure.note(format!("measure {name}"), "it panicked: a bug".to_owned());
+            }
+        }
+    }
+
+    fn note(
+        &self,
+        part: &str,
+        outcome: Option<Result<Result<(), SpoolError>, tokio::task::JoinError>>,
+    ) {
+        match outcome {
+            Some(Ok(Ok(()))) | None => {}
+            Some(Ok(Err(error))) => self.failure.note(part, error.to_string()),
+            Some(Err(error)) => self.failure.note(part, format!("it panicked: {error}")),
+        }
+    }
+}
+
+/// Keeps the spool's figures in the progress up to date.
+async fn follow(spool: Spool, progress: watch::Sender<Progress>) {
+    let mut tally = spool.watch();
+    while tally.changed().await.is_ok() {
+        let now = *tally.borrow_and_update();
+        progress.send_modify(|progress| progress.follow(&now));
     }
 }
 
@@ -60,6 +269,7 @@ impl Edge {
 pub struct Handle {
     stop: CancellationToken,
     progress: watch::Sender<Progress>,
+    task: JoinHandle<Result<(), ServiceError>>,
 }
 
 impl Handle {
@@ -68,18 +278,19 @@ impl Handle {
         self.progress.subscribe()
     }
 
-    /// Resolves when every source has ended and all its windows are committed; with live sources,
-    /// only when a part has failed.
+    /// Resolves when every source has ended and all its windows are committed, or a part failed.
     pub async fn ended(&self) {
         let mut progress = self.progress.subscribe();
         // the sender lives in self, so waiting cannot fail
-        let _outcome = progress.wait_for(|progress| progress.ended).await;
+        let _outcome = progress.wait_for(|progress| progress.ended || progress.failed).await;
     }
 
     /// Resolves when, in addition, the broker has taken every event.
     pub async fn drained(&self) {
         let mut progress = self.progress.subscribe();
-        let _outcome = progress.wait_for(|progress| progress.ended && progress.waiting == 0).await;
+        let _outcome = progress
+            .wait_for(|progress| progress.failed || (progress.ended && progress.waiting == 0))
+            .await;
     }
 
     /// Stops the sources first, commits what was measured, sends what is left within the grace
@@ -87,9 +298,17 @@ impl Handle {
     ///
     /// # Errors
     /// [`ServiceError`] if a part had failed.
-    #[expect(clippy::unused_async, reason = "draining waits")]
     pub async fn stop(self) -> Result<Progress, ServiceError> {
         self.stop.cancel();
+        match self.task.await {
+            Ok(outcome) => outcome?,
+            Err(error) => {
+                return Err(ServiceError {
+                    part: "service".to_owned(),
+                    reason: format!("it panicked: {error}"),
+                });
+            }
+        }
         Ok(*self.progress.borrow())
     }
 }

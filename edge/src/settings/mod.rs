@@ -13,7 +13,7 @@ use std::time::Duration;
 use pdm_shared::id::{BearingId, EquipmentId, GatewayId, MeasuringPoint, SiteId};
 use pdm_shared::secret::SecretSource;
 use pdm_shared::topic::Prefix;
-use pdm_shared::units::{Band, Order, Rpm};
+use pdm_shared::units::{Band, Rpm};
 
 use crate::condition::MonitorSettings;
 use crate::source::{Source, SourceError};
@@ -21,6 +21,7 @@ use crate::spool::{Limits, SpoolSettings};
 
 mod zones;
 
+pub use pdm_dsp::DefectOrders;
 pub use zones::ZoneTable;
 
 /// How long stopping may take unless the configuration says otherwise. Chosen: half of what
@@ -282,17 +283,4 @@ pub struct PointSettings {
     pub zones: Option<ZoneTable>,
     /// Baseline, anomaly, trend and remaining life.
     pub monitor: MonitorSettings,
-}
-
-/// Defect orders of a bearing, multiples of the shaft speed; BSF is the ball's spin (1×).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DefectOrders {
-    /// Outer race.
-    pub bpfo: Order,
-    /// Inner race.
-    pub bpfi: Order,
-    /// Ball spin.
-    pub bsf: Order,
-    /// Cage.
-    pub ftf: Order,
 }

@@ -109,7 +109,7 @@ struct Inner {
     repairing: tokio::sync::Mutex<()>,
     ledger: tokio::sync::Mutex<ledger::Ledger>,
     changed: watch::Sender<Tally>,
-    _lock: std::fs::File,
+    lock: std::fs::File,
 }
 
 impl Spool {
@@ -146,7 +146,7 @@ impl Spool {
             repairing: tokio::sync::Mutex::new(()),
             ledger: tokio::sync::Mutex::new(ledger),
             changed: watch::Sender::new(tally),
-            _lock: lock,
+            lock,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -195,9 +195,12 @@ impl Spool {
         &self.inner.gateway
     }
 
-    /// Writes what is left in the WAL into the file and closes it.
+    /// Writes what is left in the WAL into the file, closes it and lets go of the lock, whatever
+    /// clones there are.
     pub async fn close(&self) {
         self.files().close().await;
+        // a lock that cannot be let go of now goes with the last clone
+        let _goes_later = self.inner.lock.unlock();
     }
 
     fn files(&self) -> Files {

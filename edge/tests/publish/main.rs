@@ -6,4 +6,5 @@
 mod agent;
 mod delivery;
 mod refusals;
+mod service;
 mod stage;

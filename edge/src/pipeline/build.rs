@@ -1,0 +1,177 @@
+//! Opening the sources and fitting them to their settings and to what the spool remembers.
+
+use std::sync::Arc;
+
+use pdm_shared::clock::SharedClock;
+use tokio::sync::{mpsc, watch};
+
+use super::measurer::{Measurer, Place, point_key, position_key};
+use super::point::Point;
+use super::position::{Position, Times};
+use super::queue::{Queue, WhenFull};
+use super::reader::Reader;
+use super::{Progress, StartError};
+use crate::event_log;
+use crate::settings::{EdgeSettings, Pace, SourceSettings};
+use crate::source::{Block, Source, SourceFormat};
+use crate::spool::{Batch, Spool};
+use crate::window::{Cut, Windower};
+
+/// Bytes of samples that may wait in a queue, and blocks. Chosen: 8 channels at 25.6 kHz then wait
+/// for five seconds in 8 MiB.
+const QUEUE_BYTES: usize = 8 << 20;
+const QUEUE_BLOCKS: (usize, usize) = (2, 64);
+
+/// A source that is ready to run.
+pub(super) struct Built {
+    pub(super) name: String,
+    pub(super) reader: Reader,
+    pub(super) measurer: Box<dyn FnOnce(mpsc::Sender<Batch>) -> Measurer + Send>,
+    pub(super) queue: Arc<Queue<Block>>,
+}
+
+/// What a gateway measures, as `equipment/bearing`.
+pub(super) fn bearings(settings: &EdgeSettings) -> Vec<String> {
+    let mut names: Vec<String> = settings
+        .sources
+        .iter()
+        .flat_map(|source| &source.points)
+        .map(|point| format!("{}/{}", point.equipment, point.bearing))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Opens every source and restores what is remembered of it.
+pub(super) async fn sources(
+    settings: &EdgeSettings,
+    spool: &Spool,
+    clock: &SharedClock,
+    progress: &watch::Sender<Progress>,
+) -> Result<Vec<Built>, StartError> {
+    let memory = spool.memory().await?;
+    let mut built = Vec::new();
+    let mut expected = Some(0);
+    for source in &settings.sources {
+        let open = Arc::clone(&source.open);
+        let failed =
+            |source_error| StartError::Source { name: source.name.clone(), source: source_error };
+        let opened = match tokio::task::spawn_blocking(move || open()).await {
+            Ok(opened) => opened.map_err(failed)?,
+            Err(panic) => return Err(unfit(source, format!("opening it panicked: {panic}"))),
+        };
+        let blocks = opened.expected_blocks();
+        let remembered = |key: String| memory.get(&key).map(Vec::as_slice);
+        built.push(build(settings, source, opened, &remembered, clock, progress)?);
+        expected = expected.zip(blocks).map(|(sum, blocks)| sum + blocks);
+    }
+    progress.send_modify(|progress| progress.expected_blocks = expected);
+    Ok(built)
+}
+
+fn unfit(source: &SourceSettings, reason: impl Into<String>) -> StartError {
+    StartError::Unfit { name: source.name.clone(), reason: reason.into() }
+}
+
+fn build<'m>(
+    settings: &EdgeSettings,
+    source: &SourceSettings,
+    opened: Box<dyn Source>,
+    remembered: &dyn Fn(String) -> Option<&'m [u8]>,
+    clock: &SharedClock,
+    progress: &watch::Sender<Progress>,
+) -> Result<Built, StartError> {
+    let format = opened.format().clone();
+    let cut = cut(source, &format)?;
+    let windower = Windower::new(cut, &format).map_err(|error| unfit(source, error.to_string()))?;
+    let position = position(source, opened.as_ref(), remembered, clock);
+    let mut points = Vec::new();
+    for point in &source.points {
+        if point.channel >= format.channels {
+            let reason =
+                format!("channel {} is asked for, it has {}", point.channel, format.channels);
+            return Err(unfit(source, reason));
+        }
+        let (gateway, site) = (settings.gateway.clone(), settings.site.clone());
+        let mut made = Point::new(point.clone(), gateway, site, format.sample_rate);
+        if let Some(memory) = remembered(point_key(&source.name, point.channel))
+            && let Err(error) = made.restore(memory)
+        {
+            event_log::memory_lost(&error);
+        }
+        points.push(made);
+    }
+    let queue = Arc::new(queue(source, &format));
+    let reader = Reader {
+        name: source.name.clone(),
+        open: Arc::clone(&source.open),
+        source: opened,
+        pace: source.pace,
+        period_s: source.timing.period_s,
+        skip: position.block,
+        queue: Arc::clone(&queue),
+        progress: progress.clone(),
+    };
+    let times = Times::new(source, &position, clock.now());
+    let place = Place::new(cut, position);
+    let every_s = source.every.map_or(0.0, |every| every.as_secs_f64());
+    let (name, clock, progress) = (source.name.clone(), Arc::clone(clock), progress.clone());
+    let measured = Arc::clone(&queue);
+    let measurer = Box::new(move |batches| Measurer {
+        name,
+        queue: measured,
+        windower,
+        place,
+        times,
+        rate: format.sample_rate,
+        every_s,
+        points,
+        clock,
+        batches,
+        progress,
+    });
+    Ok(Built { name: source.name.clone(), reader, measurer, queue })
+}
+
+fn cut(source: &SourceSettings, format: &SourceFormat) -> Result<Cut, StartError> {
+    let Some(window) = source.window else { return Ok(Cut::Whole) };
+    let samples = (window.as_secs_f64() * format.sample_rate.get()).round() as usize;
+    if samples == 0 {
+        return Err(unfit(source, format!("a window of {window:?} has no sample")));
+    }
+    Ok(Cut::Equal { samples, hop: samples })
+}
+
+fn position<'m>(
+    source: &SourceSettings,
+    opened: &dyn Source,
+    remembered: &dyn Fn(String) -> Option<&'m [u8]>,
+    clock: &SharedClock,
+) -> Position {
+    let format = opened.format();
+    let block_s = format.block_samples.map(|samples| samples as f64 / format.sample_rate.get());
+    let beginning = Position::beginning(source, opened.expected_blocks(), block_s, clock.now());
+    if source.pace == Pace::Live {
+        return beginning;
+    }
+    match remembered(position_key(&source.name)).map(serde_json::from_slice::<Position>) {
+        Some(Ok(position)) => position,
+        Some(Err(error)) => {
+            event_log::memory_lost(&error);
+            beginning
+        }
+        None => beginning,
+    }
+}
+
+fn queue(source: &SourceSettings, format: &SourceFormat) -> Queue<Block> {
+    let block_bytes = format
+        .block_samples
+        .unwrap_or(format.sample_rate.get() as usize)
+        .saturating_mul(format.channels)
+        .saturating_mul(size_of::<f64>());
+    let blocks = (QUEUE_BYTES / block_bytes.max(1)).clamp(QUEUE_BLOCKS.0, QUEUE_BLOCKS.1);
+    let when_full = if source.pace == Pace::Live { WhenFull::DropOldest } else { WhenFull::Block };
+    Queue::new(blocks, when_full)
+}

@@ -1,0 +1,317 @@
+//! One measuring point: from the samples of a window to its event.
+//!
+//! Every window takes the fast path, whose band never changes, so that the baseline compares like
+//! with like. The thorough path looks in addition: when an anomaly is raised and on while it lasts,
+//! now and then while the baseline is learnt, and on a schedule. Its verdict stands for the windows
+//! after it until the next look, at most [`VERDICT_HOLDS_S`].
+
+use pdm_dsp::diagnose::{LEAST_TURNS, Request, diagnose};
+use pdm_dsp::{FastFindings, FastPath, Findings};
+use pdm_shared::clock::Timestamp;
+use pdm_shared::event::{
+    BaselineState, DefectLine, Event, FrequencyDomain, Method, SpeedSource, TimeDomain,
+};
+use pdm_shared::fault::Fault;
+use pdm_shared::id::{EventId, GatewayId, SiteId};
+use pdm_shared::units::{Band, Rpm, SampleRate};
+use serde::{Deserialize, Serialize};
+
+use crate::condition::{Judgement, Monitor, Observation};
+use crate::event::{DEFAULT_STATE, Measured, Place, assemble, features};
+use crate::quality::{Quality, QualityContext, assess};
+use crate::settings::PointSettings;
+use crate::{features as blocks, quality};
+
+/// Machine time between two thorough looks while an anomaly lasts, while the baseline is learnt,
+/// and else. Chosen: a verdict a minute is more than staff can follow; the others cost below 1 % of
+/// a core at a window a second.
+const LOOK_ON_ANOMALY_S: f64 = 60.0;
+const LOOK_ON_LEARNING_S: f64 = 600.0;
+const LOOK_ELSE_S: f64 = 3600.0;
+
+/// How long a verdict stands for the windows after it.
+const VERDICT_HOLDS_S: f64 = 3600.0;
+
+/// Spectra are shown at least this often.
+const SPECTRA_S: f64 = 3600.0;
+
+/// Envelope band where none is configured, as shares of the sampling rate. Chosen: above shaft and
+/// gear lines, below the anti-alias filter's corner (0.39 of the rate for common converters).
+const DEFAULT_BAND: (f64, f64) = (0.1, 0.39);
+
+/// What a point must remember between windows and over a restart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Memory {
+    monitor: Monitor,
+    look: Option<Look>,
+    spectra_at: Option<Timestamp>,
+    alarmed: bool,
+}
+
+/// The last thorough look.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Look {
+    at: Timestamp,
+    /// Speed that the record itself gave, rpm.
+    speed_rpm: Option<f64>,
+    dominant: Option<Fault>,
+    confidence: f64,
+    undetermined: Option<String>,
+}
+
+/// A measuring point at work.
+#[derive(Debug)]
+pub struct Point {
+    settings: PointSettings,
+    place: Place,
+    rate: SampleRate,
+    memory: Memory,
+    fast: Option<FastPath>,
+    narrow: Vec<f32>,
+}
+
+/// A memory that cannot be understood. The caller begins anew and says so.
+#[derive(Debug, thiserror::Error)]
+#[error("the memory of {equipment}/{bearing} cannot be understood: {source}")]
+pub struct MemoryError {
+    equipment: String,
+    bearing: String,
+    source: serde_json::Error,
+}
+
+impl Point {
+    /// A point that knows nothing yet.
+    pub fn new(
+        settings: PointSettings,
+        gateway: GatewayId,
+        site: SiteId,
+        rate: SampleRate,
+    ) -> Self {
+        let place = Place {
+            gateway,
+            site,
+            equipment: settings.equipment.clone(),
+            bearing: settings.bearing.clone(),
+            measuring_point: settings.measuring_point.clone(),
+        };
+        let monitor = Monitor::new(settings.monitor.clone());
+        let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false };
+        Self { settings, place, rate, memory, fast: None, narrow: Vec::new() }
+    }
+
+    /// Goes on from what [`Self::memory`] gave.
+    ///
+    /// # Errors
+    /// [`MemoryError`] if it is of another form.
+    pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
+        self.memory = serde_json::from_slice(memory).map_err(|source| MemoryError {
+            equipment: self.place.equipment.to_string(),
+            bearing: self.place.bearing.to_string(),
+            source,
+        })?;
+        Ok(())
+    }
+
+    /// What must be remembered together with the events made so far.
+    pub fn memory(&self) -> Vec<u8> {
+        serde_json::to_vec(&self.memory).expect("texts, numbers and lists always make JSON")
+    }
+
+    /// Row of the source's blocks.
+    pub fn channel(&self) -> usize {
+        self.settings.channel
+    }
+
+    /// Measures and judges one window that began at `at`; `now` makes the event's identity.
+    pub fn measure(&mut self, accel_m_s2: &[f64], at: Timestamp, now: Timestamp) -> Event {
+        let quality = self.assess(accel_m_s2);
+        let usable = quality.signal.valid && quality.is_running;
+        let speed = self.speed(at);
+        let fast = if usable { self.fast(accel_m_s2, speed.0) } else { None };
+        let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed.0);
+        let turns = accel_m_s2.len() as f64 / self.rate.get() * speed.0.shaft_hz();
+        let judgement = self.memory.monitor.observe(&Observation {
+            at,
+            state: DEFAULT_STATE.to_owned(),
+            usable: fast.is_some(),
+            features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
+        });
+        let findings = if fast.is_some() && self.is_look_due(at, &judgement) {
+            self.look(accel_m_s2, at, speed.0)
+        } else {
+            None
+        };
+        let spectra = findings.as_ref().filter(|_| self.are_spectra_due(at, &judgement)).map(|f| {
+            self.memory.spectra_at = Some(at);
+            blocks::spectra(f)
+        });
+        let speed = findings
+            .as_ref()
+            .filter(|f| f.speed_estimated)
+            .map_or(speed, |f| (f.speed, SpeedSource::Estimated));
+        let frequency_domain = match &findings {
+            Some(findings) => blocks::thorough_block(findings),
+            None => self.with_standing_verdict(frequency, at, usable),
+        };
+        self.memory.alarmed = judgement.anomaly_detected;
+        let measured = Measured {
+            at,
+            samples: accel_m_s2.len(),
+            rate: self.rate,
+            is_running: quality.is_running,
+            speed,
+            quality: quality.signal,
+            time_domain,
+            frequency_domain,
+            spectra,
+        };
+        assemble(&self.place, EventId::at(now.unix_ms()), measured, judgement)
+    }
+
+    fn assess(&self, accel_m_s2: &[f64]) -> Quality {
+        let context = QualityContext {
+            speed: Some(self.settings.speed),
+            ..quality::QualityContext::new(self.rate)
+        };
+        assess(accel_m_s2, &context)
+    }
+
+    /// The speed to measure with: that of the last look while it holds, else the configured one.
+    fn speed(&self, at: Timestamp) -> (Rpm, SpeedSource) {
+        self.standing(at)
+            .and_then(|look| Rpm::new(look.speed_rpm?).ok())
+            .map_or((self.settings.speed, SpeedSource::Configured), |speed| {
+                (speed, SpeedSource::Estimated)
+            })
+    }
+
+    fn standing(&self, at: Timestamp) -> Option<&Look> {
+        self.memory.look.as_ref().filter(|look| is_within(at, look.at, VERDICT_HOLDS_S))
+    }
+
+    fn fast(&mut self, accel_m_s2: &[f64], speed: Rpm) -> Option<FastFindings> {
+        if self.fast.as_ref().is_none_or(|fast| fast.samples() != accel_m_s2.len()) {
+            let nyquist = self.rate.get();
+            let band = match self.settings.envelope_band {
+                Some(band) => band,
+                None => Band::new(DEFAULT_BAND.0 * nyquist, DEFAULT_BAND.1 * nyquist).ok()?,
+            };
+            self.fast = FastPath::new(accel_m_s2.len(), self.rate, band).ok();
+        }
+        self.narrow.clear();
+        self.narrow.extend(accel_m_s2.iter().map(|sample| *sample as f32));
+        self.fast.as_mut()?.measure(&self.narrow, speed, &self.settings.orders).ok()
+    }
+
+    fn fast_blocks(
+        &self,
+        accel_m_s2: &[f64],
+        fast: Option<&FastFindings>,
+        speed: Rpm,
+    ) -> (TimeDomain, FrequencyDomain) {
+        let Some(fast) = fast else {
+            let time = blocks::time_of(accel_m_s2, self.rate).unwrap_or_default();
+            return (time, nothing_seen());
+        };
+        let zone = fast
+            .velocity_rms_mm_s
+            .and_then(|velocity| Some(self.settings.zones.as_ref()?.zone(velocity)));
+        let time = blocks::time_block(
+            &fast.time,
+            fast.velocity_rms_mm_s,
+            Some(fast.envelope_rms_m_s2),
+            zone,
+        );
+        (time, blocks::fast_block(fast, speed))
+    }
+
+    fn is_look_due(&self, at: Timestamp, judgement: &Judgement) -> bool {
+        let Some(look) = &self.memory.look else { return true };
+        let raised = judgement.anomaly_detected && !self.memory.alarmed;
+        let wait_s = if judgement.anomaly_detected {
+            LOOK_ON_ANOMALY_S
+        } else if judgement.anomaly.baseline.state == BaselineState::Learning {
+            LOOK_ON_LEARNING_S
+        } else {
+            LOOK_ELSE_S
+        };
+        raised || judgement.baseline_completed || !is_within(at, look.at, wait_s)
+    }
+
+    fn are_spectra_due(&self, at: Timestamp, judgement: &Judgement) -> bool {
+        judgement.anomaly_detected
+            || judgement.baseline_completed
+            || self.memory.spectra_at.is_none_or(|last| !is_within(at, last, SPECTRA_S))
+    }
+
+    fn look(&mut self, accel_m_s2: &[f64], at: Timestamp, speed: Rpm) -> Option<Findings> {
+        let request = Request {
+            speed_tolerance: self.settings.speed_tolerance,
+            order_tolerance: self.settings.order_tolerance,
+            envelope_band: self.settings.envelope_band,
+            // the search is around the configured speed: looks must not walk away with it
+            ..Request::new(self.rate, self.settings.speed, self.settings.orders)
+        };
+        let look = |speed_rpm, dominant, confidence, undetermined| Look {
+            at,
+            speed_rpm,
+            dominant,
+            confidence,
+            undetermined,
+        };
+        match diagnose(accel_m_s2, &request) {
+            Ok(findings) => {
+                let block = blocks::thorough_block(&findings);
+                let estimated = findings.speed_estimated.then(|| findings.speed.get());
+                self.memory.look = Some(look(
+                    estimated,
+                    block.dominant_fault,
+                    block.confidence,
+                    block.undetermined,
+                ));
+                Some(findings)
+            }
+            Err(reason) => {
+                tracing::debug!(%reason, %speed, "window not looked at thoroughly");
+                self.memory.look = Some(look(None, None, 0.0, Some(reason.to_string())));
+                None
+            }
+        }
+    }
+
+    /// Adds the verdict that stands to what the fast path saw.
+    fn with_standing_verdict(
+        &self,
+        frequency: FrequencyDomain,
+        at: Timestamp,
+        usable: bool,
+    ) -> FrequencyDomain {
+        let Some(look) = self.standing(at).filter(|_| usable) else { return frequency };
+        FrequencyDomain {
+            dominant_fault: look.dominant,
+            confidence: look.confidence,
+            undetermined: look.undetermined.clone(),
+            ..frequency
+        }
+    }
+}
+
+/// True if `at` is less than `seconds` after `since`; false where the clock went backwards.
+fn is_within(at: Timestamp, since: Timestamp, seconds: f64) -> bool {
+    (0.0..seconds).contains(&at.seconds_since(since))
+}
+
+fn nothing_seen() -> FrequencyDomain {
+    FrequencyDomain {
+        method: Method::Fast,
+        envelope_band_hz: None,
+        noise_floor_g: None,
+        bpfo: DefectLine::default(),
+        bpfi: DefectLine::default(),
+        bsf: DefectLine::default(),
+        ftf: DefectLine::default(),
+        dominant_fault: None,
+        confidence: 0.0,
+        undetermined: Some("the signal cannot be judged".to_owned()),
+    }
+}
