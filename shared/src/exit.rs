@@ -47,16 +47,17 @@ impl From<Exit> for ExitCode {
 
 /// A failure of a command that knows its exit code.
 #[derive(Debug, thiserror::Error)]
-#[error("{source:#}")]
+#[error("{cause:#}")]
 pub struct Failure {
     exit: Exit,
-    source: anyhow::Error,
+    // told in full by the failure's own text, so it is no `source` to be told again
+    cause: anyhow::Error,
 }
 
 impl Failure {
     /// A failure with its exit code.
-    pub fn new(exit: Exit, source: impl Into<anyhow::Error>) -> Self {
-        Self { exit, source: source.into() }
+    pub fn new(exit: Exit, cause: impl Into<anyhow::Error>) -> Self {
+        Self { exit, cause: cause.into() }
     }
 }
 
@@ -75,6 +76,7 @@ mod tests {
         let error = anyhow::Error::from(failure);
         assert_eq!(exit_of(&error), Exit::NoInput);
         assert_eq!(error.to_string(), "a.npy: no such file");
+        assert_eq!(format!("{error:#}"), "a.npy: no such file");
         assert_eq!(exit_of(&anyhow::anyhow!("a bug")), Exit::Software);
     }
 }
