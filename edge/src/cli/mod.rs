@@ -9,6 +9,7 @@ pub use pdm_shared::exit::{Failure, exit_of};
 pub mod analyze;
 pub mod bearings;
 pub mod check;
+pub mod recording_options;
 pub mod replay;
 pub mod run;
 pub mod series;
@@ -27,7 +28,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Analyse recordings without state: one event a recording
-    Analyze(analyze::Args),
+    Analyze(Box<analyze::Args>),
     /// Run snapshots through the whole stateful pipeline
     Replay(replay::Args),
     /// Run a historian's feature series through baseline, anomaly, trend and remaining life
@@ -82,4 +83,10 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other.map_err(|e| Failure::new(Exit::Io, e))?),
     }
+}
+
+/// Tells a failure that does not end the command.
+#[expect(clippy::print_stderr, reason = "failures of single files go to the person who typed")]
+pub(crate) fn report(error: &anyhow::Error) {
+    eprintln!("pdm-edge: {error:#}");
 }

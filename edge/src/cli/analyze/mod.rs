@@ -1,12 +1,129 @@
-//! `pdm-edge analyze`.
+//! `pdm-edge analyze`: recordings without state, one event a recording.
+//!
+//! Arguments → jobs (a file with its options) → [`measure`] → one line of JSON, or a table and a
+//! spectrum for a person. A file that fails is told on standard error with its name, the others go
+//! on, and the exit code is that of the first failure.
 
-use pdm_shared::exit::Exit;
+use std::path::PathBuf;
+
+use pdm_shared::exit::{Exit, Failure, exit_of};
+
+use super::recording_options::{MachineArgs, RecordingArgs, usage};
+use crate::plot;
+
+mod list;
+mod measure;
+mod table;
+
+use measure::Analysis;
 
 /// Arguments of `analyze`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Recordings: .npy, .npy.gz, .mat (level 5), .wav, .csv, IMS ASCII
+    #[arg(value_name = "FILE", required_unless_present = "list")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    recording: RecordingArgs,
+    /// Snapshot of a 3-D array, counted from 0 [default: the first]
+    #[arg(long, value_name = "N", help_heading = "Recording")]
+    snapshot: Option<u64>,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// A table of recordings: a header with `file` and the names of these options (rate, rpm,
+    /// bearing, orders, …), one row a recording; what a row leaves out comes from the command line
+    #[arg(long, value_name = "CSV")]
+    list: Option<PathBuf>,
+    /// Print one event a line instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Write waveform, spectrum and envelope spectrum as PNG (one recording only)
+    #[arg(long, value_name = "OUT.png")]
+    plot: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Channels, snapshots and columns are counted from 0. A 2-D array is channel × sample, a 3-D array
+snapshot × channel × sample. Samples are taken as the numbers in the file: scale them with --scale.
+
+Examples:
+  pdm-edge analyze motor.wav --rpm 1480 --bearing 6205
+  pdm-edge analyze run.npy.gz --snapshot 700 --channel 1 --scale 0.001 --rate 25600 --rpm 1650 \\
+      --orders 5.611,7.389,3.589,0.4316
+  pdm-edge analyze InnerRaceFault.mat --variable bearing.gs --rpm 1500 --bearing NICE --plot out.png
+  pdm-edge analyze --list recordings.csv --json > events.jsonl
+
+Exit codes: 0 done, 64 wrong option, 65 damaged file, 66 missing file, 74 reading failed.";
+
+/// A recording and how to read it.
+#[derive(Debug, Clone)]
+struct Job {
+    path: PathBuf,
+    recording: RecordingArgs,
+    snapshot: Option<u64>,
+    machine: MachineArgs,
+}
 
 /// Runs the command.
-pub fn run(_args: &Args) -> anyhow::Result<Exit> {
-    anyhow::bail!("analyze is not built yet")
+///
+/// # Errors
+/// A wrong option or list. Failures of single files are printed; the exit code tells of them.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let jobs = jobs(args)?;
+    if args.plot.is_some() && jobs.len() > 1 {
+        return Err(usage(format!("--plot takes one recording, got {}", jobs.len())));
+    }
+    let mut exit = Exit::Ok;
+    for (index, job) in jobs.iter().enumerate() {
+        if let Err(error) = one(args, job, index > 0) {
+            if jobs.len() == 1 {
+                return Err(error);
+            }
+            super::report(&error);
+            if exit == Exit::Ok {
+                exit = exit_of(&error);
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
+    let analysis = measure::measure(job)?;
+    let text = if args.json {
+        serde_json::to_string(&analysis.event)? + "\n"
+    } else {
+        let gap = if is_later { "\n" } else { "" };
+        format!("{gap}{}{}", table::table(&analysis), terminal_spectrum(&analysis))
+    };
+    super::print(&text)?;
+    if let (Some(path), Some(picture)) = (&args.plot, analysis.picture()) {
+        plot::write_png(path, &picture).map_err(|e| {
+            let is_name = matches!(e, plot::PlotError::NotPng { .. });
+            Failure::new(if is_name { Exit::Usage } else { Exit::Io }, e)
+        })?;
+    }
+    Ok(())
+}
+
+fn terminal_spectrum(analysis: &Analysis) -> String {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
+    analysis.picture().map_or_else(String::new, |picture| {
+        format!("\n{}", plot::terminal_spectrum(&picture, columns))
+    })
+}
+
+fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
+    let given = |path: PathBuf| Job {
+        path,
+        recording: args.recording.clone(),
+        snapshot: args.snapshot,
+        machine: args.machine.clone(),
+    };
+    let mut jobs: Vec<Job> = args.files.iter().cloned().map(given).collect();
+    if let Some(path) = &args.list {
+        jobs.extend(list::read(path, &given(PathBuf::new()))?);
+    }
+    Ok(jobs)
 }

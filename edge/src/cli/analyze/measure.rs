@@ -1,0 +1,210 @@
+//! One recording measured: read, quality, features, thorough verdict, event.
+
+use std::path::Path;
+
+use pdm_dsp::{Findings, diagnose, time_domain};
+use pdm_shared::clock::{Clock, SystemClock, Timestamp};
+use pdm_shared::event::{
+    Anomaly, Baseline, BaselineState, EVENT_SCHEMA, Event, FrequencyDomain, Method, Operating,
+    Persistence, SpeedSource, TimeDomain, Trend, TrendDirection, Window,
+};
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use pdm_shared::units::SampleRate;
+
+use super::super::recording_options::Machine;
+use super::Job;
+use crate::features;
+use crate::plot::Picture;
+use crate::quality::{Quality, QualityContext, assess};
+use crate::source::{SourceError, open_recording};
+
+/// A recording and what was found in it.
+pub(super) struct Analysis {
+    /// File, channel and snapshot for a person.
+    pub(super) title: String,
+    pub(super) event: Event,
+    pub(super) machine: Machine,
+    /// None where the signal cannot be judged.
+    findings: Option<Findings>,
+    accel_m_s2: Vec<f64>,
+    rate: SampleRate,
+}
+
+impl Analysis {
+    /// What can be drawn, if there is a verdict.
+    pub(super) fn picture(&self) -> Option<Picture<'_>> {
+        let findings = self.findings.as_ref()?;
+        let (title, verdict) = (self.title.clone(), super::table::verdict(&self.event));
+        Some(Picture { title, verdict, accel_m_s2: &self.accel_m_s2, rate: self.rate, findings })
+    }
+}
+
+/// Reads and judges one recording.
+pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
+    let machine = job.machine.machine()?;
+    let mut options = job.recording.options()?;
+    let channel = job.recording.channel.unwrap_or(0);
+    options.channels = vec![channel];
+    options.snapshot = Some(job.snapshot.unwrap_or(0));
+    let failed = |e: SourceError| Failure::new(e.exit(), e);
+    let mut source = open_recording(&job.path, &options).map_err(failed)?;
+    let rate = source.format().sample_rate;
+    let accel_m_s2 = match source.next_block().map_err(failed)? {
+        Some(block) => block.accel_m_s2.row(0).to_vec(),
+        None => Vec::new(),
+    };
+    let context = QualityContext { speed: Some(machine.speed), ..QualityContext::new(rate) };
+    let quality = assess(&accel_m_s2, &context);
+    let findings = if quality.signal.valid {
+        let found = diagnose(&accel_m_s2, &machine.request(rate)).map_err(|e| {
+            let message = anyhow::anyhow!("{}: {e}", job.path.display());
+            Failure::new(Exit::BadInput, message)
+        })?;
+        Some(found)
+    } else {
+        None
+    };
+    let title = title(job, channel);
+    let event = event(job, &machine, &accel_m_s2, rate, &quality, findings.as_ref());
+    Ok(Analysis { title, event, machine, findings, accel_m_s2, rate })
+}
+
+fn title(job: &Job, channel: usize) -> String {
+    let snapshot = job.snapshot.map_or(String::new(), |n| format!(", snapshot {n}"));
+    let variable = job.recording.variable.as_ref().map_or(String::new(), |v| format!(", {v}"));
+    format!("{}, channel {channel}{snapshot}{variable}", job.path.display())
+}
+
+fn event(
+    job: &Job,
+    machine: &Machine,
+    accel_m_s2: &[f64],
+    rate: SampleRate,
+    quality: &Quality,
+    findings: Option<&Findings>,
+) -> Event {
+    let measured_at = measured_at(&job.path);
+    let speed = findings.map_or(machine.speed, |found| found.speed);
+    let is_estimated = findings.is_some_and(|found| found.speed_estimated);
+    let samples = accel_m_s2.len() as u64;
+    let sampling_rate_hz = rate.get();
+    Event {
+        schema: EVENT_SCHEMA.to_owned(),
+        event_id: EventId::at(measured_at.unix_ms()),
+        gateway_id: named("analyze", GatewayId::new),
+        sequence: 1,
+        site: named("local", SiteId::new),
+        equipment_id: named(&file_name(&job.path), EquipmentId::new),
+        bearing_id: named(job.machine.bearing.as_deref().unwrap_or("bearing"), BearingId::new),
+        measuring_point: Some(named(
+            &format!("channel-{}", job.recording.channel.unwrap_or(0)),
+            MeasuringPoint::new,
+        )),
+        measured_at,
+        replayed: false,
+        delayed_s: 0.0,
+        window: Window { samples, sampling_rate_hz, duration_s: samples as f64 / sampling_rate_hz },
+        operating: Operating {
+            running: quality.is_running,
+            shaft_speed_rpm: Some(speed.get()),
+            speed_source: if is_estimated {
+                SpeedSource::Estimated
+            } else {
+                SpeedSource::Configured
+            },
+            state: "default".to_owned(),
+        },
+        signal_quality: quality.signal.clone(),
+        anomaly_detected: false,
+        anomaly: Anomaly {
+            score: None,
+            contributors: Vec::new(),
+            persistence: Persistence { k: 0, n: 0 },
+            baseline: Baseline { state: BaselineState::Learning, windows: 0 },
+        },
+        time_domain: time_block(accel_m_s2, rate, findings),
+        frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
+        trend: Trend {
+            feature: "rms_g".to_owned(),
+            slope: None,
+            slope_unit: "g/h".to_owned(),
+            slope_ci: None,
+            trend_direction: TrendDirection::Unknown,
+            acceleration_detected: false,
+            span_h: None,
+        },
+        rul: pdm_shared::event::Rul::unknown("one recording has no history"),
+        spectra: findings.map(features::spectra),
+    }
+}
+
+fn time_block(accel_m_s2: &[f64], rate: SampleRate, findings: Option<&Findings>) -> TimeDomain {
+    let Some(time) = time_domain::time_domain(accel_m_s2) else { return TimeDomain::default() };
+    let mut transforms = pdm_dsp::transform::Transforms::new();
+    let velocity = pdm_dsp::integrate::velocity_rms_mm_s(accel_m_s2, rate, &mut transforms);
+    features::time_block(&time, velocity, findings.map(|found| found.envelope_rms_m_s2), None)
+}
+
+/// The frequency domain of a signal that cannot be judged, and why it cannot.
+fn not_judged(quality: &Quality) -> FrequencyDomain {
+    let why = if quality.is_running {
+        let flags: Vec<String> =
+            quality.signal.flags.iter().map(|&flag| super::table::flag_words(flag)).collect();
+        format!("the signal cannot be judged: {}", flags.join(", "))
+    } else {
+        "the machine stands".to_owned()
+    };
+    FrequencyDomain {
+        method: Method::Thorough,
+        envelope_band_hz: None,
+        noise_floor_g: None,
+        bpfo: pdm_shared::event::DefectLine::default(),
+        bpfi: pdm_shared::event::DefectLine::default(),
+        bsf: pdm_shared::event::DefectLine::default(),
+        ftf: pdm_shared::event::DefectLine::default(),
+        dominant_fault: None,
+        confidence: 0.0,
+        undetermined: Some(why),
+    }
+}
+
+/// When the file was last written: the nearest to the time of measurement that a file tells.
+fn measured_at(path: &Path) -> Timestamp {
+    std::fs::metadata(path)
+        .and_then(|metadata| metadata.modified())
+        .map_or_else(|_| SystemClock.now(), |at| Timestamp::from(chrono::DateTime::from(at)))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// A name of the contract from any text: what a name cannot hold becomes `_`.
+fn named<T, E: std::fmt::Debug>(text: &str, make: impl Fn(String) -> Result<T, E>) -> T {
+    let fits = |c: char| !matches!(c, '/' | '+' | '#' | '$') && !c.is_control();
+    let mut name = String::new();
+    for c in text.trim().chars().map(|c| if fits(c) { c } else { '_' }) {
+        if name.len() + c.len_utf8() > pdm_shared::id::MAX_NAME_BYTES {
+            break;
+        }
+        name.push(c);
+    }
+    let name = name.trim().to_owned();
+    make(if name.is_empty() { "unnamed".to_owned() } else { name })
+        .expect("the text was made to fit every rule of a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_becomes_a_name(text in "\\PC{0,100}|[ /+#$\t\n]{0,5}") {
+            let _ = named(&text, EquipmentId::new);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Options that every command on recordings takes: what to read, and what machine it shows.
+//!
+//! Two stages: what was typed (all optional, so that a row of a list can fill in what the command
+//! line leaves out), then what is meant, checked. An error names the option as it is typed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pdm_dsp::diagnose::{DEFAULT_ORDER_TOLERANCE, DEFAULT_SPEED_TOLERANCE};
+use pdm_dsp::{DefectOrders, Request};
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::units::{Rpm, SampleRate};
+
+use crate::catalogue::Catalogue;
+use crate::source::{AccelUnit, Calibration, RecordingOptions};
+
+/// What to read of a recording.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Recording")]
+pub struct RecordingArgs {
+    /// Channel, counted from 0 [default: the first; all where snapshots are replayed]
+    #[arg(long, value_name = "N")]
+    pub channel: Option<usize>,
+    /// Acceleration of one count of the file, in the unit of `--unit` [default: 1]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub scale: Option<f64>,
+    /// Unit of the samples after scaling: g or m/s2 [default: g]
+    #[arg(long, value_name = "g|m/s2")]
+    pub unit: Option<AccelUnit>,
+    /// Sensitivity of the sensor in mV/g, where the samples are millivolts after scaling
+    #[arg(long, value_name = "MV_PER_G", conflicts_with = "unit", allow_negative_numbers = true)]
+    pub sensitivity: Option<f64>,
+    /// Taken off every sample after scaling, in its unit [default: 0]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub offset: Option<f64>,
+    /// Variable of a .mat file (such as bearing.gs) or columns of a text file (name or number
+    /// from 0, separated by commas) [default: the longest vector; all columns that hold samples]
+    #[arg(long, value_name = "PATH")]
+    pub variable: Option<String>,
+    /// Sampling rate in Hz; may be left out where the file states it (.wav, some .mat)
+    #[arg(long, value_name = "HZ")]
+    pub rate: Option<f64>,
+    /// Seconds left out at the beginning
+    #[arg(long, value_name = "T")]
+    pub start_s: Option<f64>,
+    /// Seconds read [default: to the end]
+    #[arg(long, value_name = "T")]
+    pub duration_s: Option<f64>,
+}
+
+/// What machine a recording shows.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Machine")]
+pub struct MachineArgs {
+    /// Shaft speed in revolutions per minute
+    #[arg(long, value_name = "RPM")]
+    pub rpm: Option<f64>,
+    /// How far the true speed may be off, in percent; it is searched within [default: 2]
+    #[arg(long, value_name = "PCT")]
+    pub rpm_tolerance: Option<f64>,
+    /// Bearing of the catalogue (see `pdm-edge bearings`)
+    #[arg(long, value_name = "ID", conflicts_with = "orders")]
+    pub bearing: Option<String>,
+    /// The four defect frequencies as multiples of the shaft speed; BSF is the spin frequency (1×)
+    #[arg(long, value_name = "BPFO,BPFI,BSF,FTF")]
+    pub orders: Option<String>,
+    /// How far a defect line may be off its order (slip, contact angle), in percent [default: 1.5]
+    #[arg(long, value_name = "PCT")]
+    pub order_tolerance: Option<f64>,
+    /// Own catalogue: adds bearings to the built-in one or replaces those of the same id
+    #[arg(long, value_name = "TOML")]
+    pub catalogue: Option<PathBuf>,
+}
+
+/// The machine that is meant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Machine {
+    /// Nominal shaft speed.
+    pub speed: Rpm,
+    /// How far the true speed may be off, ratio.
+    pub speed_tolerance: f64,
+    /// Defect orders.
+    pub orders: DefectOrders,
+    /// How far a line may be off its order, ratio.
+    pub order_tolerance: f64,
+}
+
+/// A wrong option: exit code 64.
+pub(crate) fn usage(message: impl std::fmt::Display) -> anyhow::Error {
+    Failure::new(Exit::Usage, anyhow::anyhow!("{message}")).into()
+}
+
+impl RecordingArgs {
+    /// The options that are meant.
+    ///
+    /// # Errors
+    /// A [`Failure`] with exit code 64 that names the option and what is allowed.
+    pub fn options(&self) -> anyhow::Result<RecordingOptions> {
+        let named = |option: &str, e: &dyn std::fmt::Display| usage(format!("{option}: {e}"));
+        let unit = match self.sensitivity {
+            Some(sensitivity_mv_per_g) => AccelUnit::Millivolt { sensitivity_mv_per_g },
+            None => self.unit.unwrap_or_default(),
+        };
+        let scale = self.scale.unwrap_or(1.0);
+        let calibration = Calibration::new(unit, scale, self.offset.unwrap_or(0.0))
+            .map_err(|e| named("--scale, --offset or --sensitivity", &e))?;
+        let sample_rate =
+            self.rate.map(SampleRate::new).transpose().map_err(|e| named("--rate", &e))?;
+        Ok(RecordingOptions {
+            sample_rate,
+            channels: self.channel.into_iter().collect(),
+            calibrations: vec![calibration],
+            variable: self.variable.clone(),
+            snapshot: None,
+            start_s: self.start_s.unwrap_or(0.0),
+            duration_s: self.duration_s,
+            started_at: None,
+            period_s: None,
+        })
+    }
+
+    /// What is given here, and from `other` what is not.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        // a sensitivity takes the place of a unit, so the two come from one side
+        let has_unit = self.unit.is_some() || self.sensitivity.is_some();
+        let unit_from = if has_unit { &self } else { other };
+        Self {
+            channel: self.channel.or(other.channel),
+            scale: self.scale.or(other.scale),
+            unit: unit_from.unit,
+            sensitivity: unit_from.sensitivity,
+            offset: self.offset.or(other.offset),
+            variable: self.variable.clone().or_else(|| other.variable.clone()),
+            rate: self.rate.or(other.rate),
+            start_s: self.start_s.or(other.start_s),
+            duration_s: self.duration_s.or(other.duration_s),
+        }
+    }
+}
+
+impl MachineArgs {
+    /// The machine that is meant.
+    ///
+    /// # Errors
+    /// A [`Failure`] with exit code 64 that names the option and what is allowed; 78 for a broken
+    /// catalogue.
+    pub fn machine(&self) -> anyhow::Result<Machine> {
+        let rpm = self.rpm.ok_or_else(|| usage("--rpm is missing: the shaft speed, 1/min"))?;
+        let speed = Rpm::new(rpm).map_err(|e| usage(format!("--rpm: {e}")))?;
+        Ok(Machine {
+            speed,
+            speed_tolerance: ratio("--rpm-tolerance", self.rpm_tolerance, 20.0)?
+                .unwrap_or(DEFAULT_SPEED_TOLERANCE),
+            orders: self.defect_orders()?,
+            order_tolerance: ratio("--order-tolerance", self.order_tolerance, 10.0)?
+                .unwrap_or(DEFAULT_ORDER_TOLERANCE),
+        })
+    }
+
+    /// The orders that are given, or those of the bearing that is named.
+    ///
+    /// # Errors
+    /// As [`Self::machine`].
+    pub fn defect_orders(&self) -> anyhow::Result<DefectOrders> {
+        match (&self.bearing, &self.orders) {
+            (Some(id), None) => {
+                let catalogue: Catalogue = super::bearings::catalogue(self.catalogue.as_deref())?;
+                let bearing = catalogue.find(id).map_err(|e| usage(format!("--bearing: {e}")))?;
+                Ok(bearing.orders)
+            }
+            (None, Some(text)) => parse_orders(text),
+            (None, None) => {
+                Err(usage("--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is needed"))
+            }
+            (Some(_), Some(_)) => {
+                Err(usage("--bearing and --orders are both given: one is needed"))
+            }
+        }
+    }
+
+    /// What is given here, and from `other` what is not.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let has_bearing = self.bearing.is_some() || self.orders.is_some();
+        let bearing_from = if has_bearing { &self } else { other };
+        Self {
+            rpm: self.rpm.or(other.rpm),
+            rpm_tolerance: self.rpm_tolerance.or(other.rpm_tolerance),
+            bearing: bearing_from.bearing.clone(),
+            orders: bearing_from.orders.clone(),
+            order_tolerance: self.order_tolerance.or(other.order_tolerance),
+            catalogue: self.catalogue.clone().or_else(|| other.catalogue.clone()),
+        }
+    }
+}
+
+impl Machine {
+    /// What to ask of a record of this machine.
+    pub const fn request(&self, rate: SampleRate) -> Request {
+        Request {
+            rate,
+            speed: self.speed,
+            speed_tolerance: self.speed_tolerance,
+            orders: self.orders,
+            order_tolerance: self.order_tolerance,
+            envelope_band: None,
+        }
+    }
+}
+
+fn ratio(option: &str, percent: Option<f64>, most: f64) -> anyhow::Result<Option<f64>> {
+    match percent {
+        Some(p) if !(0.0..=most).contains(&p) => {
+            Err(usage(format!("{option} is {p}, allowed is 0 to {most} percent")))
+        }
+        other => Ok(other.map(|p| p / 100.0)),
+    }
+}
+
+/// Four numbers separated by commas, semicolons or spaces.
+fn parse_orders(text: &str) -> anyhow::Result<DefectOrders> {
+    let wrong = |why: &str| {
+        usage(format!("--orders {text:?}: {why}; allowed are four numbers BPFO,BPFI,BSF,FTF"))
+    };
+    let numbers: Vec<f64> = text
+        .split([',', ';', ' '])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .map_err(|_| wrong("not a number"))?;
+    let [bpfo, bpfi, bsf, ftf] = *numbers.as_slice() else {
+        return Err(wrong(&format!("{} numbers", numbers.len())));
+    };
+    DefectOrders::new(bpfo, bpfi, bsf, ftf).map_err(|e| wrong(&e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::exit::exit_of;
+
+    use super::*;
+
+    fn machine(orders: &str) -> MachineArgs {
+        MachineArgs { rpm: Some(1500.0), orders: Some(orders.to_owned()), ..MachineArgs::default() }
+    }
+
+    #[test]
+    fn orders_are_four_numbers() {
+        let read = machine("3.245,4.755,2.5546,0.4056").machine().expect("valid");
+        assert!((read.orders.bsf.get() - 2.5546).abs() < 1e-12);
+        assert!((read.speed_tolerance - 0.02).abs() < 1e-12);
+        for wrong in ["3.2,4.7,2.5", "3.2,4.7,2.5,x", "4.7,3.2,2.5,0.4", "3.2,4.7,2.5,1.4", ""] {
+            let error = machine(wrong).machine().expect_err(wrong);
+            assert_eq!(exit_of(&error), Exit::Usage, "{error}");
+        }
+    }
+
+    #[test]
+    fn an_option_out_of_range_is_named() {
+        let zero = MachineArgs { rpm: Some(0.0), ..machine("3.2,4.8,2.5,0.4") };
+        let error = zero.machine().expect_err("zero").to_string();
+        assert_eq!(error, "--rpm: shaft speed (rpm) must be finite and above 0, got 0");
+        let wide = MachineArgs { rpm_tolerance: Some(50.0), ..machine("3.2,4.8,2.5,0.4") };
+        let error = wide.machine().expect_err("wide").to_string();
+        assert_eq!(error, "--rpm-tolerance is 50, allowed is 0 to 20 percent");
+        let rate = RecordingArgs { rate: Some(0.0), ..RecordingArgs::default() };
+        assert!(rate.options().expect_err("zero").to_string().starts_with("--rate: "));
+    }
+
+    #[test]
+    fn a_row_wins_over_the_command_line_and_a_bearing_over_its_orders() {
+        let line = machine("3.2,4.8,2.5,0.4");
+        let row = MachineArgs { bearing: Some("6205".to_owned()), ..MachineArgs::default() };
+        let both = row.or(&line).machine().expect("valid");
+        assert!((both.orders.bpfo.get() - 3.5848).abs() < 1e-3);
+        assert!((both.speed.get() - 1500.0).abs() < 1e-12);
+    }
+}
