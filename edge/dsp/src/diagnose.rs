@@ -18,6 +18,7 @@ use crate::spectrum::Spectrum;
 use crate::transform::Transforms;
 
 pub mod evidence;
+pub mod foreign;
 pub mod score;
 pub mod speed;
 pub mod verdict;
@@ -52,7 +53,7 @@ pub struct Request {
 pub const DEFAULT_SPEED_TOLERANCE: f64 = 0.02;
 
 /// Order tolerance where nothing is configured.
-pub const DEFAULT_ORDER_TOLERANCE: f64 = 0.015;
+pub const DEFAULT_ORDER_TOLERANCE: f64 = 0.02;
 
 impl Request {
     /// A request with the default tolerances and no fixed band.
@@ -189,8 +190,10 @@ pub enum ForeignCause {
     Mains(f64),
     /// A multiple of the shaft speed.
     ShaftHarmonic(u32),
-    /// A discrete tone of that frequency (Hz) in the acceleration spectrum without modulation depth.
-    Tone(f64),
+    /// That multiple of the cage speed: every multiple stands, not only the race's.
+    CageHarmonic(u32),
+    /// A line at a multiple of the defect frequency: neither the first nor the second stands.
+    HigherHarmonicsOnly,
 }
 
 impl std::fmt::Display for ForeignCause {
@@ -198,7 +201,10 @@ impl std::fmt::Display for ForeignCause {
         match self {
             Self::Mains(hz) => write!(f, "the mains frequency {hz:.0} Hz"),
             Self::ShaftHarmonic(n) => write!(f, "{n} times the shaft speed"),
-            Self::Tone(hz) => write!(f, "a steady tone at {hz:.1} Hz"),
+            Self::CageHarmonic(n) => write!(f, "{n} times the cage speed: cage or rolling element"),
+            Self::HigherHarmonicsOnly => f.write_str(
+                "a line at one of their multiples: neither the first nor the second stands",
+            ),
         }
     }
 }
@@ -324,13 +330,13 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     }
     let mut transforms = Transforms::new();
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
-    let speed = speed::search(accel_m_s2, request, &mut transforms);
+    let speed = speed::search(accel_m_s2, &record, request, &mut transforms);
     let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
     let looks = views::looks(&record, request, speed.speed, &mut transforms);
-    let judged = verdict::judge(&looks, turns);
-    Ok(evidence::gather(
-        &evidence::Material { accel_m_s2, record: &record, request, speed, turns, looks: &looks },
-        judged,
-        &mut transforms,
-    ))
+    let ranked = verdict::rank(&looks);
+    let shown = evidence::Shown::new(&record, request, speed, &looks, &ranked, &mut transforms);
+    let cause = shown.foreign_cause(request);
+    let judged = verdict::judge(&ranked, cause, turns);
+    let material = evidence::Material { accel_m_s2, request, speed, turns, looks: &looks };
+    Ok(evidence::gather(&material, shown, judged, &mut transforms))
 }

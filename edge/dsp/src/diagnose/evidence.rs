@@ -3,12 +3,13 @@
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{Band, Order, Rpm};
 
+use super::foreign::Scene;
 use super::score::{PARTS, log_levels};
 use super::speed::FoundSpeed;
-use super::verdict::Judged;
+use super::verdict::{Judged, Ranked};
 use super::views::{Kind, Look, Source, limit_hz};
-use super::{Findings, Harmonic, Line, Request, Sidebands};
-use crate::envelope::{RecordLines, envelope_spectrum, squared_envelope};
+use super::{Findings, ForeignCause, Harmonic, Line, Request, Sidebands};
+use crate::envelope::{RecordLines, SquaredEnvelope, envelope_spectrum, squared_envelope};
 use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
 
@@ -21,8 +22,6 @@ pub const STANDS_OUT_DB: f64 = 10.0;
 pub struct Material<'a> {
     /// Samples, m/s².
     pub accel_m_s2: &'a [f64],
-    /// Their transform.
-    pub record: &'a RecordLines,
     /// What was asked.
     pub request: &'a Request,
     /// Speed used.
@@ -33,49 +32,98 @@ pub struct Material<'a> {
     pub looks: &'a [Look],
 }
 
+/// The band that is shown, its envelope and its spectrum at whole-record resolution.
+#[derive(Debug)]
+pub struct Shown {
+    band: Option<Band>,
+    envelope: Option<SquaredEnvelope>,
+    spectrum: Spectrum,
+    leading: Fault,
+    leading_order: Option<f64>,
+    shaft_hz: f64,
+    estimated: bool,
+}
+
+impl Shown {
+    /// Demodulates the band in which the leading part stands out most.
+    pub fn new(
+        record: &RecordLines,
+        request: &Request,
+        speed: FoundSpeed,
+        looks: &[Look],
+        ranked: &Ranked,
+        transforms: &mut Transforms,
+    ) -> Self {
+        let leading = ranked.order[0];
+        let band = shown_band(request, looks, leading);
+        let envelope = band.map(|b| squared_envelope(record, b, transforms));
+        let limit = limit_hz(request, speed.speed);
+        let spectrum = envelope
+            .as_ref()
+            .map_or_else(Spectrum::default, |e| envelope_spectrum(e, limit, transforms));
+        let leading_order = best_order(looks, leading);
+        let shaft_hz = speed.speed.shaft_hz();
+        Self {
+            band,
+            envelope,
+            spectrum,
+            leading: PARTS[leading],
+            leading_order,
+            shaft_hz,
+            estimated: speed.estimated,
+        }
+    }
+
+    /// What else than the leading part explains its lines, see [`super::foreign`].
+    pub fn foreign_cause(&self, request: &Request) -> Option<ForeignCause> {
+        let tolerance = if self.estimated { 0.0 } else { request.speed_tolerance };
+        let orders = &request.orders;
+        let elements = (self.leading == Fault::OuterRace)
+            .then(|| (orders.bpfo.get() + orders.bpfi.get()).round());
+        Scene::new(&self.spectrum, self.shaft_hz).cause(self.leading_order?, tolerance, elements)
+    }
+}
+
 /// Gathers the findings.
-pub fn gather(material: &Material<'_>, judged: Judged, transforms: &mut Transforms) -> Findings {
+pub fn gather(
+    material: &Material<'_>,
+    shown: Shown,
+    judged: Judged,
+    transforms: &mut Transforms,
+) -> Findings {
     let speed = material.speed.speed;
     let limit = limit_hz(material.request, speed);
-    let band = shown_band(material, judged.leading);
-    let envelope = band.map(|b| squared_envelope(material.record, b, transforms));
-    let envelope_spectrum = envelope
-        .as_ref()
-        .map_or_else(Spectrum::default, |e| envelope_spectrum(e, limit, transforms));
-    let rooted = envelope.as_ref().map_or_else(Spectrum::default, |e| {
+    let rooted = shown.envelope.as_ref().map_or_else(Spectrum::default, |e| {
         amplitude_spectrum(&e.rooted(), e.rate_hz, transforms).up_to(limit)
     });
     let full = amplitude_spectrum(material.accel_m_s2, material.request.rate.get(), transforms);
-    let lines = lines(material, &judged, &envelope_spectrum, &rooted, &full);
+    let lines = lines(material, &judged, &shown.spectrum, &rooted, &full);
     Findings {
         speed,
         speed_estimated: material.speed.estimated,
         turns: material.turns,
-        band,
-        noise_floor_m_s2: floor(&full, band),
-        envelope_rms_m_s2: envelope
-            .as_ref()
-            .map_or(0.0, crate::envelope::SquaredEnvelope::variation_rms),
+        band: shown.band,
+        noise_floor_m_s2: floor(&full, shown.band),
+        envelope_rms_m_s2: shown.envelope.as_ref().map_or(0.0, SquaredEnvelope::variation_rms),
         lines,
         dominant: judged.dominant,
         confidence: judged.confidence,
         undetermined: judged.undetermined,
         acceleration_spectrum: full.up_to(limit),
-        envelope_spectrum,
+        envelope_spectrum: shown.spectrum,
     }
 }
 
 /// The band in which the leading part stands out most, of the raw looks.
-fn shown_band(material: &Material<'_>, leading: usize) -> Option<Band> {
-    if material.request.envelope_band.is_some() {
-        return material.request.envelope_band;
+fn shown_band(request: &Request, looks: &[Look], leading: usize) -> Option<Band> {
+    if request.envelope_band.is_some() {
+        return request.envelope_band;
     }
-    material
-        .looks
+    looks
         .iter()
         .filter(|look| look.source == Source::Raw && look.kind == Kind::Bank)
         .max_by(|a, b| a.standings[leading].z.total_cmp(&b.standings[leading].z))
-        .or_else(|| material.looks.first())
+        .or_else(|| looks.first())
         .map(|look| look.band)
 }
 
@@ -109,7 +157,7 @@ fn lines(
         line.amplitude_m_s2 = full.peak_near(at, reach).map_or(0.0, |p| p.1);
         line.envelope_amplitude_m_s2 = rooted.peak_near(at, reach).map_or(0.0, |p| p.1);
         line.score = part.map_or(0.0, |p| judged.scores[p]);
-        line.evidence = part.map_or(0.0, |p| judged.evidence[p]);
+        line.evidence = part.map_or(0.0, |p| judged.ranked.evidence[p]);
         line
     })
 }

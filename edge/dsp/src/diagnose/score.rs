@@ -22,9 +22,17 @@ const SIDEBAND_WEIGHT: f64 = 0.35;
 /// Random slip widens harmonic k by this share of its frequency (Randall & Antoni 2011: 1–2 % per
 /// interval averages out over a record).
 const SPREAD: f64 = 0.0008;
+/// By how much the second sidebands of an inner-race line may exceed it, dB (chosen: the load zone
+/// modulates inner-race impacts; 1 dB is seen in the recordings).
+const SECOND_SIDEBAND_DB: f64 = 6.0;
+/// A stronger neighbour counts against a centre line up to this difference, dB (chosen).
+const LADDER_CAP_DB: f64 = 20.0;
 /// What is added to the null's deviation, dB, so that a very even spectrum does not make a mole-hill
 /// significant (chosen).
 const LEAST_SIGMA_DB: f64 = 1.0;
+/// How far the speed may wander within a record, as a ratio: shaft lines are masked that much wider
+/// (chosen; at most 0.06 orders).
+const WANDER: f64 = 0.0003;
 /// Range of orders from which unrelated ones are drawn.
 const LOWEST_ORDER: f64 = 1.6;
 const HIGHEST_ORDER: f64 = 9.5;
@@ -38,6 +46,9 @@ pub struct Standing {
     pub z: f64,
     /// The order at which the statistic is largest, within the tolerance.
     pub order: f64,
+    /// Modulation depth: root sum square of the four harmonics above the floor, as a ratio of the
+    /// mean squared envelope.
+    pub depth: f64,
 }
 
 /// Standing of outer race, inner race and ball.
@@ -79,6 +90,7 @@ struct Curve<'a> {
     /// Levels with the shaft's lines taken out, each the largest of its neighbourhood.
     masked: Vec<f64>,
     full: Vec<f64>,
+    levels: Vec<f64>,
     spectrum: &'a Spectrum,
 }
 
@@ -94,17 +106,26 @@ fn widen(levels: &[f64], reach: usize) -> Vec<f64> {
         .collect()
 }
 
+/// Takes the shaft's own lines out: the neighbourhood of every multiple of the shaft frequency whose
+/// peak stands at the multiple itself. A peak that stands beside it, as far as the resolution tells,
+/// is another line and stays.
 fn mask_shaft(levels: &[f64], df: f64, shaft: f64) -> Vec<f64> {
     let half = if df > 0.02 * shaft { 1.6 } else { 2.2 };
     let mut masked = levels.to_vec();
     for k in 1..40 {
         let centre = f64::from(k) * shaft / df;
-        let low = (centre - half).floor().max(0.0) as usize;
-        let high = (centre + half).ceil() as usize;
+        let wander = (WANDER * centre).min(0.06 * shaft / df);
+        let low = (centre - half - wander).floor().max(0.0) as usize;
+        let high = (centre + half + wander).ceil() as usize;
         if low >= masked.len() {
             break;
         }
         let end = (high + 1).min(masked.len());
+        let apex = (low..end).max_by(|&a, &b| levels[a].total_cmp(&levels[b])).unwrap_or(low);
+        let is_local_peak = apex > low && apex + 1 < end;
+        if is_local_peak && (apex as f64 - centre).abs() > 1.2 + wander {
+            continue;
+        }
         masked[low..end].fill(0.0);
     }
     masked
@@ -137,6 +158,7 @@ impl<'a> Curve<'a> {
             base,
             masked: widen(&bare, 1),
             full: widen(&levels, 1),
+            levels,
             spectrum,
         }
     }
@@ -172,16 +194,36 @@ impl<'a> Curve<'a> {
             .map_or((0.0, order), |i| (curve[i], (self.first + self.step * i as f64) / self.shaft))
     }
 
+    /// Modulation depth of an order's family, see [`Standing::depth`].
+    fn depth(&self, order: f64, mean: f64) -> f64 {
+        let excess = |k: f64| {
+            let centre = k * order * self.shaft / self.df;
+            let low = (centre - 1.5).round().max(1.0) as usize;
+            let high = ((centre + 1.5).round() as usize + 1).min(self.levels.len());
+            (low..high).max_by(|&a, &b| self.levels[a].total_cmp(&self.levels[b])).map_or(
+                0.0,
+                |i| {
+                    let floor = 10_f64.powf(-self.levels[i].max(0.0) / 10.0);
+                    self.spectrum.amplitude[i].powi(2) * (1.0 - floor)
+                },
+            )
+        };
+        let sum: f64 = [1.0, 2.0, 3.0, 4.0].iter().map(|&k| excess(k)).sum();
+        if mean > 0.0 { sum.sqrt() / mean } else { 0.0 }
+    }
+
     /// The centre line should be the strongest of centre ± m shaft orders: a sideband of another
     /// part's family is not. dB by which it is not, capped, mean of two harmonics.
-    fn ladder_penalty(&self, order: f64, neighbours: &[f64]) -> f64 {
+    fn ladder_penalty(&self, order: f64, neighbours: &[(f64, f64)]) -> f64 {
+        let is_whole = |q: f64| (q - q.round()).abs() <= 0.02;
         let level = |k: f64, m: f64| {
             let q = k * order + m;
             let hz = q * self.shaft;
             let reach = 1.5 + 0.002 * k * order * self.shaft / self.df;
             let low = (hz / self.df - reach).round();
             let high = (hz / self.df + reach).round();
-            let apart = (q - q.round()).abs() > 0.02;
+            // Beside a centre that is not itself a shaft multiple, those are no rivals.
+            let apart = m.abs() <= 0.0 || is_whole(k * order) || !is_whole(q);
             if low <= 1.0 || q <= 0.3 || !apart || high as usize >= self.spectrum.amplitude.len() {
                 return None;
             }
@@ -197,9 +239,9 @@ impl<'a> Curve<'a> {
                 let centre = level(k, 0.0)?;
                 let rival = neighbours
                     .iter()
-                    .filter_map(|&m| level(k, m))
+                    .filter_map(|&(m, allowance)| level(k, m).map(|l| l - allowance))
                     .fold(f64::NEG_INFINITY, f64::max);
-                Some(0.5 * (rival - centre).clamp(0.0, 8.0))
+                Some(0.5 * (rival - centre).clamp(0.0, LADDER_CAP_DB))
             })
             .sum()
     }
@@ -207,8 +249,9 @@ impl<'a> Curve<'a> {
 
 /// Standing of the three parts in one envelope spectrum.
 ///
-/// **Input** an envelope spectrum up to four harmonics of BPFI, the shaft frequency (Hz).
-pub fn standings(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Standings {
+/// **Input** a squared-envelope spectrum up to four harmonics of BPFI, the mean of the squared
+/// envelope, the shaft frequency (Hz).
+pub fn standings(spectrum: &Spectrum, mean: f64, shaft_hz: f64, request: &Request) -> Standings {
     let orders = PARTS.map(|part| request.orders.of(part).get());
     let most = orders.iter().copied().fold(0.0_f64, f64::max);
     let highest = HIGHEST_ORDER.max(1.1 * most);
@@ -229,11 +272,11 @@ pub fn standings(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Stand
             unrelated.iter().map(|&o| curve.largest(&curves[i], o, tolerance).0).collect();
         let (usual, mad) = median_and_mad(&null).unwrap_or((0.0, 0.0));
         let (value, order) = curve.largest(&curves[i], orders[i], tolerance);
-        let neighbours: &[f64] =
-            if *part == Fault::InnerRace { &[-1.0, 1.0] } else { &[-1.0, 1.0, -2.0, 2.0] };
+        let far = if *part == Fault::InnerRace { SECOND_SIDEBAND_DB } else { 0.0 };
+        let neighbours = &[(-1.0, 0.0), (1.0, 0.0), (-2.0, far), (2.0, far)];
         let penalty = 0.5 * curve.ladder_penalty(order, neighbours);
         let z = (value - penalty - usual) / (MAD_TO_SIGMA * mad + LEAST_SIGMA_DB);
-        found[i] = Standing { z, order };
+        found[i] = Standing { z, order, depth: curve.depth(order, mean) };
     }
     found
 }

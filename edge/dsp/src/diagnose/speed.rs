@@ -3,11 +3,12 @@
 //! A comb of the first six shaft harmonics is laid over the low end of the acceleration spectrum at
 //! every speed within the tolerance; the best one is taken if it stands out, else the nominal speed.
 
-use pdm_shared::units::Rpm;
+use pdm_shared::units::{Band, Rpm};
 
 use super::Request;
 use super::score::log_levels;
-use crate::spectrum::amplitude_spectrum;
+use crate::envelope::{RecordLines, squared_envelope};
+use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
 
 /// Weights of the comb's teeth (chosen: the first carries unbalance, higher ones misalignment).
@@ -28,8 +29,15 @@ pub struct FoundSpeed {
     pub estimated: bool,
 }
 
-/// Searches the shaft speed within the request's tolerance.
-pub fn search(accel_m_s2: &[f64], request: &Request, transforms: &mut Transforms) -> FoundSpeed {
+/// Searches the shaft speed within the request's tolerance: two combs, one on the acceleration
+/// spectrum (unbalance, misalignment), one on the envelope of the whole band (everything that the
+/// turning shaft modulates), are added; the best speed is taken if it stands out in one or in both.
+pub fn search(
+    accel_m_s2: &[f64],
+    record: &RecordLines,
+    request: &Request,
+    transforms: &mut Transforms,
+) -> FoundSpeed {
     let nominal = FoundSpeed { speed: request.speed, estimated: false };
     let shaft_hz = request.speed.shaft_hz();
     let tolerance = request.speed_tolerance;
@@ -37,34 +45,81 @@ pub fn search(accel_m_s2: &[f64], request: &Request, transforms: &mut Transforms
         return nominal;
     }
     let limit_hz = (TEETH.len() as f64 + 2.0) * shaft_hz * (1.0 + tolerance);
-    let spectrum = amplitude_spectrum(accel_m_s2, request.rate.get(), transforms).up_to(limit_hz);
-    let levels = log_levels(&spectrum, shaft_hz);
-    let peaks = widened(&levels, CAP_DB);
-    let step_hz = spectrum.df_hz / (1.5 * TEETH.len() as f64);
-    let count = (2.0 * tolerance * shaft_hz / step_hz) as usize + 1;
-    let combs: Vec<(f64, f64)> = (0..count)
-        .map(|i| shaft_hz * (1.0 - tolerance) + i as f64 * step_hz)
-        .map(|hz| (hz, comb(&peaks, hz / spectrum.df_hz)))
-        .collect();
-    let shifted = |&(hz, level): &(f64, f64)| {
-        level - 2.0 * (hz - shaft_hz).abs() / (tolerance.max(1e-9) * shaft_hz)
-    };
-    let Some(best) = combs.iter().max_by(|a, b| shifted(a).total_cmp(&shifted(b))) else {
-        return nominal;
-    };
-    let values: Vec<f64> = combs.iter().map(|c| c.1).collect();
-    let usual = crate::robust::median(&values).unwrap_or(0.0);
-    if best.1 < LEAST_COMB_DB || best.1 < usual + LEAST_LEAD_DB {
-        return nominal;
+    let (acceleration, envelope) = low_spectra(accel_m_s2, record, limit_hz, transforms);
+    let combs = Combs::new(&acceleration, &envelope, shaft_hz, tolerance);
+    let Some(best) = combs.best(shaft_hz, tolerance) else { return nominal };
+    Rpm::from_shaft_hz(best).map_or(nominal, |speed| FoundSpeed { speed, estimated: true })
+}
+
+/// Acceleration spectrum and envelope spectrum of the whole band, whole-record resolution.
+fn low_spectra(
+    accel_m_s2: &[f64],
+    record: &RecordLines,
+    limit_hz: f64,
+    transforms: &mut Transforms,
+) -> (Spectrum, Spectrum) {
+    let acceleration = amplitude_spectrum(accel_m_s2, record.rate_hz, transforms).up_to(limit_hz);
+    let envelope = Band::new(0.0, record.rate_hz / 2.0).map_or_else(
+        |_| Spectrum::default(),
+        |band| {
+            let squared = squared_envelope(record, band, transforms);
+            crate::envelope::envelope_spectrum(&squared, limit_hz, transforms)
+        },
+    );
+    (acceleration, envelope)
+}
+
+struct Combs {
+    /// Shaft frequency, comb on the acceleration, comb on the envelope.
+    values: Vec<(f64, f64, f64)>,
+    df_hz: f64,
+}
+
+impl Combs {
+    fn new(acceleration: &Spectrum, envelope: &Spectrum, shaft_hz: f64, tolerance: f64) -> Self {
+        let on_acceleration = widened(&log_levels(acceleration, shaft_hz), CAP_DB);
+        let on_envelope = widened(&log_levels(envelope, shaft_hz), CAP_DB);
+        let df_hz = acceleration.df_hz;
+        let step_hz = df_hz / (1.5 * TEETH.len() as f64);
+        let count = (2.0 * tolerance * shaft_hz / step_hz) as usize + 1;
+        let values = (0..count)
+            .map(|i| shaft_hz * (1.0 - tolerance) + i as f64 * step_hz)
+            .map(|hz| {
+                let a = comb(&on_acceleration, hz / df_hz);
+                (hz, a, comb(&on_envelope, hz / envelope.df_hz.max(1e-12)))
+            })
+            .collect();
+        Self { values, df_hz }
     }
-    let reach = 2.0 * spectrum.df_hz / TEETH.len() as f64;
-    let top: Vec<f64> = combs
-        .iter()
-        .filter(|c| (c.0 - best.0).abs() < reach && shifted(c) >= shifted(best) - 0.3)
-        .map(|c| c.0)
-        .collect();
-    let centre = top.iter().sum::<f64>() / top.len() as f64;
-    Rpm::from_shaft_hz(centre).map_or(nominal, |speed| FoundSpeed { speed, estimated: true })
+
+    fn best(&self, shaft_hz: f64, tolerance: f64) -> Option<f64> {
+        let together = |c: &(f64, f64, f64)| c.1 + c.2;
+        // A mild pull to the nominal speed decides between equals.
+        let shifted = |c: &(f64, f64, f64)| {
+            together(c) - 2.0 * (c.0 - shaft_hz).abs() / (tolerance * shaft_hz)
+        };
+        let best = self.values.iter().max_by(|a, b| shifted(a).total_cmp(&shifted(b)))?;
+        let usual = |pick: fn(&(f64, f64, f64)) -> f64| {
+            let all: Vec<f64> = self.values.iter().map(pick).collect();
+            crate::robust::median(&all).unwrap_or(0.0)
+        };
+        let stands =
+            |level: f64, usual: f64| level >= LEAST_COMB_DB && level >= usual + LEAST_LEAD_DB;
+        let one = stands(best.1, usual(|c| c.1)) || stands(best.2, usual(|c| c.2));
+        let both = together(best) >= 1.5 * LEAST_COMB_DB
+            && together(best) >= usual(|c| c.1 + c.2) + 1.5 * LEAST_LEAD_DB;
+        if !(one || both) {
+            return None;
+        }
+        let reach = 2.0 * self.df_hz / TEETH.len() as f64;
+        let top: Vec<f64> = self
+            .values
+            .iter()
+            .filter(|c| (c.0 - best.0).abs() < reach && shifted(c) >= shifted(best) - 0.3)
+            .map(|c| c.0)
+            .collect();
+        Some(top.iter().sum::<f64>() / top.len() as f64)
+    }
 }
 
 fn widened(levels: &[f64], cap: f64) -> Vec<f64> {

@@ -4,29 +4,44 @@ use pdm_shared::fault::Fault;
 
 use super::score::PARTS;
 use super::views::{Kind, Look, Source};
-use super::{LEAST_TURNS, Undetermined};
+use super::{ForeignCause, LEAST_TURNS, Undetermined};
 
 /// Confidence from which a fault is named.
-pub const NAMING_CONFIDENCE: f64 = 0.6;
-/// Score at which lines are as likely there as not (chosen on the recordings: the largest of the
-/// healthy ones is 1.2).
+pub const NAMING_CONFIDENCE: f64 = 0.5;
+/// Score from which a fault may be named (chosen on the recordings: the largest of the healthy
+/// channels is 1.2 over whole records and 1.5 over one-second pieces).
 const NAMING_SCORE: f64 = 1.4;
+/// Score from which lines are worth mentioning (chosen on the same).
+const MENTION_SCORE: f64 = 0.9;
 /// Least lead over the next candidate (chosen on the same).
 const NAMING_MARGIN: f64 = 0.4;
-/// Slope of the logistic function, per unit of score (chosen on the same).
-const STEEPNESS: f64 = 2.5;
 /// What the best three of a bank of bands exceed their mean by without any fault (chosen).
 const BEST_OF_BANK_BIAS: f64 = 1.2;
+/// Both races have lines of their own if the weaker reaches this in its best band … (chosen: the
+/// damaged rolling element that strikes both races in the recordings has 5.5, its neighbours' cross
+/// terms at most 4.5).
+const SECOND_RACE_SCORE: f64 = 3.5;
+/// … and this share of the stronger (chosen on the same: 1.2 against at most 0.56).
+const SECOND_RACE_RATIO: f64 = 0.8;
+
+/// All looks weighed together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Evidence by part, in the order of [`PARTS`]: standard deviations above unrelated orders.
+    pub evidence: [f64; 3],
+    /// The strongest single band by part.
+    pub best_band: [f64; 3],
+    /// Parts by falling evidence, as indices into [`PARTS`].
+    pub order: [usize; 3],
+}
 
 /// The verdict before its evidence is gathered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Evidence by part, in the order of [`PARTS`].
-    pub evidence: [f64; 3],
+    /// The looks weighed together.
+    pub ranked: Ranked,
     /// Probability by part that its lines are there.
     pub scores: [f64; 3],
-    /// The leading part.
-    pub leading: usize,
     /// The name, if any.
     pub dominant: Option<Fault>,
     /// See [`super::Findings::confidence`].
@@ -35,33 +50,79 @@ pub struct Judged {
     pub undetermined: Option<Undetermined>,
 }
 
-/// The verdict on all looks of one record with `turns` shaft turns.
-pub fn judge(looks: &[Look], turns: f64) -> Judged {
-    let evidence = std::array::from_fn(|part| combine(looks, part));
-    let mut ranked = [0, 1, 2];
-    ranked.sort_by(|&a: &usize, &b: &usize| evidence[b].total_cmp(&evidence[a]));
-    let [leading, next, _] = ranked;
-    let (top, margin) = (evidence[leading], evidence[leading] - evidence[next]);
-    let logistic = |score: f64| 1.0 / (1.0 + (-STEEPNESS * (score - NAMING_SCORE)).exp());
-    let scores = evidence.map(logistic);
-    let mut confidence = logistic(top + 0.25) * margin.clamp(0.0, 1.0);
-    let named = top >= NAMING_SCORE && margin >= NAMING_MARGIN;
-    let mut judged =
-        Judged { evidence, scores, leading, dominant: None, confidence, undetermined: None };
+/// Weighs all looks.
+pub fn rank(looks: &[Look]) -> Ranked {
+    let evidence: [f64; 3] = std::array::from_fn(|part| combine(looks, part));
+    let best_band = std::array::from_fn(|part| {
+        looks
+            .iter()
+            .filter(|look| look.kind == Kind::Bank)
+            .map(|look| look.standings[part].z)
+            .fold(f64::NEG_INFINITY, f64::max)
+    });
+    let mut order = [0, 1, 2];
+    order.sort_by(|&a: &usize, &b: &usize| evidence[b].total_cmp(&evidence[a]));
+    Ranked { evidence, best_band, order }
+}
+
+/// The verdict on the looks of one record with `turns` shaft turns.
+pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged {
+    let [leading, next, _] = ranked.order;
+    let top = ranked.evidence[leading];
+    let margin = top - ranked.evidence[next];
+    let confidence = confidence(top, margin);
+    let first = PARTS[leading];
+    let mut judged = Judged {
+        ranked: ranked.clone(),
+        scores: ranked.evidence.map(presence),
+        dominant: None,
+        confidence,
+        undetermined: None,
+    };
+    let second_race = second_race(ranked);
     if turns < LEAST_TURNS {
         judged.confidence = 0.0;
         judged.undetermined = Some(Undetermined::TooFewTurns { turns });
-    } else if named {
-        confidence = confidence.max(NAMING_CONFIDENCE);
-        judged.dominant = Some(PARTS[leading]);
-        judged.confidence = confidence;
-    } else if top >= NAMING_SCORE {
-        judged.undetermined =
-            Some(Undetermined::Ambiguous { first: PARTS[leading], second: PARTS[next] });
-    } else if top >= 0.9 {
-        judged.undetermined = Some(Undetermined::Weak { candidate: PARTS[leading], confidence });
+    } else if top < MENTION_SCORE {
+        return judged;
+    } else if let Some(cause) = cause {
+        judged.confidence = confidence.min(0.3);
+        judged.undetermined = Some(Undetermined::Foreign { candidate: first, cause });
+    } else if let Some(second) = second_race {
+        judged.confidence = confidence.min(0.4);
+        judged.undetermined = Some(Undetermined::Ambiguous { first, second });
+    } else if top >= NAMING_SCORE && margin < NAMING_MARGIN {
+        judged.undetermined = Some(Undetermined::Ambiguous { first, second: PARTS[next] });
+    } else if top >= NAMING_SCORE && confidence >= NAMING_CONFIDENCE {
+        judged.dominant = Some(first);
+    } else {
+        judged.undetermined = Some(Undetermined::Weak { candidate: first, confidence });
     }
     judged
+}
+
+/// The other race, if both show lines of their own in different bands: a rolling element that
+/// strikes both, or two faults.
+fn second_race(ranked: &Ranked) -> Option<Fault> {
+    let leading = ranked.order[0];
+    let other = match PARTS[leading] {
+        Fault::OuterRace => Fault::InnerRace,
+        Fault::InnerRace => Fault::OuterRace,
+        Fault::Ball | Fault::Cage => return None,
+    };
+    let rival = ranked.best_band[PARTS.iter().position(|p| *p == other)?];
+    let both = rival >= SECOND_RACE_SCORE && rival >= SECOND_RACE_RATIO * ranked.best_band[leading];
+    both.then_some(other)
+}
+
+/// Probability that lines of this evidence belong to the part.
+fn presence(evidence: f64) -> f64 {
+    1.0 / (1.0 + (-2.5 * (evidence - NAMING_SCORE)).exp())
+}
+
+/// How sure a name of this evidence and lead is.
+fn confidence(top: f64, margin: f64) -> f64 {
+    presence(top + 0.25) * margin.clamp(0.0, 1.0)
 }
 
 fn combine(looks: &[Look], part: usize) -> f64 {

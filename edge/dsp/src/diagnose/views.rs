@@ -101,7 +101,7 @@ impl Taker<'_> {
         let block_s = if kind == Kind::FullWhole { f64::INFINITY } else { BLOCK_TURNS / shaft_hz };
         let limit = limit_hz(self.request, self.speed);
         let spectrum = averaged_envelope_spectrum(&envelope, block_s, limit, self.transforms);
-        let standings = standings(&spectrum, shaft_hz, self.request);
+        let standings = standings(&spectrum, envelope.mean(), shaft_hz, self.request);
         self.looks.push(Look { source, kind, band, standings });
     }
 
