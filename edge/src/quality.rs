@@ -103,10 +103,10 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
     let mut found = Vec::new();
     let rate_hz = context.sample_rate.get();
     let duration_s = accel_m_s2.len() as f64 / rate_hz;
-    if context.speed.is_some_and(|speed| duration_s * speed.shaft_hz() < LEAST_TURNS)
-        || accel_m_s2.len() < pdm_dsp::diagnose::LEAST_SAMPLES
-    {
-        found.push((QualityFlag::TooShort, accel_m_s2.len() < 2));
+    let has_too_few = accel_m_s2.len() < pdm_dsp::diagnose::LEAST_SAMPLES;
+    if has_too_few || context.speed.is_some_and(|s| duration_s * s.shaft_hz() < LEAST_TURNS) {
+        // too few turns name no fault, but levels can be followed; too few samples tell nothing
+        found.push((QualityFlag::TooShort, has_too_few));
     }
     if context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed)) {
         found.push((QualityFlag::WrongRate, true));
