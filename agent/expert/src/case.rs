@@ -1,0 +1,156 @@
+//! What a judgement starts from: the event, and what is remembered of its bearing.
+//!
+//! A bearing may have several measuring points; each keeps its own state, and the bearing stands as
+//! badly as its worst point. Invariant: a state only changes by [`crate::judge`].
+
+use std::collections::BTreeMap;
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::event::Event;
+use pdm_shared::fault::Fault;
+use pdm_shared::risk::RiskLevel;
+use serde::{Deserialize, Serialize};
+
+/// How many earlier judgements are recalled.
+pub const RECALLED: usize = 5;
+/// Most measuring points of one bearing whose state is kept; beyond it the longest silent goes.
+pub const MAX_POINTS: usize = 16;
+/// The key of a bearing's only sensor, which has no name.
+const UNNAMED_POINT: &str = "-";
+
+/// One event to be judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// What is remembered of its bearing.
+    pub memory: &'a Memory,
+    /// When it is judged.
+    pub now: Timestamp,
+}
+
+impl Case<'_> {
+    /// The key of the event's measuring point in [`BearingState::points`].
+    pub fn point(&self) -> &str {
+        self.event.measuring_point.as_ref().map_or(UNNAMED_POINT, |point| point.as_str())
+    }
+
+    /// What is remembered of the event's measuring point.
+    pub fn before(&self) -> Option<&PointState> {
+        self.memory.state.points.get(self.point())
+    }
+
+    /// The event is older than the last one of its measuring point.
+    pub fn is_late(&self) -> bool {
+        self.before().is_some_and(|state| self.event.measured_at < state.measured_at)
+    }
+
+    /// A line of the event that is named by one of the anomaly's contributors.
+    pub(crate) fn contributes(&self, wanted: fn(&str) -> bool) -> bool {
+        self.event.anomaly_detected
+            && self.event.anomaly.contributors.iter().any(|name| wanted(name))
+    }
+}
+
+/// What is remembered of a bearing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Memory {
+    /// The last judgements, newest first, at most [`RECALLED`].
+    pub recent: Vec<Remembered>,
+    /// Where the bearing stands.
+    pub state: BearingState,
+}
+
+/// One earlier judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// When its window was measured.
+    pub measured_at: Timestamp,
+    /// Its risk.
+    pub risk: RiskLevel,
+    /// Its stage.
+    pub stage: u8,
+    /// Its fault.
+    pub fault: Option<Fault>,
+}
+
+/// Where a bearing stands after its last judgement.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BearingState {
+    /// By measuring point.
+    pub points: BTreeMap<String, PointState>,
+    /// Since when the risk is above Normal without a break.
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+}
+
+impl BearingState {
+    /// The risk of the worst point.
+    pub fn risk(&self) -> RiskLevel {
+        self.points.values().map(|point| point.risk).max().unwrap_or(RiskLevel::Normal)
+    }
+
+    /// The stage of the worst point.
+    pub fn stage(&self) -> u8 {
+        self.points.values().map(|point| point.stage).max().unwrap_or(0)
+    }
+
+    /// The fault at the worst point that has a name for it.
+    pub fn fault(&self) -> Option<Fault> {
+        self.points
+            .values()
+            .filter(|point| point.stage > 0)
+            .filter_map(|point| point.fault.map(|fault| (point.stage, point.risk, fault)))
+            .max_by_key(|&(stage, risk, _)| (stage, risk))
+            .map(|(_, _, fault)| fault)
+    }
+}
+
+/// Where a measuring point stands after its last judgement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PointState {
+    /// Its last event's time.
+    pub measured_at: Timestamp,
+    /// Its risk, latched.
+    pub risk: RiskLevel,
+    /// Its stage, latched.
+    pub stage: u8,
+    /// The fault that was named while the stage stands.
+    pub fault: Option<Fault>,
+    /// Better judgements in a row.
+    pub better: u32,
+    /// The worst risk among them.
+    pub better_risk: RiskLevel,
+    /// The worst stage among them.
+    pub better_stage: u8,
+    /// Judgements in a row with evidence that the anomaly flag does not carry.
+    pub unflagged: u32,
+    /// Judgements in a row in which a short remaining life stood without a name for the fault.
+    pub short_life: u32,
+    /// Judgements in a row in which level and impulsiveness were up together without a name.
+    pub spreading: u32,
+    /// Highest raw kurtosis while the risk stands above Normal.
+    pub highest_kurtosis: Option<f64>,
+    /// Noise floor at the last normal judgement, g.
+    pub normal_floor_g: Option<f64>,
+}
+
+impl Default for PointState {
+    fn default() -> Self {
+        Self {
+            measured_at: Timestamp::from_unix_ms(0).expect("the epoch is in the calendar"),
+            risk: RiskLevel::Normal,
+            stage: 0,
+            fault: None,
+            better: 0,
+            better_risk: RiskLevel::Normal,
+            better_stage: 0,
+            unflagged: 0,
+            short_life: 0,
+            spreading: 0,
+            highest_kurtosis: None,
+            normal_floor_g: None,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Third thought: how fast the damage grows, from the edge's trend.
+//!
+//! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
+//! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet.
+
+use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
+use pdm_shared::event::TrendDirection;
+use pdm_shared::text::Text;
+
+use crate::case::Case;
+use crate::rules::Rules;
+use crate::screening::{Finding, Screening};
+use crate::wording::{Doubt, fact, figure, joined};
+
+/// The class of a trend in the risk matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TrendClass {
+    /// Stable, falling or unknown.
+    Stable,
+    /// Rising.
+    Rising,
+    /// Rising and accelerating.
+    Accelerating,
+}
+
+/// The third thought and what the others take from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Degrading {
+    /// The class in the risk matrix.
+    pub class: TrendClass,
+    /// The word for the diagnosis.
+    pub degradation: Degradation,
+    /// The thought.
+    pub thought: Thought,
+    /// Why not surer.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Judges the speed.
+pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules) -> Degrading {
+    let trend = &case.event.trend;
+    let rising = trend.trend_direction == TrendDirection::Rising;
+    let class = if trend.acceleration_detected && trend.trend_direction != TrendDirection::Falling {
+        TrendClass::Accelerating
+    } else if rising {
+        TrendClass::Rising
+    } else {
+        TrendClass::Stable
+    };
+    let plan_h = rules.degradation.slow_from_lead_times * rules.lead_time.total_h();
+    let time_to_plan = case.event.rul.ci_low_hours.is_some_and(|low| low >= plan_h);
+    let (speed, path) = match class {
+        TrendClass::Stable => (DegradationSpeed::None, "trend.trend_direction"),
+        TrendClass::Accelerating => (DegradationSpeed::Rapid, "trend.acceleration_detected"),
+        TrendClass::Rising if time_to_plan || !screening.is_anomaly() => {
+            (DegradationSpeed::Slow, "trend.slope")
+        }
+        TrendClass::Rising => (DegradationSpeed::Moderate, "trend.slope"),
+    };
+    let falling_late = trend.trend_direction == TrendDirection::Falling && stage >= 3;
+    Degrading {
+        class,
+        degradation: Degradation { speed, evidence: path.to_owned() },
+        thought: Thought {
+            title: ThoughtTitle::Degradation,
+            conclusion: conclusion(case, class, speed, falling_late),
+            evidence: evidence(case, falling_late, speed, plan_h),
+        },
+        doubts: doubts(case, screening),
+    }
+}
+
+fn conclusion(
+    case: &Case<'_>,
+    class: TrendClass,
+    speed: DegradationSpeed,
+    falling_late: bool,
+) -> Text {
+    let trend = &case.event.trend;
+    let slope = trend.slope.map(|slope| {
+        let (slope, unit, feature) = (figure(slope), &trend.slope_unit, &trend.feature);
+        Text::new(
+            format!("({feature} 기울기 {slope} {unit})"),
+            format!("({feature} slope {slope} {unit})"),
+        )
+    });
+    let head = match (class, speed) {
+        (TrendClass::Accelerating, _) => {
+            Text::new("열화가 가속되고 있음: 급속", "Degradation is accelerating: rapid")
+        }
+        (TrendClass::Rising, DegradationSpeed::Slow) => {
+            Text::new("상승 추세이나 완만하며 가속 없음", "Rising slowly, not accelerating")
+        }
+        (TrendClass::Rising, _) => Text::new("상승 추세, 가속 없음", "Rising, not accelerating"),
+        (TrendClass::Stable, _) if falling_late => Text::new(
+            "수준이 내려왔으나 진행된 손상에서의 하강은 회복으로 보지 않음",
+            "The level fell back, which is no recovery at an advanced stage",
+        ),
+        (TrendClass::Stable, _) => match trend.trend_direction {
+            TrendDirection::Falling => Text::new("하강 추세", "Falling"),
+            TrendDirection::Unknown => {
+                Text::new("추세를 판단할 자료가 부족함", "Too little data for a trend")
+            }
+            TrendDirection::Stable | TrendDirection::Rising => {
+                Text::new("추세 변화 없음", "No trend")
+            }
+        },
+    };
+    match slope {
+        Some(slope) if trend.trend_direction != TrendDirection::Unknown => joined(&[head, slope]),
+        Some(_) | None => head,
+    }
+}
+
+fn evidence(
+    case: &Case<'_>,
+    falling_late: bool,
+    speed: DegradationSpeed,
+    plan_h: f64,
+) -> Vec<Evidence> {
+    let trend = &case.event.trend;
+    let mut evidence = vec![fact("trend.trend_direction", trend.trend_direction, "DEGR-1")];
+    if let Some(slope) = trend.slope {
+        evidence.push(fact("trend.slope", slope, "DEGR-1"));
+    }
+    if let (DegradationSpeed::Slow, Some(low)) = (speed, case.event.rul.ci_low_hours) {
+        evidence.push(fact("rul.ci_low_hours", low, "DEGR-2"));
+        evidence.push(fact("config.slow_from_h", plan_h, "DEGR-2"));
+    }
+    evidence.push(fact("trend.acceleration_detected", trend.acceleration_detected, "DEGR-3"));
+    if falling_late {
+        evidence.push(fact("trend.trend_direction", trend.trend_direction, "DEGR-4"));
+    }
+    evidence
+}
+
+fn doubts(case: &Case<'_>, screening: &Screening) -> Vec<Doubt> {
+    if screening.finding != Finding::CannotJudge
+        && screening.finding != Finding::Normal
+        && case.event.trend.trend_direction == TrendDirection::Unknown
+    {
+        vec![Doubt::medium("추세 자료가 부족함", "Too little data for a trend")]
+    } else {
+        Vec::new()
+    }
+}

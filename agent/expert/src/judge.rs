@@ -1,0 +1,244 @@
+//! The five thoughts in their order, joined into one judgement.
+
+use pdm_shared::diagnosis::{
+    DIAGNOSIS_SCHEMA, Diagnosis, Evidence, Reasoner, Thought, ThoughtTitle, Uncertainty,
+    UncertaintyLevel,
+};
+use pdm_shared::fault::Fault;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+
+use crate::advice::recommend;
+use crate::case::{BearingState, Case, MAX_POINTS, PointState};
+use crate::degradation::{Degrading, degrade};
+use crate::memory;
+use crate::pf_stage::{Staging, stage, tell_standing};
+use crate::risk::{Proposal, latch, propose};
+use crate::rul::{Remaining, Urgency, assess};
+use crate::rules::Rules;
+use crate::screening::{Finding, Screening, screen};
+use crate::wording::{Doubt, fact, joined};
+
+/// Medium doubts from which the whole is highly uncertain. Chosen: three independent gaps.
+const MANY_DOUBTS: usize = 3;
+
+/// A judgement and what has to be remembered of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// What is told.
+    pub diagnosis: Diagnosis,
+    /// Where the bearing stands now.
+    pub state: BearingState,
+    /// The event was older than its measuring point's last.
+    pub late: bool,
+}
+
+/// The intermediate results of the five thoughts.
+struct Thoughts {
+    screening: Screening,
+    staging: Staging,
+    degrading: Degrading,
+    remaining: Remaining,
+    proposal: Proposal,
+}
+
+/// Judges one event.
+pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
+    let mut thoughts = think(case, rules);
+    let own_stage = thoughts.staging.stage;
+    let mut point = latch(case, &thoughts.screening, own_stage, thoughts.proposal.risk, rules);
+    if !case.is_late() {
+        point.short_life = thoughts.remaining.short_life;
+        point.spreading = thoughts.staging.spreading;
+    }
+    let state = next_state(case, point);
+    let (risk, shown_stage) = (state.risk(), state.stage());
+    let path = format!("memory.points.{}.stage", case.point());
+    tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
+    let fault = shown_fault(&thoughts, &state, shown_stage);
+    let diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });
+    Judgement { diagnosis, state, late: case.is_late() }
+}
+
+fn think(case: &Case<'_>, rules: &Rules) -> Thoughts {
+    let screening = screen(case, rules);
+    let staging = stage(case, &screening, rules);
+    let degrading = degrade(case, &screening, staging.stage, rules);
+    let remaining = assess(case, &screening, staging.stage, degrading.class, rules);
+    let proposal = propose(case, &screening, staging.stage, degrading.class, &remaining, rules);
+    Thoughts { screening, staging, degrading, remaining, proposal }
+}
+
+fn next_state(case: &Case<'_>, point: PointState) -> BearingState {
+    let mut state = case.memory.state.clone();
+    state.points.insert(case.point().to_owned(), point);
+    while state.points.len() > MAX_POINTS {
+        let oldest = state.points.iter().min_by_key(|(_, point)| point.measured_at);
+        let Some(name) = oldest.map(|(name, _)| name.clone()) else { break };
+        state.points.remove(&name);
+    }
+    state.since = if state.risk() == RiskLevel::Normal {
+        None
+    } else {
+        state.since.or(Some(case.event.measured_at))
+    };
+    state
+}
+
+/// The fault told: this event's, else the remembered one while the stage stands.
+fn shown_fault(thoughts: &Thoughts, state: &BearingState, stage: u8) -> Option<Fault> {
+    let own = thoughts.screening.fault.filter(|_| thoughts.screening.is_anomaly());
+    own.or_else(|| state.fault().filter(|_| stage > 0))
+}
+
+/// What the bearing stands at, as the diagnosis shows it.
+struct Shown {
+    risk: RiskLevel,
+    stage: u8,
+    fault: Option<Fault>,
+}
+
+fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: &Shown) -> Diagnosis {
+    let recommendation = recommend(
+        shown.risk,
+        &thoughts.screening,
+        &thoughts.staging,
+        shown.fault,
+        &thoughts.remaining,
+        rules,
+    );
+    let mut overall = overall(case, &thoughts, shown);
+    if shown.risk == RiskLevel::Warning {
+        // the recommendation names it
+        overall.evidence.push(fact("config.lead_time_h", rules.lead_time.total_h(), "RISK-4"));
+        overall.evidence.dedup();
+    }
+    let Thoughts { screening, staging, degrading, remaining, proposal: _ } = thoughts;
+    let doubts = [screening.doubts, staging.doubts, degrading.doubts, remaining.doubts].concat();
+    let event = case.event;
+    Diagnosis {
+        schema: DIAGNOSIS_SCHEMA.to_owned(),
+        event_id: event.event_id,
+        site: Some(event.site.clone()),
+        equipment_id: event.equipment_id.clone(),
+        bearing_id: event.bearing_id.clone(),
+        judged_at: case.now,
+        reasoner: Reasoner::Expert,
+        fault_type: shown.fault,
+        fault_stage: shown.stage,
+        degradation: degrading.degradation,
+        rul_assessment: remaining.assessment,
+        risk_level: shown.risk,
+        recommendation,
+        uncertainty: uncertainty(case, doubts),
+        thoughts: vec![
+            screening.thought,
+            staging.thought,
+            degrading.thought,
+            remaining.thought,
+            overall,
+        ],
+        tools: Vec::new(),
+        memory: memory::tell(&case.memory.recent, case.now),
+        disagreement: None,
+    }
+}
+
+fn uncertainty(case: &Case<'_>, mut doubts: Vec<Doubt>) -> Uncertainty {
+    if case.is_late() {
+        doubts.push(Doubt::medium(
+            "늦게 도착한 이전 측정이어서 위험도를 낮추는 근거로 쓰지 않음",
+            "An older window that arrived late: it does not lower the risk",
+        ));
+    }
+    let medium = doubts.iter().filter(|doubt| doubt.level == UncertaintyLevel::Medium).count();
+    let worst = doubts.iter().map(|doubt| doubt.level).max().unwrap_or(UncertaintyLevel::Low);
+    let level = if medium >= MANY_DOUBTS { UncertaintyLevel::High } else { worst };
+    Uncertainty { level, causes: doubts.into_iter().map(|doubt| doubt.cause).collect() }
+}
+
+fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Thought {
+    let label = shown.risk.label();
+    let head = Text::new(
+        format!("{}({}):", label.ko, shown.risk.as_str()),
+        format!("{}:", shown.risk.as_str()),
+    );
+    let mut evidence: Vec<Evidence> = thoughts.proposal.evidence.clone();
+    let before = case.memory.state.risk();
+    let mut parts = vec![head, reason(case, thoughts, shown)];
+    let kept = shown.risk > thoughts.proposal.risk;
+    if kept {
+        evidence.push(fact("memory.risk", before, "RISK-7"));
+        if let Some(note) = kept_note(case, thoughts) {
+            parts.push(note);
+        }
+    }
+    Thought { title: ThoughtTitle::OverallRisk, conclusion: joined(&parts), evidence }
+}
+
+fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
+    if thoughts.screening.finding == Finding::CannotJudge {
+        return None;
+    }
+    let own = case.before().map_or(RiskLevel::Normal, |point| point.risk);
+    Some(if own < case.memory.state.risk() {
+        Text::new("다른 측정점의 위험도를 따름", "as another measuring point stands")
+    } else {
+        Text::new(
+            "호전이 지속적으로 확인될 때까지 이전 위험도를 유지",
+            "the former level is kept until the improvement has lasted",
+        )
+    })
+}
+
+fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Text {
+    use crate::degradation::TrendClass;
+    if thoughts.screening.finding == Finding::CannotJudge {
+        return Text::new(
+            "판정할 수 없는 측정이므로 이전 위험도를 유지",
+            "the window cannot be judged, the former risk is kept",
+        );
+    }
+    if !thoughts.screening.is_anomaly() {
+        return if shown.risk == RiskLevel::Normal {
+            Text::new("조치가 필요한 징후 없음", "nothing that asks for action")
+        } else {
+            Text::new("이번 측정은 정상 범위", "this window is in the usual range")
+        };
+    }
+    let trend = match thoughts.degrading.class {
+        TrendClass::Stable => Text::new("뚜렷한 상승 추세 없음", "no rising trend"),
+        TrendClass::Rising => Text::new("상승 추세", "rising"),
+        TrendClass::Accelerating => Text::new("가속 상승", "accelerating"),
+    };
+    let stage = shown.stage;
+    let mut parts = vec![if stage == 0 {
+        Text::new(format!("이상 감지, {}", trend.ko), format!("an anomaly, {}", trend.en))
+    } else {
+        Text::new(
+            format!("P-F {stage}단계, {}", trend.ko),
+            format!("P-F stage {stage}, {}", trend.en),
+        )
+    }];
+    match thoughts.remaining.urgency {
+        Urgency::None => {}
+        Urgency::Plan => parts.push(Text::new(
+            "· RUL 하한이 교체 준비 기간에 비해 여유가 적음",
+            "· the lower bound leaves little time to prepare",
+        )),
+        Urgency::Act => parts.push(Text::new(
+            "· 잔여수명이 조달·계획 리드타임보다 짧음",
+            "· the remaining life is shorter than the lead time",
+        )),
+    }
+    if thoughts.staging.rotor {
+        let zone = case.event.time_domain.iso_zone;
+        if let Some(zone) = zone {
+            parts.push(Text::new(
+                format!("· 진동속도 {zone:?}구역"),
+                format!("· velocity in zone {zone:?}"),
+            ));
+        }
+    }
+    joined(&parts)
+}

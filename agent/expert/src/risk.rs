@@ -1,0 +1,150 @@
+//! Fifth thought: the risk, from stage, trend, remaining life and zone, with its hysteresis.
+//!
+//! Rules: RISK-0 a window that cannot be judged keeps the risk; RISK-1 the matrix of stage and trend;
+//! RISK-2 a flagged anomaly is Watch at least; RISK-3 an anomaly in zone D is Warning at least;
+//! RISK-4 a lower bound within the configured lead times is Warning at least; RISK-5 a life shorter
+//! than the lead time is Critical; RISK-6 a critical asset is one level higher; RISK-7 a level falls
+//! only after enough better judgements in a row; RISK-8 the bearing stands as its worst measuring
+//! point; RISK-9 a late event never lowers. Missing data caps certainty, never risk.
+
+use pdm_shared::diagnosis::Evidence;
+use pdm_shared::event::BaselineState;
+use pdm_shared::risk::RiskLevel;
+
+use crate::case::{Case, PointState};
+use crate::degradation::TrendClass;
+use crate::rul::{Remaining, Urgency};
+use crate::rules::Rules;
+use crate::screening::{Finding, Screening};
+use crate::wording::fact;
+
+/// What one event asks for, before memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// The level.
+    pub risk: RiskLevel,
+    /// The rules behind it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The risk that the event by itself asks for.
+pub fn propose(
+    case: &Case<'_>,
+    screening: &Screening,
+    stage: u8,
+    class: TrendClass,
+    remaining: &Remaining,
+    rules: &Rules,
+) -> Proposal {
+    if !screening.is_anomaly() {
+        return Proposal { risk: RiskLevel::Normal, evidence: Vec::new() };
+    }
+    let (row, name) = match class {
+        TrendClass::Stable => (&rules.risk.stable, "stable"),
+        TrendClass::Rising => (&rules.risk.rising, "rising"),
+        TrendClass::Accelerating => (&rules.risk.accelerating, "accelerating"),
+    };
+    let matrix = row[usize::from(stage.min(4))];
+    let mut proposal = Proposal {
+        risk: matrix,
+        evidence: vec![fact(format!("config.risk.{name}[{stage}]"), matrix, "RISK-1")],
+    };
+    let anomaly = case.event.anomaly_detected;
+    proposal.at_least(RiskLevel::Watch, || fact("anomaly_detected", anomaly, "RISK-2"));
+    if let Some(zone) = case.event.time_domain.iso_zone
+        && zone >= rules.stage.damage_zone
+        && anomaly
+    {
+        proposal.at_least(RiskLevel::Warning, || fact("time_domain.iso_zone", zone, "RISK-3"));
+    }
+    let lead_h = rules.lead_time.total_h();
+    let stood = screening.fault.is_some() || remaining.short_life >= rules.screening.confirm_after;
+    match remaining.urgency {
+        Urgency::Act if stood => {
+            proposal.at_least(RiskLevel::Critical, || fact("config.lead_time_h", lead_h, "RISK-5"));
+        }
+        Urgency::Act | Urgency::Plan => {
+            proposal.at_least(RiskLevel::Warning, || fact("config.lead_time_h", lead_h, "RISK-4"));
+        }
+        Urgency::None => {}
+    }
+    if rules.risk.critical_asset {
+        let raised = proposal.risk.raised();
+        proposal.at_least(raised, || fact("config.risk.critical_asset", true, "RISK-6"));
+    }
+    proposal
+}
+
+impl Proposal {
+    fn at_least(&mut self, level: RiskLevel, because: impl FnOnce() -> Evidence) {
+        if level > self.risk {
+            self.risk = level;
+            self.evidence.push(because());
+        }
+    }
+}
+
+/// The state of the measuring point after this event.
+pub fn latch(
+    case: &Case<'_>,
+    screening: &Screening,
+    own_stage: u8,
+    proposed: RiskLevel,
+    rules: &Rules,
+) -> PointState {
+    let mut state = case.before().cloned().unwrap_or_default();
+    if case.is_late() {
+        state.risk = state.risk.max(proposed);
+        state.stage = state.stage.max(own_stage);
+        return state;
+    }
+    state.measured_at = case.event.measured_at;
+    if screening.finding == Finding::CannotJudge {
+        return state;
+    }
+    state.unflagged = screening.unflagged;
+    if screening.fault.is_some() && screening.is_anomaly() {
+        state.fault = screening.fault;
+    }
+    let better = proposed < state.risk || (proposed == state.risk && own_stage < state.stage);
+    let comparable = case.event.anomaly.baseline.state == BaselineState::Ready;
+    if better && !comparable {
+        // a baseline that is still being learnt cannot say that things got better
+    } else if better {
+        state.better += 1;
+        state.better_risk = state.better_risk.max(proposed);
+        state.better_stage = state.better_stage.max(own_stage);
+        if state.better >= rules.risk.downgrade_after {
+            (state.risk, state.stage) = (state.better_risk, state.better_stage);
+            forget_streak(&mut state);
+        }
+    } else {
+        state.risk = proposed;
+        state.stage = state.stage.max(own_stage);
+        forget_streak(&mut state);
+    }
+    remember_extremes(case, screening, &mut state);
+    state
+}
+
+fn forget_streak(state: &mut PointState) {
+    state.better = 0;
+    state.better_risk = RiskLevel::Normal;
+    state.better_stage = 0;
+}
+
+fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointState) {
+    if state.risk == RiskLevel::Normal {
+        state.highest_kurtosis = None;
+        if state.stage == 0 {
+            state.fault = None;
+        }
+        if screening.finding == Finding::Normal {
+            state.normal_floor_g =
+                case.event.frequency_domain.noise_floor_g.or(state.normal_floor_g);
+        }
+    } else if let Some(kurtosis) = case.event.time_domain.kurtosis {
+        let highest = state.highest_kurtosis.unwrap_or(kurtosis);
+        state.highest_kurtosis = Some(highest.max(kurtosis));
+    }
+}

@@ -1,0 +1,194 @@
+//! Fourth thought: what the edge's remaining life means for planning.
+//!
+//! Rules: RUL-1 no figure is said so; RUL-2 under acceleration the lower bound is taken; RUL-3 from
+//! stage 2 on too, as a late answer costs more than an early one (PHM 2008 score: exp(d/10) late
+//! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals.
+
+use pdm_shared::diagnosis::{Evidence, RulAssessment, Thought, ThoughtTitle};
+use pdm_shared::text::Text;
+
+use crate::case::Case;
+use crate::degradation::TrendClass;
+use crate::rules::Rules;
+use crate::screening::{Finding, Screening};
+use crate::wording::{Doubt, fact, figure, hours, joined};
+
+/// What the remaining life asks of the risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Nothing, or unknown.
+    None,
+    /// The lower bound is within the configured number of lead times.
+    Plan,
+    /// It ends before a replacement can be arranged in the ordinary way.
+    Act,
+}
+
+/// The fourth thought and what the fifth takes from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remaining {
+    /// The diagnosis' field.
+    pub assessment: RulAssessment,
+    /// What it asks of the risk.
+    pub urgency: Urgency,
+    /// Judgements in a row in which [`Urgency::Act`] stood without a named fault.
+    pub short_life: u32,
+    /// The thought.
+    pub thought: Thought,
+    /// Why not surer.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Assesses the remaining life.
+pub fn assess(
+    case: &Case<'_>,
+    screening: &Screening,
+    stage: u8,
+    class: TrendClass,
+    rules: &Rules,
+) -> Remaining {
+    let rul = &case.event.rul;
+    let Some(median) = rul.hours else { return unknown(case, screening, stage) };
+    let accelerating = class == TrendClass::Accelerating;
+    let cautious = accelerating || stage >= 2;
+    let (taken, basis, conservative) = match rul.ci_low_hours {
+        Some(low) if cautious => (low, "ci_low_hours", true),
+        Some(_) | None => (median, "hours", false),
+    };
+    let low = rul.ci_low_hours.unwrap_or(median);
+    let lead_h = rules.lead_time.total_h();
+    let act = median <= lead_h || (accelerating && low <= lead_h);
+    let urgency = if !screening.is_anomaly() {
+        Urgency::None
+    } else if act {
+        Urgency::Act
+    } else if low <= rules.rul.warning_lead_times * lead_h {
+        Urgency::Plan
+    } else {
+        Urgency::None
+    };
+    let before = case.before().map_or(0, |state| state.short_life);
+    let short_life =
+        if urgency == Urgency::Act && screening.fault.is_none() { before + 1 } else { 0 };
+    let rule = if accelerating { "RUL-2" } else { "RUL-3" };
+    Remaining {
+        assessment: RulAssessment {
+            hours: Some(taken),
+            basis: Some(basis.to_owned()),
+            conservative,
+            unknown: None,
+        },
+        urgency,
+        short_life,
+        thought: Thought {
+            title: ThoughtTitle::Rul,
+            conclusion: conclusion(taken, conservative, lead_h, screening.is_anomaly()),
+            evidence: evidence(case, basis, rule, lead_h),
+        },
+        doubts: doubts(case, rules),
+    }
+}
+
+fn conclusion(taken: f64, conservative: bool, lead_h: f64, compared: bool) -> Text {
+    let told = figure(taken);
+    let head = if conservative {
+        let both = hours(taken);
+        if taken < 48.0 {
+            Text::new(
+                format!("신뢰구간 하한 {told}시간을 보수적으로 채택"),
+                format!("The lower bound of {told} h is taken"),
+            )
+        } else {
+            Text::new(
+                format!("신뢰구간 하한 {told}시간(약 {})을 보수적으로 채택", both.ko),
+                format!("The lower bound of {told} h (about {}) is taken", both.en),
+            )
+        }
+    } else {
+        Text::new(format!("중앙값 {told}시간 기준"), format!("The median of {told} h is taken"))
+    };
+    if !compared {
+        let note = Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)");
+        return joined(&[head, note]);
+    }
+    let lead = figure(lead_h);
+    let side = if taken <= lead_h {
+        Text::new(
+            format!("· 조달·계획 리드타임 {lead}시간보다 짧음"),
+            format!("and is shorter than the lead time of {lead} h"),
+        )
+    } else {
+        Text::new(
+            format!("· 조달·계획 리드타임 {lead}시간보다 긺"),
+            format!("and is longer than the lead time of {lead} h"),
+        )
+    };
+    joined(&[head, side])
+}
+
+fn evidence(case: &Case<'_>, basis: &str, rule: &str, lead_h: f64) -> Vec<Evidence> {
+    let rul = &case.event.rul;
+    let mut evidence = vec![match basis {
+        "ci_low_hours" => fact("rul.ci_low_hours", rul.ci_low_hours, rule),
+        _ => fact("rul.hours", rul.hours, "RUL-0"),
+    }];
+    if basis == "ci_low_hours" {
+        evidence.push(fact("rul.hours", rul.hours, "RUL-0"));
+    }
+    if let Some(high) = rul.ci_high_hours {
+        evidence.push(fact("rul.ci_high_hours", high, "RUL-5"));
+    }
+    if let Some(confidence) = rul.confidence {
+        evidence.push(fact("rul.confidence", confidence, "RUL-5"));
+    }
+    evidence.push(fact("config.lead_time_h", lead_h, "RUL-4"));
+    evidence
+}
+
+fn unknown(case: &Case<'_>, screening: &Screening, stage: u8) -> Remaining {
+    let reason = case.event.rul.unknown.clone().unwrap_or_else(|| "not given".to_owned());
+    let doubts = if stage > 0 && screening.finding != Finding::CannotJudge {
+        vec![Doubt::medium("잔여수명을 산정할 수 없음", "The remaining life cannot be estimated")]
+    } else {
+        Vec::new()
+    };
+    Remaining {
+        assessment: RulAssessment {
+            hours: None,
+            basis: None,
+            conservative: false,
+            unknown: Some(reason.clone()),
+        },
+        urgency: Urgency::None,
+        short_life: 0,
+        thought: Thought {
+            title: ThoughtTitle::Rul,
+            conclusion: Text::new(
+                "잔여수명 산정 불가. 추측하지 않음",
+                "The remaining life cannot be estimated; no guess is made",
+            ),
+            evidence: vec![fact("rul.unknown", reason, "RUL-1")],
+        },
+        doubts,
+    }
+}
+
+fn doubts(case: &Case<'_>, rules: &Rules) -> Vec<Doubt> {
+    let rul = &case.event.rul;
+    let mut doubts = Vec::new();
+    if let (Some(low), Some(high)) = (rul.ci_low_hours, rul.ci_high_hours)
+        && high > rules.rul.wide_ratio * low
+    {
+        doubts.push(Doubt::medium(
+            "잔여수명 신뢰구간이 매우 넓음",
+            "The interval of the remaining life is very wide",
+        ));
+    }
+    if rul.confidence.is_some_and(|confidence| confidence < rules.rul.weak_confidence) {
+        doubts.push(Doubt::medium(
+            "잔여수명 예측의 신뢰수준이 낮음",
+            "The remaining life has a low confidence level",
+        ));
+    }
+    doubts
+}

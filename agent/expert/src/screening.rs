@@ -1,0 +1,318 @@
+//! First thought: can the window be judged, is there anything, and which element?
+//!
+//! Rules: SCREEN-0 a bad signal or a standing machine is not judged; SCREEN-1 the anomaly flag;
+//! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
+//! the flag is down; SCREEN-5 the baseline is still being learnt.
+
+use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
+use pdm_shared::event::{BaselineState, Method, QualityFlag};
+use pdm_shared::fault::Fault;
+use pdm_shared::text::Text;
+
+use crate::case::Case;
+use crate::rules::Rules;
+use crate::wording::{Doubt, element, fact, figure, frequency};
+
+/// What the screening comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// Bad signal or standing machine: the former judgement stands.
+    CannotJudge,
+    /// No flag, and the features agree.
+    Normal,
+    /// No flag, but evidence of a defect that has not stood long enough yet.
+    Suspected,
+    /// No flag, but the evidence has stood: treated as an anomaly.
+    Confirmed,
+    /// The anomaly flag is up.
+    Anomalous,
+}
+
+/// The first thought and what the others take from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Screening {
+    /// What it comes to.
+    pub finding: Finding,
+    /// The element that is taken as the fault.
+    pub fault: Option<Fault>,
+    /// Judgements in a row, this one included, with unflagged evidence.
+    pub unflagged: u32,
+    /// The thought.
+    pub thought: Thought,
+    /// Why not surer.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Screening {
+    /// Something is wrong with the bearing or the machine.
+    pub const fn is_anomaly(&self) -> bool {
+        matches!(self.finding, Finding::Anomalous | Finding::Confirmed)
+    }
+}
+
+/// Screens one event.
+pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
+    if !case.event.signal_quality.valid || !case.event.operating.running {
+        return cannot_judge(case);
+    }
+    let fault = named_fault(case, rules);
+    let suspicious = suspicious(case, rules, fault);
+    let before = case.before().map_or(0, |state| state.unflagged);
+    let unflagged =
+        if suspicious.is_empty() || case.event.anomaly_detected { 0 } else { before + 1 };
+    let finding = if case.event.anomaly_detected {
+        Finding::Anomalous
+    } else if suspicious.is_empty() {
+        Finding::Normal
+    } else if unflagged >= rules.screening.confirm_after {
+        Finding::Confirmed
+    } else {
+        Finding::Suspected
+    };
+    let thought = Thought {
+        title: ThoughtTitle::InitialScreening,
+        conclusion: conclusion(case, finding, fault),
+        evidence: evidence(case, fault, &suspicious),
+    };
+    let fault = if finding == Finding::Normal { None } else { fault };
+    Screening { finding, fault, unflagged, thought, doubts: doubts(case, rules, finding, fault) }
+}
+
+fn named_fault(case: &Case<'_>, rules: &Rules) -> Option<Fault> {
+    let frequency = &case.event.frequency_domain;
+    frequency.dominant_fault.filter(|_| frequency.confidence >= rules.screening.name_confidence)
+}
+
+/// The cross-check: what contradicts "no anomaly".
+fn suspicious(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> Vec<Evidence> {
+    let event = case.event;
+    let mut found = Vec::new();
+    if event.anomaly_detected {
+        return found;
+    }
+    if let Some(fault) = fault {
+        let line = event.frequency_domain.line(fault);
+        let path = format!("frequency_domain.{}.snr_db", fault.frequency_key());
+        if event.frequency_domain.confidence >= rules.screening.sure_confidence
+            || line.snr_db.is_some_and(|snr| snr >= rules.screening.suspicious_snr_db)
+        {
+            found.push(fact(path, line.snr_db, "SCREEN-4"));
+        }
+    }
+    if let Some(kurtosis) = event.time_domain.kurtosis
+        && kurtosis >= rules.screening.suspicious_kurtosis
+    {
+        found.push(fact("time_domain.kurtosis", kurtosis, "SCREEN-4"));
+    }
+    if let Some(zone) = event.time_domain.iso_zone
+        && zone >= rules.stage.damage_zone
+    {
+        found.push(fact("time_domain.iso_zone", zone, "SCREEN-4"));
+    }
+    found
+}
+
+fn evidence(case: &Case<'_>, fault: Option<Fault>, suspicious: &[Evidence]) -> Vec<Evidence> {
+    let event = case.event;
+    let mut evidence = vec![fact("anomaly_detected", event.anomaly_detected, "SCREEN-1")];
+    if let Some(score) = event.anomaly.score {
+        evidence.push(fact("anomaly.score", score, "SCREEN-1"));
+    }
+    if let Some(fault) = fault {
+        let path = format!("frequency_domain.{}.snr_db", fault.frequency_key());
+        evidence.push(fact(path, event.frequency_domain.line(fault).snr_db, "SCREEN-2"));
+        evidence.push(fact(
+            "frequency_domain.confidence",
+            event.frequency_domain.confidence,
+            "SCREEN-3",
+        ));
+    } else {
+        evidence.push(fact(
+            "frequency_domain.dominant_fault",
+            event.frequency_domain.dominant_fault,
+            "SCREEN-2",
+        ));
+    }
+    if event.anomaly.baseline.state == BaselineState::Learning {
+        evidence.push(fact("anomaly.baseline.state", "learning", "SCREEN-5"));
+        evidence.push(fact("anomaly.baseline.windows", event.anomaly.baseline.windows, "SCREEN-5"));
+    }
+    evidence.extend(suspicious.iter().cloned());
+    evidence
+}
+
+fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
+    match (finding, fault) {
+        (Finding::CannotJudge, _) => Text::new("판정 불가", "Cannot be judged"),
+        (Finding::Normal, _) => Text::new(
+            "이상 미감지. 특징량 교차 확인 결과도 정상",
+            "No anomaly; the cross-check of the features agrees",
+        ),
+        (Finding::Anomalous, Some(fault)) => named(case, fault, "이상 감지.", "Anomaly."),
+        (Finding::Anomalous, None) => Text::new(
+            "이상 감지. 결함 주파수로 부위를 특정할 수 없음",
+            "Anomaly; no defect frequency names the element",
+        ),
+        (Finding::Suspected | Finding::Confirmed, Some(fault)) => {
+            let (ko, en) = if finding == Finding::Confirmed {
+                (
+                    "이상 플래그는 없으나 특징량의 결함 징후가 지속됨.",
+                    "No anomaly flag, but the features keep showing a defect.",
+                )
+            } else {
+                (
+                    "이상 플래그는 없으나 특징량에 결함 징후가 있어 재확인 필요.",
+                    "No anomaly flag, but the features hint at a defect: to be confirmed.",
+                )
+            };
+            named(case, fault, ko, en)
+        }
+        (Finding::Suspected, None) => Text::new(
+            "이상 미감지이나 특징량이 정상과 어긋남. 반복 측정으로 확인 필요",
+            "No anomaly flag, but the features disagree: to be confirmed by further windows",
+        ),
+        (Finding::Confirmed, None) => Text::new(
+            "이상 플래그는 없으나 특징량의 이상이 지속됨",
+            "No anomaly flag, but the features stay out of the ordinary",
+        ),
+    }
+}
+
+fn named(case: &Case<'_>, fault: Fault, ko: &str, en: &str) -> Text {
+    let name = element(fault);
+    let line = frequency(fault);
+    match case.event.frequency_domain.line(fault).snr_db {
+        Some(snr) => {
+            let snr = figure(snr);
+            Text::new(
+                format!(
+                    "{ko} {} 결함 주파수({line})가 지배적이며 노이즈 플로어보다 {snr} dB 높음",
+                    name.ko
+                ),
+                format!(
+                    "{en} The {} frequency ({line}) dominates, {snr} dB above the floor",
+                    name.en
+                ),
+            )
+        }
+        None => Text::new(
+            format!("{ko} {} 결함 주파수({line})가 지배적임", name.ko),
+            format!("{en} The {} frequency ({line}) dominates", name.en),
+        ),
+    }
+}
+
+fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>) -> Vec<Doubt> {
+    let event = case.event;
+    let mut doubts = Vec::new();
+    if event.anomaly.baseline.state == BaselineState::Learning {
+        doubts.push(Doubt::medium(
+            "기준선 학습 중이어서 평소 수준과 비교할 수 없음",
+            "The baseline is still being learnt: no comparison with the usual level",
+        ));
+    }
+    if event.operating.shaft_speed_rpm.is_none() {
+        doubts.push(Doubt::medium(
+            "회전속도를 알 수 없어 결함 주파수를 확정할 수 없음",
+            "Shaft speed unknown: defect frequencies cannot be placed",
+        ));
+    }
+    if finding == Finding::Anomalous && fault.is_none() {
+        doubts.push(Doubt::medium(
+            "이상 징후는 뚜렷하나 결함 부위가 특정되지 않음",
+            "The anomaly is clear, the element at fault is not",
+        ));
+    }
+    if fault.is_some() && event.frequency_domain.confidence < rules.screening.sure_confidence {
+        doubts.push(Doubt::medium(
+            "결함 부위 판별의 신뢰도가 높지 않음",
+            "The element is named with moderate confidence only",
+        ));
+    }
+    if matches!(finding, Finding::Suspected | Finding::Confirmed) {
+        doubts.push(Doubt::medium(
+            "이상 플래그와 특징량이 서로 어긋남",
+            "The anomaly flag and the features disagree",
+        ));
+    }
+    if fault.is_some() && event.frequency_domain.method == Method::Fast {
+        doubts.push(Doubt {
+            level: pdm_shared::diagnosis::UncertaintyLevel::Low,
+            cause: Text::new("간이 분석 결과에 근거함", "Rests on the fast analysis path"),
+        });
+    }
+    if !event.signal_quality.flags.is_empty() {
+        let list = flags(&event.signal_quality.flags);
+        doubts.push(Doubt::medium(
+            format!("신호 품질 주의: {}", list.ko),
+            format!("Signal quality: {}", list.en),
+        ));
+    }
+    doubts
+}
+
+fn cannot_judge(case: &Case<'_>) -> Screening {
+    let event = case.event;
+    let stopped =
+        !event.operating.running || event.signal_quality.flags.contains(&QualityFlag::MachineOff);
+    let (why, doubt) = if stopped {
+        (
+            Text::new("설비 정지 상태로 판정 불가", "The machine stands: nothing to judge"),
+            Doubt::high(
+                "설비 정지 중이어서 이전 판정을 유지함",
+                "The machine stands; the former judgement is kept",
+            ),
+        )
+    } else {
+        let list = flags(&event.signal_quality.flags);
+        (
+            Text::new(
+                format!("신호 불량({})으로 판정 불가", list.ko),
+                format!("Bad signal ({}): cannot be judged", list.en),
+            ),
+            Doubt::high(
+                "센서 신호를 신뢰할 수 없어 이전 판정을 유지함",
+                "The signal cannot be trusted; the former judgement is kept",
+            ),
+        )
+    };
+    Screening {
+        finding: Finding::CannotJudge,
+        fault: None,
+        unflagged: case.before().map_or(0, |state| state.unflagged),
+        thought: Thought {
+            title: ThoughtTitle::InitialScreening,
+            conclusion: why,
+            evidence: vec![
+                fact("signal_quality.valid", event.signal_quality.valid, "SCREEN-0"),
+                fact("signal_quality.flags", &event.signal_quality.flags, "SCREEN-0"),
+                fact("operating.running", event.operating.running, "SCREEN-0"),
+            ],
+        },
+        doubts: vec![doubt],
+    }
+}
+
+fn flags(flags: &[QualityFlag]) -> Text {
+    if flags.is_empty() {
+        return Text::new("원인 미상", "cause unknown");
+    }
+    let words: Vec<Text> = flags.iter().map(|flag| flag_word(*flag)).collect();
+    let list = |pick: fn(&Text) -> &str| words.iter().map(pick).collect::<Vec<_>>().join(", ");
+    Text::new(list(|word| &word.ko), list(|word| &word.en))
+}
+
+fn flag_word(flag: QualityFlag) -> Text {
+    let (ko, en) = match flag {
+        QualityFlag::NotFinite => ("비정상 수치", "values that are no numbers"),
+        QualityFlag::Clipping => ("신호 포화", "clipping"),
+        QualityFlag::FlatLine => ("신호 없음", "flat line"),
+        QualityFlag::DropOut => ("신호 누락", "drop-out"),
+        QualityFlag::DcDrift => ("영점 이동", "DC drift"),
+        QualityFlag::SkiSlope => ("센서 취부 불량 의심", "ski slope, loose mount"),
+        QualityFlag::WrongRate => ("샘플링 속도 불일치", "wrong sampling rate"),
+        QualityFlag::MachineOff => ("설비 정지", "machine off"),
+        QualityFlag::TooShort => ("측정 길이 부족", "record too short"),
+    };
+    Text::new(ko, en)
+}

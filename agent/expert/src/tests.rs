@@ -1,0 +1,88 @@
+//! Claims about whole judgements, and properties that hold for all of them.
+
+use pdm_shared::clock::Timestamp;
+use pdm_shared::event::Event;
+
+use crate::case::{Case, Memory, RECALLED, Remembered};
+use crate::rules::Rules;
+use crate::{Judgement, judge};
+
+mod claims;
+mod properties;
+
+/// The contract's example: an outer race at stage 2, rising.
+fn example() -> Event {
+    serde_json::from_str(include_str!("../../../config/examples/event.json")).expect("event")
+}
+
+/// A healthy window of the same bearing.
+fn healthy() -> Event {
+    let mut event = example();
+    event.anomaly_detected = false;
+    event.anomaly.score = Some(0.05);
+    event.anomaly.contributors.clear();
+    event.time_domain.kurtosis = Some(3.1);
+    event.time_domain.iso_zone = Some(pdm_shared::event::IsoZone::A);
+    event.frequency_domain.dominant_fault = None;
+    event.frequency_domain.confidence = 0.0;
+    event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
+    event.trend.trend_direction = pdm_shared::event::TrendDirection::Stable;
+    event.rul = pdm_shared::event::Rul::unknown("no trend");
+    event
+}
+
+fn judge_one(event: &Event) -> Judgement {
+    judge_with(event, &Memory::default(), &Rules::default())
+}
+
+fn judge_with(event: &Event, memory: &Memory, rules: &Rules) -> Judgement {
+    judge(&Case { event, memory, now: event.measured_at.plus_seconds(2.0) }, rules)
+}
+
+/// A bearing that is judged event after event, each `step_s` later.
+struct Life {
+    memory: Memory,
+    rules: Rules,
+    at: Timestamp,
+    step_s: f64,
+}
+
+impl Life {
+    fn new() -> Self {
+        Self {
+            memory: Memory::default(),
+            rules: Rules::default(),
+            at: example().measured_at,
+            step_s: 3600.0,
+        }
+    }
+
+    fn next(&mut self, event: &Event) -> Judgement {
+        let mut event = event.clone();
+        event.measured_at = self.at;
+        self.at = self.at.plus_seconds(self.step_s);
+        let judgement = judge_with(&event, &self.memory, &self.rules);
+        let ungrounded = crate::grounding::ungrounded(&judgement.diagnosis, &event, &self.memory);
+        assert_eq!(ungrounded, Vec::<String>::new(), "{:#?}", judgement.diagnosis);
+        self.memory.recent.insert(
+            0,
+            Remembered {
+                measured_at: event.measured_at,
+                risk: judgement.diagnosis.risk_level,
+                stage: judgement.diagnosis.fault_stage,
+                fault: judgement.diagnosis.fault_type,
+            },
+        );
+        self.memory.recent.truncate(RECALLED);
+        self.memory.state = judgement.state.clone();
+        judgement
+    }
+
+    fn repeat(&mut self, event: &Event, times: usize) -> Judgement {
+        let mut last = self.next(event);
+        for _ in 1..times {
+            last = self.next(event);
+        }
+        last
+    }
+}

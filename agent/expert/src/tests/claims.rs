@@ -1,0 +1,277 @@
+//! One claim a rule.
+
+use pdm_shared::diagnosis::{DegradationSpeed, ThoughtTitle, UncertaintyLevel};
+use pdm_shared::event::{Harmonic, IsoZone, QualityFlag, Rul, TrendDirection};
+use pdm_shared::fault::Fault;
+use pdm_shared::risk::RiskLevel;
+
+use super::{Life, example, healthy, judge_one, judge_with};
+use crate::rules::Rules;
+
+fn used(judgement: &crate::Judgement, rule: &str) -> bool {
+    judgement
+        .diagnosis
+        .thoughts
+        .iter()
+        .flat_map(|thought| &thought.evidence)
+        .any(|evidence| evidence.rule.as_deref() == Some(rule))
+}
+
+/// R-AGENT-4, R-AGENT-7: the contract's own event and diagnosis.
+#[test]
+fn the_contracts_event_is_judged_as_the_contract_shows() {
+    let diagnosis = judge_one(&example()).diagnosis;
+    assert_eq!(diagnosis.fault_type, Some(Fault::OuterRace));
+    assert_eq!((diagnosis.fault_stage, diagnosis.risk_level), (2, RiskLevel::Warning));
+    assert_eq!(diagnosis.degradation.speed, DegradationSpeed::Moderate);
+    assert_eq!(diagnosis.rul_assessment.hours, Some(120.0));
+    assert_eq!(diagnosis.uncertainty.level, UncertaintyLevel::Low, "{:?}", diagnosis.uncertainty);
+    let titles: Vec<ThoughtTitle> =
+        diagnosis.thoughts.iter().map(|thought| thought.title).collect();
+    assert_eq!(
+        titles,
+        [
+            ThoughtTitle::InitialScreening,
+            ThoughtTitle::PfStage,
+            ThoughtTitle::Degradation,
+            ThoughtTitle::Rul,
+            ThoughtTitle::OverallRisk
+        ]
+    );
+}
+
+#[test]
+fn every_evidence_of_the_event_stands_in_the_event() {
+    let event = example();
+    let json = serde_json::to_value(&event).expect("json");
+    for evidence in judge_one(&event).diagnosis.thoughts.iter().flat_map(|t| &t.evidence) {
+        if evidence.path.starts_with("config.") || evidence.path.starts_with("memory.") {
+            continue;
+        }
+        let (path, length) = match evidence.path.strip_suffix(".length") {
+            Some(path) => (path, true),
+            None => (evidence.path.as_str(), false),
+        };
+        let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
+        let found = json.pointer(&pointer).unwrap_or_else(|| panic!("{pointer}"));
+        let found = if length {
+            serde_json::json!(found.as_array().expect("list").len())
+        } else {
+            found.clone()
+        };
+        assert_eq!(found, evidence.value, "{pointer}");
+    }
+}
+
+#[test]
+fn a_healthy_window_is_normal_after_the_cross_check() {
+    let judgement = judge_one(&healthy());
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Normal);
+    assert_eq!(judgement.diagnosis.fault_stage, 0);
+    assert!(judgement.diagnosis.thoughts[0].conclusion.ko.contains("교차 확인"));
+}
+
+#[test]
+fn unflagged_evidence_must_stand_three_times_before_it_moves_the_risk() {
+    let mut event = healthy();
+    event.time_domain.kurtosis = Some(9.0);
+    let mut life = Life::new();
+    assert_eq!(life.repeat(&event, 2).diagnosis.risk_level, RiskLevel::Normal);
+    let third = life.next(&event);
+    assert_eq!(third.diagnosis.risk_level, RiskLevel::Watch);
+    assert!(used(&third, "SCREEN-4"));
+}
+
+#[test]
+fn a_bad_signal_keeps_the_risk_and_raises_the_uncertainty() {
+    let mut life = Life::new();
+    life.next(&example());
+    let mut bad = healthy();
+    bad.signal_quality.valid = false;
+    bad.signal_quality.flags = vec![QualityFlag::FlatLine];
+    let judgement = life.next(&bad);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Warning);
+    assert_eq!(judgement.diagnosis.uncertainty.level, UncertaintyLevel::High);
+    assert!(judgement.diagnosis.thoughts[0].conclusion.ko.contains("판정 불가"));
+}
+
+#[test]
+fn a_standing_machine_is_neither_healthy_nor_faulty() {
+    let mut off = healthy();
+    off.operating.running = false;
+    let mut life = Life::new();
+    life.next(&example());
+    let judgement = life.repeat(&off, 100);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Warning);
+    assert!(judgement.diagnosis.thoughts[0].conclusion.ko.contains("설비 정지"));
+}
+
+#[test]
+fn harmonics_with_sidebands_are_stage_three() {
+    let mut event = example();
+    let line = &mut event.frequency_domain.bpfo;
+    line.harmonics.push(Harmonic { n: 3, frequency_hz: 322.2, snr_db: 11.0 });
+    line.sidebands.count = 4;
+    let judgement = judge_one(&event);
+    assert_eq!(judgement.diagnosis.fault_stage, 3);
+    assert!(used(&judgement, "STAGE-3A"));
+}
+
+#[test]
+fn lines_in_zone_d_are_stage_four_and_critical() {
+    let mut event = example();
+    event.time_domain.iso_zone = Some(IsoZone::D);
+    let judgement = judge_one(&event);
+    assert_eq!(
+        (judgement.diagnosis.fault_stage, judgement.diagnosis.risk_level),
+        (4, RiskLevel::Critical)
+    );
+}
+
+#[test]
+fn kurtosis_that_falls_while_the_level_is_up_is_no_recovery() {
+    let mut life = Life::new();
+    let mut event = example();
+    event.time_domain.kurtosis = Some(9.0);
+    life.next(&event);
+    event.time_domain.kurtosis = Some(3.6);
+    event.anomaly.contributors = vec!["rms_g".to_owned()];
+    let judgement = life.next(&event);
+    assert_eq!(judgement.diagnosis.fault_stage, 3);
+    assert!(used(&judgement, "STAGE-3E"));
+}
+
+#[test]
+fn a_floor_that_drowns_the_lines_is_stage_four() {
+    let mut life = Life::new();
+    life.next(&healthy());
+    life.next(&example());
+    let mut end = example();
+    end.frequency_domain.dominant_fault = None;
+    end.frequency_domain.noise_floor_g = Some(0.004);
+    let judgement = life.next(&end);
+    assert_eq!(judgement.diagnosis.fault_stage, 4);
+    assert!(used(&judgement, "STAGE-4B"));
+    assert_eq!(judgement.diagnosis.fault_type, Some(Fault::OuterRace), "remembered");
+}
+
+#[test]
+fn velocity_alone_is_the_rotor_not_the_bearing() {
+    let mut event = healthy();
+    event.anomaly_detected = true;
+    event.anomaly.contributors = vec!["velocity_rms_mm_s".to_owned()];
+    let judgement = judge_one(&event);
+    assert_eq!(
+        (judgement.diagnosis.fault_stage, judgement.diagnosis.risk_level),
+        (0, RiskLevel::Watch)
+    );
+    assert!(judgement.diagnosis.recommendation.ko.contains("축정렬"));
+}
+
+#[test]
+fn acceleration_takes_the_lower_bound_and_is_rapid() {
+    let mut event = example();
+    event.trend.acceleration_detected = true;
+    event.frequency_domain.dominant_fault = None;
+    event.anomaly.contributors = vec!["kurtosis".to_owned()];
+    let diagnosis = judge_one(&event).diagnosis;
+    assert_eq!(diagnosis.degradation.speed, DegradationSpeed::Rapid);
+    assert_eq!(diagnosis.rul_assessment.basis.as_deref(), Some("ci_low_hours"));
+    assert!(diagnosis.rul_assessment.conservative);
+}
+
+#[test]
+fn a_life_shorter_than_the_lead_time_is_critical() {
+    let mut event = example();
+    event.rul.hours = Some(100.0);
+    event.rul.ci_low_hours = Some(60.0);
+    let judgement = judge_one(&event);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Critical);
+    assert!(used(&judgement, "RISK-5"));
+    assert!(judgement.diagnosis.recommendation.ko.contains("LOTO"));
+}
+
+#[test]
+fn an_unknown_life_is_said_to_be_unknown() {
+    let mut event = example();
+    event.rul = Rul::unknown("no significant trend");
+    let diagnosis = judge_one(&event).diagnosis;
+    assert_eq!(diagnosis.rul_assessment.hours, None);
+    assert_eq!(diagnosis.rul_assessment.unknown.as_deref(), Some("no significant trend"));
+    assert_ne!(diagnosis.uncertainty.level, UncertaintyLevel::Low);
+}
+
+#[test]
+fn a_critical_asset_is_one_level_higher() {
+    let mut rules = Rules::default();
+    rules.risk.critical_asset = true;
+    let judgement = judge_with(&example(), &crate::case::Memory::default(), &rules);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Critical);
+}
+
+#[test]
+fn the_risk_falls_only_after_lasting_improvement() {
+    let mut life = Life::new();
+    life.next(&example());
+    let after = life.rules.risk.downgrade_after as usize;
+    assert_eq!(life.repeat(&healthy(), after - 1).diagnosis.risk_level, RiskLevel::Warning);
+    let judgement = life.next(&healthy());
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Normal);
+    assert_eq!((judgement.diagnosis.fault_stage, judgement.diagnosis.fault_type), (0, None));
+}
+
+#[test]
+fn one_bad_window_in_the_improvement_starts_it_again() {
+    let mut life = Life::new();
+    life.next(&example());
+    for _ in 0..3 {
+        life.repeat(&healthy(), 29);
+        life.next(&example());
+    }
+    assert_eq!(life.repeat(&healthy(), 29).diagnosis.risk_level, RiskLevel::Warning);
+}
+
+#[test]
+fn a_late_event_does_not_lower_the_risk_nor_count_as_better() {
+    let mut life = Life::new();
+    life.next(&example());
+    let state = life.memory.state.clone();
+    let mut late = healthy();
+    late.measured_at = example().measured_at.plus_seconds(-60.0);
+    let judgement = judge_with(&late, &life.memory, &life.rules);
+    assert!(judgement.late);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Warning);
+    assert_eq!(judgement.state.points, state.points);
+}
+
+#[test]
+fn a_bearing_stands_as_its_worst_measuring_point() {
+    let mut life = Life::new();
+    life.next(&example());
+    let mut other = healthy();
+    other.measuring_point = Some("DE-V".parse().expect("name"));
+    let judgement = life.repeat(&other, 100);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Warning);
+    assert!(judgement.diagnosis.thoughts[4].conclusion.ko.contains("다른 측정점"));
+}
+
+/// A run to failure whose bearing never shows a defect line, as in FEMTO.
+#[test]
+fn a_bearing_without_lines_still_goes_from_normal_to_critical() {
+    let mut life = Life::new();
+    let mut event = healthy();
+    let mut seen = vec![life.repeat(&event, 20).diagnosis.risk_level];
+    event.anomaly_detected = true;
+    event.anomaly.contributors = vec!["envelope_rms_g".to_owned()];
+    seen.push(life.repeat(&event, 5).diagnosis.risk_level);
+    event.anomaly.contributors = vec!["rms_g".to_owned(), "envelope_rms_g".to_owned()];
+    event.trend.trend_direction = TrendDirection::Rising;
+    seen.push(life.repeat(&event, 5).diagnosis.risk_level);
+    event.time_domain.kurtosis = Some(6.0);
+    event.trend.acceleration_detected = true;
+    seen.push(life.repeat(&event, 5).diagnosis.risk_level);
+    assert_eq!(seen, RiskLevel::ALL);
+    let last = life.next(&event).diagnosis;
+    assert_eq!(last.fault_type, None);
+    assert_ne!(last.uncertainty.level, UncertaintyLevel::Low);
+}

@@ -1,0 +1,129 @@
+//! How facts are put into words: element names, figures, spans of time, evidence.
+
+use pdm_shared::diagnosis::{Evidence, UncertaintyLevel};
+use pdm_shared::fault::Fault;
+use pdm_shared::text::Text;
+use serde::Serialize;
+
+/// The element's name for people.
+pub fn element(fault: Fault) -> Text {
+    match fault {
+        Fault::OuterRace => Text::new("외륜", "outer race"),
+        Fault::InnerRace => Text::new("내륜", "inner race"),
+        Fault::Ball => Text::new("전동체", "rolling element"),
+        Fault::Cage => Text::new("보지기", "cage"),
+    }
+}
+
+/// The name of the element's defect frequency.
+pub const fn frequency(fault: Fault) -> &'static str {
+    match fault {
+        Fault::OuterRace => "BPFO",
+        Fault::InnerRace => "BPFI",
+        Fault::Ball => "2×BSF",
+        Fault::Cage => "FTF",
+    }
+}
+
+/// A figure with three significant digits, whole above 100, without trailing zeros.
+pub fn figure(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let decimals = (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A number of hours for people: hours below two days, whole days (rounded down) from there.
+pub fn hours(value: f64) -> Text {
+    if value < 48.0 {
+        let figure = figure(value);
+        Text::new(format!("{figure}시간"), format!("{figure} h"))
+    } else {
+        let days = (value / 24.0).floor();
+        Text::new(format!("{days:.0}일"), format!("{days:.0} days"))
+    }
+}
+
+/// How long ago something was, in natural words; whole units, rounded down.
+pub fn ago(seconds: f64) -> Text {
+    let unit = |count: f64, ko: &str, en: &str| {
+        let count = count.floor();
+        let plural = if count > 1.0 { "s" } else { "" };
+        Text::new(format!("{count:.0}{ko} 전"), format!("{count:.0} {en}{plural} ago"))
+    };
+    if seconds < 60.0 {
+        Text::new("방금 전", "just now")
+    } else if seconds < 3600.0 {
+        unit(seconds / 60.0, "분", "minute")
+    } else if seconds < 86_400.0 {
+        unit(seconds / 3600.0, "시간", "hour")
+    } else {
+        unit(seconds / 86_400.0, "일", "day")
+    }
+}
+
+/// One fact with the rule that used it.
+pub fn fact(path: impl Into<String>, value: impl Serialize, rule: &str) -> Evidence {
+    Evidence {
+        path: path.into(),
+        value: serde_json::to_value(value).unwrap_or(serde_json::Value::Null),
+        rule: Some(rule.to_owned()),
+        source: None,
+    }
+}
+
+/// A reason not to be surer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// How much it weighs.
+    pub level: UncertaintyLevel,
+    /// What it is.
+    pub cause: Text,
+}
+
+impl Doubt {
+    /// A doubt of medium weight.
+    pub fn medium(ko: impl Into<String>, en: impl Into<String>) -> Self {
+        Self { level: UncertaintyLevel::Medium, cause: Text::new(ko, en) }
+    }
+
+    /// A doubt that leaves hardly more than a suspicion.
+    pub fn high(ko: impl Into<String>, en: impl Into<String>) -> Self {
+        Self { level: UncertaintyLevel::High, cause: Text::new(ko, en) }
+    }
+}
+
+/// Sentences joined by a space, in both languages.
+pub fn joined(parts: &[Text]) -> Text {
+    let join = |pick: fn(&Text) -> &str| parts.iter().map(pick).collect::<Vec<_>>().join(" ");
+    Text::new(join(|part| &part.ko), join(|part| &part.en))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_significant_digits() {
+        for (value, text) in
+            [(18.23, "18.2"), (0.002_13, "0.00213"), (1234.4, "1234"), (3.0, "3"), (0.0, "0")]
+        {
+            assert_eq!(figure(value), text);
+        }
+    }
+
+    #[test]
+    fn times_are_told_in_the_unit_a_person_would_use() {
+        assert_eq!(ago(20.0).ko, "방금 전");
+        assert_eq!(ago(130.0), Text::new("2분 전", "2 minutes ago"));
+        assert_eq!(ago(5.5 * 86_400.0), Text::new("5일 전", "5 days ago"));
+        assert_eq!(hours(120.0), Text::new("5일", "5 days"));
+        assert_eq!(hours(6.25), Text::new("6.25시간", "6.25 h"));
+    }
+}
