@@ -1,8 +1,18 @@
 //! The agent: events in, judgement, memory and notification out. It interprets, it never computes.
 //!
-//! [`service`] starts and stops it; [`settings`] is what `agent.toml` says; [`progress`] is what the
-//! program that started it may watch.
+//! The flow: `mqtt` → `intake` → [`store`] → `judging` ([`workflow`]) → the outbox in
+//! [`store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
+//! says; [`progress`] is what the program that started it may watch.
 
+pub mod cli;
 pub mod progress;
 pub mod service;
 pub mod settings;
+pub mod store;
+pub mod workflow;
+
+mod http;
+mod intake;
+mod judging;
+mod mqtt;
+mod notify;

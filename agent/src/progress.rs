@@ -51,6 +51,8 @@ pub struct Progress {
     pub unjudged: u64,
     /// Publications and notifications waiting in the outbox, earlier runs included.
     pub unsent: u64,
+    /// The broker has confirmed the subscriptions: from now on it keeps events for the agent.
+    pub subscribed: bool,
 }
 
 /// How a bearing stands after its last judgement.
@@ -109,5 +111,26 @@ impl Reporter {
 
     pub(crate) fn live(&self) -> broadcast::Sender<Live> {
         self.live.clone()
+    }
+
+    pub(crate) fn update(&self, change: impl FnOnce(&mut Progress)) {
+        self.progress.send_modify(change);
+    }
+
+    pub(crate) fn stands(&self, bearing: &BearingKey, now: Standing) {
+        let mut before = RiskLevel::Normal;
+        self.standings.send_modify(|standings| {
+            if let Some(standing) = standings.insert(bearing.clone(), now.clone()) {
+                before = standing.risk;
+            }
+        });
+        if before != now.risk {
+            // nobody may be watching
+            let _watchers = self.live.send(Live::Risk { bearing: bearing.clone(), before, now });
+        }
+    }
+
+    pub(crate) fn notified(&self, notification: Notification) {
+        let _watchers = self.live.send(Live::Notified(Box::new(notification)));
     }
 }

@@ -1,0 +1,61 @@
+//! What people type: one file a command, each with its arguments, help and exit codes.
+
+use clap::{CommandFactory, Parser, Subcommand};
+use pdm_shared::exit::Exit;
+pub use pdm_shared::exit::{Failure, exit_of};
+
+pub mod check;
+pub mod judge;
+pub mod migrate;
+pub mod run;
+
+mod failure;
+
+/// Judges bearing events and tells people: intake, judgement in five thoughts, notification.
+#[derive(Debug, Parser)]
+#[command(name = "pdm-agent", version, about, propagate_version = true)]
+pub struct Cli {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Take events in, judge them and tell people until stopped
+    Run(run::Args),
+    /// Check configuration and connections
+    Check(check::Args),
+    /// Create the store's schema or bring it up to date
+    Migrate(migrate::Args),
+    /// Judge one event without any side effect
+    Judge(judge::Args),
+    /// Print shell completions
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs one command to its end.
+///
+/// # Errors
+/// Whatever stopped it, with its context; [`exit_of`] tells the exit code.
+pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Migrate(args) => migrate::run(&args),
+        Command::Judge(args) => judge::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "pdm-agent",
+                &mut std::io::stdout().lock(),
+            );
+            Ok(Exit::Ok)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! `pdm-agent check`: configuration first, then every connection; one line each.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pdm_shared::exit::{Exit, Failure};
+
+use super::failure;
+use crate::mqtt;
+use crate::notify::email::Email;
+use crate::notify::webhook::Webhook;
+use crate::service::{StartError, install_cryptography, open_store};
+use crate::settings::AgentSettings;
+
+/// How long each connection may take.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  pdm-agent check --config /etc/pdm/agent.toml
+
+Nothing is published and nobody is told. Exit codes: 0 all well, 69 something cannot be reached,
+78 bad configuration")]
+pub struct Args {
+    /// The configuration
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
+    config: PathBuf,
+    /// Look at the configuration only
+    #[arg(long)]
+    offline: bool,
+}
+
+/// What was looked at, and what is wrong with it.
+struct Finding {
+    what: String,
+    wrong: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    install_cryptography();
+    let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    // files and secrets that the configuration names
+    mqtt::options(&settings.broker, &settings.broker.client_id)
+        .map_err(|error| failure::start(error.into()))?;
+    crate::service::channels(&settings.notify).map_err(failure::start)?;
+    let mut findings =
+        vec![Finding { what: format!("configuration {}", args.config.display()), wrong: None }];
+    if !args.offline {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(failure::runtime)?;
+        findings.extend(runtime.block_on(connections(&settings))?);
+    }
+    let mut out = std::io::stdout().lock();
+    for finding in &findings {
+        match &finding.wrong {
+            None => writeln!(out, "ok    {}", finding.what)?,
+            Some(wrong) => writeln!(out, "FAIL  {}: {wrong}", finding.what)?,
+        }
+    }
+    let failed = findings.iter().filter(|finding| finding.wrong.is_some()).count();
+    if failed == 0 {
+        return Ok(Exit::Ok);
+    }
+    let error = anyhow::anyhow!("{failed} of {} cannot be reached", findings.len());
+    Err(Failure::new(Exit::Unavailable, error).into())
+}
+
+async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> {
+    let mut findings = Vec::new();
+    let store = match open_store(&settings.store).await {
+        Ok(store) => {
+            store.close().await;
+            None
+        }
+        Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
+    };
+    findings.push(Finding { what: format!("store {:?}", settings.store), wrong: store });
+    findings.push(Finding {
+        what: format!("broker {}:{}", settings.broker.host, settings.broker.port),
+        wrong: in_time(broker(settings)).await,
+    });
+    if let Some(email) = &settings.notify.email {
+        let probe = Email::new(email).map_err(|error| failure::start(StartError::Email(error)))?;
+        findings.push(Finding {
+            what: format!("mail server {}", email.host),
+            wrong: in_time(async { probe.probe().await.err() }).await,
+        });
+    }
+    for hook in &settings.notify.webhook {
+        let probe =
+            Webhook::new(hook).map_err(|error| failure::start(StartError::Webhook(error)))?;
+        findings.push(Finding {
+            what: format!("web hook {}", hook.name),
+            wrong: in_time(async { probe.probe().await.err() }).await,
+        });
+    }
+    Ok(findings)
+}
+
+async fn in_time(probe: impl Future<Output = Option<String>>) -> Option<String> {
+    tokio::time::timeout(WAIT, probe)
+        .await
+        .unwrap_or_else(|_elapsed| Some(format!("no answer within {} s", WAIT.as_secs())))
+}
+
+/// Connects under another name, so that a running agent keeps its session.
+async fn broker(settings: &AgentSettings) -> Option<String> {
+    use rumqttc::v5::mqttbytes::v5::Packet;
+    use rumqttc::v5::{AsyncClient, Event};
+    let client_id = format!("{}-check", settings.broker.client_id);
+    let mut options = match mqtt::options(&settings.broker, &client_id) {
+        Ok(options) => options,
+        Err(error) => return Some(format!("{:#}", anyhow::Error::new(error))),
+    };
+    options.set_clean_start(true);
+    let (client, mut events) = AsyncClient::new(options, 4);
+    loop {
+        match events.poll().await {
+            Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                let _closing = client.try_disconnect();
+                return None;
+            }
+            Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
+            Err(error) => return Some(error.to_string()),
+        }
+    }
+}

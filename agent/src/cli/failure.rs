@@ -1,0 +1,36 @@
+//! Which exit code each error stands for.
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::exit::{Exit, Failure};
+
+use crate::service::StartError;
+use crate::store::StoreError;
+
+/// A configuration that cannot be used: 78.
+pub(super) fn config(error: ConfigError) -> Failure {
+    Failure::new(Exit::Config, error)
+}
+
+/// A store that cannot be had.
+pub(super) fn store(error: StoreError) -> Failure {
+    let exit = match &error {
+        StoreError::Unavailable(_) | StoreError::Open { .. } => Exit::Unavailable,
+        StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,
+    };
+    Failure::new(exit, error)
+}
+
+/// An agent that did not start.
+pub(super) fn start(error: StartError) -> Failure {
+    let exit = match error {
+        StartError::Store(error) => return store(error),
+        StartError::Broker(_) | StartError::Email(_) | StartError::Webhook(_) => Exit::Config,
+        StartError::Http { .. } => Exit::Unavailable,
+    };
+    Failure::new(exit, error)
+}
+
+/// A runtime that cannot be made.
+pub(super) fn runtime(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Software, anyhow::Error::new(error).context("cannot start the runtime"))
+}

@@ -1,0 +1,173 @@
+//! `pdm-agent judge`: one event, no memory, no side effect.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use pdm_expert::case::{Case, Memory};
+use pdm_expert::judge;
+use pdm_expert::rules::Rules;
+use pdm_expert::wording::element;
+use pdm_shared::clock::{Clock, SystemClock};
+use pdm_shared::diagnosis::{Diagnosis, Thought, ThoughtTitle, UncertaintyLevel};
+use pdm_shared::event::Event;
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::text::{Language, Text};
+
+use super::failure;
+
+/// Arguments of `judge`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent judge event.json
+  pdm-agent judge event.json --json | jq .risk_level
+  pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
+
+Exit codes: 0 judged, 65 not an event, 66 no such file, 78 bad rules")]
+pub struct Args {
+    /// The event (`pdm.event/1`); `-` reads standard input
+    event: PathBuf,
+    /// Print the diagnosis (`pdm.diagnosis/1`) instead of the card
+    #[arg(long)]
+    json: bool,
+    /// Thresholds instead of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Language of the card
+    #[arg(long, value_enum, default_value = "ko")]
+    lang: Lang,
+}
+
+/// Language of the card.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Lang {
+    /// Korean
+    Ko,
+    /// English
+    En,
+}
+
+impl From<Lang> for Language {
+    fn from(lang: Lang) -> Self {
+        match lang {
+            Lang::Ko => Self::Ko,
+            Lang::En => Self::En,
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let rules = match &args.rules {
+        Some(path) => Rules::read(path).map_err(failure::config)?,
+        None => Rules::default(),
+    };
+    let text = read(&args.event)?;
+    let event = parse(&args.event, &text)?;
+    let memory = Memory::default();
+    let case = Case { event: &event, memory: &memory, now: SystemClock.now() };
+    let diagnosis = judge(&case, &rules).diagnosis;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &diagnosis)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", card(&diagnosis, args.lang.into()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let done = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        std::fs::read(path).map(|read| bytes = read)
+    };
+    done.with_context(|| format!("cannot read {}", path.display()))
+        .map_err(|error| Failure::new(Exit::NoInput, error))?;
+    String::from_utf8(bytes)
+        .with_context(|| format!("{} is not UTF-8", path.display()))
+        .map_err(|error| Failure::new(Exit::BadInput, error))
+}
+
+fn parse(path: &Path, text: &str) -> Result<Event, Failure> {
+    let bad = |error: anyhow::Error| Failure::new(Exit::BadInput, error);
+    let event: Event = serde_json::from_str(text)
+        .with_context(|| format!("{} is not an event", path.display()))
+        .map_err(bad)?;
+    event
+        .check()
+        .with_context(|| format!("{} is not a valid event", path.display()))
+        .map_err(bad)?;
+    Ok(event)
+}
+
+/// The five thoughts for a person at a terminal.
+fn card(diagnosis: &Diagnosis, language: Language) -> String {
+    let say = |text: &Text| text.in_language(language).to_owned();
+    let label = |ko: &str, en: &str| say(&Text::new(ko, en));
+    let mut card = String::new();
+    let risk = diagnosis.risk_level;
+    let named = diagnosis.fault_type.map_or_else(
+        || label("결함 부위 미특정", "no element named"),
+        |fault| format!("{} {}", say(&element(fault)), label("결함", "fault")),
+    );
+    // writing to a String cannot fail
+    let _infallible = writeln!(
+        card,
+        "{} {}  [{}]  {named}, {} {}",
+        diagnosis.equipment_id,
+        diagnosis.bearing_id,
+        say(&risk.label()),
+        label("P-F 단계", "P-F stage"),
+        diagnosis.fault_stage,
+    );
+    for (number, thought) in diagnosis.thoughts.iter().enumerate() {
+        let title = say(&title(thought.title));
+        let _infallible =
+            writeln!(card, "\n{}. {title}\n   {}", number + 1, say(&thought.conclusion));
+        evidence(&mut card, thought);
+    }
+    let certainty = match diagnosis.uncertainty.level {
+        UncertaintyLevel::Low => label("낮음", "low"),
+        UncertaintyLevel::Medium => label("중간", "medium"),
+        UncertaintyLevel::High => label("높음", "high"),
+    };
+    let _infallible = writeln!(card, "\n{}: {certainty}", label("불확실성", "Uncertainty"));
+    for cause in &diagnosis.uncertainty.causes {
+        let _infallible = writeln!(card, "   - {}", say(cause));
+    }
+    let _infallible = writeln!(
+        card,
+        "{}: {}\n{}: {}",
+        label("이력", "Memory"),
+        say(&diagnosis.memory.summary),
+        label("권고", "Recommendation"),
+        say(&diagnosis.recommendation),
+    );
+    card
+}
+
+fn evidence(card: &mut String, thought: &Thought) {
+    for fact in &thought.evidence {
+        let rule = fact.rule.as_deref().unwrap_or("");
+        let _infallible = writeln!(card, "     {rule:<9} {} = {}", fact.path, fact.value);
+    }
+}
+
+fn title(title: ThoughtTitle) -> Text {
+    match title {
+        ThoughtTitle::InitialScreening => Text::new("초기 판별", "Initial screening"),
+        ThoughtTitle::PfStage => Text::new("진행 단계", "P-F stage"),
+        ThoughtTitle::Degradation => Text::new("열화 속도", "Degradation"),
+        ThoughtTitle::Rul => Text::new("잔여수명", "Remaining life"),
+        ThoughtTitle::OverallRisk => Text::new("종합 위험도", "Overall risk"),
+    }
+}

@@ -1,0 +1,67 @@
+//! Health and metrics for the machine's own monitoring, on loopback by default.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::store::Store;
+
+/// The process's recorder; the first to ask installs it. Absent if another one was there before.
+fn recorder() -> Option<&'static PrometheusHandle> {
+    static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+    RECORDER
+        .get_or_init(|| {
+            PrometheusBuilder::new()
+                .install_recorder()
+                .inspect_err(|error| tracing::warn!(%error, "another recorder has the metrics"))
+                .ok()
+        })
+        .as_ref()
+}
+
+/// Serves until `stop`.
+pub(crate) async fn serve(
+    listener: tokio::net::TcpListener,
+    store: Arc<dyn Store>,
+    stop: CancellationToken,
+) {
+    recorder();
+    let router = Router::new()
+        .route("/healthz", get(health))
+        .route("/metrics", get(metrics_text))
+        .with_state(store);
+    let served = axum::serve(listener, router)
+        .with_graceful_shutdown(async move { stop.cancelled().await })
+        .await;
+    if let Err(error) = served {
+        tracing::error!(%error, "health and metrics are no longer served");
+    }
+}
+
+async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static str) {
+    match store.ping().await {
+        Ok(()) => (StatusCode::OK, "ok\n"),
+        Err(error) => {
+            tracing::warn!(%error, "not healthy");
+            (StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
+        }
+    }
+}
+
+async fn metrics_text(State(store): State<Arc<dyn Store>>) -> (StatusCode, String) {
+    if let Ok(backlog) = store.backlog().await {
+        metrics::gauge!("pdm_agent_unjudged_events").set(backlog.unjudged as f64);
+        metrics::gauge!("pdm_agent_outbox_waiting").set(backlog.unsent as f64);
+        metrics::gauge!("pdm_agent_outbox_given_up").set(backlog.given_up as f64);
+        metrics::gauge!("pdm_agent_dead_letters").set(backlog.dead_letters as f64);
+    }
+    match recorder() {
+        Some(handle) => (StatusCode::OK, handle.render()),
+        None => (StatusCode::NOT_IMPLEMENTED, "another recorder has the metrics\n".to_owned()),
+    }
+}

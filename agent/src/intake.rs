@@ -1,0 +1,146 @@
+//! From message to stored row: a bounded queue, one transaction a batch, acknowledgements in the
+//! order of arrival after the commit, then receipts.
+//!
+//! While the store is away nothing is acknowledged and the broker keeps what it has; the receive
+//! maximum bounds what waits here. A message that is refused is stored as a dead letter and
+//! acknowledged: it never stops the flow.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_shared::clock::SharedClock;
+use pdm_shared::topic::{Prefix, Topic};
+use tokio::sync::{Notify, mpsc};
+
+use crate::mqtt::receiver::Delivery;
+use crate::progress::Reporter;
+use crate::store::{Incoming, Store, StoreError, Stored};
+
+mod parse;
+pub(crate) mod receipts;
+
+/// Pause before a batch is tried again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// Stores what is received.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: SharedClock,
+    pub(crate) prefix: Prefix,
+    pub(crate) batch: usize,
+    pub(crate) reporter: Reporter,
+    /// Rung after every commit with new events.
+    pub(crate) stored: Arc<Notify>,
+    /// Who is owed a receipt.
+    pub(crate) owed: Arc<receipts::Owed>,
+    /// Events of a gateway after which its receipt does not wait.
+    pub(crate) receipt_after_events: u64,
+}
+
+impl Intake {
+    /// Stores until the queue is closed and empty.
+    pub(crate) async fn run(self, mut queue: mpsc::Receiver<Delivery>) {
+        let mut deliveries = Vec::with_capacity(self.batch);
+        while queue.recv_many(&mut deliveries, self.batch).await > 0 {
+            let now = self.clock.now();
+            let batch: Vec<Incoming> = deliveries
+                .iter()
+                .map(|delivery| {
+                    parse::parse(&self.prefix, &delivery.topic(), delivery.payload(), now)
+                })
+                .collect();
+            let stored = self.store_until_done(&batch).await;
+            for delivery in deliveries.drain(..) {
+                delivery.acknowledge().await;
+            }
+            self.report(&stored);
+        }
+    }
+
+    /// Tries until the batch is stored; the messages stay unacknowledged meanwhile.
+    async fn store_until_done(&self, batch: &[Incoming]) -> Stored {
+        let topic = Topic::DeadLetter.under(&self.prefix);
+        loop {
+            match self.store.store(batch, self.clock.now(), &topic).await {
+                Ok(stored) => return stored,
+                Err(StoreError::Content { what, reason }) => {
+                    return self.store_one_by_one(batch, &topic, what, &reason).await;
+                }
+                Err(error) => self.wait_for_store(&error).await,
+            }
+        }
+    }
+
+    /// The store refuses the batch because of what stands in it: find the message and refuse it.
+    async fn store_one_by_one(
+        &self,
+        batch: &[Incoming],
+        topic: &str,
+        what: &'static str,
+        reason: &str,
+    ) -> Stored {
+        tracing::warn!(what, reason, messages = batch.len(), "the store refuses a batch");
+        let mut all = Stored::default();
+        for message in batch {
+            let mut message = std::borrow::Cow::Borrowed(message);
+            loop {
+                let one = std::slice::from_ref(message.as_ref());
+                match self.store.store(one, self.clock.now(), topic).await {
+                    Ok(stored) => {
+                        all.add(stored);
+                        break;
+                    }
+                    Err(StoreError::Content { what, reason }) => {
+                        let Some(refused) =
+                            parse::refused(&message, what, &reason, self.clock.now())
+                        else {
+                            tracing::error!(what, reason, "a message cannot even be refused");
+                            break;
+                        };
+                        message = std::borrow::Cow::Owned(refused);
+                    }
+                    Err(error) => self.wait_for_store(&error).await,
+                }
+            }
+        }
+        all
+    }
+
+    async fn wait_for_store(&self, error: &StoreError) {
+        metrics::counter!("pdm_agent_store_errors_total").increment(1);
+        tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot store, trying on");
+        tokio::time::sleep(RETRY).await;
+    }
+
+    fn report(&self, stored: &Stored) {
+        metrics::counter!("pdm_agent_events_stored_total").increment(stored.events);
+        metrics::counter!("pdm_agent_events_duplicate_total").increment(stored.duplicates);
+        metrics::counter!("pdm_agent_dead_letters_total").increment(stored.refused);
+        self.reporter.update(|progress| {
+            progress.stored += stored.events;
+            progress.duplicates += stored.duplicates;
+            progress.dead_letters += stored.refused;
+            progress.unjudged += stored.events;
+            progress.unsent += stored.letters;
+        });
+        if stored.events > 0 || stored.refused > 0 {
+            self.stored.notify_one();
+        }
+        for (gateway, count) in &stored.gateways {
+            self.owed.add(gateway, *count, self.receipt_after_events);
+        }
+    }
+}
+
+impl Stored {
+    fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.duplicates += other.duplicates;
+        self.refused += other.refused;
+        self.letters += other.letters;
+        for (gateway, count) in other.gateways {
+            *self.gateways.entry(gateway).or_default() += count;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Receipts: what each gateway may forget and must send again, published retained after the commit.
+//!
+//! Debounced: at most one a gateway and interval, earlier once enough events have come. A receipt
+//! needs no outbox: it is made of the store's state, so the next one says all that a lost one said.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pdm_shared::clock::SharedClock;
+use pdm_shared::delivery::Receipt;
+use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::topic::{GatewayTopic, Prefix, Topic};
+use tokio::sync::{Notify, watch};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::mqtt::publisher::{Message, Publisher};
+use crate::store::Store;
+
+/// How often gaps are looked at that may count as lost.
+const GAP_CHECK: Duration = Duration::from_mins(1);
+/// How long one receipt may take; then it stays owed.
+const PUBLISH: Duration = Duration::from_secs(5);
+
+/// Who is owed a receipt, and for how many events. One entry a gateway, so it is bounded by them.
+#[derive(Debug, Default)]
+pub(crate) struct Owed {
+    gateways: Mutex<BTreeMap<GatewayId, u64>>,
+    many: Notify,
+}
+
+impl Owed {
+    /// Adds events of a gateway; rings if it has become many.
+    pub(super) fn add(&self, gateway: &GatewayId, events: u64, many: u64) {
+        let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
+        let owed = gateways.entry(gateway.clone()).or_default();
+        *owed += events;
+        if *owed >= many {
+            self.many.notify_one();
+        }
+    }
+
+    fn take(&self) -> Vec<GatewayId> {
+        let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *gateways).into_keys().collect()
+    }
+}
+
+/// Writes receipts.
+#[derive(Debug)]
+pub(crate) struct Receipts {
+    pub(crate) owed: Arc<Owed>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: SharedClock,
+    pub(crate) prefix: Prefix,
+    pub(crate) publisher: Publisher,
+    pub(crate) after: Duration,
+    pub(crate) gap_lost_after: Duration,
+}
+
+impl Receipts {
+    /// Writes receipts until `stop`, and those that are owed then. `connected` changes at every
+    /// connection: whoever restarted the broker may have lost the retained ones.
+    pub(crate) async fn run(self, mut connected: watch::Receiver<u64>, stop: CancellationToken) {
+        let mut tick = interval(self.after.max(Duration::from_millis(10)));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut gaps = interval(GAP_CHECK);
+        let mut watching = true;
+        while !stop.is_cancelled() {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = self.owed.many.notified() => self.publish().await,
+                _ = tick.tick() => self.publish().await,
+                changed = connected.changed(), if watching => {
+                    watching = changed.is_ok();
+                    self.owe_all().await;
+                }
+                _ = gaps.tick() => self.lose_gaps().await,
+            }
+        }
+        self.publish().await;
+    }
+
+    async fn owe_all(&self) {
+        match self.store.gateways().await {
+            Ok(gateways) => {
+                for state in gateways {
+                    self.owed.add(&state.gateway, 0, u64::MAX);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot list gateways for their receipts"),
+        }
+    }
+
+    async fn lose_gaps(&self) {
+        let before = self.clock.now().plus_seconds(-self.gap_lost_after.as_secs_f64());
+        match self.store.lose_gaps(before).await {
+            Ok(0) => {}
+            Ok(lost) => {
+                metrics::counter!("pdm_agent_events_lost_total").increment(lost);
+                self.owe_all().await;
+            }
+            Err(error) => tracing::warn!(%error, "cannot look at sequence gaps"),
+        }
+    }
+
+    /// Publishes what is owed; what does not get through stays owed.
+    async fn publish(&self) {
+        let gateways = self.owed.take();
+        if gateways.is_empty() {
+            return;
+        }
+        let receipts = match self.store.receipts(&gateways, self.clock.now()).await {
+            Ok(receipts) => receipts,
+            Err(error) => {
+                tracing::warn!(%error, "cannot make receipts");
+                return self.owe(&gateways);
+            }
+        };
+        for (done, (site, receipt)) in receipts.into_iter().enumerate() {
+            if !self.publish_one(site, &receipt).await {
+                // the broker is away: the others need not be tried
+                return self.owe(&gateways[done.min(gateways.len())..]);
+            }
+        }
+    }
+
+    fn owe(&self, gateways: &[GatewayId]) {
+        for gateway in gateways {
+            self.owed.add(gateway, 0, u64::MAX);
+        }
+    }
+
+    async fn publish_one(&self, site: SiteId, receipt: &Receipt) -> bool {
+        let Ok(payload) = serde_json::to_vec(receipt) else { return true };
+        let what = GatewayTopic::Receipt;
+        let topic = Topic::Gateway { site, gateway: receipt.gateway_id.clone(), what };
+        let message = Message { topic: topic.under(&self.prefix), payload, retain: true };
+        match timeout(PUBLISH, self.publisher.publish(message)).await {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a receipt is owed on");
+                false
+            }
+            Err(_elapsed) => false,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Publishes and tells, for each message, when the broker has it (PUBACK).
+//!
+//! One task owns the connection. rumqttc gives out packet identifiers in the order in which messages
+//! were queued, so the first waiting caller belongs to the next identifier. At a lost connection
+//! every caller that waits is told; nothing is resent from here.
+
+use std::collections::{HashMap, VecDeque};
+
+use rumqttc::Outgoing;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason};
+use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::Pauses;
+use crate::settings::BrokerSettings;
+
+/// Messages that wait for their PUBACK; above it callers wait. Chosen: below Mosquitto's queue and
+/// enough to hide a round trip.
+const IN_FLIGHT: usize = 256;
+
+/// The message is not with the broker. The caller tries again later.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PublishError {
+    #[error("the connection to the broker was lost")]
+    Disconnected,
+    #[error("the broker refused it: {0}")]
+    Refused(String),
+}
+
+type Waiting = oneshot::Sender<Result<(), PublishError>>;
+
+/// One message.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) topic: String,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) retain: bool,
+}
+
+/// Hands messages to the connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Publisher {
+    messages: mpsc::Sender<(Message, Waiting)>,
+}
+
+impl Publisher {
+    /// Queues a message; the receiver resolves when the broker has it or will not.
+    pub(crate) async fn queue(
+        &self,
+        message: Message,
+    ) -> oneshot::Receiver<Result<(), PublishError>> {
+        let (waiting, confirmed) = oneshot::channel();
+        if let Err(mpsc::error::SendError((_, waiting))) =
+            self.messages.send((message, waiting)).await
+        {
+            let _gone = waiting.send(Err(PublishError::Disconnected));
+        }
+        confirmed
+    }
+
+    /// Publishes one message and waits for its PUBACK.
+    pub(crate) async fn publish(&self, message: Message) -> Result<(), PublishError> {
+        self.queue(message).await.await.unwrap_or(Err(PublishError::Disconnected))
+    }
+}
+
+/// The task that owns the connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    options: MqttOptions,
+    messages: mpsc::Receiver<(Message, Waiting)>,
+    connected: tokio::sync::watch::Sender<u64>,
+}
+
+/// Makes the two ends, and a counter that changes at every connection.
+pub(crate) fn publisher(
+    settings: &BrokerSettings,
+) -> Result<(Publisher, Connection, tokio::sync::watch::Receiver<u64>), super::BrokerError> {
+    let mut options = super::options(settings, &format!("{}-out", settings.client_id))?;
+    options.set_clean_start(true);
+    let (sender, messages) = mpsc::channel(IN_FLIGHT);
+    let (connected, counter) = tokio::sync::watch::channel(0);
+    Ok((Publisher { messages: sender }, Connection { options, messages, connected }, counter))
+}
+
+/// Callers between queue and PUBACK.
+#[derive(Debug, Default)]
+struct InFlight {
+    queued: VecDeque<Waiting>,
+    numbered: HashMap<u16, Waiting>,
+}
+
+impl InFlight {
+    fn len(&self) -> usize {
+        self.queued.len() + self.numbered.len()
+    }
+
+    fn number(&mut self, packet: u16) {
+        if let Some(waiting) = self.queued.pop_front() {
+            self.numbered.insert(packet, waiting);
+        }
+    }
+
+    fn confirm(&mut self, packet: u16, outcome: Result<(), PublishError>) {
+        if let Some(waiting) = self.numbered.remove(&packet) {
+            let _gone = waiting.send(outcome);
+        }
+    }
+
+    fn fail(&mut self) {
+        let queued = self.queued.drain(..);
+        for waiting in queued.chain(self.numbered.drain().map(|(_, waiting)| waiting)) {
+            let _gone = waiting.send(Err(PublishError::Disconnected));
+        }
+    }
+}
+
+impl Connection {
+    /// Publishes until `stop`.
+    pub(crate) async fn run(mut self, stop: CancellationToken) {
+        let mut pauses = Pauses::default();
+        loop {
+            let (client, events) = AsyncClient::new(self.options.clone(), IN_FLIGHT * 2);
+            let mut in_flight = InFlight::default();
+            let ended = self.connection(&client, events, &mut in_flight, &mut pauses, &stop).await;
+            in_flight.fail();
+            let Err(error) = ended else { return };
+            let pause = pauses.after("outbox", &error);
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    async fn connection(
+        &mut self,
+        client: &AsyncClient,
+        mut events: EventLoop,
+        in_flight: &mut InFlight,
+        pauses: &mut Pauses,
+        stop: &CancellationToken,
+    ) -> Result<(), String> {
+        let mut stands = false;
+        loop {
+            tokio::select! {
+                event = events.poll() => match event.map_err(|error| error.to_string())? {
+                    Event::Incoming(Packet::ConnAck(_)) => {
+                        pauses.reset();
+                        stands = true;
+                        tracing::info!("connected for publishing");
+                        self.connected.send_modify(|count| *count += 1);
+                    }
+                    Event::Outgoing(Outgoing::Publish(packet)) => in_flight.number(packet),
+                    Event::Incoming(Packet::PubAck(ack)) => {
+                        let outcome = match ack.reason {
+                            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Ok(()),
+                            PubAckReason::UnspecifiedError
+                            | PubAckReason::ImplementationSpecificError
+                            | PubAckReason::NotAuthorized
+                            | PubAckReason::TopicNameInvalid
+                            | PubAckReason::PacketIdentifierInUse
+                            | PubAckReason::QuotaExceeded
+                            | PubAckReason::PayloadFormatInvalid => {
+                                Err(PublishError::Refused(format!("{:?}", ack.reason)))
+                            }
+                        };
+                        in_flight.confirm(ack.pkid, outcome);
+                    }
+                    Event::Incoming(_) | Event::Outgoing(_) => {}
+                },
+                message = self.messages.recv(), if stands && in_flight.len() < IN_FLIGHT => {
+                    let Some((message, waiting)) = message else { return Ok(()) };
+                    let sent = client.try_publish(
+                        message.topic, QoS::AtLeastOnce, message.retain, message.payload,
+                    );
+                    match sent {
+                        Ok(()) => in_flight.queued.push_back(waiting),
+                        Err(error) => {
+                            let _gone = waiting.send(Err(PublishError::Refused(error.to_string())));
+                        }
+                    }
+                }
+                () = stop.cancelled() => {
+                    let _closing = client.try_disconnect();
+                    let goodbye = async { while events.poll().await.is_ok() {} };
+                    let wait = std::time::Duration::from_secs(1);
+                    let _in_time = tokio::time::timeout(wait, goodbye).await;
+                    return Ok(());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Receives events, statuses and acknowledgements; hands each on with the client that may
+//! acknowledge it.
+//!
+//! The session is persistent and the receive maximum bounds what is in flight, so the broker keeps
+//! what the agent has not stored. An acknowledgement goes to the connection that the message came
+//! on; if that is gone it is dropped, and the broker redelivers.
+
+use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Filter, Packet, Publish};
+use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::Pauses;
+use crate::progress::Reporter;
+use crate::settings::BrokerSettings;
+
+/// A message that is not acknowledged yet. Dropping it leaves it with the broker.
+#[derive(Debug)]
+#[must_use = "a message that is not acknowledged is delivered again"]
+pub(crate) struct Delivery {
+    publish: Publish,
+    client: AsyncClient,
+}
+
+impl Delivery {
+    pub(crate) fn topic(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.publish.topic)
+    }
+
+    pub(crate) fn payload(&self) -> &[u8] {
+        &self.publish.payload
+    }
+
+    /// Acknowledges it, on the connection that it came on.
+    pub(crate) async fn acknowledge(self) {
+        if self.client.ack(&self.publish).await.is_err() {
+            tracing::debug!("the connection of a stored message is gone; it will come again");
+        }
+    }
+}
+
+/// The receiving side.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    settings: BrokerSettings,
+    options: MqttOptions,
+    reporter: Reporter,
+}
+
+impl Receiver {
+    pub(crate) fn new(
+        settings: BrokerSettings,
+        reporter: Reporter,
+    ) -> Result<Self, super::BrokerError> {
+        let mut options = super::options(&settings, &settings.client_id)?;
+        options.set_clean_start(false);
+        options.set_session_expiry_interval(Some(settings.session_expiry_s));
+        options.set_receive_maximum(Some(settings.receive_maximum));
+        options.set_manual_acks(true);
+        Ok(Self { settings, options, reporter })
+    }
+
+    /// Receives until `stop`; then hands nothing on but keeps the connection until `drained`, so
+    /// that acknowledgements leave.
+    pub(crate) async fn run(
+        self,
+        queue: mpsc::Sender<Delivery>,
+        stop: CancellationToken,
+        drained: CancellationToken,
+    ) {
+        let mut queue = Some(queue);
+        let mut pauses = Pauses::default();
+        loop {
+            let capacity = usize::from(self.settings.receive_maximum) * 2;
+            let (client, events) = AsyncClient::new(self.options.clone(), capacity);
+            let ended =
+                self.connection(&client, events, &mut queue, &mut pauses, &stop, &drained).await;
+            self.reporter.update(|progress| progress.subscribed = false);
+            let Err(error) = ended else { return };
+            let pause = pauses.after("intake", &error);
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.cancelled() => { return }
+            }
+        }
+    }
+
+    /// One connection to its end: `Ok` if asked to stop, else why it ended.
+    async fn connection(
+        &self,
+        client: &AsyncClient,
+        mut events: EventLoop,
+        queue: &mut Option<mpsc::Sender<Delivery>>,
+        pauses: &mut Pauses,
+        stop: &CancellationToken,
+        drained: &CancellationToken,
+    ) -> Result<(), String> {
+        loop {
+            let event = tokio::select! {
+                event = events.poll() => event.map_err(|error| error.to_string())?,
+                () = stop.cancelled(), if queue.is_some() => { *queue = None; continue }
+                () = drained.cancelled() => { leave(client, &mut events).await; return Ok(()) }
+            };
+            match event {
+                Event::Incoming(Packet::ConnAck(ack)) => {
+                    tracing::info!(session_present = ack.session_present, "connected for intake");
+                    // also with a session: the filters may have changed since it began
+                    client.try_subscribe_many(self.filters()).map_err(|error| error.to_string())?;
+                }
+                Event::Incoming(Packet::SubAck(ack)) => {
+                    if let Some(code) = refused(&ack.return_codes) {
+                        return Err(format!("the broker refuses a subscription: {code}"));
+                    }
+                    pauses.reset();
+                    self.reporter.update(|progress| progress.subscribed = true);
+                }
+                Event::Incoming(Packet::Publish(publish)) => {
+                    if let Some(queue) = &queue {
+                        let delivery = Delivery { publish, client: client.clone() };
+                        tokio::select! {
+                            sent = queue.send(delivery) => {
+                                if sent.is_err() { return Ok(()) }
+                            }
+                            () = stop.cancelled() => {}
+                        }
+                    }
+                }
+                Event::Incoming(_) | Event::Outgoing(_) => {}
+            }
+        }
+    }
+
+    fn filters(&self) -> Vec<Filter> {
+        let prefix = &self.settings.prefix;
+        let events = Topic::bearing_filter(prefix, BearingTopic::Event);
+        let events = match &self.settings.shared_group {
+            Some(group) => format!("$share/{group}/{events}"),
+            None => events,
+        };
+        [
+            events,
+            Topic::bearing_filter(prefix, BearingTopic::Ack),
+            Topic::gateway_filter(prefix, GatewayTopic::Status),
+        ]
+        .into_iter()
+        .map(|filter| Filter::new(filter, QoS::AtLeastOnce))
+        .collect()
+    }
+}
+
+fn refused(codes: &[rumqttc::v5::mqttbytes::v5::SubscribeReasonCode]) -> Option<String> {
+    use rumqttc::v5::mqttbytes::v5::SubscribeReasonCode::Success;
+    codes.iter().find(|code| !matches!(code, Success(_))).map(|code| format!("{code:?}"))
+}
+
+/// Says goodbye without ending the session.
+async fn leave(client: &AsyncClient, events: &mut EventLoop) {
+    if client.try_disconnect().is_ok() {
+        let goodbye = async { while events.poll().await.is_ok() {} };
+        let _in_time = tokio::time::timeout(std::time::Duration::from_secs(1), goodbye).await;
+    }
+}

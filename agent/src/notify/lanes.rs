@@ -1,0 +1,261 @@
+//! The outbox's lanes: each takes its rows in their order, sends them, and notes what became of them.
+//!
+//! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter; a
+//! notification that cannot be delivered is given up after a configured time, kept, counted and
+//! logged; a publication is never given up, as the broker it waits for is the one that brings events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_shared::delivery::Notification;
+use rand::RngExt as _;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::MQTT_LANE;
+use crate::mqtt::publisher::{Message, Publisher};
+use crate::progress::Reporter;
+use crate::store::{Claimed, Outcome, Store};
+
+/// Rows claimed at once.
+const CLAIM: u32 = 256;
+/// How long a claim holds; longer than any send takes.
+const CLAIM_S: f64 = 300.0;
+/// A lane looks at least this often.
+const LOOK: Duration = Duration::from_secs(1);
+/// First and longest pause after a failure, s.
+const PAUSE_S: (f64, f64) = (2.0, 600.0);
+/// How long a batch of publications may wait for its PUBACKs.
+const CONFIRM: Duration = Duration::from_mins(1);
+
+/// A notification did not get through.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendError {
+    /// It may later.
+    #[error("{0}")]
+    Later(String),
+    /// It never will: refused for what it is or where it goes.
+    #[error("{0}")]
+    Never(String),
+}
+
+/// A way to people.
+#[async_trait]
+pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
+    /// Its lane in the outbox.
+    fn lane(&self) -> &str;
+
+    /// Sends notifications together; `key` is the same on every try.
+    async fn send(&self, key: Uuid, notifications: &[Notification]) -> Result<(), SendError>;
+}
+
+/// What every lane needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Lane {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: SharedClock,
+    pub(crate) reporter: Reporter,
+    /// Rung when there may be something to send.
+    pub(crate) written: Arc<Notify>,
+    pub(crate) give_up_after: Duration,
+    /// Stop taking rows.
+    pub(crate) stop: CancellationToken,
+}
+
+impl Lane {
+    /// Runs the lane of MQTT.
+    pub(crate) async fn run_mqtt(self, publisher: Publisher) {
+        while let Some(rows) = self.next(MQTT_LANE).await {
+            let outcomes = self.publish(&publisher, rows).await;
+            self.settle(&outcomes).await;
+        }
+    }
+
+    /// Runs the lane of a channel.
+    pub(crate) async fn run(self, channel: Arc<dyn Channel>) {
+        while let Some(rows) = self.next(channel.lane()).await {
+            for group in groups(rows) {
+                let outcomes = self.send(channel.as_ref(), &group).await;
+                self.settle(&outcomes).await;
+            }
+        }
+    }
+
+    /// The next rows; `None` when stopped and nothing that is due is left.
+    async fn next(&self, lane: &str) -> Option<Vec<Claimed>> {
+        loop {
+            let now = self.clock.now();
+            match self.store.claim(lane, now, now.plus_seconds(CLAIM_S), CLAIM).await {
+                Ok(rows) if !rows.is_empty() => return Some(rows),
+                Ok(_) if self.stop.is_cancelled() => return None,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(lane, %error, "cannot read the outbox");
+                    if self.stop.is_cancelled() {
+                        return None;
+                    }
+                }
+            }
+            tokio::select! {
+                () = self.written.notified() => {}
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.stop.cancelled() => {}
+            }
+        }
+    }
+
+    async fn publish(&self, publisher: &Publisher, rows: Vec<Claimed>) -> Vec<(i64, Outcome)> {
+        let mut waiting = Vec::with_capacity(rows.len());
+        let deadline = tokio::time::Instant::now() + CONFIRM;
+        for row in &rows {
+            let message = Message {
+                topic: row.topic.clone().unwrap_or_default(),
+                payload: row.payload.clone().into_bytes(),
+                retain: row.retain,
+            };
+            let queued = tokio::time::timeout_at(deadline, publisher.queue(message)).await;
+            waiting.push(queued.ok());
+        }
+        let mut outcomes = Vec::with_capacity(rows.len());
+        for (row, confirmed) in rows.iter().zip(waiting) {
+            let result = match confirmed {
+                Some(confirmed) => match tokio::time::timeout_at(deadline, confirmed).await {
+                    Ok(Ok(result)) => result.map_err(|error| error.to_string()),
+                    Ok(Err(_dropped)) => Err("the connection to the broker was lost".to_owned()),
+                    Err(_elapsed) => Err("not confirmed by the broker in time".to_owned()),
+                },
+                None => Err("no connection to the broker".to_owned()),
+            };
+            let outcome = match result {
+                Ok(()) => Outcome::Delivered,
+                // the whole lane waits for the same broker: a short pause keeps the order
+                Err(error) => {
+                    Outcome::Retry { at: self.clock.now().plus_seconds(PAUSE_S.0), error }
+                }
+            };
+            outcomes.push((row.id, outcome));
+        }
+        outcomes
+    }
+
+    async fn send(&self, channel: &dyn Channel, rows: &[Claimed]) -> Vec<(i64, Outcome)> {
+        let Some(first) = rows.first() else { return Vec::new() };
+        let mut notifications = Vec::with_capacity(rows.len());
+        for row in rows {
+            match serde_json::from_str::<Notification>(&row.payload) {
+                Ok(notification) => notifications.push(notification),
+                Err(error) => tracing::error!(%error, id = row.id, "a row that is no notification"),
+            }
+        }
+        let outcome = match channel.send(first.key, &notifications).await {
+            Ok(()) => Outcome::Delivered,
+            Err(error) => self.failed(channel.lane(), first, error),
+        };
+        rows.iter().map(|row| (row.id, outcome.clone())).collect()
+    }
+
+    fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> Outcome {
+        let now = self.clock.now();
+        let age_s = now.seconds_since(row.created_at);
+        metrics::counter!("pdm_agent_notify_failures_total", "lane" => lane.to_owned())
+            .increment(1);
+        match error {
+            SendError::Later(error) if age_s < self.give_up_after.as_secs_f64() => {
+                let pause_s = pause_s(row.attempts);
+                tracing::warn!(lane, %error, attempts = row.attempts + 1, pause_s, "not delivered, trying on");
+                Outcome::Retry { at: now.plus_seconds(pause_s), error }
+            }
+            SendError::Later(error) | SendError::Never(error) => {
+                tracing::error!(lane, %error, key = %row.key, "notification given up; it stays in the outbox");
+                metrics::counter!("pdm_agent_notify_given_up_total", "lane" => lane.to_owned())
+                    .increment(1);
+                Outcome::GivenUp { error }
+            }
+        }
+    }
+
+    async fn settle(&self, outcomes: &[(i64, Outcome)]) {
+        // a row that is not settled is sent again when its claim ends: rather twice than never
+        if let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
+            tracing::error!(%error, "cannot note what was sent");
+        }
+        let delivered =
+            outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Delivered).count() as u64;
+        let done = outcomes
+            .iter()
+            .filter(|(_, outcome)| !matches!(outcome, Outcome::Retry { .. }))
+            .count() as u64;
+        self.reporter.update(|progress| {
+            progress.delivered += delivered;
+            progress.unsent = progress.unsent.saturating_sub(done);
+        });
+    }
+}
+
+/// Doubling pauses with ±20 % jitter.
+fn pause_s(attempts: u32) -> f64 {
+    let doubled = PAUSE_S.0 * 2_f64.powi(i32::try_from(attempts.min(20)).unwrap_or(20));
+    doubled.min(PAUSE_S.1) * rand::rng().random_range(0.8..1.2)
+}
+
+/// Rows of one group and with the same number of tries leave together. So a retry carries what the
+/// first try carried, under the same key.
+fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
+    let mut groups: Vec<Vec<Claimed>> = Vec::new();
+    for row in rows {
+        let same = |group: &&mut Vec<Claimed>| {
+            group.first().is_some_and(|first| {
+                first.group.is_some() && first.group == row.group && first.attempts == row.attempts
+            })
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
+}
+
+/// The worst level first, then the oldest.
+pub(super) fn by_urgency(notifications: &[Notification]) -> Vec<&Notification> {
+    let mut sorted: Vec<&Notification> = notifications.iter().collect();
+    let at = |notification: &Notification| -> Timestamp { notification.created_at };
+    sorted.sort_by(|a, b| b.risk_level.cmp(&a.risk_level).then(at(a).cmp(&at(b))));
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: i64, group: &str, attempts: u32) -> Claimed {
+        Claimed {
+            id,
+            key: Uuid::nil(),
+            topic: None,
+            retain: false,
+            group: Some(group.to_owned()),
+            payload: String::new(),
+            attempts,
+            created_at: Timestamp::from_unix_ms(0).expect("epoch"),
+        }
+    }
+
+    #[test]
+    fn a_retry_is_not_joined_by_newer_rows() {
+        let rows = vec![row(1, "a", 1), row(2, "a", 1), row(3, "a", 0), row(4, "b", 0)];
+        let ids: Vec<Vec<i64>> =
+            groups(rows).iter().map(|group| group.iter().map(|row| row.id).collect()).collect();
+        assert_eq!(ids, [vec![1, 2], vec![3], vec![4]]);
+    }
+
+    #[test]
+    fn pauses_double_up_to_ten_minutes() {
+        assert!((1.6..=2.4).contains(&pause_s(0)));
+        assert!((6.4..=9.6).contains(&pause_s(2)));
+        assert!((480.0..=720.0).contains(&pause_s(30)));
+    }
+}

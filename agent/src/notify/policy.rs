@@ -1,0 +1,238 @@
+//! Who is told, and when: a risk that rises, one that stands unacknowledged, one that is over.
+//!
+//! One alarm a bearing: from the first level that is told until the bearing is back below it. Within
+//! an alarm only a level above the highest told is told again, so a risk that goes up and down
+//! around a threshold does not ring twice. An acknowledgement ends the repetitions of its level.
+
+use pdm_expert::case::BearingState;
+use pdm_shared::clock::Timestamp;
+use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::id::EventId;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use pdm_shared::topic::{BearingTopic, Prefix, Topic};
+use uuid::Uuid;
+
+use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
+use crate::progress::BearingKey;
+use crate::settings::NotifySettings;
+use crate::store::{Alarm, AlarmChange, Announcement, Outgoing};
+
+/// The rules of telling.
+#[derive(Debug, Clone)]
+pub(crate) struct Policy {
+    settings: NotifySettings,
+    prefix: Prefix,
+}
+
+/// What one notification is about.
+struct Subject<'a> {
+    key: &'a BearingKey,
+    event_id: Option<EventId>,
+    risk: RiskLevel,
+    /// The level that decides which channels hear it.
+    loudness: RiskLevel,
+    reason: NotificationReason,
+    title: Text,
+    body: Text,
+}
+
+impl Policy {
+    pub(crate) fn new(settings: NotifySettings, prefix: Prefix) -> Self {
+        Self { settings, prefix }
+    }
+
+    /// What follows from a judgement.
+    pub(crate) fn judged(
+        &self,
+        key: &BearingKey,
+        diagnosis: &Diagnosis,
+        state: &BearingState,
+        alarm: Option<&Alarm>,
+        now: Timestamp,
+    ) -> Option<Announcement> {
+        let risk = diagnosis.risk_level;
+        let told = alarm.map(|alarm| alarm.risk);
+        if risk >= self.settings.from && told.is_none_or(|told| risk > told) {
+            let subject = Subject {
+                key,
+                event_id: Some(diagnosis.event_id),
+                risk,
+                loudness: risk,
+                reason: NotificationReason::Raised,
+                title: wording::title(key, diagnosis),
+                body: wording::body(diagnosis, state),
+            };
+            return Some(self.stands(&subject, 0, now));
+        }
+        let alarm = alarm.filter(|_| risk < self.settings.from)?;
+        let (title, body) = wording::cleared(key, diagnosis, alarm);
+        let subject = Subject {
+            key,
+            event_id: Some(diagnosis.event_id),
+            risk,
+            loudness: alarm.risk,
+            reason: NotificationReason::Cleared,
+            title,
+            body,
+        };
+        Some(self.over(&subject, now))
+    }
+
+    /// The repetition of an alarm that nobody acknowledged.
+    pub(crate) fn repeated(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Announcement {
+        let subject = Subject {
+            key,
+            event_id: alarm.notification.event_id,
+            risk: alarm.risk,
+            loudness: alarm.risk,
+            reason: NotificationReason::Repeated,
+            title: wording::repeated(&alarm.notification.title, alarm.repeats + 1),
+            body: alarm.notification.body.clone(),
+        };
+        let mut announcement = self.stands(&subject, alarm.repeats + 1, now);
+        if let AlarmChange::Stands(standing) = &mut announcement.alarm {
+            // repeats repeat the first title, not the last repetition's
+            standing.notification.title = alarm.notification.title.clone();
+        }
+        announcement
+    }
+
+    /// A gateway went silent.
+    pub(crate) fn silent(
+        &self,
+        key: &BearingKey,
+        risk: RiskLevel,
+        (title, body): (Text, Text),
+        now: Timestamp,
+    ) -> Announcement {
+        let reason = NotificationReason::Silent;
+        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        self.stands(&subject, 0, now)
+    }
+
+    /// A gateway is back.
+    pub(crate) fn heard(
+        &self,
+        key: &BearingKey,
+        alarm: &Alarm,
+        (title, body): (Text, Text),
+        now: Timestamp,
+    ) -> Announcement {
+        let subject = Subject {
+            key,
+            event_id: None,
+            risk: RiskLevel::Normal,
+            loudness: alarm.risk,
+            reason: NotificationReason::Cleared,
+            title,
+            body,
+        };
+        self.over(&subject, now)
+    }
+
+    fn stands(&self, subject: &Subject<'_>, repeats: u32, now: Timestamp) -> Announcement {
+        let notification = notification(subject, now);
+        let again = self.settings.repeat_after_h > 0.0 && repeats < self.settings.repeat_limit;
+        let repeat_at = again.then(|| now.plus_seconds(self.settings.repeat_after_h * 3600.0));
+        Announcement {
+            outgoing: self.outgoing(subject, &notification, now),
+            alarm: AlarmChange::Stands(Box::new(Alarm {
+                risk: subject.risk,
+                repeats,
+                repeat_at,
+                acknowledged: false,
+                notification: notification.clone(),
+            })),
+            notification,
+        }
+    }
+
+    fn over(&self, subject: &Subject<'_>, now: Timestamp) -> Announcement {
+        let notification = notification(subject, now);
+        Announcement {
+            outgoing: self.outgoing(subject, &notification, now),
+            alarm: AlarmChange::Over,
+            notification,
+        }
+    }
+
+    /// One row for each channel that hears this level.
+    fn outgoing(
+        &self,
+        subject: &Subject<'_>,
+        notification: &Notification,
+        now: Timestamp,
+    ) -> Vec<Outgoing> {
+        let Ok(payload) = serde_json::to_string(notification) else { return Vec::new() };
+        let group = format!("{}/{}", subject.key.site, subject.key.equipment);
+        let wait_s =
+            if subject.risk == RiskLevel::Critical { 0.0 } else { self.settings.group_wait_s };
+        let row = |lane: String| Outgoing {
+            key: new_id(now),
+            lane,
+            topic: None,
+            retain: false,
+            notification_id: Some(notification.notification_id),
+            group: Some(group.clone()),
+            payload: payload.clone(),
+            due_at: now.plus_seconds(wait_s),
+        };
+        let mut rows = Vec::new();
+        if self.settings.mqtt {
+            let topic = topic_of(subject.key, BearingTopic::Notification).under(&self.prefix);
+            rows.push(Outgoing { topic: Some(topic), due_at: now, ..row(MQTT_LANE.to_owned()) });
+        }
+        if self.settings.email.as_ref().is_some_and(|email| subject.loudness >= email.from) {
+            rows.push(row(EMAIL_LANE.to_owned()));
+        }
+        for hook in self.settings.webhook.iter().filter(|hook| subject.loudness >= hook.from) {
+            rows.push(row(webhook_lane(&hook.name)));
+        }
+        rows
+    }
+
+    /// The publication of a diagnosis.
+    pub(crate) fn publication(&self, key: &BearingKey, diagnosis: &Diagnosis) -> Outgoing {
+        Outgoing {
+            key: new_id(diagnosis.judged_at),
+            lane: MQTT_LANE.to_owned(),
+            topic: Some(topic_of(key, BearingTopic::Diagnosis).under(&self.prefix)),
+            retain: true,
+            notification_id: None,
+            group: None,
+            payload: serde_json::to_string(diagnosis).unwrap_or_default(),
+            due_at: diagnosis.judged_at,
+        }
+    }
+}
+
+fn topic_of(key: &BearingKey, what: BearingTopic) -> Topic {
+    Topic::Bearing {
+        site: key.site.clone(),
+        equipment: key.equipment.clone(),
+        bearing: key.bearing.clone(),
+        what,
+    }
+}
+
+fn new_id(now: Timestamp) -> Uuid {
+    EventId::at(now.unix_ms()).0
+}
+
+fn notification(subject: &Subject<'_>, now: Timestamp) -> Notification {
+    Notification {
+        schema: NOTIFICATION_SCHEMA.to_owned(),
+        notification_id: new_id(now),
+        event_id: subject.event_id,
+        site: subject.key.site.clone(),
+        equipment_id: subject.key.equipment.clone(),
+        bearing_id: subject.key.bearing.clone(),
+        risk_level: subject.risk,
+        reason: subject.reason,
+        title: subject.title.clone(),
+        body: subject.body.clone(),
+        created_at: now,
+    }
+}

@@ -1,0 +1,176 @@
+//! Gateways that went silent raise their own alarm, which clears no other; alarms that nobody
+//! acknowledged are repeated. Both are looked at by one clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_shared::delivery::Presence;
+use pdm_shared::id::{BearingId, EquipmentId, GatewayId, SiteId};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::policy::Policy;
+use super::wording;
+use crate::progress::{BearingKey, Reporter};
+use crate::settings::SilenceSettings;
+use crate::store::{Announcement, GatewayState, Store, StoreError};
+
+/// How often it looks. Chosen: far below any time that is configured.
+const EVERY: Duration = Duration::from_secs(2);
+/// Repetitions of one look.
+const REPEATS: u32 = 100;
+
+/// Looks at what time brings about.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: SharedClock,
+    pub(crate) policy: Policy,
+    pub(crate) silence: SilenceSettings,
+    pub(crate) reporter: Reporter,
+    /// Silence is measured from here at the earliest: an agent that was away has heard nobody.
+    pub(crate) started: Timestamp,
+}
+
+/// The alarm of a gateway stands where a bearing's would, under the machine `gateway`.
+pub(crate) fn key_of(site: &SiteId, gateway: &GatewayId) -> Option<BearingKey> {
+    Some(BearingKey {
+        site: site.clone(),
+        equipment: EquipmentId::new("gateway").ok()?,
+        bearing: BearingId::new(gateway.as_str()).ok()?,
+    })
+}
+
+impl Watchdog {
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let mut tick = interval(EVERY);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = tick.tick() => {}
+                () = stop.cancelled() => return,
+            }
+            if let Err(error) = self.look().await {
+                tracing::warn!(%error, "cannot look for silent gateways and due repetitions");
+            }
+        }
+    }
+
+    async fn look(&self) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        for gateway in self.store.gateways().await? {
+            self.look_at(&gateway, now).await?;
+        }
+        for (key, alarm) in self.store.alarms_to_repeat(now, REPEATS).await? {
+            let expected = alarm.notification.notification_id;
+            let announcement = self.policy.repeated(&key, &alarm, now);
+            self.announce(&key, Some(expected), announcement).await?;
+        }
+        Ok(())
+    }
+
+    async fn look_at(&self, gateway: &GatewayState, now: Timestamp) -> Result<(), StoreError> {
+        let Some(key) = key_of(&gateway.site, &gateway.gateway) else { return Ok(()) };
+        let alarm = self.store.alarm(&key).await?;
+        match (is_silent(gateway, &self.silence, self.started, now), alarm) {
+            (true, None) => {
+                let presence = gateway.presence.map(|(presence, _)| presence);
+                let words = wording::silent(&gateway.gateway, gateway.last_event_at, presence);
+                let announcement = self.policy.silent(&key, self.silence.risk, words, now);
+                self.announce(&key, None, announcement).await
+            }
+            (false, Some(alarm)) => {
+                let words = wording::heard(&gateway.gateway);
+                let announcement = self.policy.heard(&key, &alarm, words, now);
+                self.announce(&key, Some(alarm.notification.notification_id), announcement).await
+            }
+            (true, Some(_)) | (false, None) => Ok(()),
+        }
+    }
+
+    async fn announce(
+        &self,
+        key: &BearingKey,
+        expected: Option<uuid::Uuid>,
+        announcement: Announcement,
+    ) -> Result<(), StoreError> {
+        if self.store.announce(key, expected, &announcement).await? {
+            self.reporter.update(|progress| {
+                progress.notified += 1;
+                progress.unsent += announcement.outgoing.len() as u64;
+            });
+            self.reporter.notified(announcement.notification);
+        }
+        Ok(())
+    }
+}
+
+/// Offline for long enough, or no event for long enough.
+fn is_silent(
+    gateway: &GatewayState,
+    settings: &SilenceSettings,
+    started: Timestamp,
+    now: Timestamp,
+) -> bool {
+    let since = |at: Timestamp| now.seconds_since(at.max(started));
+    let offline = match gateway.presence {
+        Some((Presence::Offline, at)) => {
+            // events after the goodbye are the backlog of a reconnected edge: it is there again
+            let heard_since = gateway.last_event_at.is_some_and(|last| last > at);
+            !heard_since && since(at) >= settings.offline_after_s
+        }
+        Some((Presence::Online, _)) | None => false,
+    };
+    let last = gateway.last_event_at.unwrap_or(started);
+    let quiet = settings.silent_after_s > 0.0 && since(last) >= settings.silent_after_s;
+    offline || quiet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: f64) -> Timestamp {
+        Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(seconds)
+    }
+
+    fn gateway(last_event: Option<f64>, presence: Option<(Presence, f64)>) -> GatewayState {
+        GatewayState {
+            site: "s".parse().expect("name"),
+            gateway: "gw-01".parse().expect("name"),
+            last_event_at: last_event.map(at),
+            presence: presence.map(|(presence, seconds)| (presence, at(seconds))),
+            lost_events: 0,
+        }
+    }
+
+    fn silent(state: &GatewayState, now: f64) -> bool {
+        let settings = SilenceSettings {
+            offline_after_s: 60.0,
+            silent_after_s: 600.0,
+            ..SilenceSettings::default()
+        };
+        is_silent(state, &settings, at(0.0), at(now))
+    }
+
+    #[test]
+    fn a_gateway_is_silent_after_its_last_will_or_without_events() {
+        assert!(!silent(&gateway(Some(0.0), None), 599.0));
+        assert!(silent(&gateway(Some(0.0), None), 600.0));
+        let gone = gateway(Some(5.0), Some((Presence::Offline, 10.0)));
+        assert!(!silent(&gone, 69.0));
+        assert!(silent(&gone, 70.0));
+    }
+
+    #[test]
+    fn an_agent_that_was_away_gives_its_gateways_their_time() {
+        assert!(!silent(&gateway(Some(-100_000.0), Some((Presence::Offline, -90_000.0))), 59.0));
+    }
+
+    #[test]
+    fn events_after_the_goodbye_mean_that_it_is_there() {
+        let back = gateway(Some(50.0), Some((Presence::Offline, 10.0)));
+        assert!(!silent(&back, 300.0));
+    }
+}

@@ -1,0 +1,240 @@
+//! Web hooks: generic JSON, Slack's and Teams' forms. No redirects are followed: a hook goes where
+//! it was configured to go, nowhere else.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pdm_shared::delivery::Notification;
+use pdm_shared::text::Language;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::lanes::{Channel, SendError, by_urgency};
+use super::webhook_lane;
+use crate::settings::{WebhookFormat, WebhookSettings};
+
+/// How long a receiver may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Characters of an answer that are kept for the log.
+const ANSWER_CHARS: usize = 200;
+
+/// The hook cannot be set up. The caller ends with a bad configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WebhookError {
+    /// The secret address.
+    #[error("notify.webhook.{name}.url_secret")]
+    Secret {
+        /// Which hook.
+        name: String,
+        /// Why.
+        #[source]
+        source: pdm_shared::secret::SecretError,
+    },
+    /// The address is none.
+    #[error("notify.webhook.{name}: the address is no http or https address")]
+    Address {
+        /// Which hook.
+        name: String,
+    },
+    /// No HTTP client.
+    #[error("no HTTP client")]
+    Client(#[source] reqwest::Error),
+}
+
+/// A configured hook.
+#[derive(Debug)]
+pub(crate) struct Webhook {
+    lane: String,
+    url: reqwest::Url,
+    settings: WebhookSettings,
+    client: reqwest::Client,
+}
+
+impl Webhook {
+    pub(crate) fn new(settings: &WebhookSettings) -> Result<Self, WebhookError> {
+        let name = settings.name.clone();
+        let url = match (&settings.url, &settings.url_secret) {
+            (Some(url), _) => url.clone(),
+            (None, Some(source)) => source
+                .fetch()
+                .map_err(|source| WebhookError::Secret { name: name.clone(), source })?
+                .expose()
+                .to_owned(),
+            (None, None) => String::new(),
+        };
+        let url = reqwest::Url::parse(url.trim())
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"))
+            .ok_or(WebhookError::Address { name })?;
+        let client = reqwest::Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("pdm-agent/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(WebhookError::Client)?;
+        Ok(Self { lane: webhook_lane(&settings.name), url, settings: settings.clone(), client })
+    }
+}
+
+impl Webhook {
+    /// The receiver's machine answers; nothing is posted.
+    pub(crate) async fn probe(&self) -> Result<(), String> {
+        let asked = self.client.head(self.url.clone()).send().await;
+        // any answer will do: receivers of posts may refuse to be asked
+        asked.map(|_answer| ()).map_err(|error| chain(&error.without_url()))
+    }
+}
+
+#[async_trait]
+impl Channel for Webhook {
+    fn lane(&self) -> &str {
+        &self.lane
+    }
+
+    async fn send(&self, key: Uuid, notifications: &[Notification]) -> Result<(), SendError> {
+        let body = body(self.settings.format, self.settings.language.list(), notifications);
+        let answer = self
+            .client
+            .post(self.url.clone())
+            .header("Idempotency-Key", key.to_string())
+            .json(&body)
+            .send()
+            .await
+            // the address may be a secret
+            .map_err(|error| SendError::Later(chain(&error.without_url())))?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        let text: String =
+            answer.text().await.unwrap_or_default().chars().take(ANSWER_CHARS).collect();
+        let said = format!("the receiver answers {status}: {text}");
+        // 408 and 429 ask for patience; other 4xx and redirects will not change by themselves
+        let later = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
+        Err(if later { SendError::Later(said) } else { SendError::Never(said) })
+    }
+}
+
+/// An error with its causes, as reqwest tells the reason in the last of them only.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notification]) -> Value {
+    match format {
+        WebhookFormat::Generic => match notifications {
+            [one] => json!(one),
+            many => json!({ "schema": "pdm.notifications/1", "notifications": many }),
+        },
+        WebhookFormat::Slack => slack(languages, notifications),
+        WebhookFormat::Teams => teams(languages, notifications),
+    }
+}
+
+/// Slack's `mrkdwn` escapes three characters.
+fn slack_text(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn slack(languages: &[Language], notifications: &[Notification]) -> Value {
+    let sorted = by_urgency(notifications);
+    let first = languages.first().copied().unwrap_or_default();
+    let fallback: Vec<String> = sorted
+        .iter()
+        .map(|notification| slack_text(notification.title.in_language(first)))
+        .collect();
+    let blocks: Vec<Value> = sorted
+        .iter()
+        .flat_map(|notification| languages.iter().map(move |language| (notification, *language)))
+        .map(|(notification, language)| {
+            let title = slack_text(notification.title.in_language(language));
+            let body = slack_text(notification.body.in_language(language));
+            json!({ "type": "section", "text": { "type": "mrkdwn", "text": format!("*{title}*\n{body}") } })
+        })
+        .collect();
+    json!({ "text": fallback.join("\n"), "blocks": blocks })
+}
+
+fn teams(languages: &[Language], notifications: &[Notification]) -> Value {
+    let mut elements = Vec::new();
+    for notification in by_urgency(notifications) {
+        for language in languages {
+            elements.push(json!({
+                "type": "TextBlock", "weight": "Bolder", "size": "Medium", "wrap": true,
+                "text": notification.title.in_language(*language),
+            }));
+            for line in notification.body.in_language(*language).lines() {
+                elements.push(json!({ "type": "TextBlock", "wrap": true, "text": line }));
+            }
+        }
+    }
+    json!({
+        "type": "message",
+        "attachments": [{
+            "contentType": "application/vnd.microsoft.card.adaptive",
+            "content": {
+                "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+                "type": "AdaptiveCard", "version": "1.4", "body": elements,
+            },
+        }],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pdm_shared::clock::Timestamp;
+    use pdm_shared::delivery::{NOTIFICATION_SCHEMA, NotificationReason};
+    use pdm_shared::risk::RiskLevel;
+    use pdm_shared::text::Text;
+
+    fn notification() -> Notification {
+        Notification {
+            schema: NOTIFICATION_SCHEMA.to_owned(),
+            notification_id: Uuid::nil(),
+            event_id: None,
+            site: "s".parse().expect("name"),
+            equipment_id: "P-101".parse().expect("name"),
+            bearing_id: "DE".parse().expect("name"),
+            risk_level: RiskLevel::Warning,
+            reason: NotificationReason::Raised,
+            title: Text::new("[경고] P-101 <DE>", "[Warning] P-101 <DE>"),
+            body: Text::new("근거: 가\n조치: 나", "Evidence: a\nAction: b"),
+            created_at: Timestamp::from_unix_ms(0).expect("epoch"),
+        }
+    }
+
+    #[test]
+    fn slack_gets_a_fallback_and_escaped_blocks_in_each_language() {
+        let body = body(WebhookFormat::Slack, &[Language::Ko, Language::En], &[notification()]);
+        assert_eq!(body["text"], "[경고] P-101 &lt;DE&gt;");
+        assert_eq!(body["blocks"].as_array().map(Vec::len), Some(2));
+        assert_eq!(
+            body["blocks"][1]["text"]["text"],
+            "*[Warning] P-101 &lt;DE&gt;*\nEvidence: a\nAction: b"
+        );
+    }
+
+    #[test]
+    fn teams_gets_an_adaptive_card_with_a_block_a_line() {
+        let body = body(WebhookFormat::Teams, &[Language::Ko], &[notification()]);
+        let card = &body["attachments"][0]["content"];
+        assert_eq!(card["type"], "AdaptiveCard");
+        assert_eq!(card["body"][1]["text"], "근거: 가");
+    }
+
+    #[test]
+    fn one_notification_is_sent_as_the_contract_has_it() {
+        let body = body(WebhookFormat::Generic, &[], &[notification()]);
+        assert_eq!(body["schema"], NOTIFICATION_SCHEMA);
+        let parsed: Notification = serde_json::from_value(body).expect("a notification");
+        assert_eq!(parsed, notification());
+    }
+}

@@ -1,0 +1,195 @@
+//! What a notification says, in the order that a person needs it (ISA-18.2 practice): asset and
+//! what; how sure and on what evidence; since when; how fast; act by when; if not; safety.
+
+use pdm_expert::case::BearingState;
+use pdm_expert::wording::element;
+use pdm_shared::clock::Timestamp;
+use pdm_shared::delivery::Presence;
+use pdm_shared::diagnosis::{Diagnosis, UncertaintyLevel};
+use pdm_shared::id::GatewayId;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+
+use crate::progress::BearingKey;
+use crate::store::Alarm;
+
+/// One line: level, asset, what.
+pub(super) fn title(key: &BearingKey, diagnosis: &Diagnosis) -> Text {
+    let label = diagnosis.risk_level.label();
+    let what = what(diagnosis);
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    Text::new(
+        format!("[{}] {equipment} {bearing} {}", label.ko, what.ko),
+        format!("[{}] {equipment} {bearing}: {}", label.en, what.en),
+    )
+}
+
+fn what(diagnosis: &Diagnosis) -> Text {
+    let stage = diagnosis.fault_stage;
+    match (diagnosis.fault_type, stage) {
+        (Some(fault), 0) => {
+            let name = element(fault);
+            Text::new(
+                format!("베어링 {} 결함 의심", name.ko),
+                format!("{} fault suspected", name.en),
+            )
+        }
+        (Some(fault), _) => {
+            let name = element(fault);
+            Text::new(
+                format!("베어링 {} 결함(P-F {stage}단계)", name.ko),
+                format!("{} fault (P-F stage {stage})", name.en),
+            )
+        }
+        (None, 0) => Text::new("진동 이상", "vibration anomaly"),
+        (None, _) => Text::new(
+            format!("베어링 이상, 부위 미특정(P-F {stage}단계)"),
+            format!("bearing anomaly, element not named (P-F stage {stage})"),
+        ),
+    }
+}
+
+/// The body, one statement a line.
+pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState) -> Text {
+    let mut lines = vec![certainty(diagnosis)];
+    let thought = |index: usize, ko: &str, en: &str| {
+        diagnosis.thoughts.get(index).map(|thought| {
+            Text::new(
+                format!("{ko}: {}", thought.conclusion.ko),
+                format!("{en}: {}", thought.conclusion.en),
+            )
+        })
+    };
+    lines.extend(thought(0, "근거", "Evidence"));
+    lines.extend(thought(1, "단계", "Stage"));
+    lines.extend(state.since.map(since));
+    lines.extend(thought(2, "진행", "Progress"));
+    lines.extend(thought(3, "잔여수명", "Remaining life"));
+    lines.push(Text::new(
+        format!("조치: {}", diagnosis.recommendation.ko),
+        format!("Action: {}", diagnosis.recommendation.en),
+    ));
+    lines.extend(otherwise(diagnosis.risk_level));
+    if diagnosis.risk_level >= RiskLevel::Warning {
+        lines.push(Text::new(
+            "안전: 점검·교체 전 잠금·표지(LOTO) 실시, 회전부 접근 금지",
+            "Safety: lock out and tag out before work, keep away from rotating parts",
+        ));
+    }
+    let join = |pick: fn(&Text) -> &str| lines.iter().map(pick).collect::<Vec<_>>().join("\n");
+    Text::new(join(|line| &line.ko), join(|line| &line.en))
+}
+
+fn certainty(diagnosis: &Diagnosis) -> Text {
+    let (ko, en) = match diagnosis.uncertainty.level {
+        UncertaintyLevel::Low => ("높음", "high"),
+        UncertaintyLevel::Medium => ("중간", "medium"),
+        UncertaintyLevel::High => ("낮음", "low"),
+    };
+    let causes = &diagnosis.uncertainty.causes;
+    if causes.is_empty() {
+        return Text::new(format!("확신: {ko}"), format!("Certainty: {en}"));
+    }
+    let list = |pick: fn(&Text) -> &str| causes.iter().map(pick).collect::<Vec<_>>().join("; ");
+    Text::new(
+        format!("확신: {ko} ({})", list(|cause| &cause.ko)),
+        format!("Certainty: {en} ({})", list(|cause| &cause.en)),
+    )
+}
+
+fn since(at: Timestamp) -> Text {
+    let at = at.date_time().format("%Y-%m-%d %H:%M UTC");
+    Text::new(format!("시작: {at}"), format!("Since: {at}"))
+}
+
+fn otherwise(risk: RiskLevel) -> Option<Text> {
+    match risk {
+        RiskLevel::Normal => None,
+        RiskLevel::Watch => Some(Text::new(
+            "미조치 시: 당장의 정지는 필요 없으나 진행을 놓칠 수 있음",
+            "If not: no stop is needed now, but its progress may be missed",
+        )),
+        RiskLevel::Warning => Some(Text::new(
+            "미조치 시: 손상이 커져 비계획 정지로 이어질 수 있음",
+            "If not: the damage grows and may end in an unplanned stop",
+        )),
+        RiskLevel::Critical => Some(Text::new(
+            "미조치 시: 베어링 고착과 축·하우징 손상, 돌발 정지 위험",
+            "If not: seizure, damage to shaft and housing, a sudden stop",
+        )),
+    }
+}
+
+/// Title and body when a bearing is back.
+pub(super) fn cleared(key: &BearingKey, diagnosis: &Diagnosis, alarm: &Alarm) -> (Text, Text) {
+    let before = alarm.risk.label();
+    let now = diagnosis.risk_level.label();
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let title = Text::new(
+        format!("[해제] {equipment} {bearing} 위험도 {} → {}", before.ko, now.ko),
+        format!("[Cleared] {equipment} {bearing}: {} to {}", before.en, now.en),
+    );
+    let told = alarm.notification.created_at.date_time().format("%Y-%m-%d %H:%M UTC");
+    let body = Text::new(
+        format!(
+            "{told} 알림의 위험도가 지속적인 정상 측정으로 해제됨\n조치: {}",
+            diagnosis.recommendation.ko
+        ),
+        format!(
+            "What was told at {told} is over after lasting normal windows\nAction: {}",
+            diagnosis.recommendation.en
+        ),
+    );
+    (title, body)
+}
+
+/// The title of a repetition.
+pub(super) fn repeated(title: &Text, times: u32) -> Text {
+    Text::new(
+        format!("[재알림 {times}회] {}", title.ko),
+        format!("[Reminder {times}] {}", title.en),
+    )
+}
+
+/// Title and body when a gateway has gone silent.
+pub(super) fn silent(
+    gateway: &GatewayId,
+    last_event_at: Option<Timestamp>,
+    presence: Option<Presence>,
+) -> (Text, Text) {
+    let title = Text::new(
+        format!("[통신 두절] 게이트웨이 {gateway}"),
+        format!("[Silent] gateway {gateway}"),
+    );
+    let why = if presence == Some(Presence::Offline) {
+        Text::new("게이트웨이가 오프라인 상태임", "The gateway is offline")
+    } else {
+        Text::new("게이트웨이에서 측정이 오지 않음", "No event comes from the gateway")
+    };
+    let last = match last_event_at {
+        Some(at) => {
+            let at = at.date_time().format("%Y-%m-%d %H:%M UTC");
+            Text::new(format!("마지막 수신: {at}"), format!("Last event: {at}"))
+        }
+        None => Text::new("마지막 수신: 없음", "Last event: none"),
+    };
+    let body = Text::new(
+        format!(
+            "{}\n{}\n조치: 전원·네트워크·센서 상태 확인. 그동안 이 게이트웨이의 베어링은 감시되지 않으며 기존 위험도는 유지됨",
+            why.ko, last.ko
+        ),
+        format!(
+            "{}\n{}\nAction: check power, network and sensors. Meanwhile its bearings are not watched; their standing risks are kept",
+            why.en, last.en
+        ),
+    );
+    (title, body)
+}
+
+/// Title and body when a gateway is back.
+pub(super) fn heard(gateway: &GatewayId) -> (Text, Text) {
+    (
+        Text::new(format!("[통신 복구] 게이트웨이 {gateway}"), format!("[Back] gateway {gateway}")),
+        Text::new("측정 수신이 재개됨", "Events come in again"),
+    )
+}

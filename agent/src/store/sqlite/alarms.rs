@@ -1,0 +1,153 @@
+//! What staff was told and has not been cleared, and telling it.
+
+use pdm_shared::clock::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection, SqlitePool};
+use uuid::Uuid;
+
+use super::{json_of, outbox, time_of, to_json, to_word, word_of};
+use crate::progress::BearingKey;
+use crate::store::{Alarm, AlarmChange, Announcement, StoreError};
+
+fn alarm_of(row: &SqliteRow) -> Result<Alarm, StoreError> {
+    Ok(Alarm {
+        risk: word_of("a risk", row.get("risk_level"))?,
+        repeats: u32::try_from(row.get::<i64, _>("repeats")).unwrap_or(u32::MAX),
+        repeat_at: row.get::<Option<i64>, _>("repeat_at_ms").map(time_of).transpose()?,
+        acknowledged: row.get::<Option<i64>, _>("acknowledged_at_ms").is_some(),
+        notification: json_of("a notification", row.get("notification"))?,
+    })
+}
+
+pub(super) async fn read(
+    connection: &mut SqliteConnection,
+    key: &BearingKey,
+) -> Result<Option<Alarm>, StoreError> {
+    sqlx::query(
+        "SELECT risk_level, repeats, repeat_at_ms, acknowledged_at_ms, notification FROM alarms
+         WHERE site = ? AND equipment_id = ? AND bearing_id = ?",
+    )
+    .bind(key.site.as_str())
+    .bind(key.equipment.as_str())
+    .bind(key.bearing.as_str())
+    .fetch_optional(connection)
+    .await?
+    .as_ref()
+    .map(alarm_of)
+    .transpose()
+}
+
+pub(super) async fn to_repeat(
+    pool: &SqlitePool,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<(BearingKey, Alarm)>, StoreError> {
+    let rows = sqlx::query(
+        "SELECT site, equipment_id, bearing_id, risk_level, repeats, repeat_at_ms,
+                acknowledged_at_ms, notification
+         FROM alarms WHERE repeat_at_ms IS NOT NULL AND repeat_at_ms <= ?
+         ORDER BY repeat_at_ms LIMIT ?",
+    )
+    .bind(now.unix_ms())
+    .bind(limit)
+    .fetch_all(pool)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let key = BearingKey {
+                site: word_of("a site", row.get("site"))?,
+                equipment: word_of("a machine", row.get("equipment_id"))?,
+                bearing: word_of("a bearing", row.get("bearing_id"))?,
+            };
+            Ok((key, alarm_of(row)?))
+        })
+        .collect()
+}
+
+pub(super) async fn announce(
+    pool: &SqlitePool,
+    key: &BearingKey,
+    expected: Option<Uuid>,
+    announcement: &Announcement,
+) -> Result<bool, StoreError> {
+    let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+    let standing = read(&mut transaction, key).await?;
+    let unchanged = match (&standing, expected) {
+        (None, None) => true,
+        (Some(alarm), Some(id)) => {
+            let over = matches!(announcement.alarm, AlarmChange::Over);
+            alarm.notification.notification_id == id && (over || !alarm.acknowledged)
+        }
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    if unchanged {
+        write(&mut transaction, key, announcement).await?;
+    }
+    transaction.commit().await?;
+    Ok(unchanged)
+}
+
+/// Writes a notification, its ways out and what stands afterwards.
+pub(super) async fn write(
+    connection: &mut SqliteConnection,
+    key: &BearingKey,
+    announcement: &Announcement,
+) -> Result<(), StoreError> {
+    let notification = &announcement.notification;
+    sqlx::query("INSERT INTO notifications VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(notification.notification_id.as_bytes().as_slice())
+        .bind(key.site.as_str())
+        .bind(key.equipment.as_str())
+        .bind(key.bearing.as_str())
+        .bind(notification.risk_level.as_str())
+        .bind(to_word("a reason", &notification.reason)?)
+        .bind(notification.created_at.unix_ms())
+        .bind(to_json("a notification", notification)?)
+        .execute(&mut *connection)
+        .await?;
+    for row in &announcement.outgoing {
+        outbox::insert(connection, row, notification.created_at).await?;
+    }
+    match &announcement.alarm {
+        AlarmChange::Stands(alarm) => stand(connection, key, alarm).await,
+        AlarmChange::Over => {
+            sqlx::query(
+                "DELETE FROM alarms WHERE site = ? AND equipment_id = ? AND bearing_id = ?",
+            )
+            .bind(key.site.as_str())
+            .bind(key.equipment.as_str())
+            .bind(key.bearing.as_str())
+            .execute(connection)
+            .await?;
+            Ok(())
+        }
+    }
+}
+
+async fn stand(
+    connection: &mut SqliteConnection,
+    key: &BearingKey,
+    alarm: &Alarm,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, repeats,
+                             repeat_at_ms, notification)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
+         SET notification_id = excluded.notification_id, risk_level = excluded.risk_level,
+             repeats = excluded.repeats, repeat_at_ms = excluded.repeat_at_ms,
+             notification = excluded.notification, acknowledged_at_ms = NULL,
+             acknowledged_by = NULL",
+    )
+    .bind(key.site.as_str())
+    .bind(key.equipment.as_str())
+    .bind(key.bearing.as_str())
+    .bind(alarm.notification.notification_id.as_bytes().as_slice())
+    .bind(alarm.risk.as_str())
+    .bind(i64::from(alarm.repeats))
+    .bind(alarm.repeat_at.map(Timestamp::unix_ms))
+    .bind(to_json("a notification", &alarm.notification)?)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
