@@ -1,12 +1,197 @@
-//! `pdm-edge check`.
+//! `pdm-edge check`: does the configuration fit this machine, and is everything reachable?
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pdm_shared::clock::SystemClock;
 use pdm_shared::exit::Exit;
+
+use super::Failure;
+use super::run::{runtime, spool_exit};
+use crate::publish;
+use crate::settings::{self, EdgeSettings};
+use crate::spool::{Spool, SpoolError};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(
+    after_help = "Exit codes: 0 all well, 78 configuration, 69 broker unreachable or refusing, \
+                        66/65/74 source or spool.
 
-/// Runs the command.
-pub fn run(_args: &Args) -> anyhow::Result<Exit> {
-    anyhow::bail!("check is not built yet")
+Example:
+  pdm-edge check --config config/edge.toml"
+)]
+pub struct Args {
+    /// Configuration file
+    #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]
+    pub config: PathBuf,
+}
+
+/// One line of the table.
+#[derive(Debug)]
+struct Finding {
+    what: String,
+    outcome: Result<String, (Exit, String)>,
+}
+
+impl Finding {
+    fn good(what: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { what: what.into(), outcome: Ok(text.into()) }
+    }
+
+    fn bad(what: impl Into<String>, exit: Exit, error: &(dyn std::error::Error + 'static)) -> Self {
+        let mut text = error.to_string();
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            let more = inner.to_string();
+            if !text.contains(&more) {
+                text = format!("{text}: {more}");
+            }
+            cause = inner.source();
+        }
+        Self { what: what.into(), outcome: Err((exit, text)) }
+    }
+}
+
+/// Runs the command: everything is looked at, the first failure gives the exit code.
+///
+/// # Errors
+/// A [`Failure`] with 78 if the configuration cannot be read.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (settings, _log) =
+        settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+    let mut findings = vec![Finding::good("configuration", args.config.display().to_string())];
+    findings.extend(sources(&settings));
+    let runtime = runtime()?;
+    findings.push(runtime.block_on(spool(&settings)));
+    findings.push(secrets(&settings));
+    findings.extend(runtime.block_on(brokers(&settings)));
+    print(&findings)?;
+    Ok(findings.iter().find_map(|finding| finding.outcome.as_ref().err()).map_or(Exit::Ok, |e| e.0))
+}
+
+fn print(findings: &[Finding]) -> std::io::Result<()> {
+    let width = findings.iter().map(|finding| finding.what.chars().count()).max().unwrap_or(0);
+    let mut out = std::io::stdout().lock();
+    for Finding { what, outcome } in findings {
+        let (mark, text) = match outcome {
+            Ok(text) => ("ok  ", text),
+            Err((_, text)) => ("FAIL", text),
+        };
+        writeln!(out, "{mark}  {what:width$}  {text}")?;
+    }
+    out.flush()
+}
+
+fn sources(settings: &EdgeSettings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if settings.sources.is_empty() {
+        findings.push(Finding::good("sources", "none: only what waits in the spool is sent"));
+    }
+    for source in &settings.sources {
+        let what = format!("source {}", source.name);
+        findings.push(match (source.open)() {
+            Err(error) => {
+                let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
+                Finding::bad(what, exit, &error)
+            }
+            Ok(opened) => {
+                let format = opened.format();
+                let wanted = source.points.iter().map(|point| point.channel).max().unwrap_or(0);
+                if wanted < format.channels {
+                    let blocks = opened
+                        .expected_blocks()
+                        .map_or_else(String::new, |b| format!(", {b} blocks"));
+                    let text =
+                        format!("{} channels at {}{blocks}", format.channels, format.sample_rate);
+                    Finding::good(what, text)
+                } else {
+                    let text = format!("channel {wanted} is asked for, it has {}", format.channels);
+                    Finding { what, outcome: Err((Exit::Config, text)) }
+                }
+            }
+        });
+    }
+    findings
+}
+
+async fn spool(settings: &EdgeSettings) -> Finding {
+    let path = &settings.spool.path;
+    if !path.exists() {
+        return match writable(path) {
+            Ok(folder) => Finding::good("spool", format!("will be made in {}", folder.display())),
+            Err((folder, error)) => {
+                let text = format!("cannot write in {}: {error}", folder.display());
+                Finding { what: "spool".to_owned(), outcome: Err((Exit::Io, text)) }
+            }
+        };
+    }
+    let opened =
+        Spool::open(settings.spool.clone(), settings.gateway.clone(), Arc::new(SystemClock)).await;
+    match opened {
+        Ok(spool) => {
+            let tally = *spool.watch().borrow();
+            spool.close().await;
+            Finding::good(
+                "spool",
+                format!("{}: {} waiting, {} lost", path.display(), tally.waiting, tally.dropped),
+            )
+        }
+        Err(SpoolError::Locked { .. }) => {
+            Finding::good("spool", format!("{} is in use: the service runs", path.display()))
+        }
+        Err(error) => Finding::bad("spool", spool_exit(&error), &error),
+    }
+}
+
+/// Tries to write beside where the spool will be; the folder that was tried.
+fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
+    let mut folder = path.to_owned();
+    folder.pop();
+    while !folder.as_os_str().is_empty() && !folder.exists() {
+        folder.pop();
+    }
+    if folder.as_os_str().is_empty() {
+        folder = PathBuf::from(".");
+    }
+    let probe = folder.join(format!(".pdm-edge-check-{}", std::process::id()));
+    let tried = std::fs::write(&probe, b"check").and_then(|()| std::fs::remove_file(&probe));
+    match tried {
+        Ok(()) => Ok(folder),
+        Err(error) => Err((folder, error)),
+    }
+}
+
+fn secrets(settings: &EdgeSettings) -> Finding {
+    let sources =
+        settings.broker.login.iter().map(|login| ("broker.password", &login.password)).chain(
+            settings.admin.iter().filter_map(|admin| Some(("admin.token", admin.token.as_ref()?))),
+        );
+    let mut count = 0;
+    for (key, source) in sources {
+        count += 1;
+        if let Err(error) = source.fetch() {
+            return Finding::bad(format!("secret {key}"), Exit::Config, &error);
+        }
+    }
+    Finding::good("secrets", format!("{count} can be read"))
+}
+
+async fn brokers(settings: &EdgeSettings) -> Vec<Finding> {
+    let broker = &settings.broker;
+    let client_id =
+        broker.client_id.clone().unwrap_or_else(|| settings.gateway.as_str().to_owned());
+    let mut findings = Vec::new();
+    for address in &broker.addresses {
+        let what = format!("broker {address}");
+        findings.push(match publish::probe(broker, address, &client_id).await {
+            Ok(()) => {
+                let tls = if broker.tls.is_some() { "with TLS" } else { "without TLS" };
+                Finding::good(what, format!("takes the connection, {tls}"))
+            }
+            Err(down) => Finding::bad(what, Exit::Unavailable, &down),
+        });
+    }
+    findings
 }

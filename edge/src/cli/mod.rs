@@ -30,7 +30,7 @@ pub enum Command {
     /// Analyse recordings without state: one event a recording
     Analyze(Box<analyze::Args>),
     /// Run snapshots through the whole stateful pipeline
-    Replay(replay::Args),
+    Replay(Box<replay::Args>),
     /// Run a historian's feature series through baseline, anomaly, trend and remaining life
     Series(series::Args),
     /// Measure and publish until stopped

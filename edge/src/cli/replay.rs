@@ -1,12 +1,236 @@
-//! `pdm-edge replay`.
+//! `pdm-edge replay`: snapshots through the whole stateful pipeline, to standard output or to the
+//! broker of a configuration.
 
-use pdm_shared::exit::Exit;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pdm_shared::clock::{Clock as _, SystemClock, Timestamp};
+use pdm_shared::event::Event;
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
+use pdm_shared::{shutdown, telemetry};
+
+use super::recording_options::{Machine, MachineArgs, RecordingArgs, usage};
+use super::run::{runtime, started};
+use crate::condition::MonitorSettings;
+use crate::pipeline::{Edge, OfflineError, measure_all};
+use crate::settings::{self, EdgeSettings, Opener, Pace, PointSettings, SourceSettings, Timing};
+use crate::source::{RecordingOptions, open_sequence};
+
+mod summary;
+
+use summary::Summary;
 
 /// Arguments of `replay`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Recordings in the order of time, or folders of snapshots, sorted by name
+    #[arg(value_name = "FILE|DIR", required = true)]
+    files: Vec<PathBuf>,
+    /// Seconds from the beginning of one snapshot to that of the next
+    #[arg(long, value_name = "S")]
+    period: f64,
+    /// max, or a multiple of the speed of recording such as 1x or 60x
+    #[arg(long, value_name = "max|1x|60x", default_value = "max", value_parser = pace)]
+    speed: Pace,
+    /// When the first snapshot was taken, RFC 3339 [default: so that the last one is taken now]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    start: Option<Timestamp>,
+    /// Print one event a line
+    #[arg(long)]
+    jsonl: bool,
+    /// Publish as this configuration says (broker, spool, gateway, site) instead of printing
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
+    config: Option<PathBuf>,
+    /// Machine that the events name
+    #[arg(long, value_name = "NAME", default_value = "replay")]
+    equipment: EquipmentId,
+    /// Bearing that the events name
+    #[arg(long, value_name = "NAME", default_value = "bearing")]
+    bearing_name: BearingId,
+    #[command(flatten)]
+    recording: RecordingArgs,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+const AFTER_HELP: &str = "\
+Every snapshot gives one event for each channel, unless --channel picks one.
+
+Examples:
+  pdm-edge replay run.npy.gz --period 10 --scale 0.001 --rate 25600 --rpm 1800 \\
+      --orders 5.611,7.389,3.589,0.4316 --jsonl > events.jsonl
+  pdm-edge replay snapshots/ --period 600 --rate 20000 --rpm 2000 --bearing ZA-2115
+  pdm-edge replay run.npy.gz --period 10 --speed 60x … --config config/edge.toml
+
+Exit codes: 0 done, 64 wrong option, 65 damaged file, 66 missing file, 74 reading or writing failed,
+78 configuration.";
+
+fn pace(text: &str) -> Result<Pace, String> {
+    if text == "max" {
+        return Ok(Pace::AsFastAsItGoes);
+    }
+    match text.strip_suffix('x').unwrap_or(text).parse::<f64>() {
+        Ok(times) if times.is_finite() && times > 0.0 => Ok(Pace::Times(times)),
+        _ => Err("allowed are max or a factor above 0 such as 1x or 60x".to_owned()),
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).map_err(|error| error.to_string())
+}
 
 /// Runs the command.
-pub fn run(_args: &Args) -> anyhow::Result<Exit> {
-    anyhow::bail!("replay is not built yet")
+///
+/// # Errors
+/// A [`Failure`] with the exit code of what went wrong.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let source = source(args)?;
+    match &args.config {
+        None => print_events(args, source),
+        Some(config) => {
+            let (mut settings, log) =
+                settings::read(config).map_err(|error| Failure::new(Exit::Config, error))?;
+            telemetry::start(log.format, &log.filter);
+            settings.sources = vec![source];
+            settings.admin = None;
+            runtime()?.block_on(publish(settings))
+        }
+    }
+}
+
+/// The recording as a source with one point a channel.
+fn source(args: &Args) -> anyhow::Result<SourceSettings> {
+    if !(args.period.is_finite() && args.period > 0.0) {
+        return Err(usage(format!("--period is {}, allowed is above 0 s", args.period)));
+    }
+    let machine = args.machine.machine()?;
+    let options = RecordingOptions {
+        started_at: args.start,
+        period_s: Some(args.period),
+        ..args.recording.options()?
+    };
+    let files = args.files.clone();
+    let open: Opener = Arc::new(move || open_sequence(&files, &options));
+    let channels = {
+        let opened = open().map_err(|error| Failure::new(error.exit(), error))?;
+        opened.format().channels
+    };
+    let points = (0..channels)
+        .map(|row| point(args, &machine, row))
+        .collect::<Result<_, pdm_shared::id::NameError>>()
+        .map_err(usage)?;
+    // a name of its own: another replay begins at the beginning
+    let name = format!("replay-{}", SystemClock.now().unix_ms());
+    let timing = Timing { started_at: args.start, period_s: Some(args.period) };
+    Ok(SourceSettings { name, open, pace: args.speed, timing, points, window: None, every: None })
+}
+
+fn point(
+    args: &Args,
+    machine: &Machine,
+    row: usize,
+) -> Result<PointSettings, pdm_shared::id::NameError> {
+    // where one channel was picked, it is the only row
+    let channel = args.recording.channel.unwrap_or(row);
+    Ok(PointSettings {
+        channel: row,
+        equipment: args.equipment.clone(),
+        bearing: args.bearing_name.clone(),
+        measuring_point: Some(MeasuringPoint::new(format!("channel-{channel}"))?),
+        orders: machine.orders,
+        order_tolerance: machine.order_tolerance,
+        speed: machine.speed,
+        speed_tolerance: machine.speed_tolerance,
+        envelope_band: None,
+        zones: None,
+        monitor: MonitorSettings::default(),
+    })
+}
+
+fn bar(hidden: bool) -> ProgressBar {
+    let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    // the template is a constant that indicatif knows
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:40} {pos}/{len} events, {per_sec}, {eta} left")
+    {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Without broker and spool: one event a line, or a summary for a person.
+fn print_events(args: &Args, source: SourceSettings) -> anyhow::Result<Exit> {
+    let points = source.points.len() as u64;
+    let place = ["replay".parse()?, "local".parse()?].map(|name: MeasuringPoint| name.to_string());
+    let [gateway, site] = place;
+    let settings = EdgeSettings::embedded(gateway.parse()?, site.parse()?, "", 0, "", vec![source]);
+    let bar = bar(args.jsonl && std::io::stdout().is_terminal());
+    let mut summary = Summary::default();
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut each = |event: &Event, expected_blocks: Option<u64>| -> std::io::Result<()> {
+        if let Some(blocks) = expected_blocks {
+            bar.set_length(blocks * points);
+        }
+        bar.inc(1);
+        summary.take(event);
+        if args.jsonl {
+            serde_json::to_writer(&mut out, event)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    };
+    let outcome = measure_all(&settings, Arc::new(SystemClock), &mut each);
+    bar.finish_and_clear();
+    match outcome.and_then(|()| out.flush().map_err(OfflineError::Output)) {
+        Ok(()) => {}
+        // whoever read has seen enough
+        Err(OfflineError::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
+        Err(OfflineError::Start(error)) => return Err(started(error).into()),
+        Err(OfflineError::Source(error)) => {
+            return Err(Failure::new(error.exit(), error).into());
+        }
+        Err(error @ (OfflineError::Output(_) | OfflineError::Thread(_))) => {
+            return Err(Failure::new(Exit::Io, error).into());
+        }
+    }
+    drop(out);
+    if !args.jsonl {
+        super::print(&summary.to_string())?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// As the service does, until everything was taken by the broker or somebody asks to stop.
+async fn publish(settings: EdgeSettings) -> anyhow::Result<Exit> {
+    let points: u64 = settings.sources.iter().map(|source| source.points.len() as u64).sum();
+    let stop = shutdown::on_signal()?;
+    let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
+    let bar = bar(false);
+    let mut progress = edge.progress();
+    let show = async {
+        while progress.changed().await.is_ok() {
+            let now = *progress.borrow_and_update();
+            if let Some(blocks) = now.expected_blocks {
+                bar.set_length(blocks * points);
+            }
+            bar.set_position(now.acknowledged);
+        }
+    };
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = edge.drained() => {}
+        () = show => {}
+    }
+    let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
+    bar.finish_and_clear();
+    super::print(&format!(
+        "events: {} measured, {} spooled, {} acknowledged, {} waiting\n",
+        done.measured, done.spooled, done.acknowledged, done.waiting
+    ))?;
+    Ok(Exit::Ok)
 }

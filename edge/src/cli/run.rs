@@ -1,12 +1,87 @@
-//! `pdm-edge run`.
+//! `pdm-edge run`: the service, until it is stopped.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pdm_shared::clock::SystemClock;
 use pdm_shared::exit::Exit;
+use pdm_shared::{shutdown, telemetry};
+
+use super::Failure;
+use crate::pipeline::{Edge, StartError};
+use crate::settings::{self, EdgeSettings};
+use crate::spool::SpoolError;
 
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "Examples:
+  pdm-edge run --config config/edge.toml
+  PDM_LOG=debug pdm-edge run --config config/edge.toml --until-done")]
+pub struct Args {
+    /// Configuration file
+    #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]
+    pub config: PathBuf,
+    /// End when every source has come to its end and the broker has taken everything
+    #[arg(long)]
+    pub until_done: bool,
+}
 
 /// Runs the command.
-pub fn run(_args: &Args) -> anyhow::Result<Exit> {
-    anyhow::bail!("run is not built yet")
+///
+/// # Errors
+/// A [`Failure`]: 78 for a configuration that cannot be used, 66, 65 or 74 for a source or a spool
+/// that cannot be opened, 70 for a part that failed while it ran.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (settings, log) =
+        settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+    telemetry::start(log.format, &log.filter);
+    runtime()?.block_on(serve(settings, args.until_done))
+}
+
+/// The runtime of a command: as many threads as there are cores.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+async fn serve(settings: EdgeSettings, until_done: bool) -> anyhow::Result<Exit> {
+    let stop = shutdown::on_signal()?;
+    let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
+    let mut progress = edge.progress();
+    tracing::info!("measuring");
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = edge.drained(), if until_done => {}
+        // the sender lives in the edge, so waiting cannot fail
+        _ = progress.wait_for(|progress| progress.failed) => {}
+    }
+    let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
+    tracing::info!(
+        measured = done.measured,
+        spooled = done.spooled,
+        published = done.published,
+        acknowledged = done.acknowledged,
+        received = done.received,
+        waiting = done.waiting,
+        dropped = done.dropped,
+        "stopped"
+    );
+    Ok(Exit::Ok)
+}
+
+/// The exit code of an edge that did not start.
+pub(super) fn started(error: StartError) -> Failure {
+    let exit = match &error {
+        StartError::Spool(error) => spool_exit(error),
+        // options that do not fit stand in the configuration here
+        StartError::Source { source, .. } if source.exit() == Exit::Usage => Exit::Config,
+        StartError::Source { source, .. } => source.exit(),
+        StartError::Unfit { .. } | StartError::Admin(_) => Exit::Config,
+    };
+    Failure::new(exit, error)
+}
+
+/// The exit code of a spool that cannot be opened.
+pub(super) fn spool_exit(error: &SpoolError) -> Exit {
+    let not_ours = matches!(error, SpoolError::Foreign { .. } | SpoolError::Newer { .. });
+    if not_ours { Exit::Config } else { Exit::Io }
 }

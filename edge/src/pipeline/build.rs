@@ -1,5 +1,6 @@
 //! Opening the sources and fitting them to their settings and to what the spool remembers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pdm_shared::clock::SharedClock;
@@ -14,7 +15,7 @@ use super::{Progress, StartError};
 use crate::event_log;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
 use crate::source::{Block, Source, SourceFormat};
-use crate::spool::{Batch, Spool};
+use crate::spool::Batch;
 use crate::window::{Cut, Windower};
 
 /// Bytes of samples that may wait in a queue, and blocks. Chosen: 8 channels at 25.6 kHz then wait
@@ -43,24 +44,20 @@ pub(super) fn bearings(settings: &EdgeSettings) -> Vec<String> {
     names
 }
 
-/// Opens every source and restores what is remembered of it.
-pub(super) async fn sources(
+/// Opens every source and restores what `memory` holds of it. Blocks on files and devices.
+pub(super) fn sources(
     settings: &EdgeSettings,
-    spool: &Spool,
+    memory: &BTreeMap<String, Vec<u8>>,
     clock: &SharedClock,
     progress: &watch::Sender<Progress>,
 ) -> Result<Vec<Built>, StartError> {
-    let memory = spool.memory().await?;
     let mut built = Vec::new();
     let mut expected = Some(0);
     for source in &settings.sources {
-        let open = Arc::clone(&source.open);
-        let failed =
-            |source_error| StartError::Source { name: source.name.clone(), source: source_error };
-        let opened = match tokio::task::spawn_blocking(move || open()).await {
-            Ok(opened) => opened.map_err(failed)?,
-            Err(panic) => return Err(unfit(source, format!("opening it panicked: {panic}"))),
-        };
+        let opened = (source.open)().map_err(|source_error| StartError::Source {
+            name: source.name.clone(),
+            source: source_error,
+        })?;
         let blocks = opened.expected_blocks();
         let remembered = |key: String| memory.get(&key).map(Vec::as_slice);
         built.push(build(settings, source, opened, &remembered, clock, progress)?);

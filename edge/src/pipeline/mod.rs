@@ -19,6 +19,7 @@
 mod build;
 mod committer;
 mod measurer;
+mod offline;
 pub mod point;
 mod position;
 pub mod progress;
@@ -26,5 +27,6 @@ mod queue;
 mod reader;
 pub mod service;
 
+pub use offline::{OfflineError, measure_all};
 pub use progress::Progress;
 pub use service::{Edge, Handle, ServiceError, StartError};

@@ -92,7 +92,7 @@ impl Edge {
         let mut progress = Progress::default();
         progress.follow(&spool.tally().await?);
         let progress = watch::Sender::new(progress);
-        let built = build::sources(&settings, &spool, &clock, &progress).await?;
+        let built = open_sources(&settings, &spool, &clock, &progress).await?;
         let admin = match &settings.admin {
             None => None,
             Some(admin) => Some(admin::bind(admin, spool.clone(), progress.subscribe()).await?),
@@ -118,6 +118,25 @@ impl Edge {
         };
         let admin = admin.map(|admin| tokio::spawn(admin.serve(stop.clone())));
         Ok(Handle { stop, progress, task: tokio::spawn(service.run(built, publisher, admin)) })
+    }
+}
+
+/// Opens the sources on a thread that may block.
+async fn open_sources(
+    settings: &EdgeSettings,
+    spool: &Spool,
+    clock: &SharedClock,
+    progress: &watch::Sender<Progress>,
+) -> Result<Vec<Built>, StartError> {
+    let memory = spool.memory().await?;
+    let (settings, clock, progress) = (settings.clone(), Arc::clone(clock), progress.clone());
+    let opening = move || build::sources(&settings, &memory, &clock, &progress);
+    match tokio::task::spawn_blocking(opening).await {
+        Ok(built) => built,
+        Err(panic) => Err(StartError::Unfit {
+            name: "of the configuration".to_owned(),
+            reason: format!("opening it panicked: {panic}"),
+        }),
     }
 }
 

@@ -79,7 +79,8 @@ impl Lanes {
 
     /// A row must be sent again: it joins the backlog.
     pub(super) fn call_back(&mut self, sequence: u64) {
-        self.backlog = self.backlog.min(sequence);
+        let is_done = self.backlog >= self.live_from;
+        self.backlog = if is_done { sequence } else { self.backlog.min(sequence) };
         self.live_from = self.live_from.max(self.live);
     }
 

@@ -19,8 +19,12 @@ use crate::condition::MonitorSettings;
 use crate::source::{Source, SourceError};
 use crate::spool::{Limits, SpoolSettings};
 
+mod file;
+mod lines;
+mod source;
 mod zones;
 
+pub use file::{LogSettings, parse, read};
 pub use pdm_dsp::DefectOrders;
 pub use zones::ZoneTable;
 

@@ -42,6 +42,11 @@ impl ZoneTable {
         Some(Self { name: title.to_owned(), limits_mm_s })
     }
 
+    /// Limits A/B, B/C and C/D, mm/s.
+    pub const fn limits_mm_s(&self) -> [f64; 3] {
+        self.limits_mm_s
+    }
+
     /// The zone of a velocity RMS, mm/s.
     pub fn zone(&self, velocity_rms_mm_s: f64) -> IsoZone {
         let [ab, bc, cd] = self.limits_mm_s;

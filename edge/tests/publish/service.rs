@@ -96,7 +96,7 @@ async fn every_window_of_a_run_is_measured_published_and_stored() {
     let agent = Agent::listen(broker.port(), true);
     let clock = Arc::new(SystemClock);
     let edge = Edge::start(settings(folder.path(), broker.port(), 120), clock).await.expect("runs");
-    tokio::time::timeout(Duration::from_secs(60), edge.drained()).await.expect("in time");
+    tokio::time::timeout(Duration::from_mins(1), edge.drained()).await.expect("in time");
     agent.until("240 events", |stored| stored.events.len() == 240).await;
     let progress = edge.stop().await.expect("no part failed");
     assert_eq!((progress.measured, progress.spooled), (240, 240));

@@ -1,0 +1,343 @@
+//! `edge.toml` as it is typed, and how it becomes what is meant.
+//!
+//! Relative paths are taken from the folder of the file. Every error names file, line, key, value
+//! and what is allowed; a key that is not known is an error.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pdm_shared::config::{self, ConfigError};
+use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::secret::SecretSource;
+use pdm_shared::telemetry::LogFormat;
+use pdm_shared::topic::Prefix;
+use serde::Deserialize;
+
+use super::{
+    AdminSettings, BrokerAddress, BrokerSettings, DEFAULT_GRACE, DrainOrder, EdgeSettings, Login,
+    Protocol, TlsSettings, lines, source,
+};
+use crate::catalogue::Catalogue;
+use crate::spool::{Limits, Policy, SpoolSettings};
+
+/// How to log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogSettings {
+    /// Text for people or JSON for collectors.
+    pub format: LogFormat,
+    /// Filter, such as `info,pdm_edge=debug`.
+    pub filter: String,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    gateway_id: GatewayId,
+    site: SiteId,
+    #[serde(default)]
+    prefix: Prefix,
+    #[serde(default)]
+    shutdown_grace_s: Option<f64>,
+    /// Own catalogue of bearings, added to the built-in one.
+    #[serde(default)]
+    catalogue: Option<PathBuf>,
+    #[serde(default)]
+    broker: Broker,
+    spool: SpoolTable,
+    #[serde(default)]
+    source: Vec<source::SourceTable>,
+    #[serde(default)]
+    admin: Option<Admin>,
+    #[serde(default)]
+    log: LogSettings,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Broker {
+    addresses: Option<Vec<String>>,
+    protocol: Protocol,
+    client_id: Option<String>,
+    user: Option<String>,
+    password: Option<SecretSource>,
+    tls: Option<TlsSettings>,
+    keep_alive_s: Option<f64>,
+    session_expiry_s: Option<f64>,
+    max_packet_bytes: Option<u32>,
+    max_in_flight: Option<u16>,
+    drain_order: DrainOrder,
+    drain_per_s: Option<u32>,
+    late_after_s: Option<f64>,
+    reconnect_min_s: Option<f64>,
+    reconnect_max_s: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpoolTable {
+    path: PathBuf,
+    #[serde(default)]
+    max_bytes: Option<u64>,
+    #[serde(default)]
+    max_age_h: Option<f64>,
+    #[serde(default)]
+    policy: Policy,
+    #[serde(default)]
+    await_receipt: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Admin {
+    listen: SocketAddr,
+    #[serde(default)]
+    token: Option<SecretSource>,
+}
+
+/// Where values come from and how their errors are told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'a> {
+    pub(super) path: &'a Path,
+    pub(super) text: &'a str,
+}
+
+impl Origin<'_> {
+    /// A value that its key does not allow, with the line of the key.
+    pub(super) fn refuse(
+        &self,
+        key: &str,
+        value: impl ToString,
+        allowed: impl Into<String>,
+    ) -> ConfigError {
+        let key = match lines::line_of(self.text, key) {
+            Some(line) => format!("{key} (line {line})"),
+            None => key.to_owned(),
+        };
+        ConfigError::value(self.path, key, value, allowed)
+    }
+
+    /// A path of the file, from the file's own folder.
+    pub(super) fn rooted(&self, path: &Path) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// A number of seconds above or at `least`.
+    pub(super) fn seconds(
+        &self,
+        key: &str,
+        value: Option<f64>,
+        default: Duration,
+        least: f64,
+    ) -> Result<Duration, ConfigError> {
+        let Some(seconds) = value else { return Ok(default) };
+        match Duration::try_from_secs_f64(seconds) {
+            Ok(duration) if seconds >= least => Ok(duration),
+            _ => Err(self.refuse(key, seconds, format!("seconds, {least} or more"))),
+        }
+    }
+}
+
+/// Reads `edge.toml`: the settings, and how to log.
+///
+/// # Errors
+/// [`ConfigError`] with file, line, key, value and what is allowed.
+pub fn read(path: &Path) -> Result<(EdgeSettings, LogSettings), ConfigError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+    parse(path, &text)
+}
+
+/// Reads `text`, as if it stood in `path`.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), ConfigError> {
+    let file: File = config::parse(path, text)?;
+    let origin = Origin { path, text };
+    let catalogue = match &file.catalogue {
+        Some(own) => Catalogue::with(&origin.rooted(own))?,
+        None => Catalogue::built_in(),
+    };
+    let mut names = HashSet::new();
+    let mut sources = Vec::new();
+    for (index, table) in file.source.into_iter().enumerate() {
+        let key = format!("source[{index}].name");
+        if !names.insert(table.name.clone()) {
+            return Err(origin.refuse(&key, &table.name, "a name that no other source has"));
+        }
+        sources.push(table.meant(origin, index, &catalogue)?);
+    }
+    let settings = EdgeSettings {
+        gateway: file.gateway_id,
+        site: file.site,
+        prefix: file.prefix,
+        broker: file.broker.meant(origin)?,
+        spool: file.spool.meant(origin)?,
+        sources,
+        admin: file.admin.map(|admin| AdminSettings { listen: admin.listen, token: admin.token }),
+        shutdown_grace: origin.seconds(
+            "shutdown_grace_s",
+            file.shutdown_grace_s,
+            DEFAULT_GRACE,
+            0.0,
+        )?,
+    };
+    if let Some(admin) = &settings.admin
+        && admin.token.is_none()
+        && !admin.listen.ip().is_loopback()
+    {
+        let allowed = "a loopback address, or any with admin.token set";
+        return Err(origin.refuse("admin.listen", admin.listen, allowed));
+    }
+    Ok((settings, file.log))
+}
+
+impl Broker {
+    fn meant(self, origin: Origin<'_>) -> Result<BrokerSettings, ConfigError> {
+        let default = BrokerSettings::default();
+        let addresses = match self.addresses {
+            None => default.addresses,
+            Some(texts) => addresses(origin, &texts, self.tls.is_some())?,
+        };
+        let login = match (self.user, self.password) {
+            (None, None) => None,
+            (Some(user), Some(password)) => {
+                Some(Login { user, password: rooted(origin, password) })
+            }
+            (Some(user), None) => {
+                return Err(origin.refuse("broker.user", user, "a user with broker.password"));
+            }
+            (None, Some(_)) => {
+                return Err(origin.refuse("broker.password", "set", "only with broker.user"));
+            }
+        };
+        let tls = self.tls.map(|tls| tls_meant(origin, tls)).transpose()?;
+        let max_packet_bytes = self.max_packet_bytes.unwrap_or(default.max_packet_bytes);
+        if max_packet_bytes < 1024 {
+            let key = "broker.max_packet_bytes";
+            return Err(origin.refuse(key, max_packet_bytes, "1024 or more"));
+        }
+        if self.max_in_flight == Some(0) {
+            return Err(origin.refuse("broker.max_in_flight", 0, "1 to 65535"));
+        }
+        if self.drain_per_s == Some(0) {
+            return Err(origin.refuse("broker.drain_per_s", 0, "1 or more, or left out"));
+        }
+        let late_after_s = self.late_after_s.unwrap_or(default.late_after_s);
+        if !(late_after_s.is_finite() && late_after_s >= 0.0) {
+            return Err(origin.refuse("broker.late_after_s", late_after_s, "seconds, 0 or more"));
+        }
+        let (shortest, longest) = default.reconnect;
+        let shortest =
+            origin.seconds("broker.reconnect_min_s", self.reconnect_min_s, shortest, 0.01)?;
+        let longest =
+            origin.seconds("broker.reconnect_max_s", self.reconnect_max_s, longest, 0.01)?;
+        Ok(BrokerSettings {
+            addresses,
+            protocol: self.protocol,
+            client_id: self.client_id,
+            login,
+            tls,
+            keep_alive: origin.seconds(
+                "broker.keep_alive_s",
+                self.keep_alive_s,
+                default.keep_alive,
+                5.0,
+            )?,
+            session_expiry: origin.seconds(
+                "broker.session_expiry_s",
+                self.session_expiry_s,
+                default.session_expiry,
+                0.0,
+            )?,
+            max_packet_bytes,
+            max_in_flight: self.max_in_flight.unwrap_or(default.max_in_flight),
+            drain_order: self.drain_order,
+            drain_per_s: self.drain_per_s,
+            late_after_s,
+            reconnect: (shortest, longest.max(shortest)),
+        })
+    }
+}
+
+fn addresses(
+    origin: Origin<'_>,
+    texts: &[String],
+    tls: bool,
+) -> Result<Vec<BrokerAddress>, ConfigError> {
+    let allowed = "one or more of host or host:port";
+    if texts.is_empty() {
+        return Err(origin.refuse("broker.addresses", "[]", allowed));
+    }
+    // IANA: mqtt 1883, secure-mqtt 8883
+    let default_port = if tls { 8883 } else { 1883 };
+    texts
+        .iter()
+        .map(|text| {
+            let (host, port) = match text.rsplit_once(':') {
+                Some((host, port)) => (host, port.parse().ok()),
+                None => (text.as_str(), Some(default_port)),
+            };
+            match port {
+                Some(port) if !host.is_empty() && port > 0 => {
+                    Ok(BrokerAddress { host: host.to_owned(), port })
+                }
+                _ => Err(origin.refuse("broker.addresses", text, allowed)),
+            }
+        })
+        .collect()
+}
+
+fn tls_meant(origin: Origin<'_>, tls: TlsSettings) -> Result<TlsSettings, ConfigError> {
+    if tls.certificate.is_some() != tls.key.is_some() {
+        let allowed = "certificate and key together, or neither";
+        return Err(origin.refuse("broker.tls.certificate", "one of the two", allowed));
+    }
+    Ok(TlsSettings {
+        ca: origin.rooted(&tls.ca),
+        certificate: tls.certificate.map(|path| origin.rooted(&path)),
+        key: tls.key.map(|path| origin.rooted(&path)),
+    })
+}
+
+fn rooted(origin: Origin<'_>, secret: SecretSource) -> SecretSource {
+    match secret {
+        SecretSource::File(path) => SecretSource::File(origin.rooted(&path)),
+        SecretSource::Env(name) => SecretSource::Env(name),
+    }
+}
+
+impl SpoolTable {
+    fn meant(self, origin: Origin<'_>) -> Result<SpoolSettings, ConfigError> {
+        let default = Limits::default();
+        let max_bytes = self.max_bytes.unwrap_or(default.max_bytes);
+        if max_bytes < 1 << 20 {
+            return Err(origin.refuse("spool.max_bytes", max_bytes, "1048576 (1 MiB) or more"));
+        }
+        let max_age = match self.max_age_h {
+            None => default.max_age,
+            Some(hours) => Duration::try_from_secs_f64(hours * 3600.0)
+                .ok()
+                .filter(|age| !age.is_zero())
+                .ok_or_else(|| origin.refuse("spool.max_age_h", hours, "hours, above 0"))?,
+        };
+        Ok(SpoolSettings {
+            path: origin.rooted(&self.path),
+            limits: Limits { max_bytes, max_age, policy: self.policy },
+            await_receipt: self.await_receipt.unwrap_or(true),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

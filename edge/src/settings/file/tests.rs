@@ -1,0 +1,75 @@
+//! Claims about `edge.toml`: the example works, errors say file, line, key, value, allowed.
+
+use super::*;
+use crate::settings::Pace;
+
+const EXAMPLE: &str = include_str!("../../../../config/edge.toml");
+
+fn error(text: &str) -> String {
+    parse(Path::new("edge.toml"), text).expect_err("wrong").to_string()
+}
+
+fn changed(from: &str, to: &str) -> String {
+    assert!(EXAMPLE.contains(from), "the example has no {from}");
+    EXAMPLE.replacen(from, to, 1)
+}
+
+#[test]
+fn the_example_is_valid_and_its_sources_open() {
+    let (settings, _log) = parse(Path::new("edge.toml"), EXAMPLE).expect("valid");
+    assert_eq!(settings.sources.len(), 1);
+    assert_eq!(settings.sources[0].pace, Pace::Times(60.0));
+    let source = (settings.sources[0].open)().expect("opens");
+    assert_eq!(source.format().channels, settings.sources[0].points.len());
+}
+
+#[test]
+fn every_wrong_value_is_told_with_line_key_value_and_what_is_allowed() {
+    let line = |text: &str, needle: &str| {
+        text.lines().position(|line| line.starts_with(needle)).expect("there") + 1
+    };
+    let text = changed("rpm = 1797.0", "rpm = 0.0");
+    let expected = format!(
+        "edge.toml: source[0].channel[0].rpm (line {}) is 0, allowed is finite and above 0",
+        line(&text, "rpm =")
+    );
+    assert_eq!(error(&text), expected);
+
+    let text = changed("bearing_type = \"6205\"", "bearing_type = \"9999\"");
+    let message = error(&text);
+    assert!(message.contains("bearing_type (line "), "{message}");
+    assert!(message.contains("9999") && message.contains("6205"), "{message}");
+
+    let text = changed("pace = 60.0", "pace = \"fast\"");
+    assert!(error(&text).contains("allowed is \"max\", or a factor"), "{}", error(&text));
+    let text = changed("[broker]", "[broker]\nuser = \"gw\"");
+    assert!(error(&text).contains("a user with broker.password"), "{}", error(&text));
+    let text = changed("listen = \"127.0.0.1:9101\"", "listen = \"0.0.0.0:9101\"");
+    assert!(error(&text).contains("admin.token"), "{}", error(&text));
+}
+
+#[test]
+fn an_unknown_key_is_an_error_at_every_depth() {
+    for (from, to) in [
+        ("[broker]", "[broker]\nadress = 1"),
+        ("[spool]", "[spool]\nsize = 1"),
+        ("kind = \"simulator\"", "kind = \"simulator\"\nspeed = 2"),
+        ("rpm = 1797.0", "rpm = 1797.0\nrpn = 2"),
+    ] {
+        let message = error(&changed(from, to));
+        assert!(message.contains("unknown field"), "{message}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let message = read(Path::new("/nowhere/edge.toml")).expect_err("missing").to_string();
+    assert!(message.contains("/nowhere/edge.toml"), "{message}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC{0,200}") {
+        let _outcome = parse(Path::new("edge.toml"), &text);
+    }
+}
