@@ -89,6 +89,13 @@ fn the_csv_files_of_femto_equal_the_first_snapshots_of_the_run() {
     let third = RecordingOptions { snapshot: Some(2), ..options(0.001) };
     let csv = first(&data.join("original/femto_Bearing1_1_acc_00003.csv"), &options(1.0));
     assert_equal(&first(&path, &third), &csv, 1e-9);
+    let mut run = open_recording(&path, &options(0.001)).expect("opens");
+    assert_eq!(run.skip_blocks(2).expect("readable"), 2);
+    let third = run.next_block().expect("readable").expect("there");
+    assert_eq!(third.index, 2);
+    assert_equal(&third.accel_m_s2, &csv, 1e-9);
+    assert_eq!(run.skip_blocks(9999).expect("readable"), 2800);
+    assert!(run.next_block().expect("readable").is_none());
     let semicolons = first(&data.join("original/femto_Bearing1_4_acc_00001.csv"), &options(1.0));
     assert_eq!(semicolons.dim(), (2, 2560));
 }

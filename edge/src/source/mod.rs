@@ -13,8 +13,12 @@ use pdm_shared::units::SampleRate;
 
 pub mod calibration;
 pub mod error;
+pub mod frames;
+pub mod iio;
+pub mod mqtt;
 pub mod recording;
 pub mod simulator;
+pub mod stream;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;

@@ -184,6 +184,15 @@ impl Source for Recording {
         Ok(Some(Block { index, started_at, follows_on: false, accel_m_s2 }))
     }
 
+    fn skip_blocks(&mut self, count: u64) -> Result<u64, SourceError> {
+        let mut skipped = 0;
+        while skipped < count && self.next_index < self.blocks && self.reader.skip_snapshot()? {
+            self.next_index += 1;
+            skipped += 1;
+        }
+        Ok(skipped)
+    }
+
     fn expected_blocks(&self) -> Option<u64> {
         Some(self.blocks)
     }

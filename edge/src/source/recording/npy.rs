@@ -105,6 +105,18 @@ impl Numbers {
         }
         Ok(bytes.chunks_exact(width).map(|raw| self.number.decode(raw)).collect())
     }
+
+    /// Passes over `count` numbers without decoding them.
+    fn skip(&mut self, count: usize) -> Result<(), SourceError> {
+        let wanted = (count as u64).saturating_mul(self.number.bytes() as u64);
+        let passed = std::io::copy(&mut self.reader.by_ref().take(wanted), &mut std::io::sink());
+        match passed.map_err(|e| SourceError::from_io(&self.path, e))? {
+            passed if passed == wanted => Ok(()),
+            _ => {
+                Err(SourceError::malformed(&self.path, "the file ends too early: it is truncated"))
+            }
+        }
+    }
 }
 
 /// Snapshots in C order.
@@ -124,6 +136,15 @@ impl RawSnapshots for InOrder {
         let shape = (self.channels, self.samples);
         let numbers = self.numbers.take(product(&self.numbers.path, &[shape.0, shape.1])?)?;
         shaped(&self.numbers.path, shape, numbers).map(Some)
+    }
+
+    fn skip_snapshot(&mut self) -> Result<bool, SourceError> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        let count = product(&self.numbers.path, &[self.channels, self.samples])?;
+        self.numbers.skip(count).map(|()| true)
     }
 }
 

@@ -1,0 +1,92 @@
+use std::sync::Arc;
+
+use pdm_shared::clock::SystemClock;
+use proptest::prelude::*;
+
+use super::scan::Layout;
+use super::*;
+
+/// A device's folder as the kernel shows it, and its character device with `scans`.
+fn device(scans: &[u8]) -> (tempfile::TempDir, IioSettings) {
+    let root = tempfile::tempdir().expect("folder");
+    let folder = root.path().join("iio:device0");
+    fs::create_dir_all(folder.join("scan_elements")).expect("made");
+    fs::create_dir_all(folder.join("buffer")).expect("made");
+    let put = |name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
+    put("sampling_frequency", "3200.0\n");
+    put("in_accel_scale", "0.5\n");
+    put("in_accel_y_scale", "0.25\n");
+    put("in_accel_x_offset", "1\n");
+    put("buffer/enable", "0\n");
+    put("buffer/length", "2\n");
+    for (name, index, layout) in [
+        ("in_accel_x", "0", "le:s12/16>>4"),
+        ("in_accel_y", "1", "be:s32/32>>0"),
+        ("in_timestamp", "2", "le:s64/64>>0"),
+    ] {
+        put(&format!("scan_elements/{name}_en"), "0\n");
+        put(&format!("scan_elements/{name}_index"), &format!("{index}\n"));
+        put(&format!("scan_elements/{name}_type"), &format!("{layout}\n"));
+    }
+    let device = root.path().join("dev");
+    fs::write(&device, scans).expect("written");
+    let settings = IioSettings { folder, device, channels: vec![], block_samples: 2 };
+    (root, settings)
+}
+
+/// x = −3 counts in the upper 12 of 16 bits, two bytes of padding, y = 7 counts, big endian.
+fn scan() -> Vec<u8> {
+    let mut bytes = (-3i16 << 4).to_le_bytes().to_vec();
+    bytes.extend([0xaa, 0xaa]);
+    bytes.extend(7i32.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn scans_become_acceleration() {
+    let (_root, settings) = device(&[scan(), scan(), scan()].concat());
+    let folder = settings.folder.clone();
+    let mut source = open_iio(&settings, Arc::new(SystemClock)).expect("opens");
+    assert_eq!(source.format().channels, 2);
+    let block = source.next_block().expect("readable").expect("there");
+    assert_eq!(block.accel_m_s2, ndarray::arr2(&[[-1.0, -1.0], [1.75, 1.75]]));
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("there");
+    assert_eq!(read("scan_elements/in_accel_x_en"), "1");
+    assert_eq!(read("scan_elements/in_timestamp_en"), "0");
+    assert_eq!((read("buffer/length").as_str(), read("buffer/enable").as_str()), ("8", "1"));
+    let error = source.next_block().expect_err("one scan left").to_string();
+    assert!(error.contains("no more samples"), "{error}");
+    drop(source);
+    assert_eq!(read("buffer/enable"), "0");
+}
+
+#[test]
+fn channels_come_in_the_order_wanted() {
+    let (_root, mut settings) = device(&[scan(), scan()].concat());
+    settings.channels = vec!["accel_y".to_owned(), "accel_x".to_owned()];
+    let mut source = open_iio(&settings, Arc::new(SystemClock)).expect("opens");
+    let block = source.next_block().expect("readable").expect("there");
+    assert!((block.accel_m_s2[[0, 0]] - 1.75).abs() < 1e-12);
+    settings.channels = vec!["accel_z".to_owned()];
+    let error = open_iio(&settings, Arc::new(SystemClock)).err().expect("unknown").to_string();
+    assert!(error.contains("none of the channels wanted"), "{error}");
+}
+
+#[test]
+fn a_device_that_is_not_there_is_told_with_its_file() {
+    let (_root, mut settings) = device(&[]);
+    settings.folder = settings.folder.join("nowhere");
+    let error = open_iio(&settings, Arc::new(SystemClock)).err().expect("missing").to_string();
+    assert!(error.contains("nowhere/sampling_frequency: no such file"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_type_and_any_bytes_get_an_answer(
+        text in "(be|le|xe):[su]?[0-9]{0,3}/[0-9]{0,3}(>>[0-9]{0,2})?", raw in proptest::collection::vec(any::<u8>(), 0..10)
+    ) {
+        if let Some(layout) = Layout::parse(&text) {
+            let _ = layout.decode(&raw);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Raw frames from an MQTT topic: a sensor node that publishes samples instead of features.
+//!
+//! The payload of a message is one or more frames ([`super::frames`]); blocks are cut from the
+//! messages in their order. A message that is no whole number of frames, a retained one (it is
+//! old) and a lost connection are gaps. MQTT 3.1.1 with a clean session: samples that nobody
+//! measured in time are not worth keeping.
+//!
+//! The connection is driven by [`Source::next_block`] alone, so it is to be called on a thread
+//! outside any async runtime, and without long pauses.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pdm_shared::clock::SharedClock;
+use rumqttc::{Client, Connection, Event, MqttOptions, Packet, QoS, TlsConfiguration, Transport};
+
+use super::frames::{FrameDecoder, FrameFormat};
+use super::{Block, Source, SourceError, SourceFormat};
+
+/// Largest message, bytes. Chosen: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Commands under way to the broker at most; there is one, the subscription.
+const QUEUE: usize = 4;
+
+/// Where the frames come from.
+#[derive(Clone)]
+pub struct TopicSettings {
+    /// Host of the broker.
+    pub host: String,
+    /// Port of the broker.
+    pub port: u16,
+    /// Client name; unique at the broker.
+    pub client_id: String,
+    /// Topic or topic filter.
+    pub topic: String,
+    /// User and password.
+    pub credentials: Option<(String, String)>,
+    /// TLS, where the broker wants it.
+    pub tls: Option<Arc<rustls::ClientConfig>>,
+    /// A topic without a message for so long is given up.
+    pub silence: Duration,
+}
+
+impl std::fmt::Debug for TopicSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TopicSettings")
+            .field("host", &self.host)
+            .field("port", &self.port)
+            .field("client_id", &self.client_id)
+            .field("topic", &self.topic)
+            .field("has_credentials", &self.credentials.is_some())
+            .field("has_tls", &self.tls.is_some())
+            .field("silence", &self.silence)
+            .finish()
+    }
+}
+
+struct Topic {
+    name: PathBuf,
+    settings: TopicSettings,
+    client: Client,
+    connection: Connection,
+    decoder: FrameDecoder,
+    format: SourceFormat,
+    frame_bytes: usize,
+}
+
+/// Frames from a topic. The broker is asked on the first [`Source::next_block`].
+///
+/// # Errors
+/// [`SourceError::Options`] if the format or the topic cannot be.
+pub fn open_topic(
+    settings: &TopicSettings,
+    format: &FrameFormat,
+    clock: SharedClock,
+) -> Result<Box<dyn Source>, SourceError> {
+    let name = format!("mqtt://{}:{}/{}", settings.host, settings.port, settings.topic);
+    let refused = |why: String| SourceError::options(Path::new(&name), why);
+    format.check().map_err(|e| refused(e.to_string()))?;
+    if !rumqttc::valid_filter(&settings.topic) || settings.client_id.is_empty() {
+        return Err(refused("no topic, or no client name".to_owned()));
+    }
+    let mut options = MqttOptions::new(&settings.client_id, &settings.host, settings.port);
+    options.set_clean_session(true).set_max_packet_size(MAX_MESSAGE_BYTES, 64 * 1024);
+    if let Some((user, password)) = &settings.credentials {
+        options.set_credentials(user, password);
+    }
+    if let Some(tls) = &settings.tls {
+        let tls = TlsConfiguration::Rustls(Arc::clone(tls));
+        options.set_transport(Transport::tls_with_config(tls));
+    }
+    let (client, connection) = Client::new(options, QUEUE);
+    Ok(Box::new(Topic {
+        name: PathBuf::from(name),
+        settings: settings.clone(),
+        client,
+        connection,
+        decoder: FrameDecoder::new(format.clone(), clock),
+        format: format.source_format(),
+        frame_bytes: format.frame_bytes(),
+    }))
+}
+
+impl Source for Topic {
+    fn format(&self) -> &SourceFormat {
+        &self.format
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
+        let mut heard = Instant::now();
+        loop {
+            if let Some(block) = self.decoder.block() {
+                return Ok(Some(block));
+            }
+            let Some(left) = self.settings.silence.checked_sub(heard.elapsed()) else {
+                let kind = io::ErrorKind::TimedOut;
+                return Err(self.lost(io::Error::new(kind, "the topic is silent")));
+            };
+            match self.connection.recv_timeout(left) {
+                // looked at again above
+                Err(_no_event) => {}
+                Ok(Err(e)) => return Err(self.lost(io::Error::other(e))),
+                Ok(Ok(Event::Incoming(Packet::ConnAck(_)))) => {
+                    self.decoder.gap();
+                    let asked = self.client.try_subscribe(&self.settings.topic, QoS::AtMostOnce);
+                    asked.map_err(|e| self.lost(io::Error::other(e)))?;
+                }
+                Ok(Ok(Event::Incoming(Packet::Publish(message)))) => {
+                    heard = Instant::now();
+                    if message.retain || !message.payload.len().is_multiple_of(self.frame_bytes) {
+                        self.decoder.gap();
+                    } else {
+                        self.decoder.push(&message.payload);
+                    }
+                }
+                Ok(Ok(Event::Incoming(Packet::SubAck(answer)))) => {
+                    if answer.return_codes.contains(&rumqttc::SubscribeReasonCode::Failure) {
+                        let kind = io::ErrorKind::PermissionDenied;
+                        let why = "the broker refuses the subscription";
+                        return Err(self.lost(io::Error::new(kind, why)));
+                    }
+                }
+                Ok(Ok(Event::Incoming(_) | Event::Outgoing(_))) => {}
+            }
+        }
+    }
+
+    fn expected_blocks(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Topic {
+    fn lost(&self, source: io::Error) -> SourceError {
+        SourceError::Io { path: self.name.clone(), source }
+    }
+}

@@ -1,0 +1,212 @@
+//! A live stream of frames from standard input or a TCP connection.
+//!
+//! The edge connects to the device that samples. A connection that closes or falls silent is an
+//! error: the reader opens the source again, and the first block then stands alone. Format of the
+//! bytes: [`super::frames`].
+
+use std::io::{self, Read};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pdm_shared::clock::SharedClock;
+
+use super::frames::{FrameDecoder, FrameFormat};
+use super::{Block, Source, SourceError, SourceFormat};
+
+/// Bytes asked for at once at most.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// What the end of the bytes means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The stream is over: the rest is given as a last block.
+    Over,
+    /// The sender is gone: an error, so that the source is opened again.
+    Lost,
+}
+
+/// Frames out of anything that can be read.
+struct Stream<R> {
+    name: PathBuf,
+    reader: R,
+    decoder: FrameDecoder,
+    format: SourceFormat,
+    end: End,
+    is_over: bool,
+}
+
+/// Frames from standard input, until it ends.
+///
+/// # Errors
+/// [`SourceError::Options`] if the format cannot be.
+pub fn open_stdin(
+    format: &FrameFormat,
+    clock: SharedClock,
+) -> Result<Box<dyn Source>, SourceError> {
+    from_reader("standard input", io::stdin(), format, clock, End::Over)
+}
+
+/// Frames from a TCP server at `address` (`host:port`). A sender that is silent for `silence` is
+/// given up.
+///
+/// # Errors
+/// [`SourceError::Options`] if the format cannot be, [`SourceError::Io`] if nobody answers.
+pub fn open_tcp(
+    address: &str,
+    format: &FrameFormat,
+    silence: Duration,
+    clock: SharedClock,
+) -> Result<Box<dyn Source>, SourceError> {
+    let name = format!("tcp://{address}");
+    let failed = |e: io::Error| SourceError::Io { path: PathBuf::from(&name), source: e };
+    let socket = connect(address, silence).map_err(failed)?;
+    // 0 would mean "wait for ever"
+    let silence = silence.max(Duration::from_millis(1));
+    socket.set_read_timeout(Some(silence)).map_err(failed)?;
+    from_reader(&name, socket, format, clock, End::Lost)
+}
+
+fn connect(address: &str, timeout: Duration) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, timeout.max(Duration::from_millis(1))) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn from_reader<R: Read + Send + 'static>(
+    name: &str,
+    reader: R,
+    format: &FrameFormat,
+    clock: SharedClock,
+    end: End,
+) -> Result<Box<dyn Source>, SourceError> {
+    format.check().map_err(|e| SourceError::options(Path::new(name), e.to_string()))?;
+    Ok(Box::new(Stream {
+        name: PathBuf::from(name),
+        reader,
+        decoder: FrameDecoder::new(format.clone(), clock),
+        format: format.source_format(),
+        end,
+        is_over: false,
+    }))
+}
+
+impl<R: Read + Send> Source for Stream<R> {
+    fn format(&self) -> &SourceFormat {
+        &self.format
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let mut piece = vec![0u8; self.decoder.wanted().clamp(1, PIECE_BYTES)];
+        loop {
+            if let Some(block) = self.decoder.block() {
+                return Ok(Some(block));
+            }
+            let wanted = self.decoder.wanted().clamp(1, piece.len());
+            match self.reader.read(&mut piece[..wanted]) {
+                Ok(0) if self.end == End::Over => {
+                    self.is_over = true;
+                    return Ok(self.decoder.rest());
+                }
+                Ok(0) => {
+                    let gone = "the sender closed the connection";
+                    return Err(self.lost(io::Error::new(io::ErrorKind::ConnectionAborted, gone)));
+                }
+                Ok(got) => self.decoder.push(&piece[..got]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e)
+                    if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+                {
+                    let silent = "the sender is silent";
+                    return Err(self.lost(io::Error::new(io::ErrorKind::TimedOut, silent)));
+                }
+                Err(e) => return Err(self.lost(e)),
+            }
+        }
+    }
+
+    fn expected_blocks(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl<R> Stream<R> {
+    fn lost(&mut self, source: io::Error) -> SourceError {
+        self.is_over = true;
+        SourceError::Io { path: self.name.clone(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use pdm_shared::clock::SystemClock;
+    use pdm_shared::units::SampleRate;
+
+    use super::super::frames::Encoding;
+    use super::*;
+
+    fn format() -> FrameFormat {
+        FrameFormat {
+            channels: 1,
+            sample_rate: SampleRate::new(1000.0).expect("valid"),
+            encoding: Encoding::I16,
+            block_samples: 4,
+            calibrations: vec![],
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_stream_that_is_over_is_a_short_block() {
+        let bytes = vec![1u8; 2 * 4 + 2 * 3 + 1];
+        let clock = Arc::new(SystemClock);
+        let mut stream =
+            from_reader("x", Cursor::new(bytes), &format(), clock, End::Over).expect("valid");
+        let lengths: Vec<usize> = std::iter::from_fn(|| stream.next_block().expect("bytes"))
+            .map(|block| block.accel_m_s2.ncols())
+            .collect();
+        assert_eq!(lengths, [4, 3]);
+    }
+
+    #[test]
+    fn a_sender_that_is_gone_or_silent_is_an_error_that_says_so() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("port");
+        let address = listener.local_addr().expect("address").to_string();
+        let open = || {
+            let silence = Duration::from_millis(50);
+            open_tcp(&address, &format(), silence, Arc::new(SystemClock)).expect("connects")
+        };
+        let mut silent = open();
+        let (mut sender, _) = listener.accept().expect("connection");
+        sender.write_all(&[1; 10]).expect("sent");
+        assert!(silent.next_block().expect("a block").is_some());
+        let error = silent.next_block().expect_err("silent").to_string();
+        assert!(error.contains(&address) && error.contains("silent"), "{error}");
+        let mut closed = open();
+        drop(listener.accept().expect("connection"));
+        let error = closed.next_block().expect_err("closed").to_string();
+        assert!(error.contains("closed") || error.contains("reset"), "{error}");
+    }
+
+    #[test]
+    fn nobody_at_the_address_is_told_with_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("port");
+        let address = listener.local_addr().expect("address").to_string();
+        drop(listener);
+        let silence = Duration::from_millis(200);
+        let error = open_tcp(&address, &format(), silence, Arc::new(SystemClock));
+        let error = error.err().expect("nobody").to_string();
+        assert!(error.starts_with(&format!("tcp://{address}")), "{error}");
+    }
+}
