@@ -1,11 +1,13 @@
-//! `pdm-edge run`: the service, until it is stopped.
+//! `pdm-edge run`: the service, until it is stopped. SIGTERM and SIGINT stop it, SIGHUP makes it read
+//! its configuration again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pdm_shared::clock::SystemClock;
 use pdm_shared::exit::Exit;
 use pdm_shared::{shutdown, telemetry};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Failure;
 use crate::pipeline::{Edge, StartError};
@@ -35,7 +37,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, log) =
         settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
     telemetry::start(log.format, &log.filter);
-    runtime()?.block_on(serve(settings, args.until_done))
+    runtime()?.block_on(serve(args, settings))
 }
 
 /// The runtime of a command: as many threads as there are cores.
@@ -43,29 +45,56 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-async fn serve(settings: EdgeSettings, until_done: bool) -> anyhow::Result<Exit> {
+/// Runs the service; SIGHUP reads the configuration again and goes on with it, if it is valid.
+async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> {
     let stop = shutdown::on_signal()?;
-    let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
-    let mut progress = edge.progress();
-    tracing::info!("measuring");
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = edge.drained(), if until_done => {}
-        // the sender lives in the edge, so waiting cannot fail
-        _ = progress.wait_for(|progress| progress.failed) => {}
+    let mut reload = signal(SignalKind::hangup())?;
+    loop {
+        let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
+        let mut progress = edge.progress();
+        tracing::info!("measuring");
+        let renewed = tokio::select! {
+            () = stop.cancelled() => None,
+            () = edge.drained(), if args.until_done => None,
+            // the sender lives in the edge, so waiting cannot fail
+            _ = progress.wait_for(|progress| progress.failed) => None,
+            renewed = renewed_settings(&mut reload, &args.config) => Some(renewed),
+        };
+        let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
+        tracing::info!(
+            measured = done.measured,
+            spooled = done.spooled,
+            published = done.published,
+            acknowledged = done.acknowledged,
+            received = done.received,
+            waiting = done.waiting,
+            dropped = done.dropped,
+            "stopped"
+        );
+        match renewed {
+            Some(renewed) => settings = renewed,
+            None => return Ok(Exit::Ok),
+        }
     }
-    let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
-    tracing::info!(
-        measured = done.measured,
-        spooled = done.spooled,
-        published = done.published,
-        acknowledged = done.acknowledged,
-        received = done.received,
-        waiting = done.waiting,
-        dropped = done.dropped,
-        "stopped"
-    );
-    Ok(Exit::Ok)
+}
+
+/// Waits for a SIGHUP with a configuration that can be used; one that cannot is told and left.
+async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
+    loop {
+        if reload.recv().await.is_none() {
+            // no more signals can come
+            std::future::pending::<()>().await;
+        }
+        match settings::read(path) {
+            Ok((settings, _log)) => {
+                tracing::info!(path = %path.display(), "configuration read again");
+                return settings;
+            }
+            Err(error) => {
+                tracing::error!(%error, "configuration not taken over, going on with the old one");
+            }
+        }
+    }
 }
 
 /// The exit code of an edge that did not start.

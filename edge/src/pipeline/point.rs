@@ -99,16 +99,23 @@ impl Point {
         Self { settings, place, rate, memory, fast: None, narrow: Vec::new() }
     }
 
-    /// Goes on from what [`Self::memory`] gave.
+    /// Goes on from what [`Self::memory`] gave, under the settings that it has now.
     ///
     /// # Errors
     /// [`MemoryError`] if it is of another form.
     pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
-        self.memory = serde_json::from_slice(memory).map_err(|source| MemoryError {
+        let told = |source| MemoryError {
             equipment: self.place.equipment.to_string(),
             bearing: self.place.bearing.to_string(),
             source,
-        })?;
+        };
+        let mut memory: serde_json::Value = serde_json::from_slice(memory).map_err(told)?;
+        // what was learnt goes on, judged by the settings of today
+        let settings = serde_json::to_value(&self.settings.monitor).map_err(told)?;
+        if let Some(remembered) = memory.pointer_mut("/monitor/settings") {
+            *remembered = settings;
+        }
+        self.memory = serde_json::from_value(memory).map_err(told)?;
         Ok(())
     }
 
@@ -313,5 +320,91 @@ fn nothing_seen() -> FrequencyDomain {
         dominant_fault: None,
         confidence: 0.0,
         undetermined: Some("the signal cannot be judged".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::condition::MonitorSettings;
+    use crate::settings::DefectOrders;
+
+    fn point(baseline_windows: u32) -> Point {
+        let settings = PointSettings {
+            channel: 0,
+            equipment: "P-101".parse().expect("name"),
+            bearing: "DE".parse().expect("name"),
+            measuring_point: None,
+            orders: DefectOrders::new(3.585, 5.415, 2.357, 0.398).expect("valid"),
+            order_tolerance: 0.015,
+            speed: Rpm::new(1797.0).expect("valid"),
+            speed_tolerance: 0.02,
+            envelope_band: None,
+            zones: None,
+            monitor: MonitorSettings { baseline_windows, ..MonitorSettings::default() },
+        };
+        let rate = SampleRate::new(6400.0).expect("valid");
+        Point::new(settings, "gw".parse().expect("name"), "site".parse().expect("name"), rate)
+    }
+
+    fn samples(seed: u64) -> Vec<f64> {
+        // xorshift: white enough for a healthy window
+        let mut state = seed * 7919 + 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as f64 / u64::MAX as f64 - 0.5
+        };
+        (0..6400).map(|_| (0..6).map(|_| next()).sum()).collect()
+    }
+
+    fn at(window: i64) -> Timestamp {
+        Timestamp::from_unix_ms(window * 60_000).expect("in range")
+    }
+
+    #[test]
+    fn a_restored_point_goes_on_as_if_nothing_had_happened() {
+        let (mut kept, mut first) = (point(10), point(10));
+        for n in 0..8 {
+            kept.measure(&samples(n), at(n.cast_signed()), at(0));
+            first.measure(&samples(n), at(n.cast_signed()), at(0));
+        }
+        let mut restored = point(10);
+        restored.restore(&first.memory()).expect("its own form");
+        for n in 8..20 {
+            let mut expected = kept.measure(&samples(n), at(n.cast_signed()), at(0));
+            let got = restored.measure(&samples(n), at(n.cast_signed()), at(0));
+            expected.event_id = got.event_id;
+            assert_eq!(got, expected);
+        }
+    }
+
+    #[test]
+    fn a_restored_point_is_judged_by_the_settings_of_today() {
+        let mut first = point(10);
+        for n in 0..5 {
+            first.measure(&samples(n), at(n.cast_signed()), at(0));
+        }
+        let mut restored = point(200);
+        restored.restore(&first.memory()).expect("its own form");
+        let last =
+            (5..40).map(|n| restored.measure(&samples(n), at(n.cast_signed()), at(0))).last();
+        let baseline = last.expect("some").anomaly.baseline;
+        assert_eq!(baseline.state, BaselineState::Learning, "200 windows are asked for now");
+        assert_eq!(baseline.windows, 40);
+    }
+
+    #[test]
+    fn a_window_that_cannot_be_judged_is_told_and_names_nothing() {
+        let mut point = point(10);
+        let mut event = point.measure(&vec![f64::NAN; 6400], at(0), at(0));
+        event.sequence = 1;
+        event.check().expect("as the contract asks");
+        assert!(!event.signal_quality.valid);
+        assert_eq!(event.frequency_domain.dominant_fault, None);
+        let mut event = point.measure(&[], at(1), at(0));
+        event.sequence = 2;
+        event.check().expect("as the contract asks");
     }
 }

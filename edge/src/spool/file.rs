@@ -74,6 +74,11 @@ impl Files {
         }
         migrate(path, &writer).await?;
         claim(path, &writer, gateway, first_sequence).await?;
+        // the configuration or the broker may have changed since they were parked
+        sqlx::query("UPDATE event SET state = 0 WHERE state = 2")
+            .execute(&writer)
+            .await
+            .map_err(failed)?;
         let reading = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(Duration::from_secs(5))

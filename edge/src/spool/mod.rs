@@ -14,7 +14,7 @@
 //!  measured ────────► waiting ────────► acknowledged ─────────────────────► deleted
 //!                      │  ▲                  │
 //!   too large for      │  └──────────────────┘ receipt says it is missing
-//!   the broker: parked ┘
+//!   the broker: parked ┘        (parked rows wait again after the next start)
 //! ```
 //! "Sent" is not on disk: what is in flight is known to the publisher alone, so whatever has no
 //! PUBACK is sent again after a reconnect or a crash. A PUBACK is no promise of durability, so it

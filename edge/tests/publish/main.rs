@@ -5,6 +5,8 @@
 
 mod agent;
 mod delivery;
+mod kills;
 mod refusals;
 mod service;
 mod stage;
+mod tls;

@@ -83,7 +83,11 @@ impl Model {
                     *state = State::Parked;
                 }
             }
-            Step::Reopen => {}
+            Step::Reopen => {
+                for state in self.rows.values_mut().filter(|state| **state == State::Parked) {
+                    *state = State::Waiting;
+                }
+            }
         }
     }
 

@@ -1,0 +1,130 @@
+//! Delivery: events a second from the spool to a broker, beside rumqttc alone with the same
+//! payloads, and from measurements into the spool. `cargo bench -p pdm-edge --bench delivery`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pdm_edge::pipeline::Progress;
+use pdm_edge::publish::{Publisher, PublisherSettings};
+use pdm_edge::settings::{BrokerAddress, BrokerSettings};
+use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
+use pdm_harness::{Mosquitto, Persistence};
+use pdm_shared::clock::SystemClock;
+use pdm_shared::event::Event;
+use pdm_shared::id::EventId;
+use pdm_shared::topic::Prefix;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::Packet;
+use rumqttc::v5::{AsyncClient, Event as Happening, MqttOptions};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+const EVENTS: u64 = 20_000;
+const IN_FLIGHT: u16 = 256;
+const ROUNDS: usize = 3;
+
+fn event(n: u64) -> Event {
+    let text = include_str!("../../config/examples/event.json");
+    let example: Event = serde_json::from_str(text).expect("the example");
+    Event { event_id: EventId::at(n.cast_signed()), sequence: n, ..example }
+}
+
+/// rumqttc with the same window and nothing else: what the network and the broker allow.
+async fn alone(port: u16) -> f64 {
+    let mut options = MqttOptions::new("alone", "127.0.0.1", port);
+    options.set_outgoing_inflight_upper_limit(IN_FLIGHT);
+    let (client, mut event_loop) = AsyncClient::new(options, usize::from(IN_FLIGHT));
+    let payload = serde_json::to_vec(&event(1)).expect("json");
+    let sender = tokio::spawn(async move {
+        for _ in 0..EVENTS {
+            let sent =
+                client.publish("pdm/v1/a/b/c/event", QoS::AtLeastOnce, false, payload.clone());
+            sent.await.expect("the loop runs");
+        }
+        client
+    });
+    let begun = Instant::now();
+    let mut taken = 0;
+    while taken < EVENTS {
+        if let Happening::Incoming(Packet::PubAck(_)) = event_loop.poll().await.expect("connected")
+        {
+            taken += 1;
+        }
+    }
+    drop(sender);
+    EVENTS as f64 / begun.elapsed().as_secs_f64()
+}
+
+/// Fills a spool; events a second.
+async fn fill(spool: &Spool) -> f64 {
+    let begun = Instant::now();
+    let mut n = 0;
+    while n < EVENTS {
+        let events = (n..n + 100).map(event).collect();
+        spool.commit(&mut Batch { events, ..Batch::default() }).await.expect("commits");
+        n += 100;
+    }
+    EVENTS as f64 / begun.elapsed().as_secs_f64()
+}
+
+/// The publisher on a spool that is full.
+async fn drain(spool: &Spool, port: u16) -> f64 {
+    let settings = PublisherSettings {
+        broker: BrokerSettings {
+            addresses: vec![BrokerAddress { host: "127.0.0.1".to_owned(), port }],
+            max_in_flight: IN_FLIGHT,
+            ..BrokerSettings::default()
+        },
+        prefix: Prefix::default(),
+        site: "a".parse().expect("name"),
+        bearings: Vec::new(),
+    };
+    let publisher = Publisher::new(
+        settings,
+        spool.clone(),
+        Arc::new(SystemClock),
+        watch::Sender::new(Progress::default()),
+    );
+    let begun = Instant::now();
+    let (closing, abandon) = (CancellationToken::new(), CancellationToken::new());
+    let running = tokio::spawn(publisher.run(closing.clone(), abandon));
+    let mut tally = spool.watch();
+    tally.wait_for(|tally| tally.waiting == 0).await.expect("lives");
+    let rate = EVENTS as f64 / begun.elapsed().as_secs_f64();
+    closing.cancel();
+    running.await.expect("no panic").expect("no failure");
+    rate
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
+async fn measure() {
+    let Some(broker) = Mosquitto::start("bench delivery", Persistence::Memory) else { return };
+    println!("{EVENTS} events of {} bytes, {IN_FLIGHT} in flight", bytes());
+    for _ in 0..ROUNDS {
+        let folder = tempfile::tempdir().expect("folder");
+        let settings = SpoolSettings {
+            path: folder.path().join("spool.db"),
+            limits: Limits { max_age: Duration::from_hours(24), ..Limits::default() },
+            await_receipt: true,
+        };
+        let gateway = "gw".parse().expect("name");
+        let spool = Spool::open(settings, gateway, Arc::new(SystemClock)).await.expect("opens");
+        let filled = fill(&spool).await;
+        let alone = alone(broker.port()).await;
+        let drained = drain(&spool, broker.port()).await;
+        println!(
+            "into the spool {filled:.0}/s, spool to broker {drained:.0}/s, rumqttc alone \
+             {alone:.0}/s: ratio {:.2}",
+            drained / alone
+        );
+    }
+}
+
+fn bytes() -> usize {
+    serde_json::to_vec(&event(1)).expect("json").len()
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.expect("runtime").block_on(measure());
+}
