@@ -22,11 +22,13 @@ mod feature;
 mod history;
 mod packed;
 mod rul;
+mod select;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod trend;
 
+pub use select::features_of;
 pub use settings::{MonitorSettings, Rule};
 
 use baseline::{Baseline, Normal};
@@ -44,7 +46,7 @@ const MOST_STATES: usize = 8;
 /// Uncertainty of `ln(failure − healthy)` of a threshold that the plant gave, and of one that is a
 /// multiple of the baseline. Chosen; the second on the ends that chose `failure_ratio`.
 const KNOWN_THRESHOLD: f64 = 0.2;
-const TYPICAL_THRESHOLD: f64 = 0.6;
+const TYPICAL_THRESHOLD: f64 = 0.7;
 
 /// One window of a measuring point.
 #[derive(Debug, Clone, PartialEq)]
@@ -219,13 +221,16 @@ impl Monitor {
             let reason = if ready { NO_TREND } else { "the baseline is still learning" };
             return (trend::unknown(&leader), Rul::unknown(reason));
         };
-        let from = self.onset.unwrap_or(0.75 * now);
-        let course = self.history.course(&leader, from, trend::BINS);
-        let trend = trend::trend(&leader, &course, normal.scatter());
+        let course = self.history.course(&leader, self.onset.unwrap_or(0.0), trend::BINS);
+        let recent = self.history.course(&leader, self.recent(now), trend::BINS);
+        let trend = trend::trend(&leader, &recent, normal.scatter());
         let rul = match trend.trend_direction {
             _ if !observation.usable => Rul::unknown("this window cannot be judged"),
             _ if !ready => Rul::unknown("the baseline of this operating state is still learning"),
             _ if !self.detector.alarmed() => Rul::unknown("no anomaly"),
+            _ if !self.has_end(&leader) => {
+                Rul::unknown("no failure level is known for this feature")
+            }
             TrendDirection::Rising => {
                 rul::remaining(&course, now, self.degradation(&leader, normal))
             }
@@ -234,6 +239,18 @@ impl Monitor {
             }
         };
         (trend, rul)
+    }
+
+    /// Where the trend begins: the later half of what came since the damage began to show, or the
+    /// last quarter of what is remembered; but no fewer windows than the longest rule looks at.
+    fn recent(&self, now: f64) -> f64 {
+        let from = self.onset.map_or(0.75 * now, |onset| f64::midpoint(onset, now));
+        let least = self.history.hours_back(2 * self.settings.memory()).unwrap_or(from);
+        self.onset.map_or(from, |onset| from.min(least).max(onset))
+    }
+
+    fn has_end(&self, key: &str) -> bool {
+        self.settings.failure_thresholds.contains_key(key) || feature::has_usual_end(key)
     }
 
     fn degradation(&self, key: &str, normal: &Normal) -> Degradation {
