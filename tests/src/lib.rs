@@ -1,1 +1,3 @@
 //! The harness of the end-to-end suites: real servers, real programs, real recordings.
+
+pub mod benchmark;

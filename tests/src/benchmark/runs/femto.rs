@@ -1,0 +1,92 @@
+//! FEMTO-ST PRONOSTIA: two accelerometers of a bearing that is run to failure in hours.
+//!
+//! Snapshots of 0.1 s every 10 s at 25.6 kHz, milli-g as `int32` `[snapshot][channel][sample]`.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use anyhow::Context;
+use flate2::read::GzDecoder;
+use ndarray::Array3;
+use ndarray_npy::ReadNpyExt;
+use pdm_dsp::{DefectOrders, FastPath};
+use pdm_edge::condition::{Features, Monitor, MonitorSettings, Observation, features_of};
+use pdm_edge::features::{fast_block, time_block};
+use pdm_shared::clock::Timestamp;
+use pdm_shared::units::{Band, M_S2_PER_G, Rpm, SampleRate};
+
+use super::score::{Life, Outcome, score};
+
+/// A run: file, speed, and where the challenge asked for the remaining life (the manifest's
+/// `challenge_truncation_snapshot`).
+const RUNS: [(&str, f64, Option<usize>); 3] =
+    [("Bearing1_1", 1800.0, None), ("Bearing2_4", 1650.0, Some(612)), ("Bearing3_1", 1500.0, None)];
+const CHANNELS: [&str; 2] = ["horizontal", "vertical"];
+const RATE_HZ: f64 = 25_600.0;
+const PERIOD_S: f64 = 10.0;
+/// 13 elements, 3.5 mm, 25.6 mm, 0° (the data set's description).
+const ORDERS: [f64; 4] = [5.611, 7.389, 3.589, 0.4316];
+/// Above the rig's structure, within the sensors' range.
+const BAND_HZ: (f64, f64) = (2_500.0, 10_000.0);
+
+/// The outcomes of the runs in `folder`, each measuring point on its own.
+pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for (name, rpm, asked_at) in RUNS {
+        let path = folder.join(format!("{name}_acc.npy.gz"));
+        if !path.exists() {
+            continue;
+        }
+        let samples = read(&path).with_context(|| path.display().to_string())?;
+        for (channel, label) in CHANNELS.iter().enumerate() {
+            let life = Life {
+                name: format!("FEMTO {name} {label}"),
+                period_h: PERIOD_S / 3600.0,
+                windows: samples.dim().0,
+                asked_at,
+                fails: true,
+                damaged_from: None,
+            };
+            outcomes.push(judge(&life, &samples, channel, rpm)?);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn read(path: &Path) -> anyhow::Result<Array3<i32>> {
+    Ok(Array3::read_npy(GzDecoder::new(BufReader::new(File::open(path)?)))?)
+}
+
+fn judge(life: &Life, samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow::Result<Outcome> {
+    let (rate, speed) = (SampleRate::new(RATE_HZ)?, Rpm::new(rpm)?);
+    let [bpfo, bpfi, bsf, ftf] = ORDERS;
+    let orders = DefectOrders::new(bpfo, bpfi, bsf, ftf)?;
+    let band = Band::new(BAND_HZ.0, BAND_HZ.1)?;
+    let mut path = FastPath::new(samples.dim().2, rate, band)?;
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let mut judgements = Vec::with_capacity(life.windows);
+    for (window, snapshot) in samples.outer_iter().enumerate() {
+        let accel: Vec<f32> = snapshot
+            .row(channel)
+            .iter()
+            .map(|milli_g| (f64::from(*milli_g) / 1000.0 * M_S2_PER_G) as f32)
+            .collect();
+        let findings = path.measure(&accel, speed, &orders)?;
+        let time = time_block(
+            &findings.time,
+            findings.velocity_rms_mm_s,
+            Some(findings.envelope_rms_m_s2),
+            None,
+        );
+        let features: Features = features_of(&time, &fast_block(&findings, speed));
+        let at = Timestamp::from_unix_ms((window as f64 * PERIOD_S * 1000.0) as i64);
+        judgements.push(monitor.observe(&Observation {
+            at: at.context("time out of range")?,
+            state: "default".to_owned(),
+            usable: true,
+            features,
+        }));
+    }
+    Ok(score(life, judgements.into_iter()))
+}

@@ -1,0 +1,98 @@
+//! The results for people: Markdown, failures first.
+
+use std::fmt::Write as _;
+
+use super::score::RulScore;
+use super::{Outcome, Runs};
+
+impl Runs {
+    /// The results as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("## Runs to failure\n\n");
+        // writing to a string cannot fail
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) -> std::fmt::Result {
+        self.write_failures(text)?;
+        writeln!(text, "| run | windows | alarms | lead | told | covered | RUL asked |")?;
+        writeln!(text, "|---|---|---|---|---|---|---|")?;
+        for outcome in &self.real {
+            write_row(text, outcome)?;
+        }
+        writeln!(text)?;
+        summary(text, "real", &self.real)?;
+        summary(text, "simulated", &self.simulated)
+    }
+
+    fn write_failures(&self, text: &mut String) -> std::fmt::Result {
+        for outcome in self.real.iter().chain(&self.simulated).filter(|outcome| outcome.failed()) {
+            let missed = if outcome.fails && outcome.lead_h.is_none() { ", missed" } else { "" };
+            writeln!(
+                text,
+                "- **{}**: {} cleared, {} before damage{missed}; alarms {:?} of {}",
+                outcome.name,
+                outcome.cleared(),
+                outcome.false_alarms,
+                outcome.alarms,
+                outcome.windows
+            )?;
+        }
+        writeln!(text)
+    }
+}
+
+fn write_row(text: &mut String, outcome: &Outcome) -> std::fmt::Result {
+    let lead = outcome.lead_h.map_or("-".to_owned(), |hours| format!("{hours:.2} h"));
+    let asked = outcome.rul.map_or(String::new(), |rul| {
+        let told = rul.told_h.map_or("unknown".to_owned(), |told| format!("{told:.3} h"));
+        format!("{told} of {:.3} h: {:.2} (0.2 × age: {:.2})", rul.left_h, rul.score, rul.naive)
+    });
+    writeln!(
+        text,
+        "| {} | {} | {:?} | {lead} | {} | {} | {asked} |",
+        outcome.name, outcome.windows, outcome.alarms, outcome.told, outcome.covered
+    )
+}
+
+fn summary(text: &mut String, name: &str, outcomes: &[Outcome]) -> std::fmt::Result {
+    let count = |of: &dyn Fn(&Outcome) -> usize| outcomes.iter().map(of).sum::<usize>();
+    let (told, covered) = (count(&|o| o.told), count(&|o| o.covered));
+    writeln!(
+        text,
+        "{name}: {} runs, {} with an alarm at the end, {} cleared alarms, {} alarms before damage; \
+         80 % intervals hold the truth in {covered} of {told} windows ({:.1} %)",
+        outcomes.len(),
+        count(&|o| usize::from(o.lead_h.is_some())),
+        count(&Outcome::cleared),
+        count(&|o| o.false_alarms),
+        100.0 * covered as f64 / told.max(1) as f64
+    )?;
+    let asked: Vec<RulScore> = outcomes.iter().filter_map(|outcome| outcome.rul).collect();
+    let part = |of: &dyn Fn(&RulScore) -> bool| -> Vec<RulScore> {
+        asked.iter().copied().filter(|rul| of(rul)).collect()
+    };
+    let told = part(&|rul| rul.told_h.is_some());
+    let damaged = part(&|rul| rul.damaged);
+    for (which, scores) in [
+        ("all asked (unknown = 0)", &asked),
+        ("asked after damage had begun (unknown = 0)", &damaged),
+        ("where told", &told),
+    ] {
+        if scores.is_empty() {
+            continue;
+        }
+        let mean = |of: &dyn Fn(&RulScore) -> f64| {
+            scores.iter().map(of).sum::<f64>() / scores.len() as f64
+        };
+        writeln!(
+            text,
+            "- PHM 2012 score, {which}: {} asked, {:.3}, \"0.2 × age\" {:.3}",
+            scores.len(),
+            mean(&|rul| rul.score),
+            mean(&|rul| rul.naive)
+        )?;
+    }
+    writeln!(text)
+}

@@ -1,0 +1,51 @@
+//! What the runs to failure must show.
+
+use std::path::PathBuf;
+
+use super::*;
+
+fn data(folder: &str, test: &str) -> Option<PathBuf> {
+    let data = std::env::var_os("PDM_DATA_DIR").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
+        PathBuf::from,
+    );
+    if data.join(folder).exists() {
+        return Some(data.join(folder));
+    }
+    let why = format!("{} is absent", data.join(folder).display());
+    assert!(std::env::var_os("PDM_REQUIRE_ALL").is_none_or(|v| v != "1"), "{test}: {why}");
+    println!("NOT RUN: {test}: {why}");
+    None
+}
+
+/// R-EDGE-6.
+#[test]
+fn femto_bearings_are_alarmed_for_good_before_their_ends() {
+    let test = "femto_bearings_are_alarmed_for_good_before_their_ends";
+    let Some(folder) = data("femto", test) else { return };
+    let outcomes = femto::outcomes(&folder).expect("reads");
+    assert_eq!(outcomes.len(), 6);
+    for outcome in &outcomes {
+        assert!(outcome.lead_h.is_some(), "{outcome:?}");
+    }
+    assert!(outcomes.iter().map(Outcome::cleared).sum::<usize>() <= 1, "{outcomes:#?}");
+}
+
+/// R-EDGE-8.
+#[test]
+fn intervals_of_simulated_lives_hold_the_truth_as_often_as_they_say() {
+    let outcomes: Vec<Outcome> = (0..40).map(simulated::outcome).collect();
+    let told: usize = outcomes.iter().map(|outcome| outcome.told).sum();
+    let covered: usize = outcomes.iter().map(|outcome| outcome.covered).sum();
+    assert!(told > 1000 && covered * 10 >= told * 8, "{covered} of {told}");
+    let asked = outcomes.iter().filter_map(|o| o.rul).filter(|rul| rul.told_h.is_some());
+    let (ours, naive) = asked.fold((0.0, 0.0), |sum, rul| (sum.0 + rul.score, sum.1 + rul.naive));
+    assert!(ours > naive, "PHM 2012 score {ours}, \"0.2 × age\" {naive}");
+}
+
+#[test]
+fn the_challenge_score_is_one_when_right_and_worse_when_late() {
+    assert!((phm_2012(100.0, 100.0) - 1.0).abs() < 1e-12);
+    assert!((phm_2012(100.0, 80.0) - 0.5).abs() < 1e-12);
+    assert!((phm_2012(100.0, 105.0) - 0.5).abs() < 1e-12);
+}
