@@ -1,0 +1,146 @@
+//! The diagnosis part of the benchmark's report: Markdown for people, JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use serde::Serialize;
+
+use super::diagnosis::{Outcome, Scored};
+
+/// Counts of one group of records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Damaged part named.
+    pub right: usize,
+    /// Another part named.
+    pub wrong: usize,
+    /// Damaged, no name.
+    pub not_sure: usize,
+    /// Sound, no name.
+    pub quiet: usize,
+    /// Sound, named.
+    pub falsely_named: usize,
+}
+
+/// One row of the calibration table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CalibrationBin {
+    /// Confidence from …
+    pub from: f64,
+    /// … to below.
+    pub below: f64,
+    /// Names given with it.
+    pub names: usize,
+    /// Of those, right.
+    pub right: usize,
+    /// Their mean confidence.
+    pub mean_confidence: f64,
+}
+
+/// Everything the report says about diagnosis.
+#[derive(Debug, Serialize)]
+pub struct DiagnosisReport {
+    /// Wrong names first, then false ones, then "not sure" on diagnosable records.
+    pub failures: Vec<Scored>,
+    /// Counts by group.
+    pub groups: BTreeMap<String, Tally>,
+    /// Confidence against truth, all names.
+    pub calibration: Vec<CalibrationBin>,
+}
+
+const BIN_EDGES: [f64; 5] = [0.0, 0.7, 0.8, 0.9, 1.0 + 1e-9];
+
+impl DiagnosisReport {
+    /// Sums scored records up.
+    pub fn new(scored: &[Scored]) -> Self {
+        let mut groups: BTreeMap<String, Tally> = BTreeMap::new();
+        for record in scored {
+            let tally = groups.entry(record.group.clone()).or_default();
+            match record.outcome {
+                Outcome::Right => tally.right += 1,
+                Outcome::Wrong => tally.wrong += 1,
+                Outcome::FalselyNamed => tally.falsely_named += 1,
+                Outcome::NotSure => tally.not_sure += 1,
+                Outcome::Quiet => tally.quiet += 1,
+            }
+        }
+        let mut failures: Vec<Scored> =
+            scored.iter().filter(|record| rank(record) < 3).cloned().collect();
+        failures.sort_by_key(rank);
+        Self { failures, groups, calibration: calibration(scored) }
+    }
+}
+
+fn rank(record: &Scored) -> u8 {
+    match record.outcome {
+        Outcome::Wrong => 0,
+        Outcome::FalselyNamed => 1,
+        Outcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 2,
+        Outcome::NotSure | Outcome::Right | Outcome::Quiet => 3,
+    }
+}
+
+fn calibration(scored: &[Scored]) -> Vec<CalibrationBin> {
+    BIN_EDGES
+        .windows(2)
+        .map(|edges| {
+            let (from, below) = (edges[0], edges[1]);
+            let inside: Vec<&Scored> = scored
+                .iter()
+                .filter(|r| r.named.is_some() && r.confidence >= from && r.confidence < below)
+                .collect();
+            let right = inside.iter().filter(|r| r.outcome == Outcome::Right).count();
+            let sum: f64 = inside.iter().map(|r| r.confidence).sum();
+            let names = inside.len();
+            CalibrationBin { from, below, names, right, mean_confidence: sum / names.max(1) as f64 }
+        })
+        .filter(|bin| bin.names > 0)
+        .collect()
+}
+
+impl fmt::Display for DiagnosisReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("## Diagnosis\n\n### Failures\n\n")?;
+        if self.failures.is_empty() {
+            f.write_str("None.\n")?;
+        }
+        for record in &self.failures {
+            writeln!(f, "{}", failure(record))?;
+        }
+        f.write_str("\n### By data set\n\n| data set | right | wrong | not sure | ")?;
+        f.write_str("sound, no name | sound, falsely named |\n|---|--:|--:|--:|--:|--:|\n")?;
+        for (group, t) in &self.groups {
+            let Tally { right, wrong, not_sure, quiet, falsely_named } = t;
+            writeln!(
+                f,
+                "| {group} | {right} | {wrong} | {not_sure} | {quiet} | {falsely_named} |"
+            )?;
+        }
+        f.write_str("\n### Calibration of names\n\n| confidence | names | right | share right | ")?;
+        f.write_str("mean confidence |\n|---|--:|--:|--:|--:|\n")?;
+        for bin in &self.calibration {
+            let share = bin.right as f64 / bin.names as f64;
+            let (from, below) = (bin.from, bin.below.min(1.0));
+            let (names, right, mean) = (bin.names, bin.right, bin.mean_confidence);
+            writeln!(f, "| {from:.2}–{below:.2} | {names} | {right} | {share:.3} | {mean:.3} |")?;
+        }
+        Ok(())
+    }
+}
+
+fn failure(record: &Scored) -> String {
+    let what = match record.outcome {
+        Outcome::Wrong => "WRONG",
+        Outcome::FalselyNamed => "FALSELY NAMED",
+        Outcome::NotSure | Outcome::Right | Outcome::Quiet => "not sure",
+    };
+    let mut line = format!("- {what}: {} ({})", record.record, record.group);
+    let truth = record.truth.map_or("sound", |t| t.as_str());
+    let named = record.named.map_or("no name", |n| n.as_str());
+    // Writing to a string cannot fail.
+    let _ = write!(line, ": {truth} → {named}, confidence {:.2}", record.confidence);
+    if let Some(why) = &record.undetermined {
+        let _ = write!(line, "; {why}");
+    }
+    line
+}

@@ -1,0 +1,43 @@
+//! `benchmark`: what the edge finds in recordings whose truth is known, failures first.
+//!
+//! `cargo run --release -p pdm-tests --bin benchmark -- --data DIR`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Parser;
+use pdm_tests::benchmark::diagnosis;
+use pdm_tests::benchmark::report::DiagnosisReport;
+
+/// Run the edge over recordings and simulated records, and score it
+#[derive(Debug, Parser)]
+struct Args {
+    /// Folder with manifest.json and the recordings
+    #[arg(long, env = "PDM_DATA_DIR", default_value = "../shared/data")]
+    data: PathBuf,
+    /// Simulated records to add
+    #[arg(long, default_value_t = 200)]
+    simulated: u64,
+    /// First seed of the simulated records
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// JSON instead of Markdown
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let mut scored = diagnosis::recordings(&args.data)?;
+    scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
+    let report = DiagnosisReport::new(&scored);
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let document = serde_json::json!({ "diagnosis": report, "records": scored });
+        serde_json::to_writer_pretty(&mut out, &document)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "# Benchmark\n\n{report}")?;
+    }
+    Ok(())
+}
