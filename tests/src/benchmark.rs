@@ -1,3 +1,14 @@
-//! What the benchmark binary is made of, one module a question.
+//! The benchmark: what the edge finds in recordings whose truth is known.
+//!
+//! [`recordings`] hands out samples and what an operator knows of the machine (rate, speed, bearing);
+//! [`labels`] holds the truth and is opened by the scorer alone; [`diagnosis`] runs quality and the
+//! thorough path and scores names; [`simulated`] adds records whose truth is chosen; [`report`]
+//! writes Markdown or JSON, failures first; [`runs`] follows runs to failure. Invariant: nothing
+//! before the scorer sees a label.
 
+pub mod diagnosis;
+pub mod labels;
+pub mod recordings;
+pub mod report;
 pub mod runs;
+pub mod simulated;

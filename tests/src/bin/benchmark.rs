@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Parser;
-use pdm_tests::benchmark::diagnosis;
 use pdm_tests::benchmark::report::DiagnosisReport;
+use pdm_tests::benchmark::{diagnosis, runs};
 
 /// Run the edge over recordings and simulated records, and score it
 #[derive(Debug, Parser)]
@@ -21,6 +21,9 @@ struct Args {
     /// First seed of the simulated records
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Simulated lives to add to the runs to failure
+    #[arg(long, default_value_t = 200)]
+    lives: u64,
     /// JSON instead of Markdown
     #[arg(long)]
     json: bool,
@@ -31,13 +34,14 @@ fn main() -> anyhow::Result<()> {
     let mut scored = diagnosis::recordings(&args.data)?;
     scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
     let report = DiagnosisReport::new(&scored);
+    let runs = runs::evaluate(&args.data, args.lives)?;
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = serde_json::json!({ "diagnosis": report, "records": scored });
+        let document = serde_json::json!({ "diagnosis": report, "records": scored, "runs": runs });
         serde_json::to_writer_pretty(&mut out, &document)?;
         writeln!(out)?;
     } else {
-        writeln!(out, "# Benchmark\n\n{report}")?;
+        writeln!(out, "# Benchmark\n\n{report}\n{}", runs.markdown())?;
     }
     Ok(())
 }
