@@ -19,16 +19,16 @@ const MAX_QUEUED_MESSAGES: usize = 100_000;
 
 /// Where the embedded broker listens and keeps its sessions.
 #[derive(Debug, Clone)]
-pub struct BrokerSettings {
+pub(crate) struct BrokerSettings {
     /// Address; port 0 takes a free one.
-    pub listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// Folder for sessions and queues; without it they live in memory.
-    pub folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Why the embedded broker did not start.
 #[derive(Debug, thiserror::Error)]
-pub enum BrokerError {
+pub(crate) enum BrokerError {
     /// The address is taken or not ours. The caller reports it; exit 69.
     #[error("the embedded broker cannot listen on {listen}: {source}")]
     Start {
@@ -46,7 +46,7 @@ pub enum BrokerError {
 }
 
 /// A running broker.
-pub struct Broker {
+pub(crate) struct Broker {
     address: SocketAddr,
     stop: BrokerShutdownHandle,
     task: JoinHandle<()>,
@@ -63,7 +63,7 @@ impl Broker {
     ///
     /// # Errors
     /// [`BrokerError`] with the address.
-    pub async fn start(settings: BrokerSettings) -> Result<Self, BrokerError> {
+    pub(crate) async fn start(settings: BrokerSettings) -> Result<Self, BrokerError> {
         let listen = settings.listen;
         let mut broker = MqttBroker::with_config(config(settings))
             .await
@@ -82,12 +82,12 @@ impl Broker {
     }
 
     /// Where it listens.
-    pub const fn address(&self) -> SocketAddr {
+    pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Stops it; queues and retained messages reach the disk first.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.stop.shutdown();
         if tokio::time::timeout(Duration::from_secs(10), self.task).await.is_err() {
             tracing::warn!("the embedded broker did not stop within 10 s");
@@ -96,8 +96,7 @@ impl Broker {
 }
 
 fn config(settings: BrokerSettings) -> BrokerConfig {
-    let mut storage =
-        StorageConfig::new().with_max_queued_messages_per_client(MAX_QUEUED_MESSAGES);
+    let mut storage = StorageConfig::new().with_max_queued_messages_per_client(MAX_QUEUED_MESSAGES);
     storage = match settings.folder {
         Some(folder) => storage.with_backend(StorageBackend::File).with_base_dir(folder),
         None => storage.with_backend(StorageBackend::Memory).with_persistence(false),

@@ -1,2 +1,56 @@
 //! The program `pdm`: broker, edge and agent in one process.
-fn main() {}
+
+mod broker;
+mod chain;
+mod cli;
+mod demo;
+mod up;
+mod view;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use pdm_shared::exit::{Exit, exit_of};
+use pdm_shared::telemetry::{self, LogFormat};
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            report(&error);
+            exit_of(&error).into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<Exit> {
+    let default_filter = match &cli.command {
+        // the view is what a person wants to see; trouble still shows
+        Command::Demo(_) => "warn,mqtt5=error",
+        Command::Up(_) | Command::Completions { .. } => "info,mqtt5=warn",
+    };
+    telemetry::start(LogFormat::Text, default_filter);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match cli.command {
+        Command::Demo(args) => runtime.block_on(demo::run(&args)),
+        Command::Up(args) => runtime.block_on(up::run(&args)),
+        Command::Completions { shell } => {
+            let mut out = std::io::stdout().lock();
+            clap_complete::generate(shell, &mut Cli::command(), "pdm", &mut out);
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+/// One line on standard output. Who closed the pipe does not want the rest.
+pub(crate) fn print(line: &str) {
+    let _closed = writeln!(std::io::stdout(), "{line}");
+}
+
+#[expect(clippy::print_stderr, reason = "the program's last word goes to the person who typed")]
+fn report(error: &anyhow::Error) {
+    eprintln!("pdm: {error:#}");
+}

@@ -1,0 +1,74 @@
+//! What people type after `pdm`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use pdm_shared::text::Language;
+
+use crate::demo;
+
+/// Bearing predictive maintenance in one process: broker, edge and agent.
+#[derive(Debug, Parser)]
+#[command(name = "pdm", version, about, propagate_version = true)]
+pub(crate) struct Cli {
+    /// The command.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the whole chain on a simulated run to failure, or on a recording
+    Demo(Box<demo::Args>),
+    /// Run the whole chain in production on one machine
+    Up(UpArgs),
+    /// Print shell completions
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `pdm up`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm up --config config                 the folder with edge.toml and agent.toml
+  pdm up --config /etc/pdm --listen 127.0.0.1:1883
+
+Exit codes: 0 stopped by SIGINT or SIGTERM, 69 the broker's address is taken,
+70 a part failed, 74 a folder cannot be written, 78 the configuration is wrong")]
+pub(crate) struct UpArgs {
+    /// Folder with edge.toml and agent.toml; databases live below it unless they say otherwise
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config: PathBuf,
+    /// Where the embedded broker listens; both programs use it whatever their files say
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:1883")]
+    pub(crate) listen: SocketAddr,
+    /// Where the embedded broker keeps sessions and queues (default: DIR/broker)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) broker_folder: Option<PathBuf>,
+    /// End when every source is at its end and everything is judged and sent
+    #[arg(long)]
+    pub(crate) exit: bool,
+}
+
+/// A language on the command line.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Lang {
+    /// Korean
+    Ko,
+    /// English
+    En,
+}
+
+impl From<Lang> for Language {
+    fn from(lang: Lang) -> Self {
+        match lang {
+            Lang::Ko => Self::Ko,
+            Lang::En => Self::En,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `pdm demo`: the whole chain on a simulated run to failure, or on a recording.
+//!
+//! Everything lives in a temporary folder and on a free port, and is gone afterwards unless
+//! `--keep` says where it shall stay.
+
+mod machine;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pdm_agent::settings::AgentSettings;
+use pdm_edge::settings::EdgeSettings;
+use pdm_shared::exit::{Exit, Failure};
+
+use crate::broker::BrokerSettings;
+use crate::chain::{Chain, ChainSettings};
+use crate::cli::Lang;
+use crate::view::View;
+
+/// Arguments of `pdm demo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm demo --exit                        a simulated outer-race failure over 37 days
+  pdm demo --fault inner --seed 7 --exit another one
+  pdm demo --exit --recording run.npy.gz --scale 0.001 --unit g --rate 25600 --period 10 \\
+           --rpm 1800 --orders 5.611,7.389,3.589,0.4316
+  pdm demo --speed 3600x                 an hour a second, then goes on until Ctrl-C
+
+Exit codes: 0 done, 64 wrong arguments, 65 the recording is damaged, 66 it is missing,
+69 the port is taken, 74 a folder cannot be written")]
+pub(crate) struct Args {
+    /// The machine: a simulation unless --recording is given
+    #[command(flatten)]
+    machine: machine::Choice,
+    /// End after the recording with a summary, instead of waiting for Ctrl-C
+    #[arg(long)]
+    exit: bool,
+    /// Language of notifications on the screen
+    #[arg(long, value_enum, default_value = "ko")]
+    lang: Lang,
+    /// Where the embedded broker listens (default: a free port on loopback)
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Keep databases and broker state in this folder
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
+
+/// Runs the demonstration.
+///
+/// # Errors
+/// What did not start or failed, with its exit code.
+pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
+    let scratch;
+    let folder = if let Some(kept) = &args.keep {
+        std::fs::create_dir_all(kept).map_err(|error| {
+            Failure::new(Exit::Io, anyhow::anyhow!("{}: {error}", kept.display()))
+        })?;
+        kept.as_path()
+    } else {
+        scratch = tempfile::tempdir().map_err(|error| Failure::new(Exit::Io, error))?;
+        scratch.path()
+    };
+    let machine = args.machine.machine()?;
+    let mut view = View::new(args.lang.into(), machine.events);
+    view.say(&machine.title);
+    let stop = pdm_shared::shutdown::on_signal()?;
+    let chain = Chain::start(settings(args, &machine, folder)).await?;
+    chain.watch(&mut view, &stop, args.exit).await;
+    let summary = chain.stop().await?;
+    view.finish();
+    crate::print(&summary.to_string());
+    Ok(Exit::Ok)
+}
+
+fn settings(args: &Args, machine: &machine::Machine, folder: &Path) -> ChainSettings {
+    let listen = args.listen.unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 0).into());
+    let mut edge = EdgeSettings::embedded(
+        machine.gateway.clone(),
+        machine.site.clone(),
+        listen.ip().to_string(),
+        listen.port(),
+        folder.join("edge.db"),
+        vec![machine.source.clone()],
+    );
+    edge.shutdown_grace = Duration::from_secs(10);
+    let agent =
+        AgentSettings::embedded(listen.ip().to_string(), listen.port(), folder.join("agent.db"));
+    let broker =
+        BrokerSettings { listen, folder: args.keep.as_ref().map(|_| folder.join("broker")) };
+    ChainSettings { broker, agent, edge }
+}

@@ -1,0 +1,35 @@
+//! `pdm up`: the whole chain in production on one machine.
+
+use pdm_agent::settings::AgentSettings;
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::text::Language;
+
+use crate::broker::BrokerSettings;
+use crate::chain::{Chain, ChainSettings};
+use crate::cli::UpArgs;
+use crate::view::View;
+
+/// Runs the chain until it is asked to stop.
+///
+/// # Errors
+/// What did not start or failed, with its exit code.
+pub(crate) async fn run(args: &UpArgs) -> anyhow::Result<Exit> {
+    let settings = settings(args)?;
+    let stop = pdm_shared::shutdown::on_signal()?;
+    let mut view = View::new(Language::default(), None);
+    let chain = Chain::start(settings).await?;
+    chain.watch(&mut view, &stop, args.exit).await;
+    let summary = chain.stop().await?;
+    view.finish();
+    crate::print(&summary.to_string());
+    Ok(Exit::Ok)
+}
+
+fn settings(args: &UpArgs) -> anyhow::Result<ChainSettings> {
+    let config = |error| Failure::new(Exit::Config, anyhow::Error::from(error));
+    let (edge, _log) = pdm_edge::settings::read(&args.config.join("edge.toml")).map_err(config)?;
+    let agent = AgentSettings::read(&args.config.join("agent.toml")).map_err(config)?;
+    let folder = args.broker_folder.clone().unwrap_or_else(|| args.config.join("broker"));
+    let broker = BrokerSettings { listen: args.listen, folder: Some(folder) };
+    Ok(ChainSettings { broker, agent, edge })
+}
