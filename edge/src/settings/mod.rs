@@ -21,6 +21,7 @@ use crate::spool::{Limits, SpoolSettings};
 
 mod file;
 mod lines;
+mod live;
 mod source;
 mod zones;
 

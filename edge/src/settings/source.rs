@@ -13,6 +13,7 @@ use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::Deserialize;
 
 use super::file::Origin;
+use super::live::{Around, IioTable, StreamTable};
 use super::{DefectOrders, Opener, Pace, PointSettings, SourceSettings, Timing, ZoneTable};
 use crate::catalogue::Catalogue;
 use crate::condition::MonitorSettings;
@@ -25,6 +26,8 @@ use crate::source::{AccelUnit, Calibration, RecordingOptions, Source, SourceErro
 enum Kind {
     Recording,
     Simulator,
+    Stream,
+    Iio,
 }
 
 /// `pace`: a word or a factor.
@@ -61,6 +64,12 @@ pub(super) struct SourceTable {
     /// Simulator.
     #[serde(default)]
     simulator: Option<SimulatorTable>,
+    /// Stream.
+    #[serde(default)]
+    stream: Option<StreamTable>,
+    /// Accelerometers of the kernel.
+    #[serde(default)]
+    iio: Option<IioTable>,
     #[serde(flatten)]
     calibration: CalibrationKeys,
     #[serde(default)]
@@ -148,6 +157,7 @@ impl SourceTable {
         let open = match self.kind {
             Kind::Recording => self.recording(origin, index, &points)?,
             Kind::Simulator => self.simulated(origin, index, &points)?,
+            Kind::Stream | Kind::Iio => self.live(origin, index, &points)?,
         };
         let timing = Timing { started_at: self.started_at, period_s };
         Ok(SourceSettings { name: self.name, open, pace, timing, points, window, every })
@@ -155,7 +165,12 @@ impl SourceTable {
 
     fn pace(&self, origin: Origin<'_>, key: &str) -> Result<Pace, ConfigError> {
         let allowed = "\"max\", or a factor above 0 of the speed of recording";
+        let is_live = matches!(self.kind, Kind::Stream | Kind::Iio);
         match &self.pace {
+            None if is_live => Ok(Pace::Live),
+            Some(pace) if is_live => {
+                Err(origin.refuse(key, format!("{pace:?}"), "nothing: a live source has its own"))
+            }
             None => Ok(Pace::Times(1.0)),
             Some(PaceText::Word(word)) if word == "max" => Ok(Pace::AsFastAsItGoes),
             Some(PaceText::Word(word)) => Err(origin.refuse(key, word, allowed)),
@@ -196,6 +211,32 @@ impl SourceTable {
             ..RecordingOptions::default()
         };
         Ok(Arc::new(move || open_sequence(&files, &options)))
+    }
+
+    fn live(
+        &self,
+        origin: Origin<'_>,
+        index: usize,
+        points: &[PointSettings],
+    ) -> Result<Opener, ConfigError> {
+        let around = Around {
+            origin,
+            key: format!("source[{index}]"),
+            name: self.name.clone(),
+            rate: self.rate(origin, index)?,
+            calibrations: self.calibrations(origin, index, points)?,
+            channels: points.iter().map(|point| point.channel + 1).max().unwrap_or(1),
+        };
+        let missing = |table: &str| {
+            let allowed = format!("a table [source.{table}]");
+            origin.refuse(&format!("source[{index}].{table}"), "left out", allowed)
+        };
+        match (self.kind, &self.stream, &self.iio) {
+            (Kind::Iio, None, Some(iio)) => iio.meant(around),
+            (Kind::Iio, ..) => Err(missing("iio")),
+            (_, Some(stream), None) => stream.meant(around),
+            _ => Err(missing("stream")),
+        }
     }
 
     /// One calibration for all channels where they are alike, else one a channel.

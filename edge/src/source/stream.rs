@@ -47,11 +47,11 @@ pub fn open_stdin(
     from_reader("standard input", io::stdin(), format, clock, End::Over)
 }
 
-/// Frames from a TCP server at `address` (`host:port`). A sender that is silent for `silence` is
-/// given up.
+/// Frames from a TCP server at `address` (`host:port`). The connection is made when the first block
+/// is asked for. A sender that is silent for `silence` is given up.
 ///
 /// # Errors
-/// [`SourceError::Options`] if the format cannot be, [`SourceError::Io`] if nobody answers.
+/// [`SourceError::Options`] if the format or the address cannot be.
 pub fn open_tcp(
     address: &str,
     format: &FrameFormat,
@@ -59,18 +59,39 @@ pub fn open_tcp(
     clock: SharedClock,
 ) -> Result<Box<dyn Source>, SourceError> {
     let name = format!("tcp://{address}");
-    let failed = |e: io::Error| SourceError::Io { path: PathBuf::from(&name), source: e };
-    let socket = connect(address, silence).map_err(failed)?;
+    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if !has_port {
+        return Err(SourceError::options(Path::new(&name), "the address is no host:port"));
+    }
     // 0 would mean "wait for ever"
     let silence = silence.max(Duration::from_millis(1));
-    socket.set_read_timeout(Some(silence)).map_err(failed)?;
-    from_reader(&name, socket, format, clock, End::Lost)
+    let connection = Connection { address: address.to_owned(), silence, socket: None };
+    from_reader(&name, connection, format, clock, End::Lost)
+}
+
+/// A TCP connection that is made when it is first read.
+struct Connection {
+    address: String,
+    silence: Duration,
+    socket: Option<TcpStream>,
+}
+
+impl Read for Connection {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        if let Some(socket) = &mut self.socket {
+            return socket.read(piece);
+        }
+        let made = connect(&self.address, self.silence)
+            .and_then(|socket| socket.set_read_timeout(Some(self.silence)).map(|()| socket));
+        let socket = made.map_err(|e| io::Error::other(format!("cannot connect: {e}")))?;
+        self.socket.insert(socket).read(piece)
+    }
 }
 
 fn connect(address: &str, timeout: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, timeout.max(Duration::from_millis(1))) {
+        match TcpStream::connect_timeout(&address, timeout) {
             Ok(socket) => return Ok(socket),
             Err(error) => last = error,
         }
@@ -184,19 +205,22 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("port");
         let address = listener.local_addr().expect("address").to_string();
         let open = || {
-            let silence = Duration::from_millis(50);
-            open_tcp(&address, &format(), silence, Arc::new(SystemClock)).expect("connects")
+            let silence = Duration::from_millis(100);
+            open_tcp(&address, &format(), silence, Arc::new(SystemClock)).expect("valid")
         };
+        let served = std::thread::spawn(move || {
+            let (mut sender, _) = listener.accept().expect("connection");
+            sender.write_all(&[1; 10]).expect("sent");
+            drop(listener.accept().expect("connection"));
+            drop(sender);
+        });
         let mut silent = open();
-        let (mut sender, _) = listener.accept().expect("connection");
-        sender.write_all(&[1; 10]).expect("sent");
         assert!(silent.next_block().expect("a block").is_some());
         let error = silent.next_block().expect_err("silent").to_string();
         assert!(error.contains(&address) && error.contains("silent"), "{error}");
-        let mut closed = open();
-        drop(listener.accept().expect("connection"));
-        let error = closed.next_block().expect_err("closed").to_string();
+        let error = open().next_block().expect_err("closed").to_string();
         assert!(error.contains("closed") || error.contains("reset"), "{error}");
+        served.join().expect("served");
     }
 
     #[test]
@@ -204,9 +228,11 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("port");
         let address = listener.local_addr().expect("address").to_string();
         drop(listener);
-        let silence = Duration::from_millis(200);
-        let error = open_tcp(&address, &format(), silence, Arc::new(SystemClock));
-        let error = error.err().expect("nobody").to_string();
-        assert!(error.starts_with(&format!("tcp://{address}")), "{error}");
+        let open = |address: &str| {
+            open_tcp(address, &format(), Duration::from_millis(200), Arc::new(SystemClock))
+        };
+        let error = open(&address).expect("valid").next_block().expect_err("nobody").to_string();
+        assert!(error.starts_with(&format!("tcp://{address}: cannot connect")), "{error}");
+        assert!(open("no-port").is_err());
     }
 }

@@ -1,0 +1,249 @@
+//! `[source.stream]` and `[source.iio]` as they are typed, and how they become what is meant.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_shared::clock::SystemClock;
+use pdm_shared::config::ConfigError;
+use pdm_shared::secret::SecretSource;
+use pdm_shared::units::SampleRate;
+use serde::Deserialize;
+
+use super::Opener;
+use super::file::Origin;
+use crate::source::frames::{Encoding, FrameFormat};
+use crate::source::iio::{IioSettings, open_iio};
+use crate::source::mqtt::{TopicSettings, open_topic};
+use crate::source::stream::{open_stdin, open_tcp};
+use crate::source::{Calibration, SourceError};
+
+/// Length of a block where none is given, s.
+const DEFAULT_BLOCK_S: f64 = 1.0;
+
+/// Silence after which a sender is given up where none is given.
+const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
+
+/// What senders are allowed.
+const FROM: &str = "\"stdin\", \"tcp://HOST:PORT\" or \"mqtt://HOST:PORT/TOPIC\"";
+
+/// `[source.stream]`: interleaved little-endian frames.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StreamTable {
+    /// Where the frames come from.
+    from: String,
+    /// `i16`, `i24` or `f32`.
+    encoding: String,
+    /// Samples of a frame; as many as the highest channel that is measured if left out.
+    channels: Option<usize>,
+    block_s: Option<f64>,
+    silence_s: Option<f64>,
+    /// MQTT only.
+    client_id: Option<String>,
+    user: Option<String>,
+    password: Option<SecretSource>,
+}
+
+/// `[source.iio]`: accelerometers of the kernel.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IioTable {
+    /// Name of the device, such as `iio:device0`.
+    device: String,
+    /// Channels in their order, such as `accel_x`; all accelerations if left out.
+    #[serde(default)]
+    channels: Vec<String>,
+    /// Length of a block at the device's own rate, samples.
+    block_samples: Option<usize>,
+}
+
+/// What the source around the table knows.
+pub(super) struct Around<'a> {
+    pub(super) origin: Origin<'a>,
+    /// `source[0]`
+    pub(super) key: String,
+    pub(super) name: String,
+    pub(super) rate: Option<SampleRate>,
+    pub(super) calibrations: Vec<Calibration>,
+    /// Highest channel that is measured, and one.
+    pub(super) channels: usize,
+}
+
+impl StreamTable {
+    /// How to open the stream.
+    pub(super) fn meant(&self, around: Around<'_>) -> Result<Opener, ConfigError> {
+        let key = |name: &str| format!("{}.stream.{name}", around.key);
+        let format = self.format(&around)?;
+        let silence = self.silence_s;
+        let silence = around.origin.seconds(&key("silence_s"), silence, DEFAULT_SILENCE, 0.01)?;
+        let refused = |allowed: &str| around.origin.refuse(&key("from"), &self.from, allowed);
+        if self.from == "stdin" {
+            return Ok(Arc::new(move || open_stdin(&format, Arc::new(SystemClock))));
+        }
+        if let Some(address) = self.from.strip_prefix("tcp://") {
+            let address = address.to_owned();
+            return Ok(Arc::new(move || {
+                open_tcp(&address, &format, silence, Arc::new(SystemClock))
+            }));
+        }
+        let Some(rest) = self.from.strip_prefix("mqtt://") else { return Err(refused(FROM)) };
+        let (host, port, topic) = host_port_topic(rest).ok_or_else(|| refused(FROM))?;
+        let settings = TopicSettings {
+            host,
+            port,
+            topic,
+            client_id: self.client_id.clone().unwrap_or_else(|| format!("pdm-{}", around.name)),
+            credentials: None,
+            tls: None,
+            silence,
+        };
+        let (user, password) = (self.user.clone(), self.password.clone());
+        Ok(Arc::new(move || {
+            let mut settings = settings.clone();
+            if let Some(user) = &user {
+                settings.credentials = Some((user.clone(), secret(password.as_ref())?));
+            }
+            open_topic(&settings, &format, Arc::new(SystemClock))
+        }))
+    }
+
+    fn format(&self, around: &Around<'_>) -> Result<FrameFormat, ConfigError> {
+        let key = |name: &str| format!("{}.stream.{name}", around.key);
+        let Some(sample_rate) = around.rate else {
+            let rate = format!("{}.rate_hz", around.key);
+            return Err(around.origin.refuse(&rate, "left out", "the rate of the stream, Hz"));
+        };
+        let encoding: Encoding = self.encoding.parse().map_err(|_unknown: String| {
+            let allowed = "\"i16\", \"i24\" or \"f32\"";
+            around.origin.refuse(&key("encoding"), &self.encoding, allowed)
+        })?;
+        let block_s = self.block_s.unwrap_or(DEFAULT_BLOCK_S);
+        let format = FrameFormat {
+            channels: self.channels.unwrap_or(around.channels),
+            sample_rate,
+            encoding,
+            block_samples: (block_s * sample_rate.get()).round().max(0.0) as usize,
+            calibrations: padded(&around.calibrations, self.channels.unwrap_or(around.channels)),
+        };
+        format.check().map_err(|error| {
+            around.origin.refuse(&key("channels or block_s"), "out of range", error.to_string())
+        })?;
+        if format.channels < around.channels {
+            let allowed = format!("{} or more: that many are measured", around.channels);
+            return Err(around.origin.refuse(&key("channels"), format.channels, allowed));
+        }
+        Ok(format)
+    }
+}
+
+impl IioTable {
+    /// How to open the device.
+    pub(super) fn meant(&self, around: Around<'_>) -> Result<Opener, ConfigError> {
+        let is_plain = !self.device.is_empty() && !self.device.contains(['/', '\\']);
+        if !is_plain {
+            let key = format!("{}.iio.device", around.key);
+            let allowed = "the name of a device, such as \"iio:device0\"";
+            return Err(around.origin.refuse(&key, &self.device, allowed));
+        }
+        let settings = IioSettings {
+            folder: PathBuf::from("/sys/bus/iio/devices").join(&self.device),
+            device: PathBuf::from("/dev").join(&self.device),
+            channels: self.channels.clone(),
+            block_samples: self.block_samples.unwrap_or(4096),
+        };
+        Ok(Arc::new(move || open_iio(&settings, Arc::new(SystemClock))))
+    }
+}
+
+/// One calibration a channel of the stream, where not all are alike.
+fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
+    match calibrations {
+        [] | [_] => calibrations.to_vec(),
+        many => {
+            let mut all = many.to_vec();
+            all.resize(channels, Calibration::default());
+            all
+        }
+    }
+}
+
+/// `host:port/topic`; the port may be left out.
+fn host_port_topic(text: &str) -> Option<(String, u16, String)> {
+    let (server, topic) = text.split_once('/')?;
+    let (host, port) = match server.rsplit_once(':') {
+        Some((host, port)) => (host, port.parse().ok()?),
+        None => (server, 1883),
+    };
+    (!host.is_empty() && !topic.is_empty()).then(|| (host.to_owned(), port, topic.to_owned()))
+}
+
+fn secret(password: Option<&SecretSource>) -> Result<String, SourceError> {
+    let Some(password) = password else { return Ok(String::new()) };
+    match password.fetch() {
+        Ok(secret) => Ok(secret.expose().to_owned()),
+        Err(error) => Err(SourceError::Options {
+            path: PathBuf::from("password of the stream"),
+            what: error.to_string(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_may_have_levels_and_the_port_may_be_left_out() {
+        let read = host_port_topic("broker:1884/plant/raw").expect("valid");
+        assert_eq!(read, ("broker".to_owned(), 1884, "plant/raw".to_owned()));
+        assert_eq!(host_port_topic("broker/raw").expect("valid").1, 1883);
+        for wrong in ["broker", "broker:x/raw", "/raw", "broker/"] {
+            assert!(host_port_topic(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    fn config(source: &str) -> Result<super::super::EdgeSettings, ConfigError> {
+        let text = format!(
+            "gateway_id = \"g\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+             {source}\n[[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+             bearing_type = \"6205\"\n"
+        );
+        super::super::parse(std::path::Path::new("edge.toml"), &text).map(|(settings, _)| settings)
+    }
+
+    #[test]
+    fn a_live_source_is_live_and_opens_without_its_sender() {
+        for from in ["stdin", "tcp://127.0.0.1:9", "mqtt://127.0.0.1/raw"] {
+            let stream = format!("[source.stream]\nfrom = \"{from}\"\nencoding = \"i24\"");
+            let settings = config(&format!("kind = \"stream\"\nrate_hz = 8000.0\n{stream}"));
+            let source = &settings.expect(from).sources[0];
+            assert_eq!(source.pace, super::super::Pace::Live, "{from}");
+            let opened = (source.open)().expect(from);
+            assert_eq!(opened.format().block_samples, Some(8000), "{from}");
+        }
+    }
+
+    #[test]
+    fn a_live_source_that_cannot_be_is_refused_with_its_key() {
+        let stream = "[source.stream]\nfrom = \"tcp://a:1\"\nencoding = \"i16\"";
+        for (source, expected) in [
+            (format!("kind = \"stream\"\n{stream}"), "rate_hz"),
+            (format!("kind = \"stream\"\nrate_hz = 8000.0\npace = 2.0\n{stream}"), "pace"),
+            ("kind = \"stream\"\nrate_hz = 8000.0".to_owned(), "a table [source.stream]"),
+            ("kind = \"iio\"".to_owned(), "a table [source.iio]"),
+            ("kind = \"iio\"\n[source.iio]\ndevice = \"../etc\"".to_owned(), "iio:device0"),
+            (
+                format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("i16", "i8")),
+                "f32",
+            ),
+            (
+                format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("tcp", "udp")),
+                "tcp://",
+            ),
+        ] {
+            let error = config(&source).expect_err(&source).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
