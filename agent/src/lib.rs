@@ -5,10 +5,12 @@
 //! says; [`progress`] is what the program that started it may watch.
 
 pub mod cli;
+pub mod mcp;
 pub mod progress;
 pub mod service;
 pub mod settings;
 pub mod store;
+pub mod tools;
 pub mod workflow;
 
 mod http;

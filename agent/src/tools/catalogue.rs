@@ -1,0 +1,125 @@
+//! The tools of the running program: read once, read again whenever the folder changes.
+//!
+//! Everything that lists or calls tools asks [`Catalogue::current`], and gets one registry that
+//! does not change under its hands. Invariant: what is current was right as a whole; a broken file
+//! changes nothing but the log.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::{mpsc, watch};
+
+use super::problem::Problem;
+use super::registry::Registry;
+
+/// Quiet time after a change before the folder is read: an editor writes in several steps.
+const SETTLE: Duration = Duration::from_millis(60);
+
+/// The folder cannot be watched. The caller says so and goes on without hot reload, or stops.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot watch {}", folder.display())]
+pub struct WatchError {
+    folder: PathBuf,
+    #[source]
+    source: notify::Error,
+}
+
+/// The current tools of a folder.
+#[derive(Debug)]
+pub struct Catalogue {
+    folder: PathBuf,
+    current: watch::Sender<Arc<Registry>>,
+}
+
+impl Catalogue {
+    /// Reads the folder. Broken tools are left out; the problems say which and why.
+    pub fn open(folder: &Path) -> (Arc<Self>, Vec<Problem>) {
+        let loaded = Registry::read(folder);
+        let current = watch::Sender::new(Arc::new(loaded.registry));
+        (Arc::new(Self { folder: folder.to_owned(), current }), loaded.problems)
+    }
+
+    /// The tools as they are now.
+    pub fn current(&self) -> Arc<Registry> {
+        Arc::clone(&self.current.borrow())
+    }
+
+    /// Tells whoever waits that the tools have changed.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Registry>> {
+        self.current.subscribe()
+    }
+
+    /// Reads the folder again and logs what came of it. Blocks on the file system.
+    pub fn reload(&self) -> Vec<Problem> {
+        let before = self.current();
+        let loaded = before.reread(&self.folder);
+        for problem in &loaded.problems {
+            tracing::error!(%problem, "Tool refused; what was there before stays.");
+        }
+        let mut changed = false;
+        for spec in loaded.registry.list() {
+            let same = before.get(&spec.name).is_some_and(|old| old.says_the_same_as(spec));
+            if !same {
+                changed = true;
+                tracing::info!(version = %spec.version, "Tool reloaded: {}", spec.name);
+            }
+        }
+        for name in before.names().iter().filter(|name| loaded.registry.get(name).is_none()) {
+            changed = true;
+            tracing::warn!("Tool withdrawn: {name}");
+        }
+        if changed {
+            self.current.send_replace(Arc::new(loaded.registry));
+        }
+        loaded.problems
+    }
+
+    /// Starts to watch the folder; the returned future reads it again after every change, until it
+    /// is dropped.
+    ///
+    /// # Errors
+    /// [`WatchError`] if the system cannot watch the folder.
+    pub fn watch(self: &Arc<Self>) -> Result<impl Future<Output = ()> + Send + use<>, WatchError> {
+        // one place is enough: a change while another waits is the same order to read
+        let (tell, mut told) = mpsc::channel::<()>(1);
+        let watcher = watcher(&self.folder, tell);
+        let watcher =
+            watcher.map_err(|source| WatchError { folder: self.folder.clone(), source })?;
+        let catalogue = Arc::clone(self);
+        Ok(async move {
+            let _alive = watcher;
+            while told.recv().await.is_some() {
+                while tokio::time::timeout(SETTLE, told.recv())
+                    .await
+                    .is_ok_and(|more| more.is_some())
+                {}
+                let catalogue = Arc::clone(&catalogue);
+                let reloaded = tokio::task::spawn_blocking(move || catalogue.reload()).await;
+                if let Err(error) = reloaded {
+                    tracing::error!(%error, "Reading the tools again failed.");
+                }
+            }
+        })
+    }
+}
+
+fn watcher(folder: &Path, tell: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        match event {
+            // reading is no change: without this, reading would order the next reading
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
+            Ok(_change) => {
+                // full means that an order to read already waits
+                let _waiting = tell.try_send(());
+            }
+            Err(error) => {
+                tracing::warn!(%error, "Watching the tools: an event was lost, reading again.");
+                let _waiting = tell.try_send(());
+            }
+        }
+    })?;
+    watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    Ok(watcher)
+}

@@ -1,0 +1,166 @@
+//! Reads the fields of a mapping and notes what is wrong with each, so that one look at a broken
+//! file shows everything that is wrong with it.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::problem::{Problem, dotted};
+use super::yaml::{Document, escaped};
+
+/// What reads one file and gathers its problems.
+pub(super) struct Reading<'a> {
+    pub(super) file: &'a Path,
+    pub(super) document: &'a Document,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(file: &'a Path, document: &'a Document) -> Self {
+        Self { file, document, problems: Vec::new() }
+    }
+
+    /// Notes a problem of the field at `pointer`.
+    pub(super) fn problem(&mut self, pointer: &str, message: impl Into<String>) {
+        self.problems.push(Problem {
+            file: self.file.to_owned(),
+            at: self.document.position(pointer),
+            field: dotted(pointer),
+            message: message.into(),
+        });
+    }
+
+    /// Notes every key that is none of `allowed`: a mistyped key is not an absent one.
+    pub(super) fn only(&mut self, pointer: &str, map: &Map<String, Value>, allowed: &[&str]) {
+        for key in map.keys().filter(|key| !allowed.contains(&key.as_str())) {
+            let message = format!("unknown field, allowed are {}", allowed.join(", "));
+            self.problem(&format!("{pointer}/{}", escaped(key)), message);
+        }
+    }
+
+    /// A text that must be there and not empty.
+    pub(super) fn text(
+        &mut self,
+        pointer: &str,
+        map: &Map<String, Value>,
+        key: &str,
+    ) -> Option<String> {
+        if !map.contains_key(key) {
+            self.problem(&format!("{pointer}/{key}"), "is required and missing");
+            return None;
+        }
+        self.maybe_text(pointer, map, key)
+    }
+
+    /// A text that may be absent.
+    pub(super) fn maybe_text(
+        &mut self,
+        pointer: &str,
+        map: &Map<String, Value>,
+        key: &str,
+    ) -> Option<String> {
+        let value = map.get(key)?;
+        let text = value.as_str().filter(|text| !text.trim().is_empty());
+        if text.is_none() {
+            let message = format!("is {}, expected a text that is not empty", shown(value));
+            self.problem(&format!("{pointer}/{key}"), message);
+        }
+        text.map(str::to_owned)
+    }
+
+    /// A list of words; absent is empty.
+    pub(super) fn words(
+        &mut self,
+        pointer: &str,
+        map: &Map<String, Value>,
+        key: &str,
+    ) -> Vec<String> {
+        let list = match map.get(key) {
+            None => return Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                let message = format!("is {}, expected a list of words", shown(other));
+                self.problem(&format!("{pointer}/{key}"), message);
+                return Vec::new();
+            }
+        };
+        let mut words = Vec::with_capacity(list.len());
+        for (index, item) in list.iter().enumerate() {
+            let word = item.as_str().map(str::to_owned);
+            if let Some(word) = word.filter(|w| !w.trim().is_empty() && !words.contains(w)) {
+                words.push(word);
+            } else {
+                let message = format!("is {}, expected a word, each once", shown(item));
+                self.problem(&format!("{pointer}/{key}/{index}"), message);
+            }
+        }
+        words
+    }
+
+    /// A number within `range`; absent is `default`.
+    pub(super) fn number(
+        &mut self,
+        pointer: &str,
+        map: &Map<String, Value>,
+        key: &str,
+        default: f64,
+        range: RangeInclusive<f64>,
+    ) -> f64 {
+        let Some(value) = map.get(key) else { return default };
+        match value.as_f64() {
+            Some(number) if range.contains(&number) => number,
+            _ => {
+                let (low, high) = (range.start(), range.end());
+                let message = format!("is {}, allowed is {low} to {high}", shown(value));
+                self.problem(&format!("{pointer}/{key}"), message);
+                default
+            }
+        }
+    }
+
+    /// A whole number within `range`; absent is `default`.
+    pub(super) fn whole(
+        &mut self,
+        pointer: &str,
+        map: &Map<String, Value>,
+        key: &str,
+        default: u64,
+        range: RangeInclusive<u64>,
+    ) -> u64 {
+        let Some(value) = map.get(key) else { return default };
+        match value.as_u64() {
+            Some(number) if range.contains(&number) => number,
+            _ => {
+                let (low, high) = (range.start(), range.end());
+                let message = format!("is {}, allowed is {low} to {high}, whole", shown(value));
+                self.problem(&format!("{pointer}/{key}"), message);
+                default
+            }
+        }
+    }
+
+    /// A mapping; absent is `None`.
+    pub(super) fn map<'m>(
+        &mut self,
+        pointer: &str,
+        map: &'m Map<String, Value>,
+        key: &str,
+    ) -> Option<&'m Map<String, Value>> {
+        let value = map.get(key)?;
+        if !value.is_object() {
+            let message = format!("is {}, expected a mapping", shown(value));
+            self.problem(&format!("{pointer}/{key}"), message);
+        }
+        value.as_object()
+    }
+}
+
+/// A value, short enough for a message.
+pub(super) fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text,
+    }
+}

@@ -1,0 +1,195 @@
+//! The tools of a folder: read, checked against each other, listed, found.
+//!
+//! Invariant: a [`Registry`] is always right as a whole: names are unique, every dependency exists,
+//! there is no circle, every pipeline has a plan. A file that would break this is left out, or its
+//! last right version stays, and a [`Problem`] says why.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::graph::{self, Tools};
+use super::layer::Layer;
+use super::problem::Problem;
+use super::spec::ToolSpec;
+use super::yaml::Position;
+
+/// The tools that can be used now.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    tools: Tools,
+    files: BTreeMap<PathBuf, Arc<ToolSpec>>,
+    order: Vec<String>,
+}
+
+/// What came of reading a folder.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The tools that are right.
+    pub registry: Registry,
+    /// What is wrong with the others, in the order of files and lines.
+    pub problems: Vec<Problem>,
+}
+
+impl Registry {
+    /// Reads every `*.yaml` and `*.yml` of `folder`.
+    pub fn read(folder: &Path) -> Loaded {
+        Self::default().reread(folder)
+    }
+
+    /// Reads the folder again; where a file is broken now, what it said before stays.
+    pub fn reread(&self, folder: &Path) -> Loaded {
+        let (texts, mut problems) = match texts(folder) {
+            Ok(texts) => texts,
+            Err(problem) => return Loaded { registry: self.clone(), problems: vec![problem] },
+        };
+        let mut candidates = Vec::new();
+        for (file, text) in texts {
+            let before = self.files.get(&file).cloned();
+            let fresh = match text {
+                Ok(text) => ToolSpec::parse(&file, &text).map(Arc::new),
+                Err(problem) => Err(vec![problem]),
+            };
+            let fresh = fresh.map_err(|mut found| problems.append(&mut found)).ok();
+            candidates.push(Candidate { fresh, before });
+        }
+        let registry = settle(candidates, &mut problems);
+        problems.sort();
+        problems.dedup();
+        Loaded { registry, problems }
+    }
+
+    /// The tool of this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<ToolSpec>> {
+        self.tools.get(name)
+    }
+
+    /// All tools in the order of execution.
+    pub fn list(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
+        self.order.iter().filter_map(|name| self.tools.get(name))
+    }
+
+    /// The tools that carry the tag.
+    pub fn tagged<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = &'a Arc<ToolSpec>> {
+        self.list().filter(move |spec| spec.tags.iter().any(|own| own == tag))
+    }
+
+    /// The tools of a layer.
+    pub fn in_layer(&self, layer: Layer) -> impl Iterator<Item = &Arc<ToolSpec>> {
+        self.list().filter(move |spec| spec.layer == layer)
+    }
+
+    /// The names in the order of execution.
+    pub fn names(&self) -> &[String] {
+        &self.order
+    }
+
+    /// The dependencies for the terminal.
+    pub fn graph(&self) -> String {
+        graph::as_text(&self.tools, &self.order)
+    }
+
+    /// The dependencies for Graphviz.
+    pub fn dot(&self) -> String {
+        graph::as_dot(&self.tools, &self.order)
+    }
+}
+
+/// What a file says now and what it said before.
+struct Candidate {
+    fresh: Option<Arc<ToolSpec>>,
+    before: Option<Arc<ToolSpec>>,
+}
+
+impl Candidate {
+    fn chosen(&self) -> Option<&Arc<ToolSpec>> {
+        self.fresh.as_ref().or(self.before.as_ref())
+    }
+
+    /// Whether what it says now is new.
+    fn is_new(&self) -> bool {
+        match (&self.fresh, &self.before) {
+            (Some(fresh), Some(before)) => !fresh.says_the_same_as(before),
+            (fresh, _) => fresh.is_some(),
+        }
+    }
+}
+
+/// Chooses, file by file, the newest version with which the whole is right.
+fn settle(mut candidates: Vec<Candidate>, problems: &mut Vec<Problem>) -> Registry {
+    loop {
+        let (tools, mut found) = by_name(&candidates);
+        found.extend(graph::problems(&tools));
+        if found.is_empty() {
+            let order = graph::order(&tools);
+            let files = tools.values().map(|spec| (spec.file.clone(), Arc::clone(spec))).collect();
+            return Registry { tools, files, order };
+        }
+        let blamed: BTreeSet<PathBuf> =
+            found.iter().map(|(_, problem)| problem.file.clone()).collect();
+        problems.extend(found.into_iter().map(|(_, problem)| problem));
+        let is_blamed = |candidate: &Candidate| {
+            candidate.chosen().is_some_and(|spec| blamed.contains(&spec.file))
+        };
+        // what was right before gives way only if nothing new is to blame
+        let new_to_blame = candidates.iter().any(|c| is_blamed(c) && c.is_new());
+        for candidate in &mut candidates {
+            if is_blamed(candidate) && (candidate.is_new() || !new_to_blame) {
+                if candidate.is_new() {
+                    candidate.fresh = None;
+                } else {
+                    *candidate = Candidate { fresh: None, before: None };
+                }
+            }
+        }
+    }
+}
+
+/// The chosen tools by name; a name that an earlier file has is a problem of the later one, unless
+/// the earlier one is the newcomer.
+fn by_name(candidates: &[Candidate]) -> (Tools, Vec<(String, Problem)>) {
+    let mut tools = Tools::new();
+    let mut problems = Vec::new();
+    let (new, known): (Vec<_>, Vec<_>) = candidates.iter().partition(|c| c.is_new());
+    for spec in known.into_iter().chain(new).filter_map(Candidate::chosen) {
+        if let Some(other) = tools.get(&spec.name) {
+            let message = format!("{} is already the tool of {}", spec.name, other.file.display());
+            problems.push((spec.name.clone(), spec.problem("/name", message)));
+        } else {
+            tools.insert(spec.name.clone(), Arc::clone(spec));
+        }
+    }
+    (tools, problems)
+}
+
+type Texts = (Vec<(PathBuf, Result<String, Problem>)>, Vec<Problem>);
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
+    let (file, field) = (file.to_owned(), String::new());
+    Problem { file, at: Position::START, field, message: format!("cannot be read: {error}") }
+}
+
+/// The tool files of a folder with their texts, by name.
+fn texts(folder: &Path) -> Result<Texts, Problem> {
+    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    let mut files = BTreeSet::new();
+    let mut problems = Vec::new();
+    for entry in entries {
+        match entry {
+            Ok(entry) => {
+                let path = entry.path();
+                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+                let is_yaml = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+                if is_yaml && !is_hidden {
+                    files.insert(path);
+                }
+            }
+            Err(error) => problems.push(unreadable(folder, &error)),
+        }
+    }
+    let texts = files.into_iter().map(|file| {
+        let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error));
+        (file, text)
+    });
+    Ok((texts.collect(), problems))
+}
