@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_expert::case::{RECALLED, Remembered};
 use pdm_shared::clock::SharedClock;
 use pdm_shared::event::Event;
 use tokio::sync::Notify;
@@ -111,33 +110,26 @@ impl Judging {
                 tracing::error!(figures = ?finished.ungrounded, event_id = %event.event_id, "figures without a source in a judgement");
             }
             let judgement = *finished.judgement;
-            let diagnosis = judgement.diagnosis;
-            let announcement =
-                self.policy.judged(&key, &diagnosis, &judgement.state, alarm.as_ref(), now);
+            let announcement = self.policy.judged(
+                &key,
+                &judgement.diagnosis,
+                &judgement.state,
+                alarm.as_ref(),
+                now,
+            );
             if let Some(announcement) = &announcement {
                 alarm = match &announcement.alarm {
                     AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
                     AlarmChange::Over => None,
                 };
             }
-            memory.recent.insert(
-                0,
-                Remembered {
-                    measured_at: event.measured_at,
-                    risk: diagnosis.risk_level,
-                    stage: diagnosis.fault_stage,
-                    fault: diagnosis.fault_type,
-                },
-            );
-            memory.recent.sort_by_key(|remembered| std::cmp::Reverse(remembered.measured_at));
-            memory.recent.truncate(RECALLED);
-            memory.state = judgement.state;
+            memory.recall(&event, &judgement);
             judgements.push(Judged {
                 arrival,
                 measured_at: event.measured_at,
                 late: judgement.late,
-                publication: self.policy.publication(&key, &diagnosis),
-                diagnosis,
+                publication: self.policy.publication(&key, &judgement.diagnosis),
+                diagnosis: judgement.diagnosis,
                 announcement,
             });
         }

@@ -11,6 +11,8 @@ use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use serde::{Deserialize, Serialize};
 
+use crate::Judgement;
+
 /// How many earlier judgements are recalled.
 pub const RECALLED: usize = 5;
 /// Most measuring points of one bearing whose state is kept; beyond it the longest silent goes.
@@ -59,6 +61,23 @@ pub struct Memory {
     pub recent: Vec<Remembered>,
     /// Where the bearing stands.
     pub state: BearingState,
+}
+
+impl Memory {
+    /// Remembers a judgement: where the bearing stands, and the judgement among the last.
+    pub fn recall(&mut self, event: &Event, judgement: &Judgement) {
+        let remembered = Remembered {
+            measured_at: event.measured_at,
+            risk: judgement.diagnosis.risk_level,
+            stage: judgement.diagnosis.fault_stage,
+            fault: judgement.diagnosis.fault_type,
+        };
+        self.recent.insert(0, remembered);
+        // a late event takes its place in time, not in front
+        self.recent.sort_by_key(|remembered| std::cmp::Reverse(remembered.measured_at));
+        self.recent.truncate(RECALLED);
+        self.state = judgement.state.clone();
+    }
 }
 
 /// One earlier judgement.

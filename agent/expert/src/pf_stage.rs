@@ -111,20 +111,27 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
     }
 }
 
+/// A contributor's own name: `bpfo.envelope_amplitude` is an envelope amplitude.
+fn own_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 fn is_level(name: &str) -> bool {
-    name.starts_with("rms") || name.starts_with("peak") || is_velocity(name)
+    own_name(name).starts_with("rms") || is_velocity(name)
 }
 
 fn is_velocity(name: &str) -> bool {
-    name.starts_with("velocity")
+    own_name(name).starts_with("velocity")
 }
 
 fn is_impulsive(name: &str) -> bool {
-    ["kurtosis", "crest", "impulse", "clearance", "shape"].iter().any(|word| name.starts_with(word))
+    ["kurtosis", "crest", "peak", "impulse", "clearance", "shape"]
+        .iter()
+        .any(|word| own_name(name).starts_with(word))
 }
 
 fn is_envelope(name: &str) -> bool {
-    name.starts_with("envelope") || name.starts_with("noise_floor")
+    ["envelope", "noise_floor", "snr"].iter().any(|word| own_name(name).starts_with(word))
 }
 
 fn is_bearing(name: &str) -> bool {

@@ -3,7 +3,7 @@
 use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
 
-use crate::case::{Case, Memory, RECALLED, Remembered};
+use crate::case::{Case, Memory};
 use crate::rules::Rules;
 use crate::{Judgement, judge};
 
@@ -64,17 +64,7 @@ impl Life {
         let judgement = judge_with(&event, &self.memory, &self.rules);
         let ungrounded = crate::grounding::ungrounded(&judgement.diagnosis, &event, &self.memory);
         assert_eq!(ungrounded, Vec::<String>::new(), "{:#?}", judgement.diagnosis);
-        self.memory.recent.insert(
-            0,
-            Remembered {
-                measured_at: event.measured_at,
-                risk: judgement.diagnosis.risk_level,
-                stage: judgement.diagnosis.fault_stage,
-                fault: judgement.diagnosis.fault_type,
-            },
-        );
-        self.memory.recent.truncate(RECALLED);
-        self.memory.state = judgement.state.clone();
+        self.memory.recall(&event, &judgement);
         judgement
     }
 

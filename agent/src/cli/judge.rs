@@ -1,5 +1,6 @@
 //! `pdm-agent judge`: one event, no memory, no side effect.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::text::{Language, Text};
 
 use super::failure;
+use crate::progress::BearingKey;
 
 /// Arguments of `judge`.
 #[derive(Debug, clap::Args)]
@@ -24,6 +26,7 @@ use super::failure;
 Examples:
   pdm-agent judge event.json
   pdm-agent judge event.json --json | jq .risk_level
+  pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
   pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
 
 Exit codes: 0 judged, 65 not an event, 66 no such file, 78 bad rules")]
@@ -33,6 +36,10 @@ pub struct Args {
     /// Print the diagnosis (`pdm.diagnosis/1`) instead of the card
     #[arg(long)]
     json: bool,
+    /// Judge a sequence, one event a line, each remembering those before; tell every change of risk
+    /// (with --json: every diagnosis, one a line)
+    #[arg(long)]
+    jsonl: bool,
     /// Thresholds instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
@@ -69,6 +76,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         None => Rules::default(),
     };
     let text = read(&args.event)?;
+    if args.jsonl {
+        sequence(args, &text, &rules)?;
+        return Ok(Exit::Ok);
+    }
     let event = parse(&args.event, &text)?;
     let memory = Memory::default();
     let case = Case { event: &event, memory: &memory, now: SystemClock.now() };
@@ -81,6 +92,41 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         write!(out, "{}", card(&diagnosis, args.lang.into()))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Judges line after line; what is remembered ends with the command.
+fn sequence(args: &Args, text: &str, rules: &Rules) -> anyhow::Result<()> {
+    let mut bearings: BTreeMap<BearingKey, Memory> = BTreeMap::new();
+    let mut out = std::io::stdout().lock();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let event = parse(&args.event, line)?;
+        let key = BearingKey {
+            site: event.site.clone(),
+            equipment: event.equipment_id.clone(),
+            bearing: event.bearing_id.clone(),
+        };
+        let memory = bearings.entry(key).or_default();
+        let before = memory.state.risk();
+        let now = event.measured_at.plus_seconds(event.window.duration_s);
+        let judgement = judge(&Case { event: &event, memory, now }, rules);
+        let diagnosis = &judgement.diagnosis;
+        if args.json {
+            serde_json::to_writer(&mut out, diagnosis)?;
+            writeln!(out)?;
+        } else if diagnosis.risk_level != before {
+            let why = diagnosis.thoughts.last().map(|thought| &thought.conclusion);
+            writeln!(
+                out,
+                "{} {} {} {before} → {}",
+                event.measured_at,
+                event.equipment_id,
+                event.bearing_id,
+                why.map_or("", |why| why.in_language(args.lang.into())),
+            )?;
+        }
+        memory.recall(&event, &judgement);
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
