@@ -9,7 +9,6 @@
 //! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
-use pdm_shared::event::DefectLine;
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
@@ -153,19 +152,12 @@ fn line_path(fault: Fault, rest: &str) -> String {
     format!("frequency_domain.{}.{rest}", fault.frequency_key())
 }
 
-fn strongest_multiple(line: &DefectLine) -> Option<(usize, f64)> {
-    line.harmonics
-        .iter()
-        .enumerate()
-        .map(|(index, harmonic)| (index, harmonic.snr_db))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-}
-
 fn by_lines(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
     let line = case.event.frequency_domain.line(fault);
     let name = frequency(fault);
     let zone = case.event.time_domain.iso_zone;
-    let snr = line.snr_db.or_else(|| strongest_multiple(line).map(|(_, snr)| snr));
+    let multiples = line.harmonics.iter().map(|harmonic| harmonic.snr_db);
+    let snr = line.snr_db.into_iter().chain(multiples).reduce(f64::max);
     let clear = snr.is_some_and(|snr| snr >= rules.stage.clear_snr_db);
     let snr_fact = |rule: &str| fact(line_path(fault, "snr_db"), line.snr_db, rule);
     let mut asks = Vec::new();

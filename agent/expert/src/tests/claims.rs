@@ -107,6 +107,15 @@ fn a_standing_machine_is_neither_healthy_nor_faulty() {
 }
 
 #[test]
+fn a_clear_multiple_makes_a_weak_line_clear() {
+    let mut event = example();
+    event.frequency_domain.bpfo.snr_db = Some(2.0);
+    assert_eq!(judge_one(&event).diagnosis.fault_stage, 2, "its second multiple stands 14 dB high");
+    event.frequency_domain.bpfo.harmonics.clear();
+    assert_eq!(judge_one(&event).diagnosis.fault_stage, 1);
+}
+
+#[test]
 fn harmonics_with_sidebands_are_stage_three() {
     let mut event = example();
     let line = &mut event.frequency_domain.bpfo;
