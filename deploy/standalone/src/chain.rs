@@ -58,7 +58,7 @@ impl std::fmt::Display for Summary {
             f,
             "events: {} measured, {} published, {} stored, {} judged, {} notified",
             self.edge.measured,
-            self.edge.acknowledged,
+            self.edge.spooled.saturating_sub(self.edge.waiting),
             self.agent.stored,
             self.agent.judged,
             self.agent.notified
