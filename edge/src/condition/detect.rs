@@ -26,7 +26,8 @@ pub(super) struct Detector {
 /// A raised alarm; times in windows judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Alarm {
-    raised: u64,
+    /// Where the windows begin that raised it.
+    since: u64,
     /// Last window with a feature outside.
     evidence: u64,
     /// Features that raised it.
@@ -50,6 +51,11 @@ impl Detector {
         self.alarm.is_some()
     }
 
+    /// Windows since the last evidence of an alarm that stands; 0 without one.
+    pub(super) fn quiet_for(&self) -> u64 {
+        self.alarm.as_ref().map_or(0, |alarm| self.judged - alarm.evidence)
+    }
+
     /// Takes the distances of a window's features from their baselines.
     pub(super) fn take(
         &mut self,
@@ -57,11 +63,13 @@ impl Detector {
         settings: &MonitorSettings,
     ) -> Finding {
         self.judged += 1;
-        self.recent.retain(|key, _| distances.contains_key(key));
-        for (key, distance) in distances {
-            let column = self.recent.entry(key.clone()).or_default();
-            column.push(*distance, settings.memory());
+        for key in distances.keys() {
+            self.recent.entry(key.clone()).or_default();
         }
+        for (key, column) in &mut self.recent {
+            column.push(distances.get(key).copied().unwrap_or(f64::NAN), settings.memory());
+        }
+        self.recent.retain(|_, column| column.0.iter().any(|distance| distance.is_finite()));
         let main = settings.main_rule();
         let mut levels: Vec<(String, f64)> = self
             .recent
@@ -91,29 +99,34 @@ impl Detector {
 
     /// Raises or clears; true if the alarm was raised now.
     fn judge(&mut self, outside: bool, settings: &MonitorSettings) -> bool {
-        let by: Vec<String> = self
+        let hits: Vec<(String, u32)> = self
             .recent
             .iter()
-            .filter(|(key, column)| {
-                if Kind::of(key) == Kind::Shape {
-                    return holds(&column.0, settings.shape_rule);
-                }
-                settings.rules.iter().any(|rule| holds(&column.0, *rule))
+            .filter_map(|(key, column)| {
+                let rules = if Kind::of(key) == Kind::Shape {
+                    std::slice::from_ref(&settings.shape_rule)
+                } else {
+                    &settings.rules
+                };
+                let held = rules.iter().filter(|rule| holds(&column.0, **rule));
+                Some((key.clone(), held.map(|rule| rule.n).max()?))
             })
-            .map(|(key, _)| key.clone())
             .collect();
-        let evidence = outside || !by.is_empty();
+        let evidence = outside || !hits.is_empty();
         let Some(alarm) = &mut self.alarm else {
-            let raised = !by.is_empty();
-            if raised {
-                self.alarm = Some(Alarm { raised: self.judged, evidence: self.judged, by });
-            }
-            return raised;
+            // the windows that raise an alarm are its first evidence
+            let looked_at = hits.iter().map(|(_, n)| u64::from(*n)).max();
+            self.alarm = looked_at.map(|n| Alarm {
+                since: self.judged.saturating_sub(n),
+                evidence: self.judged,
+                by: hits.into_iter().map(|(key, _)| key).collect(),
+            });
+            return self.alarm.is_some();
         };
         if evidence {
             alarm.evidence = self.judged;
         }
-        let outside_for = alarm.evidence.saturating_sub(alarm.raised);
+        let outside_for = alarm.evidence.saturating_sub(alarm.since);
         let wanted = outside_for
             .saturating_mul(u64::from(settings.clear_factor))
             .max(u64::from(settings.clear_windows))
@@ -150,6 +163,7 @@ fn holds(column: &[f32], rule: Rule) -> bool {
 /// The distance that `k` of the last `n` windows reach, or as large a share of fewer windows.
 fn persistent(column: &[f32], rule: Rule) -> f64 {
     let mut window: Vec<f32> = latest(column, rule.n).to_vec();
+    window.retain(|distance| distance.is_finite());
     window.sort_by(|a, b| b.total_cmp(a));
     let k = (window.len() * rule.k as usize).div_ceil(rule.n.max(1) as usize);
     window.get(k.max(1) - 1).map_or(0.0, |distance| f64::from(*distance))
@@ -190,6 +204,20 @@ mod tests {
         assert_eq!(told(5.5), Some(7));
         assert_eq!(told(4.5), Some(11));
         assert_eq!(told(3.9), None);
+    }
+
+    #[test]
+    fn a_feature_that_some_windows_lack_is_judged_by_those_that_have_it() {
+        let settings = MonitorSettings::default();
+        let mut detector = Detector::default();
+        for n in 0..40 {
+            let mut distances = BTreeMap::from([("rms_g".to_owned(), 0.0)]);
+            if n % 7 != 0 {
+                distances.insert("bpfo.snr_db".to_owned(), 9.0);
+            }
+            detector.take(&distances, &settings);
+        }
+        assert!(detector.alarmed());
     }
 
     #[test]

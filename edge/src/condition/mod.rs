@@ -22,14 +22,12 @@ mod feature;
 mod history;
 mod packed;
 mod rul;
-mod select;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod trend;
 
-pub use select::features_of;
-pub use settings::{MonitorSettings, Rule};
+pub use settings::{MonitorSettings, Rule, SettingsError};
 
 use baseline::{Baseline, Normal};
 use detect::{Detector, Finding};
@@ -175,6 +173,9 @@ impl Monitor {
                 Some((key.clone(), distance(key, *value, normal, &self.settings)))
             })
             .collect();
+        if distances.is_empty() {
+            return None;
+        }
         let finding = self.detector.take(&distances, &self.settings);
         if finding.calm {
             baseline.learn(&observation.features, &self.settings);
@@ -182,9 +183,11 @@ impl Monitor {
             baseline.disturb();
         }
         self.remember(observation);
-        if finding.raised {
+        // an alarm that only outlasts its evidence sees no damage: what comes next begins anew
+        if finding.raised || self.detector.quiet_for() >= self.settings.memory() as u64 {
             self.onset = self.history.hours_back(self.settings.memory());
-        } else if !self.detector.alarmed() {
+        }
+        if !self.detector.alarmed() {
             self.onset = None;
         }
         Some(finding)

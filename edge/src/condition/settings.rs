@@ -87,7 +87,63 @@ impl Default for MonitorSettings {
     }
 }
 
+/// A setting that cannot be meant. The caller shows it with its place in the configuration.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{key} is {got}, allowed is {allowed}")]
+pub struct SettingsError {
+    /// The setting, as in the configuration.
+    pub key: String,
+    /// Its value.
+    pub got: String,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
+
 impl MonitorSettings {
+    /// Checks what the types cannot say.
+    ///
+    /// # Errors
+    /// The first setting that cannot be meant.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let refuse = |key: &str, got: String, allowed| {
+            Err(SettingsError { key: key.to_owned(), got, allowed })
+        };
+        for (key, got, least, most) in [
+            ("baseline_windows", self.baseline_windows, 10, 1000),
+            ("run_in_windows", self.run_in_windows, 0, 100_000),
+        ] {
+            if !(least..=most).contains(&got) {
+                let allowed = if least == 0 { "0 to 100000" } else { "10 to 1000" };
+                return refuse(key, got.to_string(), allowed);
+            }
+        }
+        if self.rules.is_empty() {
+            return refuse("rules", "empty".to_owned(), "at least one rule");
+        }
+        let named = self.rules.iter().enumerate().map(|(n, rule)| (format!("rules[{n}]"), rule));
+        for (key, rule) in named.chain([("shape_rule".to_owned(), &self.shape_rule)]) {
+            let Rule { k, n, sigma } = *rule;
+            if k == 0 || k > n || n > 100 || !(sigma.is_finite() && sigma > 0.0) {
+                let got = format!("{k} of {n} beyond {sigma}");
+                return refuse(&key, got, "1 ≤ k ≤ n ≤ 100 and a sigma above 0");
+            }
+        }
+        for (key, got, least) in [
+            ("clear_sigma", self.clear_sigma, 0.0),
+            ("velocity_zone_bc_mm_s", self.velocity_zone_bc_mm_s, 0.0),
+            ("failure_ratio", self.failure_ratio, 1.0),
+        ] {
+            if !(got.is_finite() && got > least) {
+                let allowed = if least > 0.0 { "a number above 1" } else { "a number above 0" };
+                return refuse(key, got.to_string(), allowed);
+            }
+        }
+        let mut levels = self.failure_thresholds.iter();
+        levels.find(|(_, level)| !level.is_finite()).map_or(Ok(()), |(key, level)| {
+            refuse(&format!("failure_thresholds.{key}"), level.to_string(), "a finite number")
+        })
+    }
+
     /// The rule that `persistence` and the score refer to.
     pub(super) fn main_rule(&self) -> Rule {
         self.rules.first().copied().unwrap_or(self.shape_rule)
@@ -98,5 +154,24 @@ impl MonitorSettings {
         let all = self.rules.iter().chain(std::iter::once(&self.shape_rule));
         // a bound on what configuration can make the state grow to
         all.map(|rule| rule.n as usize).max().unwrap_or(0).clamp(1, 100)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_allowed_and_what_cannot_be_meant_is_named() {
+        let fine = MonitorSettings::default();
+        assert_eq!(fine.check(), Ok(()));
+        let rule = Rule { k: 9, n: 5, sigma: 4.0 };
+        let error = MonitorSettings { rules: vec![rule], ..fine.clone() }.check();
+        let text = error.expect_err("more windows than there are").to_string();
+        assert!(text.starts_with("rules[0] is 9 of 5 beyond 4"), "{text}");
+        let error = MonitorSettings { baseline_windows: 3, ..fine.clone() }.check();
+        assert_eq!(error.expect_err("too few").key, "baseline_windows");
+        let error = MonitorSettings { failure_ratio: 0.5, ..fine }.check();
+        assert_eq!(error.expect_err("below the healthy level").key, "failure_ratio");
     }
 }

@@ -365,6 +365,9 @@ impl ChannelTable {
             monitor.velocity_zone_bc_mm_s = bc;
             monitor.failure_thresholds.insert("velocity_rms_mm_s".to_owned(), cd);
         }
+        monitor.check().map_err(|error| {
+            origin.refuse(&format!("{key}.condition.{}", error.key), error.got, error.allowed)
+        })?;
         Ok(PointSettings {
             channel: self.channel.unwrap_or(place),
             equipment: self.equipment.clone(),

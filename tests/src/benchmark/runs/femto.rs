@@ -11,7 +11,8 @@ use flate2::read::GzDecoder;
 use ndarray::Array3;
 use ndarray_npy::ReadNpyExt;
 use pdm_dsp::{DefectOrders, FastPath};
-use pdm_edge::condition::{Features, Monitor, MonitorSettings, Observation, features_of};
+use pdm_edge::condition::{Monitor, MonitorSettings, Observation};
+use pdm_edge::event::features;
 use pdm_edge::features::{fast_block, time_block};
 use pdm_shared::clock::Timestamp;
 use pdm_shared::units::{Band, M_S2_PER_G, Rpm, SampleRate};
@@ -79,7 +80,8 @@ fn judge(life: &Life, samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow
             Some(findings.envelope_rms_m_s2),
             None,
         );
-        let features: Features = features_of(&time, &fast_block(&findings, speed));
+        // three shaft turns a snapshot resolve no defect line
+        let features = features(&time, &fast_block(&findings, speed), false);
         let at = Timestamp::from_unix_ms((window as f64 * PERIOD_S * 1000.0) as i64);
         judgements.push(monitor.observe(&Observation {
             at: at.context("time out of range")?,
