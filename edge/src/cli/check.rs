@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pdm_shared::clock::SystemClock;
 use pdm_shared::exit::Exit;
@@ -10,7 +11,8 @@ use pdm_shared::exit::Exit;
 use super::Failure;
 use super::run::{runtime, spool_exit};
 use crate::publish;
-use crate::settings::{self, EdgeSettings};
+use crate::settings::{self, EdgeSettings, Pace};
+use crate::source::Source;
 use crate::spool::{Spool, SpoolError};
 
 /// Arguments of `check`.
@@ -99,7 +101,9 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
             Ok(opened) => {
                 let format = opened.format();
                 let wanted = source.points.iter().map(|point| point.channel).max().unwrap_or(0);
-                if wanted < format.channels {
+                if source.pace == Pace::Live {
+                    first_block(what, opened)
+                } else if wanted < format.channels {
                     let blocks = opened
                         .expected_blocks()
                         .map_or_else(String::new, |b| format!(", {b} blocks"));
@@ -114,6 +118,32 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// How long a live source may take to its first block.
+const FIRST_BLOCK: Duration = Duration::from_secs(5);
+
+/// Waits for the first block of a live source.
+fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
+    let (tell, told) = std::sync::mpsc::sync_channel(1);
+    // a read that hangs is left to itself: the command ends soon
+    std::thread::spawn(move || {
+        let block = opened.next_block();
+        // nobody listens any more after the time is up
+        let _late = tell.send(block);
+    });
+    match told.recv_timeout(FIRST_BLOCK) {
+        Ok(Ok(Some(block))) => {
+            let (channels, samples) = block.accel_m_s2.dim();
+            Finding::good(what, format!("delivers: {channels} channels, {samples} samples a block"))
+        }
+        Ok(Ok(None)) => Finding::good(what, "is at its end"),
+        Ok(Err(error)) => Finding::bad(what, Exit::Unavailable, &error),
+        Err(_silent) => {
+            let text = format!("no block within {} s", FIRST_BLOCK.as_secs());
+            Finding { what, outcome: Err((Exit::Unavailable, text)) }
+        }
+    }
 }
 
 async fn spool(settings: &EdgeSettings) -> Finding {

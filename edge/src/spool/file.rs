@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pdm_shared::id::GatewayId;
-use sqlx::Row as _;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
+use sqlx::{Connection as _, Row as _};
 
 use super::{SpoolError, Tally};
 
@@ -143,6 +143,12 @@ pub(super) async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sq
         .idle_timeout(None)
         .max_lifetime(None)
         .acquire_timeout(Duration::from_secs(30))
+        // SQLite ends a transaction by itself when the disk is full; sqlx 0.9 then cannot roll it
+        // back and would count it as open for ever: such a connection is replaced
+        .before_acquire(|connection, _meta| {
+            let is_sound = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_sound) })
+        })
         .connect_with(options)
         .await
 }

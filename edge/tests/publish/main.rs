@@ -5,7 +5,9 @@
 
 mod agent;
 mod delivery;
+mod disk;
 mod kills;
+mod live;
 mod refusals;
 mod service;
 mod stage;

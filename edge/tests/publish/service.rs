@@ -65,7 +65,7 @@ fn simulator(snapshots: u64) -> SourceSettings {
     }
 }
 
-fn settings(folder: &Path, port: u16, snapshots: u64) -> EdgeSettings {
+pub(crate) fn settings(folder: &Path, port: u16, snapshots: u64) -> EdgeSettings {
     let mut settings = EdgeSettings::embedded(
         GATEWAY.parse().expect("name"),
         "ulsan-1".parse().expect("name"),
@@ -79,7 +79,7 @@ fn settings(folder: &Path, port: u16, snapshots: u64) -> EdgeSettings {
     settings
 }
 
-async fn events(folder: &Path) -> Vec<Event> {
+pub(crate) async fn events(folder: &Path) -> Vec<Event> {
     let settings = settings(folder, 1, 1);
     let spool = Spool::open(settings.spool, settings.gateway, Arc::new(SystemClock)).await;
     let lane = Lane { first: 0, end: u64::MAX };
