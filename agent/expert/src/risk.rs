@@ -5,7 +5,8 @@
 //! RISK-4 a lower bound within the configured lead times is Warning at least; RISK-5 a life shorter
 //! than the lead time is Critical; RISK-6 a critical asset is one level higher; RISK-7 a level falls
 //! only after enough better judgements in a row; RISK-8 the bearing stands as its worst measuring
-//! point; RISK-9 a late event never lowers. Missing data caps certainty, never risk.
+//! point; RISK-9 a late event never lowers; RISK-10 what the anomaly flag does not carry is Watch at
+//! most by the matrix: signs come first, the level follows. Missing data caps certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -50,6 +51,10 @@ pub fn propose(
         evidence: vec![fact(format!("config.risk.{name}[{stage}]"), matrix, "RISK-1")],
     };
     let anomaly = case.event.anomaly_detected;
+    if !anomaly && matrix > RiskLevel::Watch {
+        proposal.risk = RiskLevel::Watch;
+        proposal.evidence.push(fact("anomaly_detected", anomaly, "RISK-10"));
+    }
     proposal.at_least(RiskLevel::Watch, || fact("anomaly_detected", anomaly, "RISK-2"));
     if let Some(zone) = case.event.time_domain.iso_zone
         && zone >= rules.stage.damage_zone

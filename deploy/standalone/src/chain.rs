@@ -111,6 +111,9 @@ impl Chain {
                     Err(RecvError::Closed) => return,
                 },
                 _ = look.tick() => {
+                    for (bearing, standing) in self.agent.standings().borrow().iter() {
+                        view.seen(bearing, standing);
+                    }
                     let now = self.summary();
                     view.progressed(now.edge.measured, now.agent.judged);
                     settled_for = if now.is_judged() { settled_for + LOOK } else { Duration::ZERO };

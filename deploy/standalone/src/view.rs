@@ -48,6 +48,14 @@ impl View {
         }
     }
 
+    /// A bearing was judged for the first time, or not yet shown: its line begins at `Normal`.
+    pub(crate) fn seen(&mut self, bearing: &BearingKey, standing: &Standing) {
+        let name = format!("{}/{}", bearing.equipment, bearing.bearing);
+        if !self.risks.contains_key(&name) && standing.risk == RiskLevel::Normal {
+            self.stands(bearing, standing);
+        }
+    }
+
     /// How a bearing stands.
     pub(crate) fn stands(&mut self, bearing: &BearingKey, standing: &Standing) {
         let name = format!("{}/{}", bearing.equipment, bearing.bearing);

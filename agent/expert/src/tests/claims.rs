@@ -82,6 +82,19 @@ fn unflagged_evidence_must_stand_three_times_before_it_moves_the_risk() {
     assert!(used(&third, "SCREEN-4"));
 }
 
+/// RISK-10
+#[test]
+fn evidence_without_the_anomaly_flag_is_watch_at_most() {
+    let mut event = example();
+    event.anomaly_detected = false;
+    event.rul = Rul::unknown("no trend");
+    let judgement = Life::new().repeat(&event, 10);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Watch);
+    assert!(used(&judgement, "RISK-10"));
+    event.anomaly_detected = true;
+    assert_eq!(judge_one(&event).diagnosis.risk_level, RiskLevel::Warning);
+}
+
 #[test]
 fn a_bad_signal_keeps_the_risk_and_raises_the_uncertainty() {
     let mut life = Life::new();
