@@ -22,7 +22,7 @@ pub mod stream;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
-pub use recording::{RecordingOptions, open_recording, open_sequence};
+pub use recording::{RecordingOptions, open_content, open_recording, open_sequence};
 
 /// What a source delivers.
 #[derive(Debug, Clone, PartialEq)]

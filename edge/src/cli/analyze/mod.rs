@@ -108,7 +108,8 @@ fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
 }
 
 fn terminal_spectrum(analysis: &Analysis) -> String {
-    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
+    // a file or a pipe has no width
+    let columns = console::Term::stdout().size_checked().map_or(100, |(_, width)| width.into());
     analysis.picture().map_or_else(String::new, |picture| {
         format!("\n{}", plot::terminal_spectrum(&picture, columns))
     })

@@ -12,7 +12,7 @@
 //! | `.csv`, IMS ASCII | one | columns that hold samples |
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis, Slice};
@@ -96,7 +96,14 @@ struct Recording {
 
 impl Recording {
     fn open(path: &Path, options: &RecordingOptions) -> Result<Self, SourceError> {
-        let mut raw = open_raw(path, options)?;
+        Self::of(path, open_raw(path, options)?, options)
+    }
+
+    fn of(
+        path: &Path,
+        mut raw: RawRecording,
+        options: &RecordingOptions,
+    ) -> Result<Self, SourceError> {
         let sample_rate = rate_of(path, options, raw.stated_rate_hz)?;
         check_channels(path, options, raw.channels)?;
         let cut = cut_of(path, options, raw.samples, sample_rate)?;
@@ -198,6 +205,20 @@ impl Source for Recording {
     }
 }
 
+/// Opens a recording that is already in memory; `name` stands in errors, and its extension counts.
+///
+/// # Errors
+/// As [`open_recording`].
+pub fn open_content(
+    name: &Path,
+    content: Vec<u8>,
+    options: &RecordingOptions,
+) -> Result<Box<dyn Source>, SourceError> {
+    let start = content[..content.len().min(START_BYTES)].to_vec();
+    let raw = raw_of(name, &start, Box::new(Cursor::new(content)), options)?;
+    Recording::of(name, raw, options).map(|recording| Box::new(recording) as Box<dyn Source>)
+}
+
 fn open_raw(path: &Path, options: &RecordingOptions) -> Result<RawRecording, SourceError> {
     let io_error = |e| SourceError::from_io(path, e);
     let mut file = File::open(path).map_err(io_error)?;
@@ -205,30 +226,41 @@ fn open_raw(path: &Path, options: &RecordingOptions) -> Result<RawRecording, Sou
         return Err(SourceError::malformed(path, "this is a folder, a recording is a file"));
     }
     let mut start = Vec::new();
-    file.by_ref().take(132).read_to_end(&mut start).map_err(io_error)?;
+    file.by_ref().take(START_BYTES as u64).read_to_end(&mut start).map_err(io_error)?;
     file.seek(SeekFrom::Start(0)).map_err(io_error)?;
+    raw_of(path, &start, Box::new(BufReader::new(file)), options)
+}
+
+/// The reader of a file that begins with `start`.
+fn raw_of(
+    path: &Path,
+    start: &[u8],
+    file: Box<dyn Read + Send>,
+    options: &RecordingOptions,
+) -> Result<RawRecording, SourceError> {
     if start.is_empty() {
         return Err(SourceError::malformed(path, "the file is empty"));
     }
-    let file = BufReader::new(file);
     if start.starts_with(npy::MAGIC) || start.starts_with(&GZIP_MAGIC) {
-        return npy::open(path, Box::new(file), start.starts_with(&GZIP_MAGIC));
+        return npy::open(path, file, start.starts_with(&GZIP_MAGIC));
     }
     if start.starts_with(wav::MAGIC) {
         return wav::open(path, file);
     }
     let variable = options.variable.as_deref();
-    match matlab5::version(&start, extension(path) == "mat") {
+    match matlab5::version(start, extension(path) == "mat") {
         matlab5::Version::Five => return matlab5::open(path, file, variable),
         matlab5::Version::Refused(why) => return Err(SourceError::malformed(path, why)),
         matlab5::Version::Other => {}
     }
+    let other = |what: &str| {
+        let what = format!("this is no {what}, whatever its name says");
+        Err(SourceError::malformed(path, what))
+    };
     match extension(path).as_str() {
-        "npy" => {
-            Err(SourceError::malformed(path, "this is no NumPy array, whatever its name says"))
-        }
-        "gz" => Err(SourceError::malformed(path, "this is no gzip file, whatever its name says")),
-        "wav" => Err(SourceError::malformed(path, "this is no WAV file, whatever its name says")),
+        "npy" => other("NumPy array"),
+        "gz" => other("gzip file"),
+        "wav" => other("WAV file"),
         _ => text::open(path, file, variable),
     }
 }
@@ -238,6 +270,9 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
+/// Bytes at the beginning of a file that tell its format: a MAT-file's header is the longest.
+const START_BYTES: usize = 132;
+
 /// First bytes of a gzip member (RFC 1952, 2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
@@ -246,3 +281,6 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("the file has {n} {what}{ending}")
 }
+
+#[cfg(test)]
+mod tests;

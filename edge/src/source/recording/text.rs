@@ -9,7 +9,7 @@
 //! 1. `--variable NAME[,NAME…]`: these, by header or by number from 0;
 //! 2. else all but those that hold time: columns whose header says so (`time`, `t`, `index`, …);
 //!    the first four where they read as hour, minute, second and microsecond (PRONOSTIA); a first
-//!    column that rises in every row.
+//!    column that rises in every row (of at least eight).
 //!
 //! Channels are counted from 0 over the columns that hold samples.
 
@@ -22,6 +22,10 @@ use super::{RawRecording, SourceError};
 
 /// Most lines before the numbers. Chosen: exports of data loggers have up to some dozens.
 const MAX_PREAMBLE_LINES: usize = 200;
+
+/// Rows that a column must rise through to be taken for time. Chosen: samples do so by chance once
+/// in 40,000 tables of this length.
+const LEAST_RISING_ROWS: usize = 8;
 
 /// Headers of columns that hold time or a count, lower case, up to the first space or bracket.
 const TIME_NAMES: [&str; 16] = [
@@ -263,7 +267,7 @@ fn is_rising(column: impl Iterator<Item = f64>) -> bool {
         before = value;
         rows += 1;
     }
-    rows > 2
+    rows >= LEAST_RISING_ROWS
 }
 
 #[cfg(test)]

@@ -29,6 +29,11 @@ impl NumericArray {
         self.rows.max(self.columns)
     }
 
+    /// It rises from number to number, as times do.
+    pub(super) fn is_time(&self) -> bool {
+        self.rows.min(self.columns) == 1 && self.numbers.windows(2).all(|pair| pair[1] > pair[0])
+    }
+
     /// It has more than one sample and not too many channels.
     pub(super) fn is_recording(&self) -> bool {
         self.length() > 1 && (1..=MAX_CHANNELS).contains(&self.rows.min(self.columns))

@@ -5,10 +5,11 @@
 //! one more element. A variable is an element of type `miMATRIX`: flags, dimensions, name, numbers;
 //! structs and cells hold further matrices. Source: MathWorks, *MAT-File Format*, chapter 1.
 //!
-//! A recording is the longest numeric vector of the file, or the variable that is named by its
-//! path: `X130_DE_time`, `bearing.gs`, `runs{2}`, `tests(1).data` (counted from 0). A matrix is read
-//! as one channel per column, or per row if it is wider than high. Where a scalar beside the vector
-//! is called `sr`, `fs`, `SampleFrequency` or the like, it is the rate.
+//! A recording is the longest numeric vector of the file (of equally long ones the first that does
+//! not rise all the time, as a vector of times does), or the variable that is named by its path:
+//! `X130_DE_time`, `bearing.gs`, `runs{2}`, `tests(1).data` (counted from 0). A matrix is read as
+//! one channel per column, or per row if it is wider than high. Where a scalar beside the vector is
+//! called `sr`, `fs`, `SampleFrequency` or the like, it is the rate.
 
 use std::io::Read;
 use std::path::Path;
@@ -120,7 +121,11 @@ fn choose<'a>(
     }
     let mut longest: Option<&NumericArray> = None;
     for array in arrays.iter().filter(|array| array.is_recording()) {
-        if longest.is_none_or(|best| array.length() > best.length()) {
+        let is_better = |best: &NumericArray| {
+            array.length() > best.length()
+                || (array.length() == best.length() && best.is_time() && !array.is_time())
+        };
+        if longest.is_none_or(is_better) {
             longest = Some(array);
         }
     }

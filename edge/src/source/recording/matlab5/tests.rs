@@ -70,8 +70,10 @@ fn the_longest_vector_is_the_recording() {
 
 #[test]
 fn of_equally_long_vectors_the_first_is_the_recording() {
-    let bytes = file(&[doubles("de", 2, &[1.0, 2.0]), doubles("fe", 2, &[3.0, 4.0])]);
-    assert_eq!(read(bytes, None).expect("valid").0, ndarray::arr2(&[[1.0, 2.0]]));
+    let bytes = file(&[doubles("de", 2, &[2.0, 1.0]), doubles("fe", 2, &[4.0, 3.0])]);
+    assert_eq!(read(bytes, None).expect("valid").0, ndarray::arr2(&[[2.0, 1.0]]));
+    let bytes = file(&[doubles("time", 2, &[0.0, 0.1]), doubles("data", 2, &[4.0, 3.0])]);
+    assert_eq!(read(bytes, None).expect("valid").0, ndarray::arr2(&[[4.0, 3.0]]));
 }
 
 #[test]

@@ -1,0 +1,116 @@
+use pdm_shared::units::SampleRate;
+use proptest::prelude::*;
+
+use super::*;
+
+fn options(sample_rate: f64) -> RecordingOptions {
+    RecordingOptions { sample_rate: SampleRate::new(sample_rate).ok(), ..Default::default() }
+}
+
+fn refused(name: &str, content: &[u8], options: &RecordingOptions) -> String {
+    let opened = open_content(Path::new(name), content.to_vec(), options);
+    opened.err().expect("refused").to_string()
+}
+
+#[test]
+fn a_name_that_lies_is_told_instead_of_read_as_noise() {
+    let text = b"1,2\n3,4\n5,6\n";
+    assert!(refused("a.npy", text, &options(10.0)).contains("no NumPy array"));
+    assert!(refused("a.wav", text, &options(10.0)).contains("no WAV file"));
+    assert!(refused("a.npy.gz", text, &options(10.0)).contains("no gzip file"));
+    assert!(refused("a.mat", text, &options(10.0)).contains("no MAT-file"));
+    assert!(refused("a.bin", b"\x00\x01\x02", &options(10.0)).contains("allowed are .npy"));
+}
+
+#[test]
+fn seconds_are_cut_and_channels_chosen_in_their_order() {
+    let text = b"1,2\n3,4\n5,6\n7,8\n";
+    let chosen = RecordingOptions {
+        channels: vec![1, 0],
+        calibrations: vec![
+            Calibration::new(super::super::AccelUnit::MetrePerSecondSquared, 1.0, 0.0)
+                .expect("valid"),
+        ],
+        start_s: 0.1,
+        duration_s: Some(0.2),
+        ..options(10.0)
+    };
+    let mut source = open_content(Path::new("a.csv"), text.to_vec(), &chosen).expect("valid");
+    let block = source.next_block().expect("readable").expect("one");
+    assert_eq!(block.accel_m_s2, ndarray::arr2(&[[4.0, 6.0], [3.0, 5.0]]));
+    assert!(source.next_block().expect("readable").is_none());
+}
+
+#[test]
+fn the_time_of_a_snapshot_follows_from_the_period() {
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 1, 2), }";
+    let mut content = b"\x93NUMPY\x01\x00".to_vec();
+    content.extend(u16::try_from(header.len()).expect("short").to_le_bytes());
+    content.extend(header.as_bytes());
+    content.extend([1, 2, 3, 4, 5, 6]);
+    let started_at = Timestamp::from_unix_ms(1000);
+    let timed = RecordingOptions { started_at, period_s: Some(60.0), ..options(10.0) };
+    let mut source = open_content(Path::new("a.npy"), content.clone(), &timed).expect("valid");
+    source.skip_blocks(2).expect("readable");
+    let block = source.next_block().expect("readable").expect("the third");
+    assert_eq!(block.started_at, Timestamp::from_unix_ms(121_000));
+    let third = RecordingOptions { snapshot: Some(2), ..timed };
+    let mut source = open_content(Path::new("a.npy"), content, &third).expect("valid");
+    assert_eq!(source.expected_blocks(), Some(1));
+    let block = source.next_block().expect("readable").expect("the third");
+    assert_eq!(block.started_at, Timestamp::from_unix_ms(121_000));
+}
+
+#[test]
+fn options_that_do_not_fit_name_what_is_there() {
+    let text = b"1,2\n3,4\n";
+    let with = |change: fn(&mut RecordingOptions)| {
+        let mut options = options(10.0);
+        change(&mut options);
+        refused("a.csv", text, &options)
+    };
+    assert!(with(|o| o.sample_rate = None).contains("give it in Hz"));
+    assert!(with(|o| o.channels = vec![2]).contains("the file has 2 channels"));
+    assert!(with(|o| o.snapshot = Some(1)).contains("the file has 1 snapshot"));
+    assert!(with(|o| o.start_s = f64::NAN).contains("outside the recording"));
+    assert!(with(|o| o.duration_s = Some(-1.0)).contains("must be above 0"));
+    assert!(with(|o| o.calibrations = vec![Calibration::default(); 3]).contains("3 calibrations"));
+}
+
+#[test]
+fn a_sequence_is_one_source_and_its_files_are_alike() {
+    let folder = tempfile::tempdir().expect("folder");
+    for (name, content) in [("b", "1 2\n3 4\n"), ("a", "5 6\n7 9\n"), (".hidden", "x")] {
+        std::fs::write(folder.path().join(name), content).expect("written");
+    }
+    let folder_path = folder.path().to_owned();
+    let mut source =
+        open_sequence(std::slice::from_ref(&folder_path), &options(10.0)).expect("valid");
+    for first in [5.0, 1.0] {
+        let block = source.next_block().expect("readable").expect("there");
+        assert!((block.accel_m_s2[[0, 0]] / 9.806_65 - first).abs() < 1e-9);
+    }
+    assert!(source.next_block().expect("readable").is_none());
+    std::fs::write(folder.path().join("c"), "1\n2\n").expect("written");
+    let mut source = open_sequence(&[folder_path], &options(10.0)).expect("valid");
+    assert_eq!(source.skip_blocks(2).expect("readable"), 2);
+    let error = source.next_block().expect_err("another form").to_string();
+    assert!(error.contains("the files before it have"), "{error}");
+}
+
+proptest! {
+    /// Any bytes under any name: read or refused, never a panic.
+    #[test]
+    fn any_content_is_read_or_refused(
+        start in prop_oneof![
+            Just(vec![]), Just(npy::MAGIC.to_vec()), Just(b"RIFF".to_vec()), Just(vec![0x1f, 0x8b])
+        ],
+        tail in proptest::collection::vec(any::<u8>(), 0..300),
+        name in prop_oneof![Just("a.npy"), Just("a.npy.gz"), Just("a.mat"), Just("a.wav"), Just("a")]
+    ) {
+        let content = [start, tail].concat();
+        if let Ok(mut source) = open_content(Path::new(name), content, &options(1000.0)) {
+            while let Ok(Some(_)) = source.next_block() {}
+        }
+    }
+}
