@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use pdm_shared::delivery::{Presence, Receipt};
-use pdm_shared::event::Event;
+use pdm_shared::delivery::Presence;
 use pdm_shared::topic::GatewayTopic;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +14,12 @@ use super::link::{Down, Happening, Link, Options, Will};
 use super::{Publisher, documents};
 use crate::event_log;
 use crate::settings::BrokerAddress;
-use crate::spool::{Disposition, Row, SpoolError};
+use crate::spool::{Disposition, SpoolError};
+
+mod sending;
+mod taking;
+
+use sending::Stop;
 
 /// How long a broker may take events without acknowledging any. Chosen: three probes of the
 /// default keep-alive.
@@ -25,24 +29,11 @@ pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 const ACK_GROUP: usize = 256;
 const ACK_DELAY: Duration = Duration::from_millis(50);
 
-/// States of bearings are published at most this often while events wait.
-const STATE_DELAY: Duration = Duration::from_secs(1);
-
-/// The status is published again at most this often when losses changed it.
-const STATUS_DELAY: Duration = Duration::from_secs(10);
-
-/// Wait after the broker declined a publication; doubles with every further one.
-const DECLINED_WAIT: Duration = Duration::from_secs(1);
-const DECLINED_LONGEST: Duration = Duration::from_mins(5);
-
 /// How long receipts may stand still, with rows acknowledged, before the last row is sent again:
 /// soon after connecting, since the broker may have lost its memory; doubling while nothing moves.
 const TAIL_AT_FIRST: Duration = Duration::from_secs(1);
 const TAIL_WAIT: Duration = Duration::from_secs(5);
 const TAIL_LONGEST: Duration = Duration::from_mins(5);
-
-/// Bytes of a PUBLISH beside topic and payload: header, lengths, packet id, properties.
-const PACKET_OVERHEAD: usize = 16;
 
 /// How a connection ended.
 #[derive(Debug)]
@@ -261,232 +252,6 @@ impl<'a> Session<'a> {
         wake
     }
 
-    fn room(&self) -> usize {
-        usize::from(self.publisher.settings.broker.max_in_flight)
-            .saturating_sub(self.in_flight.len())
-    }
-
-    /// Fills the flight; true if no event waits any more.
-    async fn send_what_may_be_sent(
-        &mut self,
-        link: &Link,
-        lanes: &mut Lanes,
-    ) -> Result<bool, Stop> {
-        if self.pause_until.is_some_and(|until| until > Instant::now()) {
-            return Ok(false);
-        }
-        self.pause_until = None;
-        let tally = *self.publisher.spool.watch().borrow();
-        while let Some((which, lane, count)) =
-            lanes.next(tally.last_sequence, self.room(), Instant::now())
-        {
-            let rows = match self.publisher.spool.waiting(lane, count).await {
-                Ok(rows) => rows,
-                Err(error) => {
-                    self.recover(error).await?;
-                    return Ok(false);
-                }
-            };
-            let read = rows.len();
-            let last = rows.last().map(|row| row.sequence);
-            for row in rows {
-                self.send(link, row).await?;
-            }
-            lanes.advance(which, last, read);
-            if read == 0 {
-                // the live lane has numbers without rows: let go by a cap, or parked
-                lanes.skip_to(which, tally.last_sequence);
-            }
-        }
-        let idle = lanes.are_empty(tally.last_sequence);
-        let due = self.states_at.is_none_or(|at| at.elapsed() >= STATE_DELAY);
-        if idle || due {
-            self.send_states(link).await?;
-        }
-        if tally.dropped != self.told_dropped && self.status_at.elapsed() >= STATUS_DELAY {
-            self.tell_status(link, Presence::Online)?;
-        }
-        Ok(idle)
-    }
-
-    async fn send(&mut self, link: &Link, row: Row) -> Result<(), Stop> {
-        if !self.busy.insert(row.sequence) {
-            return Ok(());
-        }
-        let settings = &self.publisher.settings;
-        let topic = row.topic(&settings.prefix);
-        let now_ms = self.publisher.clock.now().unix_ms();
-        let mut payload = row.payload_at(now_ms, settings.broker.late_after_s);
-        let fits =
-            |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet;
-        if !fits(&payload) {
-            payload = without_spectra(&payload).unwrap_or(payload);
-            event_log::event_too_large(row.sequence, self.max_packet, fits(&payload));
-            if !fits(&payload) {
-                self.publisher.spool.park(row.sequence).await?;
-                return Ok(());
-            }
-        }
-        if self.in_flight.len() == 0 {
-            self.answered_at = Instant::now();
-        }
-        link.publish(topic, false, payload)?;
-        self.in_flight.push(Item::Event(row.sequence));
-        event_log::event_sent();
-        self.publisher.progress.send_modify(|progress| progress.published += 1);
-        Ok(())
-    }
-
-    /// Publishes the states that are newer than those published last.
-    async fn send_states(&mut self, link: &Link) -> Result<(), Stop> {
-        if self.room() == 0 {
-            return Ok(());
-        }
-        let last = self.publisher.spool.watch().borrow().last_sequence;
-        if self.next_state > last {
-            return Ok(());
-        }
-        let states = match self.publisher.spool.states_from(self.next_state).await {
-            Ok(states) => states,
-            Err(error) => return self.recover(error).await.map_err(Stop::from),
-        };
-        let room = self.room();
-        for state in states.into_iter().take(room) {
-            link.publish(state.topic.under(&self.publisher.settings.prefix), true, state.payload)?;
-            self.in_flight.push(Item::State);
-            self.next_state = state.sequence + 1;
-        }
-        self.states_at = Some(Instant::now());
-        Ok(())
-    }
-
-    fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
-        let Publisher { settings, spool, clock, .. } = self.publisher;
-        let tally = *spool.watch().borrow();
-        let document = documents::status(settings, spool.gateway(), presence, &tally, clock.now());
-        let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
-        link.publish(topic, true, document)?;
-        self.in_flight.push(Item::Status);
-        self.status_at = Instant::now();
-        self.told_dropped = tally.dropped;
-        Ok(())
-    }
-
-    /// Waits until the broker has taken the last status.
-    async fn await_goodbye(&mut self, link: &mut Link) -> End {
-        let taken = async {
-            while self.in_flight.len() > 0 {
-                match link.happenings.recv().await {
-                    Some(Happening::Sent(id)) => self.in_flight.sent(id),
-                    Some(Happening::Taken(id) | Happening::Declined(id, _)) => {
-                        self.in_flight.answered(id);
-                    }
-                    Some(Happening::Down(_)) | None => return,
-                    Some(_) => {}
-                }
-            }
-        };
-        // without it the last will says the same
-        let _in_time = tokio::time::timeout(Duration::from_secs(2), taken).await;
-        End::Closed
-    }
-
-    /// Takes one happening; the end of the connection if it is that.
-    async fn take(
-        &mut self,
-        happening: Happening,
-        lanes: &mut Lanes,
-    ) -> Result<Option<Down>, SpoolError> {
-        match happening {
-            Happening::Sent(id) => self.in_flight.sent(id),
-            Happening::Held(id) => self.in_flight.held(id),
-            Happening::Taken(id) => self.taken(id),
-            Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
-            Happening::NotSubscribed(reason) => event_log::receipts_not_subscribed(&reason),
-            Happening::Message { topic, payload } => self.receipt(&topic, &payload, lanes).await?,
-            Happening::Up { .. } => {}
-            Happening::Down(down) => return Ok(Some(down)),
-        }
-        Ok(None)
-    }
-
-    fn taken(&mut self, packet_id: u16) {
-        self.answered_at = Instant::now();
-        self.declined = 0;
-        if let Some(Item::Event(sequence)) = self.in_flight.answered(packet_id) {
-            self.taken.push(sequence);
-            self.taken_since.get_or_insert_with(Instant::now);
-        }
-    }
-
-    /// The broker said no to one publication: it is sent again after a wait that grows.
-    fn declined(&mut self, packet_id: u16, reason: &str, lanes: &mut Lanes) {
-        self.answered_at = Instant::now();
-        let item = self.in_flight.answered(packet_id);
-        let wait = DECLINED_WAIT.saturating_mul(1 << self.declined.min(16)).min(DECLINED_LONGEST);
-        if self.pause_until.is_none() {
-            event_log::publication_declined(reason, wait);
-            self.declined += 1;
-            self.pause_until = Some(Instant::now() + wait);
-        }
-        if let Some(Item::Event(sequence)) = item {
-            self.busy.remove(&sequence);
-            lanes.call_back(sequence);
-        }
-    }
-
-    async fn receipt(
-        &mut self,
-        topic: &str,
-        payload: &[u8],
-        lanes: &mut Lanes,
-    ) -> Result<(), SpoolError> {
-        let receipt: Receipt = match serde_json::from_slice(payload) {
-            Ok(receipt) => receipt,
-            Err(error) => {
-                event_log::receipt_not_understood(topic, &error);
-                return Ok(());
-            }
-        };
-        // what the broker has taken must be written first: only acknowledged rows can be let go
-        self.write_taken().await?;
-        match self.publisher.spool.apply(&receipt).await {
-            Ok(covered) => {
-                if let Some(first) = covered.first_called_back {
-                    lanes.call_back(first);
-                }
-                self.publisher
-                    .progress
-                    .send_modify(|progress| progress.received += covered.deleted);
-                Ok(())
-            }
-            Err(error) => self.recover(error).await,
-        }
-    }
-
-    /// Writes the PUBACKs to the spool; those that cannot be written now are kept for later.
-    async fn write_taken(&mut self) -> Result<(), SpoolError> {
-        self.taken_since = None;
-        if self.taken.is_empty() {
-            return Ok(());
-        }
-        match self.publisher.spool.acknowledge(&self.taken).await {
-            Ok(()) => {
-                let count = self.taken.len() as u64;
-                event_log::events_acknowledged(count);
-                self.publisher.progress.send_modify(|progress| progress.acknowledged += count);
-                for sequence in self.taken.drain(..) {
-                    self.busy.remove(&sequence);
-                }
-                Ok(())
-            }
-            Err(error) => {
-                self.taken_since = Some(Instant::now());
-                self.recover(error).await
-            }
-        }
-    }
-
     /// Does what an error of the spool asks for; the caller tries again later.
     async fn recover(&self, error: SpoolError) -> Result<(), SpoolError> {
         event_log::spool_failed(&error);
@@ -499,30 +264,4 @@ impl<'a> Session<'a> {
             }
         }
     }
-}
-
-/// Why sending stops.
-#[derive(Debug)]
-enum Stop {
-    Down(Down),
-    Spool(SpoolError),
-}
-
-impl From<Down> for Stop {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
-impl From<SpoolError> for Stop {
-    fn from(error: SpoolError) -> Self {
-        Self::Spool(error)
-    }
-}
-
-/// The same event without what only people look at.
-fn without_spectra(payload: &[u8]) -> Option<Vec<u8>> {
-    let mut event: Event = serde_json::from_slice(payload).ok()?;
-    event.spectra.take()?;
-    serde_json::to_vec(&event).ok()
 }

@@ -4,6 +4,7 @@
 //! writes receipts, as the contract asks of it.
 
 mod agent;
+mod commands;
 mod delivery;
 mod disk;
 mod kills;

@@ -1,0 +1,182 @@
+//! The outgoing side of a connection: events, states of bearings, the gateway's own documents.
+
+use std::time::Duration;
+
+use pdm_shared::delivery::Presence;
+use pdm_shared::event::Event;
+use pdm_shared::topic::GatewayTopic;
+use tokio::time::Instant;
+
+use super::super::lanes::Lanes;
+use super::super::link::{Down, Happening, Link};
+use super::super::{Publisher, documents};
+use super::{End, Item, Session};
+use crate::event_log;
+use crate::spool::{Row, SpoolError};
+
+/// States of bearings are published at most this often while events wait.
+const STATE_DELAY: Duration = Duration::from_secs(1);
+
+/// The status is published again at most this often when losses changed it.
+const STATUS_DELAY: Duration = Duration::from_secs(10);
+
+/// Bytes of a PUBLISH beside topic and payload: header, lengths, packet id, properties.
+const PACKET_OVERHEAD: usize = 16;
+
+impl Session<'_> {
+    pub(super) fn room(&self) -> usize {
+        usize::from(self.publisher.settings.broker.max_in_flight)
+            .saturating_sub(self.in_flight.len())
+    }
+
+    /// Fills the flight; true if no event waits any more.
+    pub(super) async fn send_what_may_be_sent(
+        &mut self,
+        link: &Link,
+        lanes: &mut Lanes,
+    ) -> Result<bool, Stop> {
+        if self.pause_until.is_some_and(|until| until > Instant::now()) {
+            return Ok(false);
+        }
+        self.pause_until = None;
+        let tally = *self.publisher.spool.watch().borrow();
+        while let Some((which, lane, count)) =
+            lanes.next(tally.last_sequence, self.room(), Instant::now())
+        {
+            let rows = match self.publisher.spool.waiting(lane, count).await {
+                Ok(rows) => rows,
+                Err(error) => {
+                    self.recover(error).await?;
+                    return Ok(false);
+                }
+            };
+            let read = rows.len();
+            let last = rows.last().map(|row| row.sequence);
+            for row in rows {
+                self.send(link, row).await?;
+            }
+            lanes.advance(which, last, read);
+            if read == 0 {
+                // the live lane has numbers without rows: let go by a cap, or parked
+                lanes.skip_to(which, tally.last_sequence);
+            }
+        }
+        let idle = lanes.are_empty(tally.last_sequence);
+        let due = self.states_at.is_none_or(|at| at.elapsed() >= STATE_DELAY);
+        if idle || due {
+            self.send_states(link).await?;
+        }
+        if tally.dropped != self.told_dropped && self.status_at.elapsed() >= STATUS_DELAY {
+            self.tell_status(link, Presence::Online)?;
+        }
+        Ok(idle)
+    }
+
+    async fn send(&mut self, link: &Link, row: Row) -> Result<(), Stop> {
+        if !self.busy.insert(row.sequence) {
+            return Ok(());
+        }
+        let settings = &self.publisher.settings;
+        let topic = row.topic(&settings.prefix);
+        let now_ms = self.publisher.clock.now().unix_ms();
+        let mut payload = row.payload_at(now_ms, settings.broker.late_after_s);
+        let fits =
+            |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet;
+        if !fits(&payload) {
+            payload = without_spectra(&payload).unwrap_or(payload);
+            event_log::event_too_large(row.sequence, self.max_packet, fits(&payload));
+            if !fits(&payload) {
+                self.publisher.spool.park(row.sequence).await?;
+                return Ok(());
+            }
+        }
+        if self.in_flight.len() == 0 {
+            self.answered_at = Instant::now();
+        }
+        link.publish(topic, false, payload)?;
+        self.in_flight.push(Item::Event(row.sequence));
+        event_log::event_sent();
+        self.publisher.progress.send_modify(|progress| progress.published += 1);
+        Ok(())
+    }
+
+    /// Publishes the states that are newer than those published last.
+    async fn send_states(&mut self, link: &Link) -> Result<(), Stop> {
+        if self.room() == 0 {
+            return Ok(());
+        }
+        let last = self.publisher.spool.watch().borrow().last_sequence;
+        if self.next_state > last {
+            return Ok(());
+        }
+        let states = match self.publisher.spool.states_from(self.next_state).await {
+            Ok(states) => states,
+            Err(error) => return self.recover(error).await.map_err(Stop::from),
+        };
+        let room = self.room();
+        for state in states.into_iter().take(room) {
+            link.publish(state.topic.under(&self.publisher.settings.prefix), true, state.payload)?;
+            self.in_flight.push(Item::State);
+            self.next_state = state.sequence + 1;
+        }
+        self.states_at = Some(Instant::now());
+        Ok(())
+    }
+
+    pub(super) fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
+        let Publisher { settings, spool, clock, .. } = self.publisher;
+        let tally = *spool.watch().borrow();
+        let document = documents::status(settings, spool.gateway(), presence, &tally, clock.now());
+        let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
+        link.publish(topic, true, document)?;
+        self.in_flight.push(Item::Status);
+        self.status_at = Instant::now();
+        self.told_dropped = tally.dropped;
+        Ok(())
+    }
+
+    /// Waits until the broker has taken the last status.
+    pub(super) async fn await_goodbye(&mut self, link: &mut Link) -> End {
+        let taken = async {
+            while self.in_flight.len() > 0 {
+                match link.happenings.recv().await {
+                    Some(Happening::Sent(id)) => self.in_flight.sent(id),
+                    Some(Happening::Taken(id) | Happening::Declined(id, _)) => {
+                        self.in_flight.answered(id);
+                    }
+                    Some(Happening::Down(_)) | None => return,
+                    Some(_) => {}
+                }
+            }
+        };
+        // without it the last will says the same
+        let _in_time = tokio::time::timeout(Duration::from_secs(2), taken).await;
+        End::Closed
+    }
+}
+
+/// Why sending stops.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Down(Down),
+    Spool(SpoolError),
+}
+
+impl From<Down> for Stop {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+impl From<SpoolError> for Stop {
+    fn from(error: SpoolError) -> Self {
+        Self::Spool(error)
+    }
+}
+
+/// The same event without what only people look at.
+fn without_spectra(payload: &[u8]) -> Option<Vec<u8>> {
+    let mut event: Event = serde_json::from_slice(payload).ok()?;
+    event.spectra.take()?;
+    serde_json::to_vec(&event).ok()
+}

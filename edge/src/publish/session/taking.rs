@@ -1,0 +1,114 @@
+//! The incoming side of a connection: what the broker took or declined, what the agent has stored.
+
+use std::time::Duration;
+
+use pdm_shared::delivery::Receipt;
+use tokio::time::Instant;
+
+use super::super::lanes::Lanes;
+use super::super::link::{Down, Happening};
+use super::{Item, Session};
+use crate::event_log;
+use crate::spool::SpoolError;
+
+/// Wait after the broker declined a publication; doubles with every further one.
+const DECLINED_WAIT: Duration = Duration::from_secs(1);
+const DECLINED_LONGEST: Duration = Duration::from_mins(5);
+
+impl Session<'_> {
+    /// Takes one happening; the end of the connection if it is that.
+    pub(super) async fn take(
+        &mut self,
+        happening: Happening,
+        lanes: &mut Lanes,
+    ) -> Result<Option<Down>, SpoolError> {
+        match happening {
+            Happening::Sent(id) => self.in_flight.sent(id),
+            Happening::Held(id) => self.in_flight.held(id),
+            Happening::Taken(id) => self.taken(id),
+            Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
+            Happening::NotSubscribed(reason) => event_log::receipts_not_subscribed(&reason),
+            Happening::Message { topic, payload } => self.receipt(&topic, &payload, lanes).await?,
+            Happening::Up { .. } => {}
+            Happening::Down(down) => return Ok(Some(down)),
+        }
+        Ok(None)
+    }
+
+    fn taken(&mut self, packet_id: u16) {
+        self.answered_at = Instant::now();
+        self.declined = 0;
+        if let Some(Item::Event(sequence)) = self.in_flight.answered(packet_id) {
+            self.taken.push(sequence);
+            self.taken_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// The broker said no to one publication: it is sent again after a wait that grows.
+    fn declined(&mut self, packet_id: u16, reason: &str, lanes: &mut Lanes) {
+        self.answered_at = Instant::now();
+        let item = self.in_flight.answered(packet_id);
+        let wait = DECLINED_WAIT.saturating_mul(1 << self.declined.min(16)).min(DECLINED_LONGEST);
+        if self.pause_until.is_none() {
+            event_log::publication_declined(reason, wait);
+            self.declined += 1;
+            self.pause_until = Some(Instant::now() + wait);
+        }
+        if let Some(Item::Event(sequence)) = item {
+            self.busy.remove(&sequence);
+            lanes.call_back(sequence);
+        }
+    }
+
+    async fn receipt(
+        &mut self,
+        topic: &str,
+        payload: &[u8],
+        lanes: &mut Lanes,
+    ) -> Result<(), SpoolError> {
+        let receipt: Receipt = match serde_json::from_slice(payload) {
+            Ok(receipt) => receipt,
+            Err(error) => {
+                event_log::receipt_not_understood(topic, &error);
+                return Ok(());
+            }
+        };
+        // what the broker has taken must be written first: only acknowledged rows can be let go
+        self.write_taken().await?;
+        match self.publisher.spool.apply(&receipt).await {
+            Ok(covered) => {
+                if let Some(first) = covered.first_called_back {
+                    lanes.call_back(first);
+                }
+                self.publisher
+                    .progress
+                    .send_modify(|progress| progress.received += covered.deleted);
+                Ok(())
+            }
+            Err(error) => self.recover(error).await,
+        }
+    }
+
+    /// Writes the PUBACKs to the spool; those that cannot be written now are kept for later.
+    pub(super) async fn write_taken(&mut self) -> Result<(), SpoolError> {
+        self.taken_since = None;
+        if self.taken.is_empty() {
+            return Ok(());
+        }
+        match self.publisher.spool.acknowledge(&self.taken).await {
+            Ok(()) => {
+                let count = self.taken.len() as u64;
+                event_log::events_acknowledged(count);
+                self.publisher.progress.send_modify(|progress| progress.acknowledged += count);
+                for sequence in self.taken.drain(..) {
+                    self.busy.remove(&sequence);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.taken_since = Some(Instant::now());
+                self.recover(error).await
+            }
+        }
+    }
+}
