@@ -162,7 +162,8 @@ fn clipping(
 ) -> Option<(QualityFlag, bool)> {
     let range = level.max - level.min;
     let at = (level.step / 2.0).max(1e-6 * range);
-    let near = 0.02 * range;
+    // few and coarse converter steps: what is near must still be wider than what is at the extreme
+    let near = (0.02 * range).max(2.0 * at);
     let count = |within: f64, distance: &dyn Fn(f64) -> f64| {
         accel.iter().filter(|&&x| distance(x) <= within).count()
     };
