@@ -1,0 +1,130 @@
+//! The commands that others script against: what they print, and their exit codes.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use pdm_harness::free_port;
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::risk::RiskLevel;
+
+const EVENT: &str = include_str!("../../config/examples/event.json");
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // a command that does not read its input closes it: no matter
+    let _unread = child.stdin.take().expect("stdin").write_all(input.as_bytes());
+    child.wait_with_output().expect("ends")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("an exit code")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn judge_prints_the_diagnosis_of_the_contract() {
+    let output = run(&["judge", "-", "--json"], EVENT);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let diagnosis: Diagnosis = serde_json::from_slice(&output.stdout).expect("a diagnosis");
+    assert_eq!(diagnosis.risk_level, RiskLevel::Warning);
+}
+
+#[test]
+fn judge_shows_a_person_the_five_thoughts_in_the_language_asked_for() {
+    let ko = String::from_utf8(run(&["judge", "-"], EVENT).stdout).expect("UTF-8");
+    let en = String::from_utf8(run(&["judge", "-", "--lang", "en"], EVENT).stdout).expect("UTF-8");
+    for title in ["초기 판별", "진행 단계", "열화 속도", "잔여수명", "종합 위험도", "권고"]
+    {
+        assert!(ko.contains(title), "{title}: {ko}");
+    }
+    assert!(en.starts_with("P-101 DE  [Warning]  outer race fault, P-F stage 2"), "{en}");
+}
+
+#[test]
+fn judge_remembers_from_line_to_line() {
+    let line = serde_json::from_str::<serde_json::Value>(EVENT).expect("json").to_string();
+    let output = run(&["judge", "-", "--jsonl", "--json"], &format!("{line}\n{line}\n"));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let used: Vec<u32> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Diagnosis>(line).expect("a diagnosis").memory.used)
+        .collect();
+    assert_eq!(used, [0, 1]);
+}
+
+#[test]
+fn bad_input_has_its_exit_code_and_says_what_is_wrong() {
+    let missing = run(&["judge", "/nowhere/event.json"], "");
+    assert_eq!(code(&missing), 66);
+    assert!(said(&missing).contains("/nowhere/event.json"), "{}", said(&missing));
+    let broken = run(&["judge", "-"], "{\"schema\": 1}");
+    assert_eq!(code(&broken), 65, "{}", said(&broken));
+    let wrong = run(&["judge", "-"], &EVENT.replace("\"confidence\": 0.95", "\"confidence\": 7"));
+    assert_eq!(code(&wrong), 65);
+    assert!(said(&wrong).contains("frequency_domain.confidence is 7"), "{}", said(&wrong));
+}
+
+fn config(folder: &Path, text: &str) -> String {
+    let path = folder.join("agent.toml");
+    std::fs::write(&path, text).expect("written");
+    path.display().to_string()
+}
+
+#[test]
+fn a_bad_configuration_is_78_with_file_and_line() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = config(folder.path(), "[store]\nsqlite = \"a.db\"\n[broker]\nhots = \"x\"\n");
+    for command in ["run", "check", "migrate"] {
+        let output = run(&[command, "--config", &path], "");
+        assert_eq!(code(&output), 78, "{command}: {}", said(&output));
+        assert!(said(&output).contains("agent.toml:4:1"), "{}", said(&output));
+    }
+    let rules = folder.path().join("rules.toml");
+    std::fs::write(&rules, "schema = \"pdm.rules/1\"\n").expect("written");
+    let output = run(&["judge", "-", "--rules", &rules.display().to_string()], EVENT);
+    assert_eq!(code(&output), 78, "{}", said(&output));
+}
+
+#[test]
+fn an_unreachable_broker_is_69_and_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    let port = free_port();
+    let text = format!("[store]\nsqlite = \"a.db\"\n[broker]\nport = {port}\n");
+    let path = config(folder.path(), &text);
+    let output = run(&["check", "--config", &path], "");
+    assert_eq!(code(&output), 69, "{}", said(&output));
+    let lines = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(lines.contains(&format!("FAIL  broker 127.0.0.1:{port}")), "{lines}");
+    assert!(lines.contains("ok    store"), "{lines}");
+}
+
+#[test]
+fn migrate_makes_the_store() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = config(folder.path(), "[store]\nsqlite = \"deep/agent.db\"\n");
+    for _ in 0..2 {
+        let output = run(&["migrate", "--config", &path], "");
+        assert_eq!(code(&output), 0, "{}", said(&output));
+    }
+    assert!(folder.path().join("deep/agent.db").is_file());
+}
+
+#[test]
+fn every_help_text_has_an_example_and_its_exit_codes() {
+    for command in ["run", "check", "migrate", "judge"] {
+        let help = String::from_utf8(run(&[command, "--help"], "").stdout).expect("UTF-8");
+        assert!(help.contains("Example") && help.contains("Exit codes"), "{command}: {help}");
+    }
+    let shell = run(&["completions", "bash"], "");
+    assert!(String::from_utf8_lossy(&shell.stdout).contains("pdm-agent"));
+}
