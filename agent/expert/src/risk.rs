@@ -5,8 +5,9 @@
 //! RISK-4 a lower bound within the configured lead times is Warning at least; RISK-5 a life shorter
 //! than the lead time is Critical; RISK-6 a critical asset is one level higher; RISK-7 a level falls
 //! only after enough better judgements in a row; RISK-8 the bearing stands as its worst measuring
-//! point; RISK-9 a late event never lowers; RISK-10 what the anomaly flag does not carry is Watch at
-//! most by the matrix: signs come first, the level follows. Missing data caps certainty, never risk.
+//! point; RISK-9 a late event never lowers; RISK-10 what the flag of a ready baseline does not carry
+//! is Watch at most by the matrix: signs come first, the level follows. Missing data caps
+//! certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -51,7 +52,9 @@ pub fn propose(
         evidence: vec![fact(format!("config.risk.{name}[{stage}]"), matrix, "RISK-1")],
     };
     let anomaly = case.event.anomaly_detected;
-    if !anomaly && matrix > RiskLevel::Watch {
+    // while the baseline is learnt no flag can rise: that is missing data, not a quiet baseline
+    let quiet = !anomaly && case.event.anomaly.baseline.state == BaselineState::Ready;
+    if quiet && matrix > RiskLevel::Watch {
         proposal.risk = RiskLevel::Watch;
         proposal.evidence.push(fact("anomaly_detected", anomaly, "RISK-10"));
     }

@@ -95,6 +95,18 @@ fn evidence_without_the_anomaly_flag_is_watch_at_most() {
     assert_eq!(judge_one(&event).diagnosis.risk_level, RiskLevel::Warning);
 }
 
+/// A bearing that was damaged before the first measurement: missing data never caps the risk.
+#[test]
+fn a_baseline_that_is_still_learnt_does_not_cap_the_risk() {
+    let mut event = example();
+    event.anomaly_detected = false;
+    event.anomaly.baseline.state = pdm_shared::event::BaselineState::Learning;
+    event.time_domain.iso_zone = Some(IsoZone::D);
+    let judgement = Life::new().repeat(&event, 3);
+    assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Critical);
+    assert_ne!(judgement.diagnosis.uncertainty.level, UncertaintyLevel::Low);
+}
+
 #[test]
 fn a_bad_signal_keeps_the_risk_and_raises_the_uncertainty() {
     let mut life = Life::new();
