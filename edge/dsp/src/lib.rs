@@ -12,6 +12,7 @@ pub mod diagnose;
 pub mod envelope;
 pub mod fast;
 pub mod integrate;
+pub mod order;
 pub mod robust;
 pub mod spectrum;
 pub mod taper;

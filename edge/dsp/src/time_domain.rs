@@ -60,13 +60,13 @@ pub fn time_domain(accel_m_s2: &[f64]) -> Option<TimeDomain> {
 /// Running sums over the samples without their mean; shared with the fast path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sums {
-    second: f64,
-    third: f64,
-    fourth: f64,
-    magnitude: f64,
-    root: f64,
-    low: f64,
-    high: f64,
+    pub(crate) second: f64,
+    pub(crate) third: f64,
+    pub(crate) fourth: f64,
+    pub(crate) magnitude: f64,
+    pub(crate) root: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Default for Sums {
@@ -84,7 +84,7 @@ impl Default for Sums {
 }
 
 impl Sums {
-    pub(crate) fn add(&mut self, x: f64) {
+    fn add(&mut self, x: f64) {
         let square = x * x;
         self.second += square;
         self.third += square * x;

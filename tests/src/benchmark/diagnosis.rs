@@ -102,8 +102,20 @@ fn score(record: String, verdict: Verdict, label: Label, is_simulated: bool) -> 
 /// # Errors
 /// The folder or one of its files cannot be read.
 pub fn recordings(data: &Path) -> anyhow::Result<Vec<Scored>> {
+    some_recordings(data, |_| true)
+}
+
+/// Judges and scores the recordings whose file is wanted.
+///
+/// # Errors
+/// The folder or one of its files cannot be read.
+pub fn some_recordings(
+    data: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+) -> anyhow::Result<Vec<Scored>> {
     let mut judged = Vec::new();
-    for recording in recordings::list(data)? {
+    let listed = recordings::list(data)?;
+    for recording in listed.into_iter().filter(|recording| is_wanted(&recording.file)) {
         let name = format!("{} channel {}", recording.file, recording.channel);
         let (accel_m_s2, request) = recording.read().with_context(|| name.clone())?;
         judged.push((recording.file, name, verdict(&accel_m_s2, &request)));
@@ -136,4 +148,72 @@ pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
             Ok(score(record.name, verdict, label, true))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcomes(test: &str, is_wanted: impl Fn(&str) -> bool) -> Option<Vec<Scored>> {
+        let data = pdm_harness::data_dir(test)?;
+        Some(some_recordings(&data, is_wanted).expect("the recordings can be read"))
+    }
+
+    fn assert_all(scored: &[Scored], wanted: Outcome, count: usize) {
+        assert_eq!(scored.len(), count);
+        for record in scored {
+            assert_eq!(record.outcome, wanted, "{record:?}");
+        }
+    }
+
+    /// R-EDGE-4. Five outer-race and five inner-race records.
+    #[test]
+    fn every_mfpt_fault_is_named() {
+        let test = "every_mfpt_fault_is_named";
+        if let Some(scored) = outcomes(test, |file| file.starts_with("mfpt/")) {
+            assert_all(&scored, Outcome::Right, 10);
+        }
+    }
+
+    /// R-EDGE-4. The textbook records and inner race 105 of CWRU's drive end.
+    #[test]
+    fn textbook_faults_are_named_in_cwru() {
+        let test = "textbook_faults_are_named_in_cwru";
+        let wanted = ["_105.npy", "_130.npy", "_132.npy", "_209.npy", "_211.npy"];
+        if let Some(scored) = outcomes(test, |file| wanted.iter().any(|end| file.ends_with(end))) {
+            assert_all(&scored, Outcome::Right, 5);
+        }
+    }
+
+    /// R-EDGE-4. CWRU normal at both ends, HIT-SM's rig with its 100 Hz tone, IMS test 2's start.
+    #[test]
+    fn sound_bearings_are_not_named() {
+        let test = "sound_bearings_are_not_named";
+        let wanted = ["normal_0", "Normal_900", "ims/test2"];
+        if let Some(scored) = outcomes(test, |file| wanted.iter().any(|part| file.contains(part))) {
+            assert_all(&scored, Outcome::Quiet, 7);
+        }
+    }
+
+    /// R-EDGE-4. A rolling element that strikes both races is not called a race fault.
+    #[test]
+    fn two_families_of_race_lines_are_no_verdict() {
+        let test = "two_families_of_race_lines_are_no_verdict";
+        if let Some(scored) = outcomes(test, |file| file.ends_with("_224.npy")) {
+            assert_all(&scored, Outcome::NotSure, 1);
+            let why = scored[0].undetermined.as_deref().unwrap_or("");
+            assert!(why.contains("inner_race and outer_race"), "{why}");
+        }
+    }
+
+    /// Confidence means what it says: of the names given with 0.9 or more, 97 % are right.
+    #[test]
+    fn confident_names_are_right_on_machines_never_seen() {
+        let scored = simulated(10_000, 40).expect("the simulator accepts what is drawn");
+        let confident: Vec<&Scored> =
+            scored.iter().filter(|r| r.named.is_some() && r.confidence >= 0.9).collect();
+        let right = confident.iter().filter(|r| r.outcome == Outcome::Right).count();
+        assert!(confident.len() >= 10, "only {} names", confident.len());
+        assert!(right as f64 >= 0.97 * confident.len() as f64, "{right} of {}", confident.len());
+    }
 }

@@ -77,7 +77,8 @@ pub fn looks(
             taker.take(lines, source, Kind::Impulsive, band);
         }
     }
-    for band in bank(nyquist, speed) {
+    let bands = request.envelope_band.map_or_else(|| bank(nyquist, speed), |band| vec![band]);
+    for band in bands {
         taker.take(record, Source::Raw, Kind::Bank, band);
         taker.take(&white, Source::White, Kind::Bank, band);
     }
