@@ -29,6 +29,7 @@ fn events() -> Vec<Event> {
 
 /// R-AGENT-1: batches, not single commits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a measurement for an idle machine: cargo test -p pdm-agent --test throughput -- --ignored"]
 async fn events_go_the_whole_way_in_batches() {
     let name = "events_go_the_whole_way_in_batches";
     let lines = "allow_anonymous true\nmax_inflight_messages 1024\n";
