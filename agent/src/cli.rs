@@ -6,8 +6,10 @@ pub use pdm_shared::exit::{Failure, exit_of};
 
 pub mod check;
 pub mod judge;
+pub mod mcp;
 pub mod migrate;
 pub mod run;
+pub mod tools;
 
 mod failure;
 
@@ -31,6 +33,10 @@ pub enum Command {
     Migrate(migrate::Args),
     /// Judge one event without any side effect
     Judge(judge::Args),
+    /// List, describe, draw, check and call tools
+    Tools(tools::Args),
+    /// Serve the tools to other programs (Model Context Protocol)
+    Mcp(mcp::Args),
     /// Print shell completions
     Completions {
         /// For which shell
@@ -48,6 +54,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(args) => check::run(&args),
         Command::Migrate(args) => migrate::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Tools(args) => tools::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -12,6 +12,8 @@ use pdm_shared::text::Language;
 use pdm_shared::topic::Prefix;
 use serde::Deserialize;
 
+use crate::tools::settings::ToolSettings;
+
 /// Everything an agent needs to know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
@@ -27,6 +29,8 @@ pub struct AgentSettings {
     pub notify: NotifySettings,
     /// When a gateway counts as silent.
     pub silence: SilenceSettings,
+    /// Tools and who may call them.
+    pub tools: ToolSettings,
     /// Health and metrics; `None` serves neither.
     pub http: Option<SocketAddr>,
     /// How long stopping may take.
@@ -45,6 +49,7 @@ impl AgentSettings {
             rules: Rules::default(),
             notify: NotifySettings::default(),
             silence: SilenceSettings::default(),
+            tools: ToolSettings::default(),
             http: None,
             shutdown_grace: DEFAULT_GRACE,
         }
@@ -87,6 +92,8 @@ struct File {
     #[serde(default)]
     silence: SilenceSettings,
     #[serde(default)]
+    tools: ToolSettings,
+    #[serde(default)]
     http: HttpFile,
     #[serde(default)]
     shutdown_grace_s: Option<f64>,
@@ -122,6 +129,7 @@ impl File {
         self.intake.check(path)?;
         self.notify.check(path)?;
         self.silence.check(path)?;
+        self.tools.check(path)?;
         Ok(AgentSettings {
             broker: self.broker.rooted(folder),
             store,
@@ -129,6 +137,7 @@ impl File {
             rules,
             notify: self.notify,
             silence: self.silence,
+            tools: self.tools.rooted(folder),
             http: self.http.listen,
             shutdown_grace,
         })

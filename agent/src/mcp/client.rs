@@ -70,8 +70,8 @@ impl ToolClient {
     /// [`ClientError::Unreachable`] if the two ends do not find together.
     pub async fn in_process(runtime: Arc<Runtime>) -> Result<Self, ClientError> {
         let (near, far) = tokio::io::duplex(DUPLEX_BYTES);
-        let server = ToolServer::new(runtime).serve(far);
-        let client = ().serve(near);
+        let server = Box::pin(ToolServer::new(runtime).serve(far));
+        let client = Box::pin(().serve(near));
         let (server, client) = tokio::join!(server, client);
         let server = server.map_err(|error| ClientError::Unreachable(error.to_string()))?;
         let connection = client.map_err(|error| ClientError::Unreachable(error.to_string()))?;

@@ -21,6 +21,7 @@ pub mod problem;
 pub mod registry;
 pub mod runtime;
 pub mod schema;
+pub mod settings;
 pub mod spec;
 pub mod yaml;
 

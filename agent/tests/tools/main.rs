@@ -1,5 +1,6 @@
 //! Tools as declared, checked, reloaded and called: R-TOOL-1 … R-TOOL-8.
 
+mod commands;
 mod executors;
 mod registry;
 mod reload;

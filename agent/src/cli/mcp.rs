@@ -1,0 +1,86 @@
+//! `pdm-agent mcp`: the tools for other programs, over standard input and output or over HTTP.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::telemetry::{self, LogFormat};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::failure;
+use super::tools::{Place, folder, tell};
+use crate::mcp::http::{Access, router};
+use crate::mcp::stdio;
+use crate::tools::settings::ToolSettings;
+use crate::tools::{Catalogue, Runtime};
+
+/// Arguments of `mcp`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent mcp --config /etc/pdm/agent.toml
+  pdm-agent mcp --tools config/tools --http 127.0.0.1:8090      # http://127.0.0.1:8090/mcp
+
+On an address other than loopback [tools.mcp] token must be set. A tool saved into the folder is
+live at once. Exit codes: 0 the client has gone or stopped, 69 address in use, 78 bad configuration")]
+pub struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// Serve streamable HTTP here instead of standard input and output
+    #[arg(long, value_name = "ADDR:PORT")]
+    http: Option<SocketAddr>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    telemetry::start(LogFormat::Text, "info");
+    let settings = args.place.settings()?;
+    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let tokio = tokio.map_err(failure::runtime)?;
+    let served = tokio.block_on(serve(&settings, args.http));
+    // reading standard input blocks a thread that nothing can interrupt
+    tokio.shutdown_background();
+    served?;
+    Ok(Exit::Ok)
+}
+
+async fn serve(settings: &ToolSettings, http: Option<SocketAddr>) -> Result<(), Failure> {
+    let stop = pdm_shared::shutdown::on_signal().map_err(failure::runtime)?;
+    let (catalogue, problems) = Catalogue::open(folder(settings)?);
+    tell(&problems);
+    let means = settings.means().map_err(|error| Failure::new(Exit::Config, error))?;
+    match catalogue.watch() {
+        Ok(watching) => drop(tokio::spawn(watching)),
+        Err(error) => tracing::warn!(%error, "Tools are not reloaded while running."),
+    }
+    let runtime = Arc::new(Runtime::new(catalogue, means));
+    let Some(listen) = http else {
+        let served = stdio::serve(runtime, stop.cancelled()).await;
+        return served.map_err(|error| Failure::new(Exit::BadInput, error));
+    };
+    let token = settings.token().map_err(|error| Failure::new(Exit::Config, error))?;
+    let access = Access::new(listen, token).map_err(|error| Failure::new(Exit::Config, error))?;
+    listen_at(listen, runtime, access, stop).await
+}
+
+async fn listen_at(
+    listen: SocketAddr,
+    runtime: Arc<Runtime>,
+    access: Access,
+    stop: CancellationToken,
+) -> Result<(), Failure> {
+    let unavailable = |error: std::io::Error| {
+        Failure::new(Exit::Unavailable, anyhow::Error::new(error).context(listen.to_string()))
+    };
+    let listener = TcpListener::bind(listen).await.map_err(unavailable)?;
+    let address = listener.local_addr().map_err(unavailable)?;
+    tracing::info!(%address, "MCP is served at /mcp.");
+    let app = Router::new().nest("/mcp", router(runtime, access, stop.child_token()));
+    let served = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned());
+    served.await.map_err(unavailable)
+}

@@ -1,0 +1,138 @@
+//! `[tools]` of `agent.toml`: where the tools stand, and what the names in them stand for.
+//!
+//! ```toml
+//! [tools]
+//! folder = "tools"
+//! hosts = ["cmms.plant:8443"]              # whom `http` tools may ask
+//! [tools.databases]
+//! assets = "assets.db"                     # what `sql` tools may read
+//! [tools.servers.cmms]
+//! program = "cmms-mcp"                     # or url = "https://…/mcp", token = { env = "…" }
+//! arguments = ["--stdio"]
+//! [tools.mcp]
+//! token = { file = "/run/secrets/mcp" }    # who may call over HTTP; needed off loopback
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::secret::{Secret, SecretError, SecretSource};
+use serde::Deserialize;
+
+use super::exec::http::Web;
+use super::exec::mcp::{Endpoint, Servers};
+use super::exec::sql::Databases;
+use super::runtime::Means;
+
+/// `[tools]`
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolSettings {
+    /// The folder of the tools' files; absent: no tools.
+    pub folder: Option<PathBuf>,
+    /// Hosts that `http` tools may ask: `host` or `host:port`.
+    pub hosts: Vec<String>,
+    /// Name → SQLite file that `sql` tools may read.
+    pub databases: BTreeMap<String, PathBuf>,
+    /// Name → MCP server whose tools `mcp` tools may use.
+    pub servers: BTreeMap<String, ServerSettings>,
+    /// The own MCP server over HTTP.
+    pub mcp: McpSettings,
+}
+
+/// `[tools.mcp]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct McpSettings {
+    /// The bearer token that callers must bring.
+    pub token: Option<SecretSource>,
+}
+
+/// `[tools.servers.NAME]`: a program or an address.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSettings {
+    /// A program to start and speak to over its standard input and output.
+    pub program: Option<String>,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Environment variables beside this program's own.
+    pub environment: BTreeMap<String, String>,
+    /// An address to speak to over streamable HTTP.
+    pub url: Option<String>,
+    /// The bearer token for it.
+    pub token: Option<SecretSource>,
+}
+
+impl ToolSettings {
+    /// Checks what can be checked without touching anything.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the key, its value and what is allowed.
+    pub fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        for host in &self.hosts {
+            if host.is_empty() || host.contains(['/', '@', ' ', '*']) {
+                let allowed = "host or host:port, without scheme, path or wildcard";
+                return Err(ConfigError::value(path, "tools.hosts", host, allowed));
+            }
+        }
+        for (name, server) in &self.servers {
+            if server.program.is_some() == server.url.is_some() {
+                let key = format!("tools.servers.{name}");
+                let given = if server.url.is_some() { "program and url" } else { "neither" };
+                return Err(ConfigError::value(path, key, given, "either program or url"));
+            }
+        }
+        Ok(())
+    }
+
+    /// With relative paths taken from `folder`.
+    #[must_use]
+    pub fn rooted(mut self, folder: &Path) -> Self {
+        self.folder = self.folder.map(|tools| folder.join(tools));
+        for file in self.databases.values_mut() {
+            *file = folder.join(&file);
+        }
+        self
+    }
+
+    /// What the executors work with, as far as the settings say; functions and the knowledge base
+    /// are the program's to add.
+    ///
+    /// # Errors
+    /// [`SecretError`] if a token cannot be had.
+    pub fn means(&self) -> Result<Means, SecretError> {
+        let mut endpoints = BTreeMap::new();
+        for (name, server) in &self.servers {
+            let endpoint = match (&server.program, &server.url) {
+                (Some(program), _) => Endpoint::Child {
+                    program: program.clone(),
+                    arguments: server.arguments.clone(),
+                    environment: server.environment.clone(),
+                },
+                (None, Some(url)) => Endpoint::Http {
+                    url: url.clone(),
+                    token: server.token.as_ref().map(SecretSource::fetch).transpose()?,
+                },
+                // refused by `check`
+                (None, None) => continue,
+            };
+            endpoints.insert(name.clone(), endpoint);
+        }
+        Ok(Means {
+            databases: Databases::new(self.databases.clone()),
+            web: (!self.hosts.is_empty()).then(|| Web::allowing(self.hosts.iter().cloned())),
+            servers: Servers::new(endpoints),
+            ..Means::default()
+        })
+    }
+
+    /// The token that callers over HTTP must bring.
+    ///
+    /// # Errors
+    /// [`SecretError`] if it cannot be had.
+    pub fn token(&self) -> Result<Option<Secret>, SecretError> {
+        self.mcp.token.as_ref().map(SecretSource::fetch).transpose()
+    }
+}

@@ -1,0 +1,125 @@
+//! The `mcp` package of Python as a client: what it lists, calls and hears, over both transports.
+//! It is installed into a virtual environment under `target/`, once.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use pdm_harness::{Child, free_port, not_run, program, until};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::plant;
+
+/// The versions whose programming interface the script uses.
+const PACKAGE: &str = "mcp>=2.3,<3";
+
+/// Two tests that install at once would write over each other.
+static ONE_INSTALLS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// Python with the package; `None` (noted as not run) if it cannot be had.
+fn python(test: &str) -> Option<PathBuf> {
+    let system = program(test, "python3")?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-venv");
+    let python = folder.join("bin/python");
+    let _one = ONE_INSTALLS.lock();
+    if has_package(&python) {
+        return Some(python);
+    }
+    let steps: [(&Path, Vec<&str>); 2] = [
+        (&system, vec!["-m", "venv", "--clear", folder.to_str()?]),
+        (&python, vec!["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE]),
+    ];
+    for (program, arguments) in steps {
+        let done = Command::new(program).args(arguments).output();
+        if let Some(why) = failure(&done) {
+            not_run(test, &format!("Python's package {PACKAGE} cannot be installed: {why}"));
+            return None;
+        }
+    }
+    Some(python)
+}
+
+fn has_package(python: &Path) -> bool {
+    let asked = ["-c", "import mcp.client.streamable_http as s; s.streamable_http_client"];
+    failure(&Command::new(python).args(asked).output()).is_none()
+}
+
+fn failure(done: &std::io::Result<Output>) -> Option<String> {
+    match done {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// What the script saw.
+fn seen(python: &Path, arguments: &[&str]) -> Value {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/client.py");
+    let output = Command::new(python).arg(script).args(arguments).output().expect("python runs");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
+}
+
+fn claims(seen: &Value) {
+    let tools = seen["tools"].as_array().expect("tools");
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    for name in [
+        "search_maintenance_history",
+        "search_equipment_manual",
+        "search_analysis_history",
+        "notify_maintenance_staff",
+        "list_assets",
+    ] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    for tool in tools {
+        assert!(jsonschema::meta::is_valid(&tool["inputSchema"]), "{tool}");
+        assert!(jsonschema::meta::is_valid(&tool["outputSchema"]), "{tool}");
+    }
+    let rows = json!({"row_count": 2, "truncated": false,
+        "rows": [{"name": "DE 베어링"}, {"name": "NDE bearing"}]});
+    assert_eq!(seen["good"]["structured"], rows);
+    assert_eq!(seen["good"]["isError"], false);
+    let text = |key: &str| seen[key]["text"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(seen["wrong"]["isError"], true);
+    assert!(text("wrong").contains("kind: 3 is not of type \"string\""), "{}", text("wrong"));
+    assert_eq!(seen["missing"]["isError"], true);
+    assert!(text("missing").contains("query: is required and missing"), "{}", text("missing"));
+    assert_eq!(seen["changed"], true, "tools/list_changed was heard");
+    let after = seen["after"].as_array().expect("names");
+    assert!(after.contains(&json!("newcomer")), "{after:?}");
+}
+
+fn paths(plant: &TempDir) -> (String, String) {
+    let path = |name: &str| plant.path().join(name).display().to_string();
+    (path("tools"), path("agent.toml"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_independent_client_lists_calls_and_hears_over_stdio() {
+    let Some(python) = python("an_independent_client_lists_calls_and_hears_over_stdio") else {
+        return;
+    };
+    let plant = plant().await;
+    let (tools, config) = paths(&plant);
+    let program = env!("CARGO_BIN_EXE_pdm-agent");
+    claims(&seen(&python, &["stdio", &tools, program, "mcp", "--config", &config]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_independent_client_lists_calls_and_hears_over_http() {
+    let Some(python) = python("an_independent_client_lists_calls_and_hears_over_http") else {
+        return;
+    };
+    let plant = plant().await;
+    let (tools, config) = paths(&plant);
+    let address = format!("127.0.0.1:{}", free_port());
+    let _server = Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(["mcp", "--config", &config, "--http", &address]),
+    );
+    let open = || std::net::TcpStream::connect(&address).ok();
+    until("the MCP server", 20, open);
+    claims(&seen(&python, &["http", &tools, &format!("http://{address}/mcp")]));
+}
