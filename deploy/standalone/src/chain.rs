@@ -24,6 +24,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// all the same. Chosen: a mail server that is slow answers within this.
 const LAST_SENDING: Duration = Duration::from_secs(30);
 
+/// How long the edge waits for the agent's first subscription. Without it nothing is lost, only
+/// sent twice. Chosen: a local broker answers within milliseconds.
+const FIRST_CONTACT: Duration = Duration::from_secs(5);
+
 /// The three settings of a chain.
 #[derive(Debug)]
 pub(crate) struct ChainSettings {
@@ -88,6 +92,10 @@ impl Chain {
         let agent = Agent::start(agent, Arc::new(SystemClock))
             .await
             .map_err(|error| Failure::new(Exit::Io, error))?;
+        // what is published before the agent's first subscription would have to be asked for again
+        let mut progress = agent.progress();
+        let subscribed = progress.wait_for(|progress| progress.subscribed);
+        let _in_time = tokio::time::timeout(FIRST_CONTACT, subscribed).await;
         let edge = Edge::start(edge, Arc::new(SystemClock))
             .await
             .map_err(|error| Failure::new(Exit::Io, error))?;
