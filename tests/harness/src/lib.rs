@@ -12,7 +12,7 @@ mod smtp;
 mod wait;
 
 pub use mosquitto::{Mosquitto, Persistence};
-pub use needs::{data_dir, not_run, program};
+pub use needs::{data_dir, not_run, outside_server, program};
 pub use postgres::Postgres;
 pub use process::{Child, binary, free_port};
 pub use smtp::Smtp;

@@ -11,12 +11,16 @@ use std::process::Command;
 ///
 /// # Panics
 /// Where `PDM_REQUIRE_ALL=1`: there nothing may be left out.
-#[expect(clippy::print_stderr, reason = "a test that was not run says so")]
 pub fn not_run(test: &str, why: &str) {
     assert!(
         std::env::var_os("PDM_REQUIRE_ALL").is_none_or(|all| all != "1"),
         "{test} cannot run, and PDM_REQUIRE_ALL=1 allows no test to be left out: {why}"
     );
+    note(test, why);
+}
+
+#[expect(clippy::print_stderr, reason = "a test that was not run says so")]
+fn note(test: &str, why: &str) {
     eprintln!("NOT RUN: {test}: {why}");
     if let Some(path) = std::env::var_os("PDM_NOT_RUN") {
         let line = format!("{test}: {why}\n");
@@ -27,6 +31,17 @@ pub fn not_run(test: &str, why: &str) {
             .and_then(|mut file| file.write_all(line.as_bytes()));
         assert!(written.is_ok(), "cannot note in {}: {written:?}", path.display());
     }
+}
+
+/// The address of a server that no package brings, from the environment variable `variable`. Where
+/// it is not set the test is noted as not run, even with `PDM_REQUIRE_ALL=1`: such a server cannot
+/// be had in every place that runs the tests.
+pub fn outside_server(test: &str, variable: &str) -> Option<String> {
+    let url = std::env::var(variable).ok().filter(|url| !url.is_empty());
+    if url.is_none() {
+        note(test, &format!("{variable} is not set"));
+    }
+    url
 }
 
 /// The folder of real recordings: `PDM_DATA_DIR`, else `../shared/data` seen from the workspace.
