@@ -5,6 +5,7 @@
 //! says; [`progress`] is what the program that started it may watch.
 
 pub mod cli;
+pub mod knowledge;
 pub mod mcp;
 pub mod progress;
 pub mod service;

@@ -1,0 +1,185 @@
+//! Embeddings of an endpoint that speaks OpenAI's `POST {base_url}/embeddings`: OpenAI itself, or a
+//! server in the plant.
+//!
+//! What may pass (no answer, 429, 5xx) is retried after 1, 2 and 4 s; what may not is refused at
+//! once. The key never stands in an error.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pdm_shared::secret::Secret;
+use reqwest::StatusCode;
+use serde::{Deserialize, Serialize};
+
+use super::{EmbedError, Embedder, Passage, normalise};
+
+/// Texts of one request. Chosen: far below OpenAI's 2,048 texts and 300,000 tokens.
+const BATCH: usize = 32;
+
+/// Characters of one text; what follows is left out. Chosen: 8,191 tokens are allowed, a Hangul
+/// syllable takes up to 1.5.
+const MAX_CHARS: usize = 5000;
+
+/// Waits before the second, third and fourth try.
+const BACKOFF: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+
+/// Longest wait for an answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An endpoint and its model.
+#[derive(Debug)]
+pub struct OpenAiEmbedder {
+    client: reqwest::Client,
+    url: String,
+    model: String,
+    id: String,
+    dimensions: usize,
+    key: Option<Secret>,
+    backoff: [Duration; 3],
+}
+
+#[derive(Debug, Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    input: &'a [String],
+    encoding_format: &'static str,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    data: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Item {
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+impl OpenAiEmbedder {
+    /// An endpoint at `base_url` (such as `https://api.openai.com/v1`) whose `model` makes vectors
+    /// of `dimensions`.
+    ///
+    /// # Errors
+    /// [`EmbedError::Refused`] if no HTTP client can be made (TLS roots cannot be read).
+    pub fn new(
+        base_url: &str,
+        model: &str,
+        dimensions: usize,
+        key: Option<Secret>,
+    ) -> Result<Self, EmbedError> {
+        // another part of the program may have chosen the provider first: then it stays
+        let _chosen = rustls::crypto::ring::default_provider().install_default();
+        let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
+        let client = reqwest::Client::builder()
+            .timeout(TIMEOUT)
+            .build()
+            .map_err(|error| EmbedError::Refused { url: url.clone(), reason: told(&error) })?;
+        let id = format!("{model}/{dimensions}");
+        Ok(Self { client, url, model: model.to_owned(), id, dimensions, key, backoff: BACKOFF })
+    }
+
+    async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut all = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            all.extend(self.batch(batch).await?);
+        }
+        Ok(all)
+    }
+
+    async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut waits = self.backoff.iter();
+        loop {
+            match (self.ask(texts).await, waits.next()) {
+                (Err(EmbedError::Unavailable { .. }), Some(wait)) => {
+                    tokio::time::sleep(*wait).await;
+                }
+                (answer, _) => return answer,
+            }
+        }
+    }
+
+    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let away = |reason| EmbedError::Unavailable { url: self.url.clone(), reason };
+        let request = Request { model: &self.model, input: texts, encoding_format: "float" };
+        let mut call = self.client.post(&self.url).json(&request);
+        if let Some(key) = &self.key {
+            call = call.bearer_auth(key.expose());
+        }
+        let answer = call.send().await.map_err(|error| away(told(&error)))?;
+        let status = answer.status();
+        if !status.is_success() {
+            let words: String = answer.text().await.unwrap_or_default().chars().take(300).collect();
+            let reason = format!("{status}: {words}");
+            let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+            return Err(if passing {
+                away(reason)
+            } else {
+                EmbedError::Refused { url: self.url.clone(), reason }
+            });
+        }
+        let answer: Answer = answer.json().await.map_err(|error| self.odd(told(&error)))?;
+        self.ordered(answer, texts.len())
+    }
+
+    fn ordered(&self, answer: Answer, expected: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut items = answer.data;
+        items.sort_by_key(|item| item.index);
+        if !items.iter().map(|item| item.index).eq(0..expected) {
+            return Err(self.odd(format!("{} vectors for {expected} texts", items.len())));
+        }
+        let odd = items.iter().find(|item| item.embedding.len() != self.dimensions);
+        if let Some(item) = odd {
+            return Err(self.odd(format!("{} dimensions", item.embedding.len())));
+        }
+        Ok(items.into_iter().map(|item| normalise(item.embedding)).collect())
+    }
+
+    fn odd(&self, got: String) -> EmbedError {
+        let expected = format!("vectors of {} dimensions", self.dimensions);
+        EmbedError::Answer { url: self.url.clone(), expected, got }
+    }
+}
+
+/// An HTTP error with its causes, without the address (it is told beside it).
+fn told(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+#[async_trait]
+impl Embedder for OpenAiEmbedder {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    async fn embed_passages(&self, passages: &[Passage]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let whole = |passage: &Passage| {
+            format!("{}\n{}", passage.head, passage.body).chars().take(MAX_CHARS).collect()
+        };
+        self.embed(passages.iter().map(whole).collect()).await
+    }
+
+    async fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+        let query = query.chars().take(MAX_CHARS).collect();
+        let vectors = self.embed(vec![query]).await?;
+        vectors.into_iter().next().ok_or_else(|| self.odd("no vector".to_owned()))
+    }
+}
+
+#[cfg(test)]
+#[path = "openai_tests.rs"]
+mod tests;

@@ -1,0 +1,220 @@
+//! `[knowledge]` of `agent.toml`: which store, which embedding, which documents.
+//!
+//! ```toml
+//! [knowledge]
+//! documents = "knowledge"                 # folder that is ingested at start
+//! store = { sqlite = "knowledge.db" }     # or { qdrant = { url = "http://127.0.0.1:6334" } }
+//! embedding = { openai = { key = { env = "OPENAI_API_KEY" } } }   # default "local"
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::secret::SecretSource;
+use serde::Deserialize;
+
+use super::KnowledgeError;
+use super::embed::Embedder;
+use super::embed::local::LocalEmbedder;
+use super::embed::openai::OpenAiEmbedder;
+use super::store::VectorStore;
+use super::store::embedded::EmbeddedStore;
+use super::store::qdrant::QdrantStore;
+
+/// `[knowledge]`
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KnowledgeSettings {
+    /// A folder (or file) of documents that is ingested at start.
+    pub documents: Option<PathBuf>,
+    /// Where chunks and vectors are kept.
+    pub store: StoreChoice,
+    /// Who makes the vectors.
+    pub embedding: EmbeddingChoice,
+}
+
+impl Default for KnowledgeSettings {
+    fn default() -> Self {
+        Self {
+            documents: None,
+            store: StoreChoice::Sqlite("knowledge.db".into()),
+            embedding: EmbeddingChoice::Local,
+        }
+    }
+}
+
+/// `store`
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum StoreChoice {
+    /// One file beside the agent.
+    Sqlite(PathBuf),
+    /// A server.
+    Qdrant(QdrantChoice),
+}
+
+/// `store.qdrant`
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QdrantChoice {
+    /// Its gRPC address, such as `http://127.0.0.1:6334`.
+    pub url: String,
+    /// Its key.
+    #[serde(default)]
+    pub key: Option<SecretSource>,
+    /// First letters of every collection's name.
+    #[serde(default)]
+    pub prefix: String,
+}
+
+/// `embedding`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum EmbeddingChoice {
+    /// No network, no model.
+    #[default]
+    Local,
+    /// An endpoint that speaks OpenAI's `/embeddings`.
+    Openai(OpenAiChoice),
+}
+
+/// `embedding.openai`
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpenAiChoice {
+    /// Address without `/embeddings`.
+    pub base_url: String,
+    /// Model.
+    pub model: String,
+    /// Length of the model's vectors.
+    pub dimensions: usize,
+    /// Key; a server in the plant may need none.
+    pub key: Option<SecretSource>,
+}
+
+impl Default for OpenAiChoice {
+    fn default() -> Self {
+        Self {
+            base_url: "https://api.openai.com/v1".to_owned(),
+            model: "text-embedding-3-small".to_owned(),
+            dimensions: 1536,
+            key: None,
+        }
+    }
+}
+
+impl KnowledgeSettings {
+    /// Settings for the embedded store in one file, with the local embedding.
+    pub fn embedded(store: impl Into<PathBuf>) -> Self {
+        Self { store: StoreChoice::Sqlite(store.into()), ..Self::default() }
+    }
+
+    /// The settings as they are meant: paths from `folder`, values checked.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] with key, value and what is allowed; `path` names the file.
+    pub fn meant(mut self, path: &Path, folder: &Path) -> Result<Self, ConfigError> {
+        if let Some(documents) = &mut self.documents {
+            *documents = folder.join(&documents);
+        }
+        if let StoreChoice::Sqlite(file) = &mut self.store {
+            *file = folder.join(&file);
+        }
+        if let StoreChoice::Qdrant(choice) = &self.store {
+            check_url(path, "knowledge.store.qdrant.url", &choice.url)?;
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            if !choice.prefix.chars().all(plain) {
+                let key = "knowledge.store.qdrant.prefix";
+                let allowed = "letters, digits, '-', '_'";
+                return Err(ConfigError::value(path, key, &choice.prefix, allowed));
+            }
+        }
+        if let EmbeddingChoice::Openai(choice) = &self.embedding {
+            check_url(path, "knowledge.embedding.openai.base_url", &choice.base_url)?;
+            if !(1..=8192).contains(&choice.dimensions) {
+                let key = "knowledge.embedding.openai.dimensions";
+                return Err(ConfigError::value(path, key, choice.dimensions, "1 to 8192"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Makes the embedder.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Secret`], [`KnowledgeError::Embed`].
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, KnowledgeError> {
+        match &self.embedding {
+            EmbeddingChoice::Local => Ok(Arc::new(LocalEmbedder)),
+            EmbeddingChoice::Openai(choice) => {
+                let key = choice.key.as_ref().map(SecretSource::fetch).transpose();
+                let key = key.map_err(|source| KnowledgeError::Secret {
+                    key: "embedding.openai.key",
+                    source,
+                })?;
+                let (url, model) = (&choice.base_url, &choice.model);
+                Ok(Arc::new(OpenAiEmbedder::new(url, model, choice.dimensions, key)?))
+            }
+        }
+    }
+
+    /// Opens the store for vectors of `dimensions`.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`], [`KnowledgeError::Secret`].
+    pub async fn store(&self, dimensions: usize) -> Result<Arc<dyn VectorStore>, KnowledgeError> {
+        match &self.store {
+            StoreChoice::Sqlite(file) => Ok(Arc::new(EmbeddedStore::open(file, dimensions).await?)),
+            StoreChoice::Qdrant(choice) => {
+                let key = choice.key.as_ref().map(SecretSource::fetch).transpose();
+                let key = key
+                    .map_err(|source| KnowledgeError::Secret { key: "store.qdrant.key", source })?;
+                let (url, prefix) = (&choice.url, &choice.prefix);
+                Ok(Arc::new(QdrantStore::new(url, key.as_ref(), prefix, dimensions)?))
+            }
+        }
+    }
+}
+
+fn check_url(path: &Path, key: &str, url: &str) -> Result<(), ConfigError> {
+    if reqwest::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+        Ok(())
+    } else {
+        Err(ConfigError::value(path, key, url, "an http or https address"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<KnowledgeSettings, ConfigError> {
+        let path = Path::new("conf/agent.toml");
+        let typed: KnowledgeSettings = pdm_shared::config::parse(path, text)?;
+        typed.meant(path, Path::new("conf"))
+    }
+
+    #[test]
+    fn nothing_typed_is_the_embedded_store_with_the_local_embedding() {
+        assert_eq!(read("").expect("settings"), KnowledgeSettings::embedded("conf/knowledge.db"));
+    }
+
+    #[test]
+    fn the_openai_endpoint_has_the_seeds_model_by_default() {
+        let settings = read("embedding = { openai = {} }").expect("settings");
+        assert_eq!(settings.embedding, EmbeddingChoice::Openai(OpenAiChoice::default()));
+    }
+
+    #[test]
+    fn a_bad_address_is_told_with_its_key() {
+        let error = read("store = { qdrant = { url = \"qdrant\" } }").expect_err("wrong");
+        assert_eq!(
+            error.to_string(),
+            "conf/agent.toml: knowledge.store.qdrant.url is qdrant, allowed is an http or https \
+             address"
+        );
+    }
+}

@@ -1,0 +1,340 @@
+//! The store that is always there: one SQLite file, searched exactly in memory.
+//!
+//! The file is the truth: table `chunk` holds each chunk as JSON with its two vectors (little-endian
+//! `f32` and `u32`). Everything a search needs but the texts is loaded on opening. A write is one
+//! transaction and changes memory after the commit; a write of another process (`pdm-agent knowledge
+//! ingest` beside a running agent) is seen by SQLite's `data_version` before the next search, which
+//! then loads the file again.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+
+use async_trait::async_trait;
+use sqlx::SqliteConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions};
+use tokio::sync::Mutex;
+
+use super::index::Index;
+use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
+use crate::knowledge::chunk::{Chunk, Collection};
+use crate::knowledge::words::Sparse;
+
+/// Version of the file's form, in `PRAGMA user_version`.
+const FORM: i64 = 1;
+
+const SCHEMA: &str = "
+create table if not exists chunk (
+  key integer primary key autoincrement,
+  collection text not null,
+  id text not null,
+  document text not null,
+  embedder text not null,
+  content text not null,
+  dense blob not null,
+  terms blob not null,
+  weights blob not null,
+  unique (collection, id)
+) strict;
+create index if not exists chunk_document on chunk (collection, document);
+";
+
+/// Rows that are read at once.
+const PAGE: i64 = 1000;
+
+/// Key, collection, content, dense, terms, weights.
+type Loaded = (i64, String, String, Vec<u8>, Vec<u8>, Vec<u8>);
+
+type Indexes = HashMap<Collection, Index>;
+
+/// A SQLite file.
+#[derive(Debug, Clone)]
+pub struct EmbeddedStore {
+    path: PathBuf,
+    dimensions: usize,
+    /// One connection: `data_version` then tells of other processes alone.
+    pool: SqlitePool,
+    /// The `data_version` that `indexes` were loaded at; held while the file is read or written.
+    version: Arc<Mutex<Option<i64>>>,
+    indexes: Arc<RwLock<Indexes>>,
+}
+
+impl EmbeddedStore {
+    /// Opens the file, making it if it is not there, for vectors of `dimensions`.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it cannot be opened or is of a newer form.
+    pub async fn open(path: &Path, dimensions: usize) -> Result<Self, StoreError> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .busy_timeout(std::time::Duration::from_secs(10));
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .min_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options)
+            .await
+            .map_err(|error| unavailable(path, &error))?;
+        let store = Self {
+            path: path.to_owned(),
+            dimensions,
+            pool,
+            version: Arc::default(),
+            indexes: Arc::default(),
+        };
+        store.prepare().await?;
+        Ok(store)
+    }
+
+    fn failed(&self, error: impl std::fmt::Display) -> StoreError {
+        unavailable(&self.path, &error)
+    }
+
+    /// Loads the file if another process changed it, or if it was never loaded.
+    async fn refresh(&self) -> Result<(), StoreError> {
+        let mut version = self.version.lock().await;
+        let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
+        let now = self.number(&mut connection, "pragma data_version").await?;
+        if *version != Some(now) {
+            let loaded = self.load(&mut connection).await?;
+            self.swap(loaded);
+            *version = Some(now);
+        }
+        Ok(())
+    }
+
+    fn swap(&self, loaded: Indexes) {
+        *self.indexes.write().unwrap_or_else(std::sync::PoisonError::into_inner) = loaded;
+    }
+
+    async fn number(
+        &self,
+        connection: &mut SqliteConnection,
+        sql: &'static str,
+    ) -> Result<i64, StoreError> {
+        sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|e| self.failed(e))
+    }
+
+    async fn load(&self, connection: &mut SqliteConnection) -> Result<Indexes, StoreError> {
+        let mut indexes: Indexes = Collection::ALL
+            .into_iter()
+            .map(|collection| (collection, Index::new(self.dimensions)))
+            .collect();
+        let sql = "select key, collection, content, dense, terms, weights from chunk \
+                   where key > ? order by key limit ?";
+        let mut last = i64::MIN;
+        loop {
+            let rows = sqlx::query_as::<_, Loaded>(sql)
+                .bind(last)
+                .bind(PAGE)
+                .fetch_all(&mut *connection)
+                .await
+                .map_err(|e| self.failed(e))?;
+            let Some(end) = rows.last() else { return Ok(indexes) };
+            last = end.0;
+            for row in rows {
+                self.push(&mut indexes, row)?;
+            }
+        }
+    }
+
+    fn push(&self, indexes: &mut Indexes, row: Loaded) -> Result<(), StoreError> {
+        let (key, collection, content, dense, terms, weights) = row;
+        let collection: Collection = collection.parse().map_err(|e: String| self.failed(e))?;
+        let (chunk, dense) = (self.chunk(&content)?, self.floats(&dense)?);
+        self.check_dimensions(collection, dense.len())?;
+        let sparse = Sparse { indices: self.words(&terms)?, values: self.floats(&weights)? };
+        if let Some(index) = indexes.get_mut(&collection) {
+            index.push(key, &chunk, &dense, &sparse);
+        }
+        Ok(())
+    }
+
+    fn check_dimensions(&self, collection: Collection, stored: usize) -> Result<(), StoreError> {
+        if stored == self.dimensions {
+            return Ok(());
+        }
+        Err(StoreError::Dimensions {
+            place: self.path.display().to_string(),
+            collection: collection.to_string(),
+            stored: stored as u64,
+            asked: self.dimensions as u64,
+        })
+    }
+
+    fn chunk(&self, content: &str) -> Result<Chunk, StoreError> {
+        serde_json::from_str(content).map_err(|e| self.failed(e))
+    }
+
+    fn floats(&self, bytes: &[u8]) -> Result<Vec<f32>, StoreError> {
+        Ok(self.words(bytes)?.into_iter().map(f32::from_bits).collect())
+    }
+
+    fn words(&self, bytes: &[u8]) -> Result<Vec<u32>, StoreError> {
+        let (words, rest) = bytes.as_chunks::<4>();
+        if rest.is_empty() {
+            Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+        } else {
+            Err(self.failed("a vector of broken length"))
+        }
+    }
+
+    async fn insert(
+        &self,
+        connection: &mut SqliteConnection,
+        collection: Collection,
+        point: &Point,
+    ) -> Result<i64, StoreError> {
+        let content = serde_json::to_string(&point.chunk).map_err(|e| self.failed(e))?;
+        let sql = "insert into chunk (collection, id, document, embedder, content, dense, terms, \
+                   weights) values (?, ?, ?, ?, ?, ?, ?, ?)";
+        let done = sqlx::query(sql)
+            .bind(collection.as_str())
+            .bind(&point.chunk.id)
+            .bind(&point.chunk.document)
+            .bind(&point.embedder)
+            .bind(content)
+            .bind(bytes(point.dense.iter().map(|value| value.to_bits())))
+            .bind(bytes(point.sparse.indices.iter().copied()))
+            .bind(bytes(point.sparse.values.iter().map(|value| value.to_bits())))
+            .execute(connection)
+            .await
+            .map_err(|e| self.failed(e))?;
+        Ok(done.last_insert_rowid())
+    }
+
+    /// Puts into memory what was committed; asks for a reload if most rows are dead.
+    fn remember(
+        &self,
+        collection: Collection,
+        documents: &[String],
+        points: &[(i64, Point)],
+    ) -> bool {
+        let mut indexes = self.indexes.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let index = indexes.entry(collection).or_insert_with(|| Index::new(self.dimensions));
+        index.bury(documents);
+        for (key, point) in points {
+            index.push(*key, &point.chunk, &point.dense, &point.sparse);
+        }
+        index.is_mostly_dead()
+    }
+
+    async fn hits(&self, found: Vec<(i64, f32)>) -> Result<Vec<Hit>, StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
+        let mut hits = Vec::with_capacity(found.len());
+        for (key, score) in found {
+            let content: Option<String> =
+                sqlx::query_scalar("select content from chunk where key = ?")
+                    .bind(key)
+                    .fetch_optional(&mut *connection)
+                    .await
+                    .map_err(|e| self.failed(e))?;
+            // a row that was replaced since is not told of
+            if let Some(content) = content {
+                hits.push(Hit { chunk: self.chunk(&content)?, score });
+            }
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.chunk.id.cmp(&b.chunk.id)));
+        Ok(hits)
+    }
+}
+
+fn unavailable(path: &Path, reason: &impl std::fmt::Display) -> StoreError {
+    StoreError::Unavailable { place: path.display().to_string(), reason: reason.to_string() }
+}
+
+fn bytes(words: impl Iterator<Item = u32>) -> Vec<u8> {
+    words.flat_map(u32::to_le_bytes).collect()
+}
+
+#[async_trait]
+impl VectorStore for EmbeddedStore {
+    async fn prepare(&self) -> Result<(), StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
+        let form = self.number(&mut connection, "pragma user_version").await?;
+        if form > FORM {
+            return Err(self.failed(format!("form {form} is newer than {FORM}")));
+        }
+        if form < FORM {
+            sqlx::raw_sql(SCHEMA).execute(&mut *connection).await.map_err(|e| self.failed(e))?;
+            sqlx::raw_sql("pragma user_version = 1")
+                .execute(&mut *connection)
+                .await
+                .map_err(|e| self.failed(e))?;
+        }
+        drop(connection);
+        self.refresh().await
+    }
+
+    async fn replace(
+        &self,
+        collection: Collection,
+        documents: &[String],
+        points: Vec<Point>,
+    ) -> Result<(), StoreError> {
+        for point in &points {
+            self.check_dimensions(collection, point.dense.len())?;
+        }
+        self.refresh().await?;
+        let mut version = self.version.lock().await;
+        let mut transaction =
+            self.pool.begin_with("begin immediate").await.map_err(|e| self.failed(e))?;
+        for document in documents {
+            sqlx::query("delete from chunk where collection = ? and document = ?")
+                .bind(collection.as_str())
+                .bind(document)
+                .execute(&mut *transaction)
+                .await
+                .map_err(|e| self.failed(e))?;
+        }
+        let mut stored = Vec::with_capacity(points.len());
+        for point in points {
+            stored.push((self.insert(&mut transaction, collection, &point).await?, point));
+        }
+        transaction.commit().await.map_err(|e| self.failed(e))?;
+        if self.remember(collection, documents, &stored) {
+            *version = None;
+        }
+        Ok(())
+    }
+
+    async fn search(&self, collection: Collection, query: &Query) -> Result<Vec<Hit>, StoreError> {
+        self.refresh().await?;
+        let (indexes, query) = (Arc::clone(&self.indexes), query.clone());
+        let found = tokio::task::spawn_blocking(move || {
+            let indexes = indexes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            indexes.get(&collection).map_or_else(Vec::new, |index| index.search(&query))
+        });
+        self.hits(found.await.map_err(|e| self.failed(e))?).await
+    }
+
+    async fn list(
+        &self,
+        collection: Collection,
+        filter: &Filter,
+    ) -> Result<Vec<Stored>, StoreError> {
+        let sql = "select content, embedder from chunk where collection = ?1 \
+                   and (?2 is null or document = ?2) order by id";
+        let rows = sqlx::query_as::<_, (String, String)>(sql)
+            .bind(collection.as_str())
+            .bind(&filter.document)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|e| self.failed(e))?;
+        let mut all = Vec::with_capacity(rows.len());
+        for (content, embedder) in rows {
+            all.push(Stored { chunk: self.chunk(&content)?, embedder });
+        }
+        all.retain(|stored| filter.passes(&stored.chunk));
+        Ok(all)
+    }
+
+    async fn count(&self, collection: Collection) -> Result<u64, StoreError> {
+        self.refresh().await?;
+        let indexes = self.indexes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(indexes.get(&collection).map_or(0, |index| index.alive() as u64))
+    }
+}

@@ -1,0 +1,235 @@
+//! One collection in memory: a matrix of embeddings and lists of postings, both searched exactly.
+//!
+//! Rows are only added; a replaced row is marked dead and left out. The owner rebuilds the index
+//! when more rows are dead than alive. Texts stay on disk: a row knows its key there.
+
+use std::collections::HashMap;
+
+use ndarray::{ArrayView1, ArrayView2};
+
+use super::{Filter, Query, RRF_K};
+use crate::knowledge::chunk::Chunk;
+use crate::knowledge::words::Sparse;
+
+/// Multiplications from which a second thread pays. Chosen: about a millisecond of one core.
+const PARALLEL_FROM: usize = 2_000_000;
+
+/// What a filter asks of a row.
+#[derive(Debug)]
+struct Row {
+    key: i64,
+    document: Box<str>,
+    equipment: Option<Box<str>>,
+    bearing: Option<Box<str>>,
+    doc_type: crate::knowledge::chunk::DocType,
+    fault_type: Option<pdm_shared::fault::Fault>,
+    alive: bool,
+}
+
+impl Row {
+    fn passes(&self, filter: &Filter) -> bool {
+        let same = |asked: &Option<String>, is: Option<&str>| {
+            asked.as_deref().is_none_or(|asked| is == Some(asked))
+        };
+        self.alive
+            && same(&filter.equipment, self.equipment.as_deref())
+            && same(&filter.bearing, self.bearing.as_deref())
+            && same(&filter.document, Some(&self.document))
+            && filter.doc_type.is_none_or(|asked| asked == self.doc_type)
+            && filter.fault_type.is_none_or(|asked| self.fault_type == Some(asked))
+            && !filter.without.iter().any(|document| **document == *self.document)
+    }
+}
+
+/// One collection.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    rows: Vec<Row>,
+    alive: usize,
+    dimensions: usize,
+    matrix: Vec<f32>,
+    postings: HashMap<u32, Vec<(u32, f32)>>,
+}
+
+impl Index {
+    /// An empty index for vectors of `dimensions`.
+    pub(super) fn new(dimensions: usize) -> Self {
+        Self { dimensions, ..Self::default() }
+    }
+
+    /// Adds a row. `dense` has the index's dimensions (the store checked it).
+    pub(super) fn push(&mut self, key: i64, chunk: &Chunk, dense: &[f32], sparse: &Sparse) {
+        let boxed = |text: &Option<String>| text.as_deref().map(Box::from);
+        let at = self.rows.len() as u32;
+        self.rows.push(Row {
+            key,
+            document: chunk.document.as_str().into(),
+            equipment: boxed(&chunk.equipment),
+            bearing: boxed(&chunk.bearing),
+            doc_type: chunk.doc_type,
+            fault_type: chunk.fault_type,
+            alive: true,
+        });
+        self.alive += 1;
+        self.matrix.extend(dense);
+        for (term, value) in sparse.indices.iter().zip(&sparse.values) {
+            self.postings.entry(*term).or_default().push((at, *value));
+        }
+    }
+
+    /// Marks the rows of these documents dead.
+    pub(super) fn bury(&mut self, documents: &[String]) {
+        for row in &mut self.rows {
+            if row.alive && documents.iter().any(|document| **document == *row.document) {
+                row.alive = false;
+                self.alive -= 1;
+            }
+        }
+    }
+
+    /// Whether rebuilding pays.
+    pub(super) fn is_mostly_dead(&self) -> bool {
+        self.rows.len() > 2 * self.alive + 64
+    }
+
+    /// Rows that are alive.
+    pub(super) fn alive(&self) -> usize {
+        self.alive
+    }
+
+    /// Keys of the best rows with their scores, best first; equal scores by row.
+    pub(super) fn search(&self, query: &Query) -> Vec<(i64, f32)> {
+        let passes: Vec<bool> = self.rows.iter().map(|row| row.passes(&query.filter)).collect();
+        let best = match (&query.dense, &query.sparse) {
+            (Some(dense), Some(sparse)) => {
+                let lists = [
+                    best(&self.cosines(dense), &passes, query.candidates(), f32::NEG_INFINITY),
+                    best(&self.relevances(sparse), &passes, query.candidates(), 0.0),
+                ];
+                fuse(&lists, query.top_k)
+            }
+            (Some(dense), None) => {
+                best(&self.cosines(dense), &passes, query.top_k, f32::NEG_INFINITY)
+            }
+            (None, Some(sparse)) => best(&self.relevances(sparse), &passes, query.top_k, 0.0),
+            (None, None) => Vec::new(),
+        };
+        best.into_iter().map(|(at, score)| (self.rows[at as usize].key, score)).collect()
+    }
+
+    /// Cosine of every row: vectors have length 1, so their product is it.
+    fn cosines(&self, dense: &[f32]) -> Vec<f32> {
+        let mut scores = vec![0.0; self.rows.len()];
+        if dense.len() != self.dimensions || self.dimensions == 0 {
+            return scores;
+        }
+        let threads = if self.matrix.len() < PARALLEL_FROM {
+            1
+        } else {
+            std::thread::available_parallelism().map_or(1, |n| n.get().min(8))
+        };
+        let rows = self.rows.len().div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            let blocks = self.matrix.chunks(rows * self.dimensions).zip(scores.chunks_mut(rows));
+            for (at, (block, scores)) in blocks.enumerate() {
+                if at + 1 == threads {
+                    product(block, dense, scores);
+                } else {
+                    scope.spawn(move || product(block, dense, scores));
+                }
+            }
+        });
+        scores
+    }
+
+    /// BM25 of every row: the stored values times the terms' inverse document frequency
+    /// (Robertson & Zaragoza 2009, eq. 3.3, with 1 added inside as Qdrant and Lucene do).
+    fn relevances(&self, sparse: &Sparse) -> Vec<f32> {
+        let mut scores = vec![0.0; self.rows.len()];
+        let all = self.alive as f32;
+        for (term, weight) in sparse.indices.iter().zip(&sparse.values) {
+            let Some(postings) = self.postings.get(term) else { continue };
+            let with = (postings.len() as f32).min(all);
+            let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+            for (row, value) in postings {
+                scores[*row as usize] += weight * idf * value;
+            }
+        }
+        scores
+    }
+}
+
+fn product(block: &[f32], dense: &[f32], scores: &mut [f32]) {
+    let shape = (scores.len(), dense.len());
+    if let Ok(matrix) = ArrayView2::from_shape(shape, block) {
+        let dense = ArrayView1::from(dense);
+        for (row, score) in matrix.rows().into_iter().zip(scores) {
+            *score = row.dot(&dense);
+        }
+    }
+}
+
+/// The `most` best rows above `floor` that pass.
+fn best(scores: &[f32], passes: &[bool], most: usize, floor: f32) -> Vec<(u32, f32)> {
+    let mut found: Vec<(u32, f32)> = Vec::with_capacity(2 * most);
+    let mut least = floor;
+    for (at, (score, passes)) in scores.iter().zip(passes).enumerate() {
+        if *passes && *score > least {
+            found.push((at as u32, *score));
+            if found.len() == 2 * most {
+                keep_best(&mut found, most);
+                // rows come in order: an equal later one loses
+                least = found[most - 1].1;
+            }
+        }
+    }
+    keep_best(&mut found, most);
+    found
+}
+
+fn keep_best(found: &mut Vec<(u32, f32)>, most: usize) {
+    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    found.truncate(most);
+}
+
+/// Reciprocal rank fusion.
+fn fuse(lists: &[Vec<(u32, f32)>], most: usize) -> Vec<(u32, f32)> {
+    let mut sums: HashMap<u32, f32> = HashMap::new();
+    for list in lists {
+        for (rank, (row, _score)) in list.iter().enumerate() {
+            *sums.entry(*row).or_default() += 1.0 / (RRF_K as f32 + rank as f32);
+        }
+    }
+    let mut fused: Vec<(u32, f32)> = sums.into_iter().collect();
+    keep_best(&mut fused, most);
+    fused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_both_lists_know_beats_one_that_leads_a_single_list() {
+        let lists = [vec![(1, 0.9), (2, 0.8)], vec![(3, 7.0), (2, 6.0)]];
+        let fused = fuse(&lists, 3);
+        assert_eq!(fused[0].0, 2);
+        assert_eq!(fused.len(), 3);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_best_are_those_of_a_full_sort(
+            scores in proptest::collection::vec(-1.0f32..1.0, 0..200),
+            most in 1usize..20,
+        ) {
+            let passes: Vec<bool> = (0..scores.len()).map(|at| at % 3 != 0).collect();
+            let mut all: Vec<(u32, f32)> =
+                scores.iter().enumerate().map(|(at, s)| (at as u32, *s)).collect();
+            all.retain(|(at, _)| passes[*at as usize]);
+            all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            all.truncate(most);
+            proptest::prop_assert_eq!(best(&scores, &passes, most, f32::NEG_INFINITY), all);
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! Words of a text as a sparse vector: what keyword search compares.
+//!
+//! Korean is cut into pairs of syllables (결함이 → 결함; 내륜결함 → 내륜, 륜결, 결함) after its particle is
+//! taken off, so that two-syllable words and compounds are found without a dictionary. English and
+//! codes are words, without their plural and tense endings, and codes (`P-101`) also whole. Each
+//! concept of the [`super::glossary`] is a word too.
+//!
+//! A term's coordinate is a 32-bit hash of it; its value in a passage is BM25's saturated term
+//! frequency (Robertson & Zaragoza 2009, eq. 3.15), in a query 1. The store multiplies the inverse
+//! document frequency. Qdrant's `Modifier::Idf` and the embedded store do the same sum.
+
+use std::collections::BTreeMap;
+
+use super::glossary::{CONCEPTS, concepts};
+
+/// Coordinates with their values, by rising coordinate.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sparse {
+    /// Coordinates, rising, each once.
+    pub indices: Vec<u32>,
+    /// Their values, above 0.
+    pub values: Vec<f32>,
+}
+
+impl Sparse {
+    /// Whether there is no term in it.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+}
+
+/// BM25's saturation and length normalisation. Source: the usual 1.2 and 0.75 (Robertson & Zaragoza
+/// 2009), the latter lowered to 0.5 because passages are one to two pages each by design.
+const K1: f32 = 1.2;
+const B: f32 = 0.5;
+
+/// Terms of an average passage. Chosen: a page and a half of Korean; a constant, so that a stored
+/// passage need not change when another comes.
+const AVERAGE_TERMS: f32 = 900.0;
+
+/// How many times a term of title and keywords counts.
+const HEAD_COUNT: u32 = 4;
+
+/// How much a glossary concept counts, against a plain word.
+const CONCEPT_WEIGHT: f32 = 1.5;
+
+/// The sparse vector of a passage.
+pub fn passage_vector(head: &str, body: &str) -> Sparse {
+    let mut counts: BTreeMap<u32, (u32, f32)> = BTreeMap::new();
+    let mut length = 0;
+    for (text, times) in [(head, HEAD_COUNT), (body, 1)] {
+        for (term, weight, count) in terms(text) {
+            let entry = counts.entry(coordinate(&term)).or_insert((0, weight));
+            entry.0 += times * count;
+            length += count;
+        }
+    }
+    let norm = K1 * (1.0 - B + B * length as f32 / AVERAGE_TERMS);
+    let (indices, values) = counts
+        .into_iter()
+        .map(|(at, (count, weight))| {
+            let count = count as f32;
+            (at, weight * count * (K1 + 1.0) / (count + norm))
+        })
+        .unzip();
+    Sparse { indices, values }
+}
+
+/// The sparse vector of a query: each term once.
+pub fn query_vector(query: &str) -> Sparse {
+    let unique: BTreeMap<u32, f32> =
+        terms(query).into_iter().map(|(term, _weight, _count)| (coordinate(&term), 1.0)).collect();
+    let (indices, values) = unique.into_iter().unzip();
+    Sparse { indices, values }
+}
+
+/// Terms of a text with their weight and count: concepts, then words.
+fn terms(text: &str) -> Vec<(String, f32, u32)> {
+    let folded = fold(text);
+    let mut all: Vec<(String, f32, u32)> = concepts(&folded)
+        .into_iter()
+        .map(|(at, count)| {
+            let concept = &CONCEPTS[at];
+            (format!("§{}", concept.name), CONCEPT_WEIGHT * concept.weight, count)
+        })
+        .collect();
+    all.extend(words(&folded).into_iter().map(|word| (word, 1.0, 1)));
+    all
+}
+
+/// Lower case, Hangul composed: NFD text of macOS and of some PDFs is the same as NFC text.
+pub fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().flat_map(char::to_lowercase) {
+        let joined = out.chars().next_back().and_then(|before| join(before, c));
+        match joined {
+            Some(syllable) => {
+                out.pop();
+                out.push(syllable);
+            }
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// Joins conjoining jamo. Source: Unicode 16.0, section 3.12.
+fn join(before: char, next: char) -> Option<char> {
+    let (before, next) = (u32::from(before), u32::from(next));
+    let code = match (before, next) {
+        (0x1100..=0x1112, 0x1161..=0x1175) => {
+            0xAC00 + ((before - 0x1100) * 21 + (next - 0x1161)) * 28
+        }
+        (0xAC00..=0xD7A3, 0x11A8..=0x11C2) if (before - 0xAC00).is_multiple_of(28) => {
+            before + (next - 0x11A7)
+        }
+        _ => return None,
+    };
+    char::from_u32(code)
+}
+
+/// Words of folded text: English words and codes, numbers, pairs of Hangul syllables.
+pub fn words(folded: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    for run in folded.split(|c: char| !is_word(c)) {
+        for (at, part) in by_script(run).enumerate() {
+            if !part.starts_with(is_hangul) {
+                code(part, &mut all);
+            } else if at == 0 || !ENDINGS.contains(&part) {
+                syllable_pairs(part, &mut all);
+            }
+        }
+    }
+    all
+}
+
+/// A word or code that is not Hangul: whole if it is joined of parts, and its parts.
+fn code(run: &str, all: &mut Vec<String>) {
+    let joints = ['-', '_', '.'];
+    let run = run.trim_matches(joints);
+    if run.contains(joints) {
+        all.push(run.to_owned());
+    }
+    let parts = run.split(joints).filter(|part| !part.is_empty() && !STOP_ENGLISH.contains(part));
+    all.extend(parts.map(|part| stem(part).to_owned()));
+}
+
+const fn is_hangul(c: char) -> bool {
+    matches!(c, '가'..='힣')
+}
+
+/// Runs of Hangul, and runs without.
+fn by_script(run: &str) -> impl Iterator<Item = &str> {
+    let mut rest = run;
+    std::iter::from_fn(move || {
+        let hangul = is_hangul(rest.chars().next()?);
+        let end = rest.find(|c: char| is_hangul(c) != hangul).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        Some(part)
+    })
+}
+
+fn syllable_pairs(run: &str, all: &mut Vec<String>) {
+    if STOP_KOREAN.contains(&run) {
+        return;
+    }
+    let letters: Vec<char> = without_particle(run).chars().collect();
+    if let [one] = letters.as_slice() {
+        all.push(one.to_string());
+    }
+    all.extend(letters.windows(2).map(|pair| pair.iter().collect::<String>()));
+}
+
+/// Takes one particle or ending off, if two syllables or more are left.
+fn without_particle(run: &str) -> &str {
+    ENDINGS
+        .iter()
+        .filter_map(|ending| run.strip_suffix(ending))
+        .find(|stem| stem.chars().count() >= 2)
+        .unwrap_or(run)
+}
+
+/// Particles and endings, longest first. General Korean grammar; no list of the questions.
+const ENDINGS: &[&str] = &[
+    "되었습니까",
+    "했습니까",
+    "합니까",
+    "입니까",
+    "습니까",
+    "되었나요",
+    "했나요",
+    "하나요",
+    "되나요",
+    "인가요",
+    "있나요",
+    "나요",
+    "까요",
+    "했는데",
+    "하는데",
+    "인데",
+    "되었다",
+    "되었던",
+    "하였다",
+    "했다",
+    "했던",
+    "한다",
+    "된다",
+    "하면",
+    "되면",
+    "하는",
+    "되는",
+    "하고",
+    "되고",
+    "해서",
+    "돼서",
+    "에서는",
+    "에서",
+    "에게",
+    "으로는",
+    "으로",
+    "이란",
+    "이다",
+    "부터",
+    "까지",
+    "처럼",
+    "보다",
+    "마다",
+    "에는",
+    "에도",
+    "이나",
+    "라고",
+    "라는",
+    "들이",
+    "들은",
+    "들을",
+    "한",
+    "된",
+    "할",
+    "될",
+    "은",
+    "는",
+    "이",
+    "가",
+    "을",
+    "를",
+    "의",
+    "에",
+    "로",
+    "과",
+    "와",
+    "도",
+    "만",
+    "나",
+    "랑",
+    "야",
+    "요",
+    "지",
+];
+
+/// Korean words of asking that tell nothing of what is asked.
+const STOP_KOREAN: &[&str] = &[
+    "어떻게",
+    "무엇",
+    "무엇을",
+    "무엇이",
+    "무엇인가요",
+    "뭐",
+    "뭐가",
+    "뭔가요",
+    "뭐예요",
+    "왜",
+    "언제",
+    "어디",
+    "어디서",
+    "어떤",
+    "얼마나",
+    "얼마",
+    "몇",
+    "있나요",
+    "있습니까",
+    "없나요",
+    "하나요",
+    "해야",
+    "합니까",
+    "되나요",
+    "인가요",
+    "경우",
+    "때",
+    "것",
+    "수",
+    "좀",
+    "그",
+    "이",
+    "저",
+    "알려줘",
+    "알려주세요",
+    "찾아줘",
+    "가르쳐",
+    "대해",
+    "대한",
+    "관련",
+    "및",
+    "있었나요",
+    "있는지",
+    "인지",
+    "하는지",
+    "우리",
+    "사례",
+    "무슨",
+];
+
+/// English words that tell nothing of what is asked.
+const STOP_ENGLISH: &[&str] = &[
+    "a", "an", "the", "of", "to", "in", "on", "at", "for", "and", "or", "is", "are", "was", "were",
+    "be", "do", "does", "did", "how", "what", "which", "when", "where", "why", "who", "it", "its",
+    "this", "that", "with", "by", "as", "i", "we", "my", "our", "me", "can", "should", "must",
+    "from", "has", "have", "had", "there", "if", "not", "any", "you", "will", "after", "before",
+    "than", "then",
+];
+
+/// An English word without plural and tense endings; words with digits stay.
+fn stem(word: &str) -> &str {
+    if !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return word;
+    }
+    let kept = |ending: &str| word.strip_suffix(ending).filter(|rest| rest.len() >= 4);
+    kept("ing")
+        .or_else(|| kept("ed"))
+        .or_else(|| kept("es"))
+        .or_else(|| {
+            let plural = word.len() > 3 && !word.ends_with("ss") && !word.ends_with("is");
+            word.strip_suffix('s').filter(|_| plural)
+        })
+        .or_else(|| kept("e"))
+        .unwrap_or(word)
+}
+
+/// FNV-1a, 32 bits. Source: draft-eastlake-fnv-17.
+pub(super) fn coordinate(term: &str) -> u32 {
+    term.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<String> {
+        words(&fold(text))
+    }
+
+    #[test]
+    fn a_two_syllable_word_is_found_with_and_without_its_particle_and_in_a_compound() {
+        for text in ["결함", "결함이", "결함에서", "내륜결함"] {
+            assert!(of(text).contains(&"결함".to_owned()), "{text}: {:?}", of(text));
+        }
+    }
+
+    #[test]
+    fn english_is_found_in_any_case_number_and_tense() {
+        for text in ["spalls", "Spalled", "SPALL", "spalling"] {
+            assert_eq!(of(text), ["spall"], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_found_whole_and_in_parts() {
+        assert_eq!(of("P-101의"), ["p-101", "p", "101"]);
+    }
+
+    #[test]
+    fn decomposed_hangul_is_the_same_as_composed() {
+        assert_eq!(fold("\u{1100}\u{1167}\u{11af}\u{1112}\u{1161}\u{11b7}"), "결함");
+    }
+
+    #[test]
+    fn a_title_counts_more_than_a_text() {
+        let at = coordinate("spall");
+        let value = |sparse: &Sparse| {
+            sparse.values[sparse.indices.iter().position(|index| *index == at).expect("term")]
+        };
+        assert!(value(&passage_vector("spall", "")) > value(&passage_vector("", "spall")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn coordinates_rise_and_values_are_finite(head in "\\PC{0,40}", body in "\\PC{0,80}") {
+            let sparse = passage_vector(&head, &body);
+            proptest::prop_assert!(sparse.indices.is_sorted_by(|a, b| a < b));
+            proptest::prop_assert!(sparse.values.iter().all(|v| v.is_finite() && *v > 0.0));
+        }
+    }
+}
