@@ -6,6 +6,7 @@ pub use pdm_shared::exit::{Failure, exit_of};
 
 pub mod check;
 pub mod judge;
+pub mod knowledge;
 pub mod mcp;
 pub mod migrate;
 pub mod run;
@@ -33,6 +34,8 @@ pub enum Command {
     Migrate(migrate::Args),
     /// Judge one event without any side effect
     Judge(judge::Args),
+    /// Fill the knowledge base, search it, look things up
+    Knowledge(knowledge::Args),
     /// List, describe, draw, check and call tools
     Tools(tools::Args),
     /// Serve the tools to other programs (Model Context Protocol)
@@ -54,6 +57,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(args) => check::run(&args),
         Command::Migrate(args) => migrate::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Knowledge(args) => knowledge::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Completions { shell } => {

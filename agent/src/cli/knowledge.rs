@@ -1,0 +1,237 @@
+//! `pdm-agent knowledge`: fill the knowledge base, search it, look things up.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use pdm_shared::exit::{Exit, Failure};
+use serde_json::{Value, json};
+
+use super::failure;
+use crate::knowledge::document::DocumentError;
+use crate::knowledge::ingest::Ingested;
+use crate::knowledge::{
+    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeError,
+    KnowledgeSettings,
+};
+
+/// Arguments of `knowledge`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent knowledge ingest config/knowledge
+  pdm-agent knowledge search '외륜 결함 진행 속도' --collection maintenance_history
+  pdm-agent knowledge section EM-06 9
+  pdm-agent knowledge title '교체 정비 절차서'
+
+Exit codes: 0 done, 65 a file was refused, 66 nothing there, 69 store or embedding away,
+78 bad configuration")]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    action: Action,
+    /// The embedded store's file
+    #[arg(long, global = true, value_name = "FILE", default_value = "knowledge.db")]
+    store: PathBuf,
+    /// `[knowledge]` settings in a file of their own, instead of --store: Qdrant, another embedding
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "store")]
+    settings: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Take in files or folders of Markdown, text and PDF
+    Ingest {
+        /// Files and folders
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Where documents without front matter go
+        #[arg(long, default_value = "equipment_manual")]
+        collection: Collection,
+    },
+    /// Find what answers a question
+    Search {
+        /// The question, Korean or English
+        query: String,
+        /// Only in this collection
+        #[arg(long)]
+        collection: Option<Collection>,
+        /// Most hits
+        #[arg(long, default_value_t = DEFAULT_TOP_K)]
+        top_k: usize,
+        /// Only about this machine
+        #[arg(long)]
+        equipment: Option<String>,
+        /// Only about this bearing
+        #[arg(long)]
+        bearing: Option<String>,
+        /// Only this kind of document
+        #[arg(long)]
+        doc_type: Option<DocType>,
+    },
+    /// Print a section by its number, with what stands below it
+    Section {
+        /// The document's id, such as EM-06
+        document: String,
+        /// The section's number, such as 4.2
+        number: String,
+    },
+    /// Find documents and sections by their title
+    Title {
+        /// The title or a part of it
+        title: String,
+        /// Most hits
+        #[arg(long, default_value_t = DEFAULT_TOP_K)]
+        top_k: usize,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let settings = settings(args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(failure::runtime)?;
+    runtime.block_on(act(args, &settings))
+}
+
+fn settings(args: &Args) -> Result<KnowledgeSettings, Failure> {
+    match &args.settings {
+        None => Ok(KnowledgeSettings::embedded(&args.store)),
+        Some(path) => {
+            let typed: KnowledgeSettings =
+                pdm_shared::config::read(path).map_err(failure::config)?;
+            let folder = path.parent().unwrap_or(std::path::Path::new(""));
+            typed.meant(path, folder).map_err(failure::config)
+        }
+    }
+}
+
+async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> {
+    let knowledge = Knowledge::open(settings).await.map_err(failed)?;
+    match &args.action {
+        Action::Ingest { paths, collection } => {
+            let mut files = Vec::new();
+            for path in paths {
+                files.extend(knowledge.ingest(path, *collection).await.map_err(failed)?);
+            }
+            told_files(&files, args.json)
+        }
+        Action::Search { query, collection, top_k, equipment, bearing, doc_type } => {
+            let filter = Filter {
+                equipment: equipment.clone(),
+                bearing: bearing.clone(),
+                doc_type: *doc_type,
+                ..Filter::default()
+            };
+            let hits = match collection {
+                Some(at) => knowledge.search(*at, query, &filter, *top_k).await,
+                None => knowledge.search_all(query, &filter, *top_k).await,
+            };
+            told_hits(&hits.map_err(failed)?, args.json)
+        }
+        Action::Section { document, number } => {
+            let found = knowledge.section(document, number).await.map_err(failed)?;
+            let entries = found.iter().map(|found| {
+                let shown = found.section.whole();
+                let fields = json!({"section": found.section, "source": found.chunk.citation()});
+                (format!("{shown}\n[{}]", found.chunk.citation()), fields)
+            });
+            told(entries.collect(), args.json)
+        }
+        Action::Title { title, top_k } => {
+            let found = knowledge.title(title, *top_k).await.map_err(failed)?;
+            let entries = found.iter().map(|found| {
+                let section = found.section.as_ref();
+                let place =
+                    section.map_or_else(String::new, |s| format!(" §{} {}", s.number, s.title));
+                let fields = json!({
+                    "score": found.score, "section": section, "source": found.chunk.citation(),
+                });
+                (format!("{:.2}  {}{place}", found.score, found.chunk.citation()), fields)
+            });
+            told(entries.collect(), args.json)
+        }
+    }
+}
+
+fn told_files(files: &[Ingested], json: bool) -> anyhow::Result<Exit> {
+    let entries = files.iter().map(|file| {
+        let path = file.path.display().to_string();
+        match &file.outcome {
+            Ok(done) => {
+                let what = if done.is_changed { "stored" } else { "same  " };
+                let chunks = done.chunks;
+                let line = format!("{what}  {} ({chunks} chunks)  {path}", done.document);
+                let fields = json!({"path": path, "document": done.document, "chunks": chunks,
+                    "collection": done.collection, "changed": done.is_changed});
+                (line, fields)
+            }
+            Err(error) => {
+                (format!("REFUSED {error}"), json!({"path": path, "error": error.to_string()}))
+            }
+        }
+    });
+    let refused = files.iter().filter(|file| file.outcome.is_err()).count();
+    told(entries.collect(), json)?;
+    Ok(if refused == 0 { Exit::Ok } else { Exit::BadInput })
+}
+
+fn told_hits(hits: &[Hit], json: bool) -> anyhow::Result<Exit> {
+    let entries = hits.iter().enumerate().map(|(at, hit)| {
+        let start: String = hit.chunk.body().chars().take(160).collect();
+        let line = format!(
+            "{}. {}\n   {}\n   {:.4}",
+            at + 1,
+            hit.chunk.citation(),
+            start.replace('\n', " "),
+            hit.score
+        );
+        (line, hit_fields(&hit.chunk, hit.score))
+    });
+    told(entries.collect(), json)
+}
+
+fn hit_fields(chunk: &Chunk, score: f32) -> Value {
+    json!({
+        "id": chunk.id, "document": chunk.document, "collection": chunk.collection,
+        "doc_type": chunk.doc_type, "title": chunk.title, "equipment": chunk.equipment,
+        "bearing": chunk.bearing, "fault_type": chunk.fault_type, "synthetic": chunk.synthetic,
+        "score": score, "text": chunk.body(), "source": chunk.citation(),
+        "sources": chunk.sources,
+    })
+}
+
+/// Prints the lines, or their fields as one JSON array. Nothing found is exit 66.
+fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
+    let mut out = std::io::stdout().lock();
+    let is_empty = entries.is_empty();
+    if json {
+        let fields: Vec<Value> = entries.into_iter().map(|(_line, fields)| fields).collect();
+        serde_json::to_writer_pretty(&mut out, &fields)?;
+        writeln!(out)?;
+    } else {
+        for (line, _fields) in entries {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(if is_empty { Exit::NoInput } else { Exit::Ok })
+}
+
+fn failed(error: KnowledgeError) -> Failure {
+    let exit = match &error {
+        KnowledgeError::Document(DocumentError::Unreadable { .. }) => Exit::NoInput,
+        KnowledgeError::Document(_) => Exit::BadInput,
+        KnowledgeError::Store(_) | KnowledgeError::Embed(_) => Exit::Unavailable,
+        KnowledgeError::Secret { .. } => Exit::Config,
+        KnowledgeError::EmptyQuery { .. } => Exit::Usage,
+    };
+    Failure::new(exit, error)
+}

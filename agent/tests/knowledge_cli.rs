@@ -1,0 +1,51 @@
+//! `pdm-agent knowledge` as it is typed.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn typed(store: &Path, arguments: &[&str]) -> Output {
+    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config");
+    Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+        .arg("knowledge")
+        .args(arguments)
+        .arg("--store")
+        .arg(store)
+        .current_dir(documents)
+        .output()
+        .expect("runs")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// R-KB-5, R-KB-7.
+#[test]
+fn documents_are_ingested_searched_and_looked_up_by_command() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = folder.path().join("knowledge.db");
+    let first = typed(&store, &["ingest", "knowledge"]);
+    assert!(first.status.success(), "{first:?}");
+    assert_eq!(text(&first).matches("stored").count(), 19);
+    assert_eq!(text(&typed(&store, &["ingest", "knowledge"])).matches("same").count(), 19);
+    let found = typed(&store, &["search", "보지기 파손", "--top-k", "1", "--json"]);
+    let hits: serde_json::Value = serde_json::from_slice(&found.stdout).expect("json");
+    assert_eq!(hits.as_array().map(Vec::len), Some(1));
+    assert!(hits[0]["source"].as_str().is_some_and(|source| source.contains(".md")), "{hits}");
+    assert!(text(&typed(&store, &["section", "EM-06", "9"])).contains("길들이기 운전"));
+    assert!(text(&typed(&store, &["title", "외륜 결함 가이드"])).contains("EM-02"));
+}
+
+#[test]
+fn exit_codes_tell_what_went_wrong() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = folder.path().join("knowledge.db");
+    let bad = folder.path().join("bad.pdf");
+    std::fs::write(&bad, "no PDF").expect("file");
+    let code = |arguments: &[&str]| typed(&store, arguments).status.code();
+    assert_eq!(code(&["ingest", &bad.to_string_lossy()]), Some(65));
+    assert_eq!(code(&["ingest", "nowhere"]), Some(66));
+    assert_eq!(code(&["section", "EM-99", "1"]), Some(66));
+    assert_eq!(code(&["search", "?"]), Some(64));
+    assert_eq!(typed(folder.path(), &["search", "외륜"]).status.code(), Some(69));
+}
