@@ -25,7 +25,10 @@ fn set_aside(folder: &Path) -> usize {
     std::fs::read_dir(folder)
         .expect("folder")
         .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().contains("db.damaged-"))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        // SQLite's own two files beside it may or may not be there
+        .filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .filter(|name| name.contains("db.damaged-"))
         .count()
 }
 
