@@ -1,3 +1,4 @@
 //! The harness of the end-to-end suites: real servers, real programs, real recordings.
 
 pub mod benchmark;
+pub mod retrieval;

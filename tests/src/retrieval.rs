@@ -1,0 +1,172 @@
+//! How well the knowledge base answers labelled questions: recall@3 and nDCG@3, by words alone, by
+//! meaning alone, and fused.
+//!
+//! The questions stand in `tests/data/retrieval.toml`. Half of them (`choose`) may be looked at to
+//! choose the search's weights, the other half (`hold`) may not.
+
+use std::path::Path;
+
+use anyhow::Context;
+use pdm_agent::knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode};
+use serde::Deserialize;
+
+/// Hits that are looked at.
+pub const DEPTH: usize = 3;
+
+/// Whether a question may be used to choose weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    /// It may.
+    Choose,
+    /// It may not.
+    Hold,
+}
+
+/// A question and what answers it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Whether it may be used to choose weights.
+    pub split: Split,
+    /// Where it is asked.
+    pub collection: Collection,
+    /// The question.
+    pub text: String,
+    /// Ids of the chunks that answer it.
+    pub relevant: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    question: Vec<Question>,
+}
+
+/// Quality of a search over some questions, 0…1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Quality {
+    /// Mean share of the relevant chunks among the first three.
+    pub recall: f64,
+    /// Mean normalised discounted cumulative gain of the first three (Järvelin & Kekäläinen 2002,
+    /// doi:10.1145/582415.582418, with gains 0 and 1).
+    pub ndcg: f64,
+    /// Questions.
+    pub questions: usize,
+}
+
+/// What one question found.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The question.
+    pub question: Question,
+    /// Ids of the first hits.
+    pub found: Vec<String>,
+}
+
+/// Reads the questions.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn questions() -> anyhow::Result<Vec<Question>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/retrieval.toml");
+    let file: File = pdm_shared::config::read(&path)?;
+    Ok(file.question)
+}
+
+/// A knowledge base in `folder` filled with the documents that come with the program.
+///
+/// # Errors
+/// If a document is refused.
+pub async fn filled(folder: &Path) -> anyhow::Result<Knowledge> {
+    let settings = KnowledgeSettings::embedded(folder.join("knowledge.db"));
+    let knowledge = Knowledge::open(&settings).await?;
+    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/knowledge");
+    for file in knowledge.ingest(&documents, Collection::EquipmentManual).await? {
+        file.outcome.with_context(|| file.path.display().to_string())?;
+    }
+    Ok(knowledge)
+}
+
+/// Asks every question in one mode.
+///
+/// # Errors
+/// If the search fails.
+pub async fn ask(
+    knowledge: &Knowledge,
+    mode: Mode,
+    questions: &[Question],
+) -> anyhow::Result<Vec<Answer>> {
+    let mut answers = Vec::with_capacity(questions.len());
+    for question in questions {
+        let (at, everything) = (question.collection, Filter::default());
+        let hits = knowledge.search_by(mode, at, &question.text, &everything, DEPTH).await?;
+        let found = hits.into_iter().map(|hit| hit.chunk.id).collect();
+        answers.push(Answer { question: question.clone(), found });
+    }
+    Ok(answers)
+}
+
+impl Answer {
+    /// Share of the relevant chunks that were found.
+    pub fn recall(&self) -> f64 {
+        let relevant = &self.question.relevant;
+        let found = self.found.iter().filter(|id| relevant.contains(id)).count();
+        found as f64 / relevant.len().clamp(1, DEPTH) as f64
+    }
+
+    /// Normalised discounted cumulative gain.
+    pub fn ndcg(&self) -> f64 {
+        let discount = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
+        let ideal: f64 = (0..self.question.relevant.len().clamp(1, DEPTH)).map(discount).sum();
+        let ranks = self.found.iter().enumerate();
+        let gain: f64 = ranks
+            .filter(|(_, id)| self.question.relevant.contains(id))
+            .map(|(rank, _)| discount(rank))
+            .sum();
+        gain / ideal
+    }
+}
+
+impl Quality {
+    /// Means over the answers that `counts` takes.
+    pub fn of(answers: &[Answer], counts: impl Fn(&Question) -> bool) -> Self {
+        let taken: Vec<&Answer> =
+            answers.iter().filter(|answer| counts(&answer.question)).collect();
+        let mean = |value: fn(&Answer) -> f64| {
+            taken.iter().map(|answer| value(answer)).sum::<f64>() / taken.len().max(1) as f64
+        };
+        Self { recall: mean(Answer::recall), ndcg: mean(Answer::ndcg), questions: taken.len() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(found: &[&str], relevant: &[&str]) -> Answer {
+        let all = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
+        let question = Question {
+            split: Split::Hold,
+            collection: Collection::EquipmentManual,
+            text: String::new(),
+            relevant: all(relevant),
+        };
+        Answer { question, found: all(found) }
+    }
+
+    #[test]
+    fn the_first_place_is_worth_one_and_the_second_less() {
+        let first = answer(&["a", "b", "c"], &["a"]);
+        let second = answer(&["b", "a", "c"], &["a"]);
+        assert!((first.ndcg() - 1.0).abs() < 1e-12);
+        // 1 / log2(3)
+        assert!((second.ndcg() - 0.630_929_753_571_457_4).abs() < 1e-12);
+        assert!((second.recall() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn half_of_two_is_half_a_recall() {
+        assert!((answer(&["a", "x", "y"], &["a", "b"]).recall() - 0.5).abs() < 1e-12);
+    }
+}

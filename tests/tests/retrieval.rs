@@ -1,0 +1,45 @@
+//! The knowledge base answers the labelled questions well enough, and better by both searches
+//! together than by either alone. `cargo run -p pdm-tests --bin retrieval` prints the figures.
+
+use pdm_agent::knowledge::Mode;
+use pdm_tests::retrieval::{Quality, Split, ask, filled, questions};
+
+/// R-KB-4.
+#[tokio::test]
+async fn fused_search_answers_the_questions_and_is_not_below_either_alone() {
+    let folder = tempfile::tempdir().expect("folder");
+    let knowledge = filled(folder.path()).await.expect("documents");
+    let questions = questions().expect("questions");
+    assert!(questions.len() >= 60, "{} questions", questions.len());
+    let mut of = Vec::new();
+    for mode in [Mode::Keyword, Mode::Vector, Mode::Fused] {
+        let answers = ask(&knowledge, mode, &questions).await.expect("answers");
+        of.push(Quality::of(&answers, |_all| true));
+        if mode == Mode::Fused {
+            let held = Quality::of(&answers, |question| question.split == Split::Hold);
+            assert!(held.recall >= 0.95 && held.ndcg >= 0.90, "held back: {held:?}");
+        }
+    }
+    let [keyword, vector, fused] = of.as_slice() else { panic!("three modes") };
+    assert!(fused.recall >= 0.95 && fused.ndcg >= 0.90, "{fused:?}");
+    assert!(fused.recall >= keyword.recall.max(vector.recall), "{of:?}");
+    assert!(fused.ndcg >= keyword.ndcg.max(vector.ndcg), "{of:?}");
+}
+
+/// The labels name chunks that exist: a renamed section would else lower the figures in silence.
+#[tokio::test]
+async fn every_label_is_a_chunk_of_its_collection() {
+    let folder = tempfile::tempdir().expect("folder");
+    let knowledge = filled(folder.path()).await.expect("documents");
+    for question in questions().expect("questions") {
+        for id in &question.relevant {
+            let document = id.split('#').next().unwrap_or(id);
+            let filter = pdm_agent::knowledge::Filter::document(document);
+            let hits = knowledge
+                .search_by(Mode::Vector, question.collection, "베어링 결함", &filter, 10)
+                .await
+                .expect("search");
+            assert!(hits.iter().any(|hit| hit.chunk.id == *id), "{id}: {}", question.text);
+        }
+    }
+}
