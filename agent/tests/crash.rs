@@ -77,7 +77,7 @@ async fn a_killed_agent_loses_nothing_and_does_nothing_twice() {
         agent.kill();
         agent = start(&config);
     }
-    let client = sending.await.expect("sent");
+    let mut client = sending.await.expect("sent");
     let wanted = EVENTS.cast_signed();
     let deadline = tokio::time::Instant::now() + Duration::from_secs(90);
     loop {

@@ -3,8 +3,9 @@
 //!
 //! One collection for each [`Collection`], named `{prefix}{collection}`, with the vectors `dense`
 //! (cosine) and `words` (sparse, with the server's inverse document frequency). The payload holds
-//! the filtered fields, indexed, and the chunk as JSON. Checked against server 1.18 and the client's
-//! minor version 1.19, which the server's compatibility rule (one minor apart) allows.
+//! the filtered fields, indexed, and the chunk as JSON. Written for server 1.18 and the client's
+//! minor version 1.19, which the server's compatibility rule (one minor apart) allows; the
+//! conformance suite runs against a server where `PDM_QDRANT_URL` names one.
 
 use std::time::Duration;
 
