@@ -13,7 +13,6 @@ use super::failure;
 use super::tools::{Place, folder, tell};
 use crate::mcp::http::{Access, router};
 use crate::mcp::stdio;
-use crate::tools::settings::ToolSettings;
 use crate::tools::{Catalogue, Runtime};
 
 /// Arguments of `mcp`.
@@ -21,7 +20,7 @@ use crate::tools::{Catalogue, Runtime};
 #[command(after_help = "\
 Examples:
   pdm-agent mcp --config /etc/pdm/agent.toml
-  pdm-agent mcp --tools config/tools --http 127.0.0.1:8090      # http://127.0.0.1:8090/mcp
+  pdm-agent mcp --tools config/tools --knowledge knowledge.db --http 127.0.0.1:8090  # http://127.0.0.1:8090/mcp
 
 On an address other than loopback [tools.mcp] token must be set. A tool saved into the folder is
 live at once. Exit codes: 0 the client has gone or stopped, 69 address in use, 78 bad configuration")]
@@ -39,21 +38,21 @@ pub struct Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     telemetry::start(LogFormat::Text, "info");
-    let settings = args.place.settings()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(failure::runtime)?;
-    let served = tokio.block_on(serve(&settings, args.http));
+    let served = tokio.block_on(serve(&args.place, args.http));
     // reading standard input blocks a thread that nothing can interrupt
     tokio.shutdown_background();
     served?;
     Ok(Exit::Ok)
 }
 
-async fn serve(settings: &ToolSettings, http: Option<SocketAddr>) -> Result<(), Failure> {
+async fn serve(place: &Place, http: Option<SocketAddr>) -> Result<(), Failure> {
+    let settings = place.settings()?;
     let stop = pdm_shared::shutdown::on_signal().map_err(failure::runtime)?;
-    let (catalogue, problems) = Catalogue::open(folder(settings)?);
+    let (catalogue, problems) = Catalogue::open(folder(&settings)?);
     tell(&problems);
-    let means = settings.means().map_err(|error| Failure::new(Exit::Config, error))?;
+    let means = place.means(&settings).await?;
     match catalogue.watch() {
         Ok(watching) => drop(tokio::spawn(watching)),
         Err(error) => tracing::warn!(%error, "Tools are not reloaded while running."),

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Subcommand;
 use pdm_shared::exit::{Exit, Failure};
@@ -10,9 +11,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::failure;
+use crate::knowledge::settings::StoreChoice;
+use crate::knowledge::{Knowledge, KnowledgeSettings};
 use crate::settings::AgentSettings;
 use crate::tools::settings::ToolSettings;
-use crate::tools::{Call, Catalogue, Problem, Registry, Runtime, ToolError, ToolSpec};
+use crate::tools::{Call, Catalogue, Means, Problem, Registry, Runtime, ToolError, ToolSpec};
 
 /// Where the tools stand and what their names stand for.
 #[derive(Debug, clap::Args)]
@@ -23,6 +26,10 @@ pub struct Place {
     /// The tools' folder, instead of the configuration's
     #[arg(long, value_name = "DIR", env = "PDM_TOOLS", global = true)]
     tools: Option<PathBuf>,
+    /// The knowledge base's file (`pdm-agent knowledge ingest` fills it); without it the search
+    /// tools are refused
+    #[arg(long, value_name = "FILE", env = "PDM_KNOWLEDGE", global = true)]
+    knowledge: Option<PathBuf>,
 }
 
 /// Arguments of `tools`.
@@ -33,7 +40,8 @@ Examples:
   pdm-agent tools describe search_equipment_manual
   pdm-agent tools graph --dot | dot -Tsvg > tools.svg
   pdm-agent tools validate config/tools
-  pdm-agent tools call search_maintenance_history '{\"query\": \"외륜 결함\"}'
+  pdm-agent tools call --knowledge knowledge.db search_maintenance_history \\
+            '{\"query\": \"외륜 결함\"}'
 
 Exit codes: 0 done, 64 no such tool or wrong arguments, 65 a tool is wrong, 66 no such folder,
 69 a tool failed, 78 bad configuration")]
@@ -96,6 +104,23 @@ impl Place {
         settings.folder.get_or_insert_with(|| PathBuf::from(DEFAULT_FOLDER));
         Ok(settings)
     }
+
+    /// What the executors work with: what `settings` name, and the knowledge base.
+    pub(super) async fn means(&self, settings: &ToolSettings) -> Result<Means, Failure> {
+        let mut means = settings.means().map_err(|error| Failure::new(Exit::Config, error))?;
+        if let Some(file) = &self.knowledge {
+            if !file.is_file() {
+                let error = anyhow::anyhow!("{}: no such knowledge base", file.display());
+                return Err(Failure::new(Exit::NoInput, error));
+            }
+            let store = StoreChoice::Sqlite(file.clone());
+            let wanted = KnowledgeSettings { store, ..KnowledgeSettings::default() };
+            let knowledge = Knowledge::open(&wanted).await;
+            let knowledge = knowledge.map_err(|error| Failure::new(Exit::Unavailable, error))?;
+            means.knowledge = Some(Arc::new(knowledge));
+        }
+        Ok(means)
+    }
 }
 
 /// The folder that the settings name.
@@ -145,7 +170,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             out.write_all(text.as_bytes())?;
             Ok(Exit::Ok)
         }
-        What::Call { name, arguments } => call(&settings, name, arguments, &mut out),
+        What::Call { name, arguments } => call(&args.place, name, arguments, &mut out),
     }
 }
 
@@ -218,23 +243,19 @@ fn described(spec: &ToolSpec) -> Value {
     })
 }
 
-fn call(
-    settings: &ToolSettings,
-    name: &str,
-    arguments: &str,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
+fn call(place: &Place, name: &str, arguments: &str, out: &mut impl Write) -> anyhow::Result<Exit> {
     telemetry::start(LogFormat::Text, "error");
     let arguments: Value = serde_json::from_str(arguments).map_err(|error| {
         Failure::new(Exit::Usage, anyhow::anyhow!("the arguments are not JSON: {error}"))
     })?;
-    let (catalogue, problems) = Catalogue::open(folder(settings)?);
+    let settings = place.settings()?;
+    let (catalogue, problems) = Catalogue::open(folder(&settings)?);
     tell(&problems);
-    let means = settings.means().map_err(|error| Failure::new(Exit::Config, error))?;
-    let runtime = Runtime::new(catalogue, means);
-    let call = Call { id: Uuid::now_v7().to_string(), tool: name.to_owned(), arguments };
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let answer = tokio.map_err(failure::runtime)?.block_on(runtime.call(&call));
+    let tokio = tokio.map_err(failure::runtime)?;
+    let runtime = Runtime::new(catalogue, tokio.block_on(place.means(&settings))?);
+    let call = Call { id: Uuid::now_v7().to_string(), tool: name.to_owned(), arguments };
+    let answer = tokio.block_on(runtime.call(&call));
     match answer {
         Ok(observation) => {
             serde_json::to_writer_pretty(&mut *out, &observation.value)?;
