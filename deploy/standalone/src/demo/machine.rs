@@ -64,6 +64,18 @@ enum Element {
     None,
 }
 
+impl Element {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Outer => "outer race",
+            Self::Inner => "inner race",
+            Self::Ball => "rolling element",
+            Self::Cage => "cage",
+            Self::None => "none",
+        }
+    }
+}
+
 /// `max`, or a multiple of the recorded speed.
 #[derive(Debug, Clone, Copy)]
 struct Speed(Pace);
@@ -147,10 +159,10 @@ impl Choice {
         });
         let timing = Timing { started_at, period_s: Some(self.period.unwrap_or(PERIOD_S)) };
         let title = format!(
-            "simulated run: {} snapshots over {:.0} days, failing element: {:?}",
+            "simulated run: {} snapshots over {:.0} days, failing element: {}",
             self.snapshots,
             self.period.unwrap_or(PERIOD_S) * self.snapshots as f64 / 86_400.0,
-            self.fault
+            self.fault.label()
         );
         Ok(self.joined(title, open, timing, vec![point(0, 1, &bearing)], Some(self.snapshots)))
     }
