@@ -1,3 +1,5 @@
+//! Each flag is raised by its defect alone, and a healthy signal raises none (R-EDGE-5).
+
 use std::f64::consts::TAU;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! IIO devices as the kernel shows them, laid out in a temporary folder (R-EDGE-1).
+
 use std::sync::Arc;
 
 use pdm_shared::clock::SystemClock;

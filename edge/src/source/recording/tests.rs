@@ -1,3 +1,5 @@
+//! The content decides the format, not the name; any bytes are read or refused, never a panic.
+
 use pdm_shared::units::SampleRate;
 use proptest::prelude::*;
 

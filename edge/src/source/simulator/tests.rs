@@ -1,3 +1,5 @@
+//! The simulator keeps its promises: impulse rate, growing damage, the same seed the same samples.
+
 use std::f64::consts::TAU;
 
 use pdm_dsp::DefectOrders;

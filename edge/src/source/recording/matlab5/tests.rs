@@ -1,3 +1,5 @@
+//! MATLAB level 5 files built element by element: what is read, what is refused.
+
 use std::io::{Cursor, Write};
 
 use proptest::prelude::*;

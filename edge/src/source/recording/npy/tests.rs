@@ -1,3 +1,5 @@
+//! NumPy files of every kind of number, byte order and axis order; damaged headers are refused.
+
 use std::io::{Cursor, Write};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! CSV and IMS text: which columns hold samples, with a header or without.
+
 use std::io::Cursor;
 
 use proptest::prelude::*;
