@@ -1,0 +1,79 @@
+//! `[notify.email]`: notifications by SMTP.
+
+use std::path::Path;
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::secret::SecretSource;
+use serde::Deserialize;
+
+use super::notify::{Languages, watch};
+
+/// `[notify.email]`
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmailSettings {
+    /// The SMTP server.
+    pub host: String,
+    /// Its port; by default 465 with TLS, 587 with STARTTLS, 25 without.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// How the connection is protected.
+    #[serde(default)]
+    pub security: EmailSecurity,
+    /// User; absent is no login.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// Where the password stands.
+    #[serde(default)]
+    pub password: Option<SecretSource>,
+    /// Sender, such as `PdM <pdm@plant.example>`.
+    pub from_address: String,
+    /// Receivers.
+    pub to: Vec<String>,
+    /// Languages.
+    #[serde(default)]
+    pub language: Languages,
+    /// Lowest risk that goes here.
+    #[serde(default = "watch")]
+    pub from: RiskLevel,
+}
+
+impl EmailSettings {
+    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        let allowed = "an address such as \"PdM <pdm@plant.example>\"";
+        for (key, address) in std::iter::once(("notify.email.from_address", &self.from_address))
+            .chain(self.to.iter().map(|to| ("notify.email.to", to)))
+        {
+            if address.parse::<lettre::message::Mailbox>().is_err() {
+                return Err(ConfigError::value(path, key, address, allowed));
+            }
+        }
+        if self.to.is_empty() {
+            return Err(ConfigError::value(path, "notify.email.to", "[]", "one address or more"));
+        }
+        if self.user.is_some() != self.password.is_some() {
+            let got = if self.user.is_some() { "user alone" } else { "password alone" };
+            return Err(ConfigError::value(
+                path,
+                "notify.email",
+                got,
+                "user and password or neither",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// How an SMTP connection is protected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmailSecurity {
+    /// TLS after STARTTLS, required.
+    #[default]
+    Starttls,
+    /// TLS from the first byte.
+    Tls,
+    /// None: for a relay on the same machine.
+    None,
+}

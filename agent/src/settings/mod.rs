@@ -1,0 +1,170 @@
+//! `agent.toml`: what was typed, checked, with a default for every key but the store's path.
+//!
+//! One file a section, each with its type, its defaults and its checks; here they are put together.
+//! Sections that belong to a part of their own stand there: `[tools]` in [`crate::tools::settings`].
+//! Invariant: what [`AgentSettings::read`] returns has been checked, and its paths start at the
+//! file's folder.
+
+mod broker;
+mod email;
+mod intake;
+mod notify;
+mod silence;
+mod store;
+#[cfg(test)]
+mod tests;
+mod webhook;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pdm_expert::rules::Rules;
+use pdm_shared::config::{self, ConfigError};
+use serde::Deserialize;
+
+pub use broker::{BrokerSettings, Login, Tls};
+pub use email::{EmailSecurity, EmailSettings};
+pub use intake::IntakeSettings;
+pub use notify::{Languages, NotifySettings};
+pub use silence::SilenceSettings;
+pub use store::StoreSettings;
+pub use webhook::{WebhookFormat, WebhookSettings};
+
+use crate::tools::settings::ToolSettings;
+
+/// Everything an agent needs to know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentSettings {
+    /// Where events come from and judgements go.
+    pub broker: BrokerSettings,
+    /// Where everything is kept.
+    pub store: StoreSettings,
+    /// Batches, receipts, gaps.
+    pub intake: IntakeSettings,
+    /// The expert's thresholds.
+    pub rules: Rules,
+    /// Who is told what, when.
+    pub notify: NotifySettings,
+    /// When a gateway counts as silent.
+    pub silence: SilenceSettings,
+    /// Tools and who may call them.
+    pub tools: ToolSettings,
+    /// Health and metrics; `None` serves neither.
+    pub http: Option<SocketAddr>,
+    /// How long stopping may take.
+    pub shutdown_grace: Duration,
+}
+
+impl AgentSettings {
+    /// Settings for an agent beside its broker on one machine: plain TCP, SQLite, notifications to
+    /// MQTT only, no HTTP.
+    pub fn embedded(host: impl Into<String>, port: u16, store: impl Into<PathBuf>) -> Self {
+        let broker = BrokerSettings { host: host.into(), port, ..BrokerSettings::default() };
+        Self {
+            broker,
+            store: StoreSettings::Sqlite(store.into()),
+            intake: IntakeSettings::default(),
+            rules: Rules::default(),
+            notify: NotifySettings::default(),
+            silence: SilenceSettings::default(),
+            tools: ToolSettings::default(),
+            http: None,
+            shutdown_grace: DEFAULT_GRACE,
+        }
+    }
+
+    /// Reads `agent.toml`. Relative paths in it are taken from its folder.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with file, line, key, value and what is allowed.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let file: File = config::read(path)?;
+        file.meant(path)
+    }
+
+    /// Reads `text` as if it stood in `path`.
+    ///
+    /// # Errors
+    /// As [`AgentSettings::read`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let file: File = config::parse(path, text)?;
+        file.meant(path)
+    }
+}
+
+const DEFAULT_GRACE: Duration = Duration::from_secs(10);
+
+/// The file as it is typed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    broker: BrokerSettings,
+    store: StoreSettings,
+    #[serde(default)]
+    intake: IntakeSettings,
+    #[serde(default)]
+    rules: RulesFile,
+    #[serde(default)]
+    notify: NotifySettings,
+    #[serde(default)]
+    silence: SilenceSettings,
+    #[serde(default)]
+    tools: ToolSettings,
+    #[serde(default)]
+    http: HttpFile,
+    #[serde(default)]
+    shutdown_grace_s: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesFile {
+    file: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HttpFile {
+    listen: Option<SocketAddr>,
+}
+
+impl File {
+    fn meant(self, path: &Path) -> Result<AgentSettings, ConfigError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let rules = match &self.rules.file {
+            Some(file) => Rules::read(&folder.join(file))?,
+            None => Rules::default(),
+        };
+        let shutdown_grace = match self.shutdown_grace_s {
+            None => DEFAULT_GRACE,
+            Some(seconds) => seconds_of(path, "shutdown_grace_s", seconds)?,
+        };
+        self.broker.check(path)?;
+        self.intake.check(path)?;
+        self.notify.check(path)?;
+        self.silence.check(path)?;
+        self.tools.check(path)?;
+        Ok(AgentSettings {
+            broker: self.broker.rooted(folder),
+            store: self.store.rooted(folder),
+            intake: self.intake,
+            rules,
+            notify: self.notify,
+            silence: self.silence,
+            tools: self.tools.rooted(folder),
+            http: self.http.listen,
+            shutdown_grace,
+        })
+    }
+}
+
+fn seconds_of(path: &Path, key: &str, seconds: f64) -> Result<Duration, ConfigError> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_range| ConfigError::value(path, key, seconds, "seconds, 0 or more"))
+}
+
+fn above_zero(path: &Path, key: &str, value: u64) -> Result<(), ConfigError> {
+    if value == 0 { Err(ConfigError::value(path, key, value, "1 or more")) } else { Ok(()) }
+}

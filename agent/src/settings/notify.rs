@@ -1,0 +1,97 @@
+//! `[notify]`: who is told what, when.
+//!
+//! The channels with addresses of their own stand in [`super::email`] and [`super::webhook`].
+
+use std::path::Path;
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Language;
+use serde::Deserialize;
+
+use super::email::EmailSettings;
+use super::seconds_of;
+use super::webhook::WebhookSettings;
+
+/// `[notify]`
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NotifySettings {
+    /// Lowest risk that is told.
+    pub from: RiskLevel,
+    /// Hours after which a risk that nobody acknowledged is told again; 0 never.
+    pub repeat_after_h: f64,
+    /// Most repeats of one alarm.
+    pub repeat_limit: u32,
+    /// Seconds that notifications of one machine wait to go out together; Critical never waits.
+    pub group_wait_s: f64,
+    /// Hours after which an undeliverable notification is given up (kept, counted, shown).
+    pub give_up_after_h: f64,
+    /// The `notification` topic.
+    pub mqtt: bool,
+    /// E-mail.
+    pub email: Option<EmailSettings>,
+    /// Web hooks.
+    pub webhook: Vec<WebhookSettings>,
+}
+
+impl Default for NotifySettings {
+    fn default() -> Self {
+        Self {
+            from: RiskLevel::Watch,
+            repeat_after_h: 8.0,
+            repeat_limit: 5,
+            group_wait_s: 5.0,
+            give_up_after_h: 24.0,
+            mqtt: true,
+            email: None,
+            webhook: Vec::new(),
+        }
+    }
+}
+
+impl NotifySettings {
+    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        seconds_of(path, "notify.repeat_after_h", self.repeat_after_h)?;
+        seconds_of(path, "notify.group_wait_s", self.group_wait_s)?;
+        seconds_of(path, "notify.give_up_after_h", self.give_up_after_h)?;
+        let mut names: Vec<&str> = self.webhook.iter().map(|hook| hook.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ConfigError::value(path, "notify.webhook.name", pair[0], "unique names"));
+        }
+        for hook in &self.webhook {
+            hook.check(path)?;
+        }
+        self.email.as_ref().map_or(Ok(()), |email| email.check(path))
+    }
+}
+
+/// Languages of a notification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Languages {
+    /// Korean.
+    Ko,
+    /// English.
+    En,
+    /// Korean, then English.
+    #[default]
+    Both,
+}
+
+impl Languages {
+    /// The languages, in their order.
+    pub const fn list(self) -> &'static [Language] {
+        match self {
+            Self::Ko => &[Language::Ko],
+            Self::En => &[Language::En],
+            Self::Both => &[Language::Ko, Language::En],
+        }
+    }
+}
+
+/// The lowest risk that a channel hears where nobody says otherwise.
+pub(super) const fn watch() -> RiskLevel {
+    RiskLevel::Watch
+}

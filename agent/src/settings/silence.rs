@@ -1,0 +1,35 @@
+//! `[silence]`: when a gateway counts as silent.
+
+use std::path::Path;
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::risk::RiskLevel;
+use serde::Deserialize;
+
+use super::seconds_of;
+
+/// `[silence]`
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SilenceSettings {
+    /// Seconds after a gateway's last will (or goodbye) until staff is told.
+    pub offline_after_s: f64,
+    /// Seconds without any event until staff is told; 0 never.
+    pub silent_after_s: f64,
+    /// The level told.
+    pub risk: RiskLevel,
+}
+
+impl Default for SilenceSettings {
+    fn default() -> Self {
+        Self { offline_after_s: 300.0, silent_after_s: 3.0 * 3600.0, risk: RiskLevel::Warning }
+    }
+}
+
+impl SilenceSettings {
+    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        seconds_of(path, "silence.offline_after_s", self.offline_after_s)?;
+        seconds_of(path, "silence.silent_after_s", self.silent_after_s)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! What the file may say, and what is told when it is wrong.
+
+use super::*;
+
+const SHIPPED: &str = include_str!("../../../config/agent.toml");
+
+fn parse(text: &str) -> Result<AgentSettings, ConfigError> {
+    AgentSettings::parse(Path::new("/etc/pdm/agent.toml"), text)
+}
+
+#[test]
+fn the_shipped_file_says_what_the_defaults_are() {
+    let settings = parse(SHIPPED).expect("valid");
+    let mut defaults = AgentSettings::embedded("127.0.0.1", 1883, "/var/lib/pdm/agent.db");
+    defaults.http = "127.0.0.1:9465".parse().ok();
+    assert_eq!(settings, defaults);
+}
+
+#[test]
+fn what_the_shipped_file_shows_commented_out_is_valid_too() {
+    let shown: String = SHIPPED
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(rest) if rest.contains(" = ") && !rest.starts_with('{') => rest,
+            Some(rest) if rest.starts_with('[') => rest,
+            _ => line,
+        })
+        .filter(|line| !line.starts_with("file ="))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let settings = parse(&shown).expect("valid");
+    assert_eq!(settings.notify.webhook.len(), 1);
+    assert_eq!(settings.notify.email.as_ref().map(|email| email.to.len()), Some(1));
+    assert!(settings.broker.tls.is_some() && settings.broker.login.is_some());
+}
+
+#[test]
+fn a_short_file_is_enough_and_paths_start_at_its_folder() {
+    let settings = parse("[store]\nsqlite = \"agent.db\"\n").expect("valid");
+    assert_eq!(settings.store, StoreSettings::Sqlite("/etc/pdm/agent.db".into()));
+}
+
+#[test]
+fn errors_name_line_key_value_and_what_is_allowed() {
+    let error = |text: &str| {
+        parse(&format!("[store]\nsqlite = \"a.db\"\n{text}")).expect_err("wrong").to_string()
+    };
+    let unknown = error("[broker]\nhots = \"x\"\n");
+    assert!(unknown.starts_with("/etc/pdm/agent.toml:4:1: unknown field `hots`"), "{unknown}");
+    assert_eq!(
+        error("[intake]\nbatch = 0\n"),
+        "/etc/pdm/agent.toml: intake.batch is 0, allowed is 1 or more"
+    );
+    let negative = error("[notify]\nrepeat_after_h = -1.0\n");
+    assert!(negative.contains("notify.repeat_after_h is -1"), "{negative}");
+    let neither = error("[[notify.webhook]]\nname = \"ops\"\n");
+    assert!(neither.contains("either url or url_secret"), "{neither}");
+}

@@ -1,0 +1,71 @@
+//! `[[notify.webhook]]`: addresses that take a notification by HTTP.
+
+use std::path::Path;
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::secret::SecretSource;
+use serde::Deserialize;
+
+use super::notify::{Languages, watch};
+
+/// `[[notify.webhook]]`
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Its name in logs and in the outbox.
+    pub name: String,
+    /// Where to; for addresses that are no secret.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Where to; for addresses that are (Slack, Teams).
+    #[serde(default)]
+    pub url_secret: Option<SecretSource>,
+    /// What the receiver understands.
+    #[serde(default)]
+    pub format: WebhookFormat,
+    /// Languages.
+    #[serde(default)]
+    pub language: Languages,
+    /// Lowest risk that goes here.
+    #[serde(default = "watch")]
+    pub from: RiskLevel,
+}
+
+impl WebhookSettings {
+    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        let key = format!("notify.webhook.{}", self.name);
+        if self.name.is_empty() {
+            return Err(ConfigError::value(path, "notify.webhook.name", "empty", "a name"));
+        }
+        match (&self.url, &self.url_secret) {
+            (Some(url), None) => {
+                if reqwest::Url::parse(url)
+                    .is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+                {
+                    Ok(())
+                } else {
+                    Err(ConfigError::value(path, key + ".url", url, "an http or https address"))
+                }
+            }
+            (None, Some(_)) => Ok(()),
+            (None, None) | (Some(_), Some(_)) => {
+                let got = if self.url.is_some() { "both" } else { "neither" };
+                Err(ConfigError::value(path, key, got, "either url or url_secret"))
+            }
+        }
+    }
+}
+
+/// What a web hook's receiver understands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WebhookFormat {
+    /// The notification's own JSON (`pdm.notification/1`).
+    #[default]
+    Generic,
+    /// Slack's incoming web hook.
+    Slack,
+    /// Teams' workflow web hook (adaptive card).
+    Teams,
+}
