@@ -101,7 +101,7 @@ impl Judging {
     ) -> Result<BearingJudged, JudgingError> {
         let Recall { mut memory, mut alarm } = self.store.recall(&key).await?;
         let mut judgements = Vec::with_capacity(events.len());
-        for Unjudged { arrival, event } in events {
+        for Unjudged { arrival, event, checkpoint: _ } in events {
             let now = self.clock.now();
             let finished = workflow::run(self.reasoner.as_ref(), &event, &memory, now).await?;
             if !finished.ungrounded.is_empty() {
@@ -128,9 +128,11 @@ impl Judging {
                 arrival,
                 measured_at: event.measured_at,
                 late: judgement.late,
-                publication: self.policy.publication(&key, &judgement.diagnosis),
+                outgoing: vec![self.policy.publication(&key, &judgement.diagnosis)],
                 diagnosis: judgement.diagnosis,
                 announcement,
+                follow_up: Vec::new(),
+                trace: Vec::new(),
             });
         }
         Ok(BearingJudged { key, judgements, state: memory.state })

@@ -11,9 +11,13 @@ use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, Presence, ST
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
 use pdm_shared::topic::Prefix;
 
-use super::{BearingJudged, Incoming, Judged, Outcome, Store, Stored};
+use super::{
+    BearingJudged, Checkpoint, FollowUp, FollowUpState, Incoming, Judged, Outcome, Store, Stored,
+    TraceStep,
+};
 use crate::notify::policy::Policy;
 use crate::notify::{MQTT_LANE, webhook_lane};
 use crate::progress::BearingKey;
@@ -61,6 +65,26 @@ fn policy() -> Policy {
     Policy::new(settings, Prefix::default())
 }
 
+fn step(number: u32) -> TraceStep {
+    TraceStep {
+        number,
+        node: "reasoning".to_owned(),
+        at: at(f64::from(number)),
+        detail: serde_json::json!({ "round": number, "결론": "외륜" }),
+    }
+}
+
+fn to_do() -> FollowUp {
+    FollowUp {
+        action: Text::new("예비품 확인", "Check the spare"),
+        due_at: Some(at(3600.0)),
+        state: FollowUpState::Open,
+        by: None,
+        at: None,
+        note: None,
+    }
+}
+
 /// Judges everything that waits, as the judging task does.
 async fn judge_all(store: &dyn Store) {
     for unjudged in store.unjudged(100).await.expect("read") {
@@ -79,9 +103,11 @@ async fn judge_all(store: &dyn Store) {
             arrival: unjudged.arrival,
             measured_at: unjudged.event.measured_at,
             late: judgement.late,
-            publication: policy.publication(&key(), &judgement.diagnosis),
+            outgoing: vec![policy.publication(&key(), &judgement.diagnosis)],
             diagnosis: judgement.diagnosis,
             announcement,
+            follow_up: vec![to_do()],
+            trace: vec![step(1), step(2), step(3)],
         };
         let bearing =
             BearingJudged { key: key(), judgements: vec![judged], state: judgement.state };
@@ -109,6 +135,8 @@ where
     a_gateway_may_count_anew(&*fresh().await).await;
     gaps_are_lost_in_the_end(&*fresh().await).await;
     judgements_are_remembered(&*fresh().await).await;
+    a_run_is_resumed_where_it_stood(&*fresh().await).await;
+    what_is_to_be_done_is_followed(&*fresh().await).await;
     an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
     the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
     refused_messages_do_not_pile_up(&*fresh().await).await;
@@ -186,6 +214,57 @@ async fn judgements_are_remembered(store: &dyn Store) {
     let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
     let recall = store.recall(&other).await.expect("recalled");
     assert_eq!(recall.memory, Memory::default(), "of this bearing only");
+}
+
+async fn a_run_is_resumed_where_it_stood(store: &dyn Store) {
+    put(store, &[event(1), event(2)]).await;
+    let id = event(1).event_id;
+    let checkpoint = async |node: &str, steps: &[TraceStep]| {
+        let stands = Checkpoint {
+            node: node.to_owned(),
+            state: "{\"tool_calls_count\":1}".to_owned(),
+            at: at(5.0),
+        };
+        store.checkpoint(id, &stands, steps).await.expect("noted");
+        stands
+    };
+    assert_eq!(store.trace(id).await.expect("read"), []);
+    checkpoint("reasoning", &[step(1)]).await;
+    // a step that is there already stays
+    let other = TraceStep { node: "other".to_owned(), ..step(1) };
+    let stands = checkpoint("tool_executor", &[other, step(2)]).await;
+    assert_eq!(store.trace(id).await.expect("read"), [step(1), step(2)]);
+    let waiting = store.unjudged(10).await.expect("read");
+    let checkpoints: Vec<_> =
+        waiting.into_iter().map(|unjudged| (unjudged.event, unjudged.checkpoint)).collect();
+    assert_eq!(checkpoints, [(event(1), Some(stands)), (event(2), None)]);
+    judge_all(store).await;
+    assert_eq!(store.trace(id).await.expect("read"), [step(1), step(2), step(3)]);
+    assert_eq!(store.trace(event(2).event_id).await.expect("read").len(), 3);
+    // judged: nothing to resume
+    put(store, &[event(1), event(3)]).await;
+    let waiting = store.unjudged(10).await.expect("read");
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].checkpoint, None);
+}
+
+async fn what_is_to_be_done_is_followed(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let id = event(1).event_id;
+    assert_eq!(store.follow_up(id).await.expect("read"), [to_do()]);
+    let done = FollowUp {
+        state: FollowUpState::Done,
+        by: Some("kim".to_owned()),
+        at: Some(at(60.0)),
+        note: Some("재고 있음".to_owned()),
+        ..to_do()
+    };
+    assert!(store.follow(id, std::slice::from_ref(&done)).await.expect("written"));
+    assert_eq!(store.follow_up(id).await.expect("read"), [done]);
+    let unknown = event(9).event_id;
+    assert!(!store.follow(unknown, &[to_do()]).await.expect("asked"));
+    assert_eq!(store.follow_up(unknown).await.expect("read"), []);
 }
 
 async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {

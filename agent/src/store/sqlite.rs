@@ -19,8 +19,8 @@ use sqlx::{Row, SqlitePool};
 use uuid::Uuid;
 
 use super::{
-    Alarm, Announcement, Backlog, BearingJudged, Claimed, GatewayState, Incoming, Outcome, Recall,
-    Store, StoreError, Stored, Unjudged,
+    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, GatewayState,
+    Incoming, Outcome, Recall, Store, StoreError, Stored, TraceStep, Unjudged,
 };
 use crate::progress::BearingKey;
 
@@ -29,6 +29,7 @@ mod gateways;
 mod intake;
 mod judging;
 mod outbox;
+mod runs;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -135,6 +136,27 @@ impl Store for SqliteStore {
 
     async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, StoreError> {
         judging::diagnosis(&self.reader, event_id).await
+    }
+
+    async fn checkpoint(
+        &self,
+        event_id: EventId,
+        checkpoint: &Checkpoint,
+        steps: &[TraceStep],
+    ) -> Result<(), StoreError> {
+        runs::checkpoint(&self.writer, event_id, checkpoint, steps).await
+    }
+
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError> {
+        runs::trace(&self.reader, event_id).await
+    }
+
+    async fn follow_up(&self, event_id: EventId) -> Result<Vec<FollowUp>, StoreError> {
+        runs::follow_up(&self.reader, event_id).await
+    }
+
+    async fn follow(&self, event_id: EventId, actions: &[FollowUp]) -> Result<bool, StoreError> {
+        runs::follow(&self.writer, event_id, actions).await
     }
 
     async fn alarms_to_repeat(

@@ -6,19 +6,27 @@ use pdm_shared::fault::Fault;
 use pdm_shared::id::EventId;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 
-use super::{alarms, json_of, outbox, time_of, to_json, to_word, word_of};
+use super::{alarms, json_of, outbox, runs, time_of, to_json, to_word, word_of};
 use crate::progress::BearingKey;
 use crate::store::{BearingJudged, Judged, Recall, StoreError, Unjudged};
 
 pub(super) async fn unjudged(pool: &SqlitePool, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
     let rows = sqlx::query(
-        "SELECT arrival, payload FROM events WHERE judged = 0 ORDER BY arrival LIMIT ?",
+        "SELECT arrival, payload, node, state, updated_at_ms
+         FROM events LEFT JOIN checkpoints USING (event_id)
+         WHERE judged = 0 ORDER BY arrival LIMIT ?",
     )
     .bind(limit)
     .fetch_all(pool)
     .await?;
     rows.iter()
-        .map(|row| Ok(Unjudged { arrival: row.get(0), event: json_of("an event", row.get(1))? }))
+        .map(|row| {
+            Ok(Unjudged {
+                arrival: row.get("arrival"),
+                event: json_of("an event", row.get("payload"))?,
+                checkpoint: runs::checkpoint_of(row)?,
+            })
+        })
         .collect()
 }
 
@@ -87,11 +95,16 @@ async fn save_one(
         .bind(judged.arrival)
         .execute(&mut *connection)
         .await?;
+    let event_id = judged.diagnosis.event_id;
+    runs::drop_checkpoint(connection, event_id).await?;
     if !remember(connection, key, judged).await? {
         // judged before: whatever left because of it left then
         return Ok(());
     }
-    outbox::insert(connection, &judged.publication, judged.diagnosis.judged_at).await?;
+    runs::add_steps(connection, event_id, &judged.trace).await?;
+    for row in &judged.outgoing {
+        outbox::insert(connection, row, judged.diagnosis.judged_at).await?;
+    }
     if let Some(announcement) = &judged.announcement {
         alarms::write(connection, key, announcement).await?;
     }
@@ -109,8 +122,9 @@ async fn remember(
         "INSERT INTO pdm_agent_memory
              (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late,
               fault_type, fault_stage, risk_level, degradation_speed, rul_hours, rul_assessment,
-              recommendation_ko, recommendation_en, uncertainty, tool_use, diagnosis)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              recommendation_ko, recommendation_en, uncertainty, tool_use, follow_up_actions,
+              diagnosis)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (event_id) DO NOTHING",
     )
     .bind(diagnosis.event_id.0.as_bytes().as_slice())
@@ -130,6 +144,7 @@ async fn remember(
     .bind(&diagnosis.recommendation.en)
     .bind(to_json("an uncertainty", &diagnosis.uncertainty)?)
     .bind(to_json("the tools", &diagnosis.tools)?)
+    .bind(to_json("follow-up actions", &judged.follow_up)?)
     .bind(to_json("a diagnosis", diagnosis)?)
     .execute(connection)
     .await?;
