@@ -101,9 +101,9 @@ pub(crate) fn broker_lost(address: &BrokerAddress, down: &Down) {
     }
 }
 
-/// An event left.
-pub(crate) fn event_sent() {
-    counter!("pdm_edge_published_events_total").increment(1);
+/// Events left.
+pub(crate) fn events_sent(count: u64) {
+    counter!("pdm_edge_published_events_total").increment(count);
 }
 
 /// The broker took events.

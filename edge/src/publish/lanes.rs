@@ -16,6 +16,8 @@ pub(super) struct Lanes {
     /// Next number of what is measured now.
     live: u64,
     budget: Option<Budget>,
+    /// How often rows were called back.
+    revision: u64,
 }
 
 /// Which lane rows came from.
@@ -35,7 +37,7 @@ impl Lanes {
     ) -> Self {
         let live_from = last_sequence + 1;
         let budget = per_s.map(|per_s| Budget::new(f64::from(per_s), now));
-        Self { order, backlog: 0, live_from, live: live_from, budget }
+        Self { order, backlog: 0, live_from, live: live_from, budget, revision: 0 }
     }
 
     /// The lane to read next and how many rows of it may be sent, at most `room`; `last_sequence`
@@ -79,9 +81,15 @@ impl Lanes {
 
     /// A row must be sent again: it joins the backlog.
     pub(super) fn call_back(&mut self, sequence: u64) {
+        self.revision += 1;
         let is_done = self.backlog >= self.live_from;
         self.backlog = if is_done { sequence } else { self.backlog.min(sequence) };
         self.live_from = self.live_from.max(self.live);
+    }
+
+    /// Changes when rows are called back: what was asked before is then out of date.
+    pub(super) const fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// A lane had no rows up to `last_sequence`.

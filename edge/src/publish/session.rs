@@ -16,9 +16,13 @@ use crate::event_log;
 use crate::settings::BrokerAddress;
 use crate::spool::{Disposition, SpoolError};
 
+mod acknowledging;
+mod ahead;
 mod sending;
 mod taking;
 
+use acknowledging::{Writing, written};
+use ahead::Ahead;
 use sending::Stop;
 
 /// How long a broker may take events without acknowledging any. Chosen: three probes of the
@@ -58,9 +62,11 @@ pub(super) struct Session<'a> {
     publisher: &'a Publisher,
     address: &'a BrokerAddress,
     in_flight: InFlight<Item>,
-    /// Numbers in flight or acknowledged and not written yet: not to be read again.
+    /// Numbers read ahead, in flight, or acknowledged and not written yet: not to be read again.
     busy: HashSet<u64>,
+    ahead: Ahead,
     taken: Vec<u64>,
+    writing: Option<Writing>,
     taken_since: Option<Instant>,
     next_state: u64,
     states_at: Option<Instant>,
@@ -89,7 +95,9 @@ impl<'a> Session<'a> {
             address,
             in_flight: InFlight::default(),
             busy: HashSet::new(),
+            ahead: Ahead::default(),
             taken: Vec::new(),
+            writing: None,
             taken_since: None,
             next_state: 0,
             states_at: None,
@@ -195,15 +203,13 @@ impl<'a> Session<'a> {
                         }
                     }
                 }
+                found = self.ahead.found() => self.read(found, &mut lanes).await?,
+                outcome = written(&mut self.writing) => self.end_writing(outcome).await?,
                 _ = level.changed() => {}
                 () = tokio::time::sleep_until(wake) => {}
                 () = closing.cancelled(), if !closing.is_cancelled() => {}
             }
-            if self.taken.len() >= ACK_GROUP
-                || self.taken_since.is_some_and(|since| since.elapsed() >= ACK_DELAY)
-            {
-                self.write_taken().await?;
-            }
+            self.begin_writing_taken();
             if self.in_flight.len() > 0 && self.answered_at.elapsed() > ACK_PATIENCE {
                 let text = format!("no acknowledgement for {} s", ACK_PATIENCE.as_secs());
                 return Ok(End::Down(Down::Lost(text)));

@@ -132,11 +132,11 @@ async fn delete_oldest(
     step: i64,
 ) -> Result<u64, sqlx::Error> {
     let statement = if acknowledged {
-        "DELETE FROM event WHERE sequence IN
-             (SELECT sequence FROM event WHERE state = 1 ORDER BY sequence LIMIT ?)"
+        "DELETE FROM delivery WHERE sequence IN
+             (SELECT sequence FROM delivery WHERE state = 1 ORDER BY sequence LIMIT ?)"
     } else {
-        "DELETE FROM event WHERE sequence IN
-             (SELECT sequence FROM event WHERE state <> 1 ORDER BY sequence LIMIT ?)"
+        "DELETE FROM delivery WHERE sequence IN
+             (SELECT sequence FROM delivery WHERE state <> 1 ORDER BY sequence LIMIT ?)"
     };
     let done = sqlx::query(statement).bind(step).execute(&mut **tx).await?;
     Ok(done.rows_affected())
@@ -151,11 +151,11 @@ async fn expire(
     // rows are looked at from the lowest number on, so a clock that jumped back leaves a row that
     // is "too old" behind a younger one until that has gone: late, never wrong
     let statement = if acknowledged {
-        "DELETE FROM event WHERE spooled_ms < ? AND sequence IN
-             (SELECT sequence FROM event WHERE state = 1 ORDER BY sequence LIMIT ?)"
+        "DELETE FROM delivery WHERE spooled_ms < ? AND sequence IN
+             (SELECT sequence FROM delivery WHERE state = 1 ORDER BY sequence LIMIT ?)"
     } else {
-        "DELETE FROM event WHERE spooled_ms < ? AND sequence IN
-             (SELECT sequence FROM event WHERE state <> 1 ORDER BY sequence LIMIT ?)"
+        "DELETE FROM delivery WHERE spooled_ms < ? AND sequence IN
+             (SELECT sequence FROM delivery WHERE state <> 1 ORDER BY sequence LIMIT ?)"
     };
     let mut gone = 0;
     loop {

@@ -80,6 +80,9 @@ pub enum SpoolError {
         /// What was found.
         reason: String,
     },
+    /// A task ended in the middle of its work. Try again.
+    #[error("an operation of the spool was interrupted")]
+    Interrupted(#[from] tokio::task::JoinError),
     /// An event that cannot be written as JSON. A bug; the event is refused.
     #[error("an event cannot be written as JSON")]
     Json(#[source] serde_json::Error),
@@ -106,7 +109,10 @@ impl SpoolError {
     /// What the caller does.
     pub const fn disposition(&self) -> Disposition {
         match self {
-            Self::Beside { .. } | Self::Full { .. } | Self::Database { .. } => Disposition::Retry,
+            Self::Beside { .. }
+            | Self::Full { .. }
+            | Self::Database { .. }
+            | Self::Interrupted(_) => Disposition::Retry,
             Self::Damaged { .. } => Disposition::Repair,
             Self::Folder { .. }
             | Self::Locked { .. }

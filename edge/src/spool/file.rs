@@ -75,7 +75,7 @@ impl Files {
         migrate(path, &writer).await?;
         claim(path, &writer, gateway, first_sequence).await?;
         // the configuration or the broker may have changed since they were parked
-        sqlx::query("UPDATE event SET state = 0 WHERE state = 2")
+        sqlx::query("UPDATE delivery SET state = 0 WHERE state = 2")
             .execute(&writer)
             .await
             .map_err(failed)?;

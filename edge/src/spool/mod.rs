@@ -1,8 +1,9 @@
 //! The spool: every event on disk before anything else learns of it, until the agent has it.
 //!
 //! Between [`crate::pipeline`], which commits, and [`crate::publish`], which sends. One SQLite
-//! file (WAL, `synchronous=FULL`), format 1 (`migrations/0001_spool.sql`); a lock file beside it
-//! keeps a second program away, and a ledger file holds a mark that no sequence number reached yet.
+//! file (WAL, `synchronous=FULL`), format 2 (`migrations/`); a lock file beside it keeps a second
+//! program away, and a ledger file holds a mark that no sequence number reached yet. Payloads are
+//! written once (`event`); where each row stands is kept beside them (`delivery`).
 //!
 //! **A commit** ([`Spool::commit`]) is ONE transaction: sequence numbers, event rows, the retained
 //! state of each bearing, and the pipeline's memory (monitors, position in the source). So after a

@@ -18,7 +18,8 @@ impl Spool {
     pub async fn waiting(&self, lane: Lane, limit: usize) -> Result<Vec<Row>, SpoolError> {
         let files = self.files();
         let rows = sqlx::query(
-            "SELECT sequence, event_id, spooled_ms, site, equipment, bearing, payload FROM event
+            "SELECT sequence, event_id, event.spooled_ms, site, equipment, bearing, payload
+             FROM delivery CROSS JOIN event USING (sequence)
              WHERE state = 0 AND sequence >= ? AND sequence < ? ORDER BY sequence LIMIT ?",
         )
         .bind(lane.first.min(i64::MAX as u64).cast_signed())
@@ -43,14 +44,14 @@ impl Spool {
         let list = json_list(sequences);
         let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         let gone = if self.inner.settings.await_receipt {
-            "DELETE FROM event WHERE sequence IN (SELECT value FROM json_each(?))
+            "DELETE FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
                  AND sequence <= (SELECT stored_through FROM gateway)"
         } else {
-            "DELETE FROM event WHERE sequence IN (SELECT value FROM json_each(?))"
+            "DELETE FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))"
         };
         sqlx::query(gone).bind(&list).execute(&mut *tx).await.map_err(failed)?;
         sqlx::query(
-            "UPDATE event SET state = 1 WHERE sequence IN (SELECT value FROM json_each(?))",
+            "UPDATE delivery SET state = 1 WHERE sequence IN (SELECT value FROM json_each(?))",
         )
         .bind(&list)
         .execute(&mut *tx)
@@ -67,7 +68,7 @@ impl Spool {
     /// [`SpoolError`] if the file cannot be written.
     pub async fn park(&self, sequence: u64) -> Result<(), SpoolError> {
         let files = self.files();
-        sqlx::query("UPDATE event SET state = 2 WHERE sequence = ?")
+        sqlx::query("UPDATE delivery SET state = 2 WHERE sequence = ?")
             .bind(sequence.cast_signed())
             .execute(&files.writer)
             .await

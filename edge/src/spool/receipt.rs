@@ -31,8 +31,8 @@ impl Spool {
     pub async fn call_back_last(&self) -> Result<Option<u64>, SpoolError> {
         let files = self.files();
         let last: Option<i64> = sqlx::query_scalar(
-            "UPDATE event SET state = 0
-             WHERE sequence = (SELECT max(sequence) FROM event WHERE state = 1)
+            "UPDATE delivery SET state = 0
+             WHERE sequence = (SELECT max(sequence) FROM delivery WHERE state = 1)
              RETURNING sequence",
         )
         .fetch_optional(&files.writer)
@@ -76,7 +76,7 @@ impl Spool {
             .await
             .map_err(failed)?;
         let deleted = sqlx::query(
-            "DELETE FROM event WHERE state = 1 AND sequence <= ?
+            "DELETE FROM delivery WHERE state = 1 AND sequence <= ?
                  AND sequence NOT IN (SELECT value FROM json_each(?))",
         )
         .bind(stored)
@@ -86,7 +86,7 @@ impl Spool {
         .map_err(failed)?
         .rows_affected();
         let here: Vec<(i64, i64)> = sqlx::query_as(
-            "SELECT sequence, state FROM event WHERE sequence IN (SELECT value FROM json_each(?))
+            "SELECT sequence, state FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
              ORDER BY sequence",
         )
         .bind(&list)
@@ -94,7 +94,7 @@ impl Spool {
         .await
         .map_err(failed)?;
         sqlx::query(
-            "UPDATE event SET state = 0
+            "UPDATE delivery SET state = 0
              WHERE state = 1 AND sequence IN (SELECT value FROM json_each(?))",
         )
         .bind(&list)

@@ -20,7 +20,9 @@ const STEP: i64 = 16;
 
 #[derive(Debug, Default)]
 struct Salvaged {
-    rows: Vec<(Row, i64)>,
+    rows: Vec<Row>,
+    /// Rows that are not waiting. One that is missing here is sent again, which changes nothing.
+    elsewhere: Vec<(i64, i64)>,
     memory: Vec<(String, Vec<u8>)>,
     next_sequence: Option<i64>,
     counters: (i64, i64, i64),
@@ -36,7 +38,7 @@ pub(super) async fn replace(
 ) -> Result<Files, SpoolError> {
     let aside = set_aside(path, clock)?;
     let salvaged = read(&aside).await;
-    let highest = salvaged.rows.iter().map(|(row, _)| row.sequence).max().unwrap_or(0);
+    let highest = salvaged.rows.iter().map(|row| row.sequence).max().unwrap_or(0);
     let next = match salvaged.next_sequence {
         Some(next) => next.unsigned_abs().max(highest + 1),
         None => mark.max(highest + 1),
@@ -82,14 +84,18 @@ async fn read(aside: &Path) -> Salvaged {
     salvaged.memory =
         sqlx::query_as("SELECT key, value FROM memory").fetch_all(&pool).await.unwrap_or_default();
     read_rows(&pool, &mut salvaged.rows).await;
+    salvaged.elsewhere =
+        sqlx::query_as("SELECT sequence, state FROM delivery NOT INDEXED WHERE state <> 0")
+            .fetch_all(&pool)
+            .await
+            .unwrap_or_default();
     pool.close().await;
     salvaged
 }
 
-async fn read_rows(pool: &SqlitePool, rows: &mut Vec<(Row, i64)>) {
-    let up =
-        "SELECT *, state AS s FROM event NOT INDEXED WHERE sequence > ? ORDER BY sequence LIMIT ?";
-    let down = "SELECT *, state AS s FROM event NOT INDEXED WHERE sequence < ? ORDER BY sequence DESC LIMIT ?";
+async fn read_rows(pool: &SqlitePool, rows: &mut Vec<Row>) {
+    let up = "SELECT * FROM event NOT INDEXED WHERE sequence > ? ORDER BY sequence LIMIT ?";
+    let down = "SELECT * FROM event NOT INDEXED WHERE sequence < ? ORDER BY sequence DESC LIMIT ?";
     let mut low = 0;
     while let Some(last) = step(pool, up, low, rows).await {
         low = last;
@@ -101,8 +107,8 @@ async fn read_rows(pool: &SqlitePool, rows: &mut Vec<(Row, i64)>) {
         }
         high = last;
     }
-    rows.sort_by_key(|(row, _)| row.sequence);
-    rows.dedup_by_key(|(row, _)| row.sequence);
+    rows.sort_by_key(|row| row.sequence);
+    rows.dedup_by_key(|row| row.sequence);
 }
 
 /// Reads one step; the last number read, or `None` at the end or where the file breaks off.
@@ -110,7 +116,7 @@ async fn step(
     pool: &SqlitePool,
     statement: &'static str,
     from: i64,
-    rows: &mut Vec<(Row, i64)>,
+    rows: &mut Vec<Row>,
 ) -> Option<i64> {
     use sqlx::Row as _;
     let mut limit = STEP;
@@ -120,11 +126,11 @@ async fn step(
             Ok(found) => {
                 let last = found.last()?.try_get::<i64, _>("sequence").ok()?;
                 for row in &found {
-                    if let (Ok(state), Ok(event)) = (row.try_get("s"), outbox::read_row(row)) {
-                        // a payload with a wrong byte in it is not an event any more
-                        if serde_json::from_slice::<serde::de::IgnoredAny>(&event.payload).is_ok() {
-                            rows.push((event, state));
-                        }
+                    // a payload with a wrong byte in it is not an event any more
+                    if let Ok(event) = outbox::read_row(row)
+                        && serde_json::from_slice::<serde::de::IgnoredAny>(&event.payload).is_ok()
+                    {
+                        rows.push(event);
                     }
                 }
                 return Some(last);
@@ -137,22 +143,29 @@ async fn step(
 
 async fn write(files: &Files, salvaged: &Salvaged) -> Result<(), sqlx::Error> {
     let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await?;
-    for (row, state) in &salvaged.rows {
+    for row in &salvaged.rows {
         sqlx::query(
             "INSERT INTO event
-                 (sequence, event_id, spooled_ms, state, site, equipment, bearing, payload)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                 (sequence, event_id, spooled_ms, site, equipment, bearing, payload)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(row.sequence.cast_signed())
         .bind(row.event_id.0.as_bytes().as_slice())
         .bind(row.spooled_ms)
-        .bind(state)
         .bind(row.site.as_str())
         .bind(row.equipment.as_str())
         .bind(row.bearing.as_str())
         .bind(&row.payload)
         .execute(&mut *tx)
         .await?;
+    }
+    for (sequence, state) in &salvaged.elsewhere {
+        sqlx::query("UPDATE delivery SET state = ? WHERE sequence = ? AND ? IN (1, 2)")
+            .bind(state)
+            .bind(sequence)
+            .bind(state)
+            .execute(&mut *tx)
+            .await?;
     }
     for (key, value) in &salvaged.memory {
         sqlx::query("INSERT INTO memory (key, value) VALUES (?, ?)")

@@ -88,27 +88,4 @@ impl Session<'_> {
             Err(error) => self.recover(error).await,
         }
     }
-
-    /// Writes the PUBACKs to the spool; those that cannot be written now are kept for later.
-    pub(super) async fn write_taken(&mut self) -> Result<(), SpoolError> {
-        self.taken_since = None;
-        if self.taken.is_empty() {
-            return Ok(());
-        }
-        match self.publisher.spool.acknowledge(&self.taken).await {
-            Ok(()) => {
-                let count = self.taken.len() as u64;
-                event_log::events_acknowledged(count);
-                self.publisher.progress.send_modify(|progress| progress.acknowledged += count);
-                for sequence in self.taken.drain(..) {
-                    self.busy.remove(&sequence);
-                }
-                Ok(())
-            }
-            Err(error) => {
-                self.taken_since = Some(Instant::now());
-                self.recover(error).await
-            }
-        }
-    }
 }
