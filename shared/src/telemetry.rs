@@ -1,6 +1,11 @@
 //! Structured logs on standard error: text for people, JSON for collectors.
 
-use tracing_subscriber::EnvFilter;
+use std::str::FromStr as _;
+
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The form of a log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
@@ -13,15 +18,51 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging. `PDM_LOG` (such as `info,pdm_edge=debug`) wins over `default_filter`.
+/// Starts logging. `PDM_LOG` (such as `info,pdm_edge=debug`) wins over `default_filter`; what it
+/// cannot mean is said in the first line of the log, and the default stands.
 ///
 /// A second call changes nothing: the first subscriber stays.
 pub fn start(format: LogFormat, default_filter: &str) {
-    let filter = EnvFilter::try_from_env("PDM_LOG").unwrap_or_else(|_unset| default_filter.into());
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // a subscriber that is already there (tests, one process with both programs) is kept
-    let _kept = match format {
-        LogFormat::Text => builder.with_target(false).try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    let asked = std::env::var("PDM_LOG").ok();
+    let filter = asked.as_deref().map(Targets::from_str);
+    let targets = match &filter {
+        Some(Ok(targets)) => targets.clone(),
+        Some(Err(_)) | None => parsed(default_filter),
     };
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = match format {
+        LogFormat::Text => lines.with_target(false).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    };
+    // a subscriber that is already there (tests, one process with both programs) is kept
+    let _kept = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
+    if let Some(Err(error)) = filter {
+        tracing::warn!(value = asked, %error, default_filter, "PDM_LOG is not understood, expected levels such as info,pdm_edge=debug");
+    }
+}
+
+/// A filter from the configuration: what it cannot mean is `info`.
+fn parsed(filter: &str) -> Targets {
+    filter.parse().unwrap_or_else(|_not_a_filter| {
+        Targets::new().with_default(tracing::level_filters::LevelFilter::INFO)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_names_levels_by_module() {
+        let filter = parsed("warn,pdm_edge=debug");
+        assert!(filter.would_enable("pdm_edge::spool", &tracing::Level::DEBUG));
+        assert!(!filter.would_enable("rumqttc", &tracing::Level::INFO));
+    }
+
+    #[test]
+    fn a_filter_that_means_nothing_is_info() {
+        let filter = parsed("pdm_edge=loud");
+        assert!(filter.would_enable("pdm_edge", &tracing::Level::INFO));
+        assert!(!filter.would_enable("pdm_edge", &tracing::Level::DEBUG));
+    }
 }
