@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Receipt;
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
 use pdm_shared::id::{EventId, GatewayId, SiteId};
 use uuid::Uuid;
 
@@ -28,7 +29,7 @@ pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
     Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, FollowUp, FollowUpState, Judged,
-    Recall, TraceStep, Unjudged,
+    PastEvent, Recall, TraceStep, Unjudged,
 };
 pub use outbox::{Claimed, Outcome, Outgoing};
 
@@ -81,6 +82,18 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// The stored judgement of an event.
     async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, StoreError>;
+
+    /// A stored event.
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, StoreError>;
+
+    /// A bearing's windows measured no later than `until`, oldest first: the last `limit` of them,
+    /// without their spectra.
+    async fn history(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<PastEvent>, StoreError>;
 
     /// Notes where a run stands that is not finished, together with the `steps` that led there.
     /// A step that is stored already stays as it is.

@@ -8,7 +8,7 @@ use pdm_expert::judge;
 use pdm_expert::rules::Rules;
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, Presence, STATUS_SCHEMA};
-use pdm_shared::event::Event;
+use pdm_shared::event::{Event, Spectra, SpectrumLines};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -135,6 +135,7 @@ where
     a_gateway_may_count_anew(&*fresh().await).await;
     gaps_are_lost_in_the_end(&*fresh().await).await;
     judgements_are_remembered(&*fresh().await).await;
+    the_past_of_a_bearing_is_read_back(&*fresh().await).await;
     a_run_is_resumed_where_it_stood(&*fresh().await).await;
     what_is_to_be_done_is_followed(&*fresh().await).await;
     an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
@@ -265,6 +266,29 @@ async fn what_is_to_be_done_is_followed(store: &dyn Store) {
     let unknown = event(9).event_id;
     assert!(!store.follow(unknown, &[to_do()]).await.expect("asked"));
     assert_eq!(store.follow_up(unknown).await.expect("read"), []);
+}
+
+async fn the_past_of_a_bearing_is_read_back(store: &dyn Store) {
+    let lines = SpectrumLines { df_hz: 1.0, unit: "g".to_owned(), amplitude: vec![0.5; 4] };
+    let spectra = Some(Spectra { envelope: lines.clone(), acceleration: lines });
+    let events: Vec<Event> =
+        (1..=6).map(|n| Event { spectra: spectra.clone(), ..event(n) }).collect();
+    put(store, &events[..4]).await;
+    judge_all(store).await;
+    put(store, &events[4..]).await;
+    let read = store.event(events[2].event_id).await.expect("read");
+    assert_eq!(read.as_ref(), Some(&events[2]), "an event with its spectra");
+    assert_eq!(store.event(event(99).event_id).await.expect("read"), None);
+    let until = events[4].measured_at;
+    let past = store.history(&key(), until, 3).await.expect("read");
+    let bare: Vec<Event> =
+        events[2..5].iter().map(|event| Event { spectra: None, ..event.clone() }).collect();
+    let read: Vec<Event> = past.iter().map(|past| past.event.clone()).collect();
+    assert_eq!(read, bare, "the last three up to then, oldest first");
+    let risks: Vec<_> = past.iter().map(|past| past.judged.map(|judged| judged.risk)).collect();
+    assert_eq!(risks, [Some(RiskLevel::Warning), Some(RiskLevel::Warning), None]);
+    let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    assert_eq!(store.history(&other, until, 3).await.expect("read"), []);
 }
 
 async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {

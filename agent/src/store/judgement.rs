@@ -1,6 +1,6 @@
 //! What a judgement starts from, and everything that is written because of it.
 
-use pdm_expert::case::{BearingState, Memory};
+use pdm_expert::case::{BearingState, Memory, Remembered};
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
@@ -21,6 +21,15 @@ pub struct Unjudged {
     pub event: Event,
     /// Where its run stood when the process that judged it ended, if it had begun.
     pub checkpoint: Option<Checkpoint>,
+}
+
+/// A window of a bearing's past.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastEvent {
+    /// The event, without its spectra.
+    pub event: Event,
+    /// What was judged of it, if it was.
+    pub judged: Option<Remembered>,
 }
 
 /// Where a run stands that is not finished.

@@ -11,6 +11,8 @@ use async_trait::async_trait;
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Receipt;
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
+use pdm_shared::fault::Fault;
 use pdm_shared::id::{EventId, GatewayId, SiteId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,12 +22,13 @@ use uuid::Uuid;
 
 use super::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, GatewayState,
-    Incoming, Outcome, Recall, Store, StoreError, Stored, TraceStep, Unjudged,
+    Incoming, Outcome, PastEvent, Recall, Store, StoreError, Stored, TraceStep, Unjudged,
 };
 use crate::progress::BearingKey;
 
 mod alarms;
 mod gateways;
+mod history;
 mod intake;
 mod judging;
 mod outbox;
@@ -138,6 +141,19 @@ impl Store for SqliteStore {
         judging::diagnosis(&self.reader, event_id).await
     }
 
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, StoreError> {
+        history::event(&self.reader, event_id).await
+    }
+
+    async fn history(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<PastEvent>, StoreError> {
+        history::history(&self.reader, key, until, limit).await
+    }
+
     async fn checkpoint(
         &self,
         event_id: EventId,
@@ -234,6 +250,10 @@ where
     T::Err: std::fmt::Display,
 {
     word.parse().map_err(|error: T::Err| StoreError::Content { what, reason: error.to_string() })
+}
+
+fn fault_of(word: &str) -> Result<Fault, StoreError> {
+    json_of("a fault", &format!("\"{word}\""))
 }
 
 fn json_of<T: DeserializeOwned>(what: &'static str, text: &str) -> Result<T, StoreError> {

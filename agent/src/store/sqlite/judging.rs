@@ -6,7 +6,7 @@ use pdm_shared::fault::Fault;
 use pdm_shared::id::EventId;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 
-use super::{alarms, json_of, outbox, runs, time_of, to_json, to_word, word_of};
+use super::{alarms, fault_of, json_of, outbox, runs, time_of, to_json, to_word, word_of};
 use crate::progress::BearingKey;
 use crate::store::{BearingJudged, Judged, Recall, StoreError, Unjudged};
 
@@ -50,10 +50,7 @@ pub(super) async fn recall(pool: &SqlitePool, key: &BearingKey) -> Result<Recall
                 measured_at: time_of(row.get(0))?,
                 risk: word_of("a risk", row.get(1))?,
                 stage: u8::try_from(row.get::<i64, _>(2)).unwrap_or(0),
-                fault: row
-                    .get::<Option<&str>, _>(3)
-                    .map(|word| json_of::<Fault>("a fault", &format!("\"{word}\"")))
-                    .transpose()?,
+                fault: row.get::<Option<&str>, _>(3).map(fault_of).transpose()?,
             })
         })
         .collect::<Result<_, StoreError>>()?;
