@@ -8,6 +8,7 @@ pub mod cli;
 pub mod knowledge;
 pub mod mcp;
 pub mod progress;
+pub mod report;
 pub mod service;
 pub mod settings;
 pub mod store;
