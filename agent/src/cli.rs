@@ -13,6 +13,7 @@ pub mod run;
 pub mod tools;
 
 mod failure;
+pub mod place;
 
 /// Judges bearing events and tells people: intake, judgement in five thoughts, notification.
 #[derive(Debug, Parser)]

@@ -19,9 +19,11 @@ pub mod embed;
 pub mod glossary;
 pub mod ingest;
 pub mod judgement;
+pub mod keeper;
 pub mod lookup;
 pub mod pdf;
 pub mod settings;
+pub mod shipped;
 pub mod store;
 pub mod words;
 
@@ -31,7 +33,7 @@ use pdm_shared::diagnosis::Diagnosis;
 
 pub use chunk::{Chunk, Collection, DocType};
 pub use document::Section;
-pub use settings::KnowledgeSettings;
+pub use settings::{KnowledgeFile, KnowledgeSettings};
 pub use store::{Filter, Hit};
 
 use embed::{EmbedError, Embedder, Passage};
@@ -73,6 +75,17 @@ pub enum KnowledgeError {
     },
 }
 
+impl KnowledgeError {
+    /// Whether the same may work later: a store or an embedding endpoint is away.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(StoreError::Unavailable { .. })
+                | Self::Embed(EmbedError::Unavailable { .. })
+        )
+    }
+}
+
 /// Which of the two searches answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -98,9 +111,20 @@ impl Knowledge {
     /// # Errors
     /// [`KnowledgeError::Store`] if it cannot be opened, [`KnowledgeError::Secret`].
     pub async fn open(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
+        let knowledge = Self::connect(settings).await?;
+        knowledge.store.prepare().await?;
+        Ok(knowledge)
+    }
+
+    /// As [`Knowledge::open`], but a server that is away is no error yet: its collections are made
+    /// by [`keeper::Keeper`] when it is there.
+    ///
+    /// # Errors
+    /// As [`Knowledge::open`], for what no waiting heals.
+    pub async fn connect(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
         let embedder = settings.embedder()?;
         let store = settings.store(embedder.dimensions()).await?;
-        Self::new(store, embedder).await
+        Ok(Self { store, embedder })
     }
 
     /// A knowledge base on a store and an embedder that exist; creates the collections.
@@ -183,6 +207,24 @@ impl Knowledge {
     /// Store and embedding.
     pub async fn add_judgement(&self, diagnosis: &Diagnosis) -> Result<bool, KnowledgeError> {
         self.put(vec![judgement::chunk(diagnosis)]).await
+    }
+
+    /// Stores judgements in `analysis_history`, all or none; one that stood there is replaced.
+    ///
+    /// # Errors
+    /// Store and embedding.
+    pub async fn add_judgements(&self, diagnoses: &[Diagnosis]) -> Result<(), KnowledgeError> {
+        // judged twice in one batch: the later judgement holds
+        let chunks: std::collections::BTreeMap<String, Chunk> = diagnoses
+            .iter()
+            .map(|diagnosis| {
+                let chunk = judgement::chunk(diagnosis);
+                (chunk.document.clone(), chunk)
+            })
+            .collect();
+        let documents: Vec<String> = chunks.keys().cloned().collect();
+        let points = self.points(chunks.into_values().collect()).await?;
+        Ok(self.store.replace(Collection::AnalysisHistory, &documents, points).await?)
     }
 
     /// How many chunks a collection holds.

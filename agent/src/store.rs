@@ -8,10 +8,11 @@
 
 use async_trait::async_trait;
 use pdm_shared::clock::Timestamp;
-use pdm_shared::delivery::Receipt;
+use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::id::{EventId, GatewayId, SiteId};
+use pdm_shared::id::{EquipmentId, EventId, GatewayId, SiteId};
+use pdm_shared::risk::RiskLevel;
 use uuid::Uuid;
 
 use crate::progress::BearingKey;
@@ -130,6 +131,21 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
         expected: Option<Uuid>,
         announcement: &Announcement,
+    ) -> Result<bool, StoreError>;
+
+    /// The bearings of a machine, on whatever site, and how each stands; one that waits for its
+    /// first judgement is Normal.
+    async fn bearings_of(
+        &self,
+        equipment: &EquipmentId,
+    ) -> Result<Vec<(BearingKey, RiskLevel)>, StoreError>;
+
+    /// Writes a notification that belongs to no alarm. The same `notification_id` again changes
+    /// nothing. Tells whether it was written.
+    async fn tell(
+        &self,
+        notification: &Notification,
+        outgoing: &[Outgoing],
     ) -> Result<bool, StoreError>;
 
     /// Claims due rows of a lane in their order; a claim ends by [`Store::settle`] or by itself.

@@ -174,6 +174,8 @@ pub enum NotificationReason {
     Cleared,
     /// A gateway went silent.
     Silent,
+    /// Somebody has something to say to staff: a tool's call, not a change of risk.
+    Message,
 }
 
 /// Staff has seen it.

@@ -7,10 +7,11 @@ use std::time::Duration;
 use pdm_shared::exit::{Exit, Failure};
 
 use super::failure;
+use crate::knowledge::Knowledge;
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
-use crate::service::{StartError, install_cryptography, open_store};
+use crate::service::{StartError, install_cryptography, open_store, tooling};
 use crate::settings::AgentSettings;
 
 /// How long each connection may take.
@@ -50,8 +51,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     mqtt::options(&settings.broker, &settings.broker.client_id)
         .map_err(|error| failure::start(error.into()))?;
     crate::service::channels(&settings.notify).map_err(failure::start)?;
+    settings
+        .http
+        .token()
+        .map_err(|source| failure::start(StartError::Secret { key: "http.token", source }))?;
     let mut findings =
         vec![Finding { what: format!("configuration {}", args.config.display()), wrong: None }];
+    findings.push(tools(&settings)?);
     if !args.offline {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -74,6 +80,18 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Err(Failure::new(Exit::Unavailable, error).into())
 }
 
+/// A tool that is wrong is left out by the agent; here it is a bad configuration.
+fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
+    let (runtime, problems) =
+        tooling::runtime(&settings.tools, None, None).map_err(failure::start)?;
+    if let Some(first) = problems.first() {
+        let error = anyhow::anyhow!("{first} ({} problems in all)", problems.len());
+        return Err(Failure::new(Exit::Config, error));
+    }
+    let count = runtime.catalogue().current().names().len();
+    Ok(Finding { what: format!("{count} tools"), wrong: None })
+}
+
 async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     let store = match open_store(&settings.store).await {
@@ -84,6 +102,9 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
         Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
     };
     findings.push(Finding { what: format!("store {:?}", settings.store), wrong: store });
+    let knowledge =
+        async { Knowledge::open(&settings.knowledge).await.err().map(|error| error.to_string()) };
+    findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });
     findings.push(Finding {
         what: format!("broker {}:{}", settings.broker.host, settings.broker.port),
         wrong: in_time(broker(settings)).await,

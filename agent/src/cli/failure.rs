@@ -3,6 +3,8 @@
 use pdm_shared::config::ConfigError;
 use pdm_shared::exit::{Exit, Failure};
 
+use crate::knowledge::KnowledgeError;
+use crate::knowledge::document::DocumentError;
 use crate::service::StartError;
 use crate::store::StoreError;
 
@@ -24,8 +26,25 @@ pub(super) fn store(error: StoreError) -> Failure {
 pub(super) fn start(error: StartError) -> Failure {
     let exit = match error {
         StartError::Store(error) => return store(error),
-        StartError::Broker(_) | StartError::Email(_) | StartError::Webhook(_) => Exit::Config,
+        StartError::Knowledge(error) => return knowledge(error),
+        StartError::Broker(_)
+        | StartError::Email(_)
+        | StartError::Webhook(_)
+        | StartError::Secret { .. }
+        | StartError::Open(_) => Exit::Config,
         StartError::Http { .. } => Exit::Unavailable,
+    };
+    Failure::new(exit, error)
+}
+
+/// A knowledge base that does not do what was asked.
+pub(super) fn knowledge(error: KnowledgeError) -> Failure {
+    let exit = match &error {
+        KnowledgeError::Document(DocumentError::Unreadable { .. }) => Exit::NoInput,
+        KnowledgeError::Document(_) => Exit::BadInput,
+        KnowledgeError::Store(_) | KnowledgeError::Embed(_) => Exit::Unavailable,
+        KnowledgeError::Secret { .. } => Exit::Config,
+        KnowledgeError::EmptyQuery { .. } => Exit::Usage,
     };
     Failure::new(exit, error)
 }

@@ -1,19 +1,19 @@
 //! `pdm-agent knowledge`: fill the knowledge base, search it, look things up.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use pdm_shared::exit::{Exit, Failure};
 use serde_json::{Value, json};
 
 use super::failure;
-use crate::knowledge::document::DocumentError;
 use crate::knowledge::ingest::Ingested;
+use crate::knowledge::settings::StoreChoice;
 use crate::knowledge::{
-    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeError,
-    KnowledgeSettings,
+    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
 };
+use crate::settings::AgentSettings;
 
 /// Arguments of `knowledge`.
 #[derive(Debug, clap::Args)]
@@ -30,12 +30,12 @@ pub struct Args {
     /// What to do
     #[command(subcommand)]
     action: Action,
-    /// The embedded store's file
-    #[arg(long, global = true, value_name = "FILE", default_value = "knowledge.db")]
-    store: PathBuf,
-    /// `[knowledge]` settings in a file of their own, instead of --store: Qdrant, another embedding
-    #[arg(long, global = true, value_name = "FILE", conflicts_with = "store")]
-    settings: Option<PathBuf>,
+    /// The embedded store's file [default: the configuration's, else knowledge.db]
+    #[arg(long, global = true, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// The configuration, whose [knowledge] names store and embedding
+    #[arg(long, global = true, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
+    config: Option<PathBuf>,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -103,24 +103,24 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn settings(args: &Args) -> Result<KnowledgeSettings, Failure> {
-    match &args.settings {
-        None => Ok(KnowledgeSettings::embedded(&args.store)),
-        Some(path) => {
-            let typed: KnowledgeSettings =
-                pdm_shared::config::read(path).map_err(failure::config)?;
-            let folder = path.parent().unwrap_or(std::path::Path::new(""));
-            typed.meant(path, folder).map_err(failure::config)
-        }
+    let mut settings = match &args.config {
+        Some(path) => AgentSettings::read(path).map_err(failure::config)?.knowledge,
+        None => KnowledgeSettings::embedded_in(Path::new("")),
+    };
+    if let Some(file) = &args.store {
+        settings.store = StoreChoice::Sqlite(file.clone());
     }
+    Ok(settings)
 }
 
 async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> {
-    let knowledge = Knowledge::open(settings).await.map_err(failed)?;
+    let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
     match &args.action {
         Action::Ingest { paths, collection } => {
             let mut files = Vec::new();
             for path in paths {
-                files.extend(knowledge.ingest(path, *collection).await.map_err(failed)?);
+                files
+                    .extend(knowledge.ingest(path, *collection).await.map_err(failure::knowledge)?);
             }
             told_files(&files, args.json)
         }
@@ -135,10 +135,10 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
                 Some(at) => knowledge.search(*at, query, &filter, *top_k).await,
                 None => knowledge.search_all(query, &filter, *top_k).await,
             };
-            told_hits(&hits.map_err(failed)?, args.json)
+            told_hits(&hits.map_err(failure::knowledge)?, args.json)
         }
         Action::Section { document, number } => {
-            let found = knowledge.section(document, number).await.map_err(failed)?;
+            let found = knowledge.section(document, number).await.map_err(failure::knowledge)?;
             let entries = found.iter().map(|found| {
                 let shown = found.section.whole();
                 let fields = json!({"section": found.section, "source": found.chunk.citation()});
@@ -147,7 +147,7 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
             told(entries.collect(), args.json)
         }
         Action::Title { title, top_k } => {
-            let found = knowledge.title(title, *top_k).await.map_err(failed)?;
+            let found = knowledge.title(title, *top_k).await.map_err(failure::knowledge)?;
             let entries = found.iter().map(|found| {
                 let section = found.section.as_ref();
                 let place =
@@ -223,15 +223,4 @@ fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
         }
     }
     Ok(if is_empty { Exit::NoInput } else { Exit::Ok })
-}
-
-fn failed(error: KnowledgeError) -> Failure {
-    let exit = match &error {
-        KnowledgeError::Document(DocumentError::Unreadable { .. }) => Exit::NoInput,
-        KnowledgeError::Document(_) => Exit::BadInput,
-        KnowledgeError::Store(_) | KnowledgeError::Embed(_) => Exit::Unavailable,
-        KnowledgeError::Secret { .. } => Exit::Config,
-        KnowledgeError::EmptyQuery { .. } => Exit::Usage,
-    };
-    Failure::new(exit, error)
 }

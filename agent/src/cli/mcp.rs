@@ -10,19 +10,19 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::failure;
-use super::tools::{Place, folder, tell};
+use super::place::Place;
 use crate::mcp::http::{Access, router};
 use crate::mcp::stdio;
-use crate::tools::{Catalogue, Runtime};
+use crate::tools::Runtime;
 
 /// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   pdm-agent mcp --config /etc/pdm/agent.toml
-  pdm-agent mcp --tools config/tools --knowledge knowledge.db --http 127.0.0.1:8090  # http://127.0.0.1:8090/mcp
+  pdm-agent mcp --knowledge knowledge.db --http 127.0.0.1:8090  # http://127.0.0.1:8090/mcp
 
-On an address other than loopback [tools.mcp] token must be set. A tool saved into the folder is
+On an address other than loopback [http] token must be set. A tool saved into the folder is
 live at once. Exit codes: 0 the client has gone or stopped, 69 address in use, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]
@@ -48,21 +48,19 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 async fn serve(place: &Place, http: Option<SocketAddr>) -> Result<(), Failure> {
-    let settings = place.settings()?;
+    let placed = place.read()?;
     let stop = pdm_shared::shutdown::on_signal().map_err(failure::runtime)?;
-    let (catalogue, problems) = Catalogue::open(folder(&settings)?);
-    tell(&problems);
-    let means = place.means(&settings).await?;
-    match catalogue.watch() {
+    let runtime = placed.runtime().await?;
+    match runtime.catalogue().watch() {
         Ok(watching) => drop(tokio::spawn(watching)),
         Err(error) => tracing::warn!(%error, "Tools are not reloaded while running."),
     }
-    let runtime = Arc::new(Runtime::new(catalogue, means));
     let Some(listen) = http else {
         let served = stdio::serve(runtime, stop.cancelled()).await;
         return served.map_err(|error| Failure::new(Exit::BadInput, error));
     };
-    let token = settings.token().map_err(|error| Failure::new(Exit::Config, error))?;
+    let token = placed.agent().map_or(Ok(None), |agent| agent.http.token());
+    let token = token.map_err(|error| Failure::new(Exit::Config, error))?;
     let access = Access::new(listen, token).map_err(|error| Failure::new(Exit::Config, error))?;
     listen_at(listen, runtime, access, stop).await
 }

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Subcommand;
 use pdm_shared::exit::{Exit, Failure};
@@ -11,26 +10,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::failure;
-use crate::knowledge::settings::StoreChoice;
-use crate::knowledge::{Knowledge, KnowledgeSettings};
-use crate::settings::AgentSettings;
-use crate::tools::settings::ToolSettings;
-use crate::tools::{Call, Catalogue, Means, Problem, Registry, Runtime, ToolError, ToolSpec};
-
-/// Where the tools stand and what their names stand for.
-#[derive(Debug, clap::Args)]
-pub struct Place {
-    /// The configuration, whose [tools] names folder, databases, hosts and servers
-    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]
-    config: Option<PathBuf>,
-    /// The tools' folder, instead of the configuration's
-    #[arg(long, value_name = "DIR", env = "PDM_TOOLS", global = true)]
-    tools: Option<PathBuf>,
-    /// The knowledge base's file (`pdm-agent knowledge ingest` fills it); without it the search
-    /// tools are refused
-    #[arg(long, value_name = "FILE", env = "PDM_KNOWLEDGE", global = true)]
-    knowledge: Option<PathBuf>,
-}
+use super::place::Place;
+use crate::tools::{Call, Registry, ToolError, ToolSpec};
 
 /// Arguments of `tools`.
 #[derive(Debug, clap::Args)]
@@ -88,75 +69,29 @@ enum What {
     },
 }
 
-/// The folder that is taken where nothing names one.
+/// The folder that `validate` takes where nothing names one.
 const DEFAULT_FOLDER: &str = "config/tools";
-
-impl Place {
-    /// The settings, with the folder that the command line names.
-    pub(super) fn settings(&self) -> Result<ToolSettings, Failure> {
-        let mut settings = match &self.config {
-            Some(path) => AgentSettings::read(path).map_err(failure::config)?.tools,
-            None => ToolSettings::default(),
-        };
-        if self.tools.is_some() {
-            settings.folder.clone_from(&self.tools);
-        }
-        settings.folder.get_or_insert_with(|| PathBuf::from(DEFAULT_FOLDER));
-        Ok(settings)
-    }
-
-    /// What the executors work with: what `settings` name, and the knowledge base.
-    pub(super) async fn means(&self, settings: &ToolSettings) -> Result<Means, Failure> {
-        let mut means = settings.means().map_err(|error| Failure::new(Exit::Config, error))?;
-        if let Some(file) = &self.knowledge {
-            if !file.is_file() {
-                let error = anyhow::anyhow!("{}: no such knowledge base", file.display());
-                return Err(Failure::new(Exit::NoInput, error));
-            }
-            let store = StoreChoice::Sqlite(file.clone());
-            let wanted = KnowledgeSettings { store, ..KnowledgeSettings::default() };
-            let knowledge = Knowledge::open(&wanted).await;
-            let knowledge = knowledge.map_err(|error| Failure::new(Exit::Unavailable, error))?;
-            means.knowledge = Some(Arc::new(knowledge));
-        }
-        Ok(means)
-    }
-}
-
-/// The folder that the settings name.
-pub(super) fn folder(settings: &ToolSettings) -> Result<&Path, Failure> {
-    let folder = settings.folder.as_deref().unwrap_or(Path::new(DEFAULT_FOLDER));
-    if folder.is_dir() {
-        return Ok(folder);
-    }
-    let error = anyhow::anyhow!("{}: no such folder of tools (--tools DIR)", folder.display());
-    Err(Failure::new(Exit::NoInput, error))
-}
 
 /// Runs the command.
 ///
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let settings = args.place.settings()?;
     let mut out = std::io::stdout().lock();
     match &args.what {
         What::Validate { dir } => {
-            let folder = match dir {
-                Some(dir) => {
-                    folder(&ToolSettings { folder: Some(dir.clone()), ..settings })?.to_owned()
-                }
-                None => folder(&settings)?.to_owned(),
-            };
-            validate(&folder, &mut out)
+            let placed = args.place.read()?;
+            let folder = dir.as_deref().or(placed.folder());
+            let folder = folder.unwrap_or(Path::new(DEFAULT_FOLDER));
+            validate(folder, &mut out)
         }
         What::List { tag } => {
-            let registry = right(&settings)?;
+            let registry = args.place.read()?.registry();
             list(&registry, tag.as_deref(), &mut out)?;
             Ok(Exit::Ok)
         }
         What::Describe { name } => {
-            let registry = right(&settings)?;
+            let registry = args.place.read()?.registry();
             let Some(spec) = registry.get(name) else {
                 return Err(unknown(name, &registry).into());
             };
@@ -165,26 +100,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             Ok(Exit::Ok)
         }
         What::Graph { dot } => {
-            let registry = right(&settings)?;
+            let registry = args.place.read()?.registry();
             let text = if *dot { registry.dot() } else { registry.graph() };
             out.write_all(text.as_bytes())?;
             Ok(Exit::Ok)
         }
         What::Call { name, arguments } => call(&args.place, name, arguments, &mut out),
-    }
-}
-
-/// The tools that are right; the others are told on standard error.
-fn right(settings: &ToolSettings) -> Result<Registry, Failure> {
-    let loaded = Registry::read(folder(settings)?);
-    tell(&loaded.problems);
-    Ok(loaded.registry)
-}
-
-#[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]
-pub(super) fn tell(problems: &[Problem]) {
-    for problem in problems {
-        eprintln!("refused: {problem}");
     }
 }
 
@@ -194,6 +115,10 @@ fn unknown(name: &str, registry: &Registry) -> Failure {
 }
 
 fn validate(folder: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if !folder.is_dir() {
+        let error = anyhow::anyhow!("{}: no such folder of tools", folder.display());
+        return Err(Failure::new(Exit::NoInput, error).into());
+    }
     let loaded = Registry::read(folder);
     for problem in &loaded.problems {
         writeln!(out, "{problem}")?;
@@ -248,12 +173,10 @@ fn call(place: &Place, name: &str, arguments: &str, out: &mut impl Write) -> any
     let arguments: Value = serde_json::from_str(arguments).map_err(|error| {
         Failure::new(Exit::Usage, anyhow::anyhow!("the arguments are not JSON: {error}"))
     })?;
-    let settings = place.settings()?;
-    let (catalogue, problems) = Catalogue::open(folder(&settings)?);
-    tell(&problems);
+    let placed = place.read()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(failure::runtime)?;
-    let runtime = Runtime::new(catalogue, tokio.block_on(place.means(&settings))?);
+    let runtime = tokio.block_on(placed.runtime())?;
     let call = Call { id: Uuid::now_v7().to_string(), tool: name.to_owned(), arguments };
     let answer = tokio.block_on(runtime.call(&call));
     match answer {

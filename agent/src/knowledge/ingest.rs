@@ -65,12 +65,34 @@ impl Knowledge {
         path: &Path,
         collection: Collection,
     ) -> Result<Outcome, KnowledgeError> {
-        let (from, at) = (path.to_owned(), collection);
-        // parsing a PDF is work: off the reactor
-        let read = tokio::task::spawn_blocking(move || read(&from, at)).await;
-        let document = read.unwrap_or_else(|_panicked| {
+        let from = path.to_owned();
+        self.ingest_read(path, move || read(&from, collection)).await
+    }
+
+    /// Ingests the content of a file called `name`; what has no front matter goes into
+    /// `collection`.
+    ///
+    /// # Errors
+    /// [`KnowledgeError`].
+    pub async fn ingest_bytes(
+        &self,
+        name: &Path,
+        bytes: Vec<u8>,
+        collection: Collection,
+    ) -> Result<Outcome, KnowledgeError> {
+        let called = name.to_owned();
+        self.ingest_read(name, move || parse(&called, bytes, collection)).await
+    }
+
+    /// Parsing a PDF is work: off the reactor.
+    async fn ingest_read(
+        &self,
+        name: &Path,
+        read: impl FnOnce() -> Result<Document, DocumentError> + Send + 'static,
+    ) -> Result<Outcome, KnowledgeError> {
+        let document = tokio::task::spawn_blocking(read).await.unwrap_or_else(|_panicked| {
             let reason = "the reader failed on it".to_owned();
-            Err(DocumentError::Pdf { path: path.display().to_string(), reason })
+            Err(DocumentError::Pdf { path: name.display().to_string(), reason })
         })?;
         self.ingest_document(&document).await
     }
@@ -97,25 +119,56 @@ impl Knowledge {
 /// # Errors
 /// [`DocumentError`].
 pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentError> {
-    match extension(path).as_deref() {
-        Some("md" | "markdown" | "txt") => Document::parse(path, &text(path)?, collection),
-        Some("pdf") => Document::parse(path, &pdf::text(path)?, collection),
-        _ => Err(DocumentError::Kind { path: path.display().to_string() }),
-    }
-}
-
-fn text(path: &Path) -> Result<String, DocumentError> {
-    check_size(path, MAX_TEXT_BYTES)?;
-    let bytes = std::fs::read(path).map_err(|source| unreadable(path, source))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-pub(super) fn check_size(path: &Path, limit: u64) -> Result<(), DocumentError> {
+    let kind = Kind::of(path)?;
+    let limit = kind.max_bytes();
     let bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
     if bytes > limit {
         return Err(DocumentError::TooLarge { path: path.display().to_string(), bytes, limit });
     }
-    Ok(())
+    let bytes = std::fs::read(path).map_err(|source| unreadable(path, source))?;
+    parse(path, bytes, collection)
+}
+
+/// Reads the content of a file called `name` as a document. Blocks: a PDF is work.
+///
+/// # Errors
+/// [`DocumentError`].
+pub fn parse(
+    name: &Path,
+    bytes: Vec<u8>,
+    collection: Collection,
+) -> Result<Document, DocumentError> {
+    match Kind::of(name)? {
+        Kind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
+        Kind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
+    }
+}
+
+/// Largest content of any kind, bytes.
+pub const MAX_BYTES: u64 = pdf::MAX_BYTES;
+
+/// What a file's name says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Pdf,
+}
+
+impl Kind {
+    fn of(name: &Path) -> Result<Self, DocumentError> {
+        match extension(name).as_deref() {
+            Some("md" | "markdown" | "txt") => Ok(Self::Text),
+            Some("pdf") => Ok(Self::Pdf),
+            _ => Err(DocumentError::Kind { path: name.display().to_string() }),
+        }
+    }
+
+    const fn max_bytes(self) -> u64 {
+        match self {
+            Self::Text => MAX_TEXT_BYTES,
+            Self::Pdf => pdf::MAX_BYTES,
+        }
+    }
 }
 
 pub(super) fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
@@ -150,7 +203,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Doc
         }
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&path, depth + 1, found)?;
-        } else if matches!(extension(&path).as_deref(), Some("md" | "markdown" | "txt" | "pdf")) {
+        } else if Kind::of(&path).is_ok() {
             found.push(path);
         }
     }

@@ -12,10 +12,10 @@ use std::time::Duration;
 use oxidize_pdf::parser::{PdfDocument, PdfReader};
 
 use super::document::DocumentError;
-use super::ingest::{check_size, unreadable};
+use super::ingest::unreadable;
 
 /// Largest file, bytes. Chosen: a scanned manual of some hundred pages.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Most pages.
 const MAX_PAGES: u32 = 2000;
@@ -24,13 +24,11 @@ const MAX_PAGES: u32 = 2000;
 /// the parser returns.
 const MAX_TIME: Duration = Duration::from_mins(1);
 
-/// The text of all pages, as Markdown with a section for each.
+/// The text of all pages of the file called `path`, as Markdown with a section for each.
 ///
 /// # Errors
-/// [`DocumentError::Pdf`] with the parser's words; unreadable, too large, empty.
-pub fn text(path: &Path) -> Result<String, DocumentError> {
-    check_size(path, MAX_BYTES)?;
-    let bytes = std::fs::read(path).map_err(|source| unreadable(path, source))?;
+/// [`DocumentError::Pdf`] with the parser's words; empty.
+pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     let bad = |reason: String| DocumentError::Pdf { path: path.display().to_string(), reason };
     let (done, result) = sync_channel(1);
     std::thread::Builder::new()

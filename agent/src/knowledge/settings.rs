@@ -2,8 +2,9 @@
 //!
 //! ```toml
 //! [knowledge]
-//! documents = "knowledge"                 # folder that is ingested at start
-//! store = { sqlite = "knowledge.db" }     # or { qdrant = { url = "http://127.0.0.1:6334" } }
+//! documents = "knowledge"                 # folder that is ingested at start; default: the shipped
+//! store = { sqlite = "knowledge.db" }     # or { qdrant = { url = "http://127.0.0.1:6334" } };
+//!                                         # default: a file beside `[store] sqlite`
 //! embedding = { openai = { key = { env = "OPENAI_API_KEY" } } }   # default "local"
 //! ```
 
@@ -22,26 +23,25 @@ use super::store::VectorStore;
 use super::store::embedded::EmbeddedStore;
 use super::store::qdrant::QdrantStore;
 
-/// `[knowledge]`
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// `[knowledge]` as it is typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+pub struct KnowledgeFile {
+    documents: Option<PathBuf>,
+    store: Option<StoreChoice>,
+    embedding: EmbeddingChoice,
+}
+
+/// `[knowledge]` as it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnowledgeSettings {
-    /// A folder (or file) of documents that is ingested at start.
+    /// A folder (or file) of documents that is ingested at start; `None`: those that come with the
+    /// program.
     pub documents: Option<PathBuf>,
     /// Where chunks and vectors are kept.
     pub store: StoreChoice,
     /// Who makes the vectors.
     pub embedding: EmbeddingChoice,
-}
-
-impl Default for KnowledgeSettings {
-    fn default() -> Self {
-        Self {
-            documents: None,
-            store: StoreChoice::Sqlite("knowledge.db".into()),
-            embedding: EmbeddingChoice::Local,
-        }
-    }
 }
 
 /// `store`
@@ -106,23 +106,54 @@ impl Default for OpenAiChoice {
     }
 }
 
-impl KnowledgeSettings {
-    /// Settings for the embedded store in one file, with the local embedding.
-    pub fn embedded(store: impl Into<PathBuf>) -> Self {
-        Self { store: StoreChoice::Sqlite(store.into()), ..Self::default() }
-    }
+/// The embedded store's file where nobody names one.
+const DEFAULT_FILE: &str = "knowledge.db";
 
-    /// The settings as they are meant: paths from `folder`, values checked.
+impl KnowledgeFile {
+    /// The settings as they are meant: paths from the folder of `path`, values checked. Where no
+    /// store is named it is a file in the folder `beside`, if there is one.
     ///
     /// # Errors
     /// [`ConfigError::Value`] with key, value and what is allowed; `path` names the file.
-    pub fn meant(mut self, path: &Path, folder: &Path) -> Result<Self, ConfigError> {
-        if let Some(documents) = &mut self.documents {
-            *documents = folder.join(&documents);
+    pub fn meant(
+        self,
+        path: &Path,
+        beside: Option<&Path>,
+    ) -> Result<KnowledgeSettings, ConfigError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let store = match (self.store, beside) {
+            (Some(StoreChoice::Sqlite(file)), _) => StoreChoice::Sqlite(folder.join(file)),
+            (Some(choice), _) => choice,
+            (None, Some(beside)) => StoreChoice::Sqlite(beside.join(DEFAULT_FILE)),
+            (None, None) => {
+                let allowed = "{ sqlite = \"FILE\" } or { qdrant = { url = \"…\" } }";
+                return Err(ConfigError::value(path, "knowledge.store", "absent", allowed));
+            }
+        };
+        let documents = self.documents.map(|documents| folder.join(documents));
+        let settings = KnowledgeSettings { documents, store, embedding: self.embedding };
+        settings.check(path)?;
+        Ok(settings)
+    }
+}
+
+impl KnowledgeSettings {
+    /// Settings for the embedded store in one file, with the local embedding and the documents that
+    /// come with the program.
+    pub fn embedded(store: impl Into<PathBuf>) -> Self {
+        Self {
+            documents: None,
+            store: StoreChoice::Sqlite(store.into()),
+            embedding: EmbeddingChoice::Local,
         }
-        if let StoreChoice::Sqlite(file) = &mut self.store {
-            *file = folder.join(&file);
-        }
+    }
+
+    /// [`KnowledgeSettings::embedded`] in `folder`.
+    pub fn embedded_in(folder: &Path) -> Self {
+        Self::embedded(folder.join(DEFAULT_FILE))
+    }
+
+    fn check(&self, path: &Path) -> Result<(), ConfigError> {
         if let StoreChoice::Qdrant(choice) = &self.store {
             check_url(path, "knowledge.store.qdrant.url", &choice.url)?;
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -139,7 +170,7 @@ impl KnowledgeSettings {
                 return Err(ConfigError::value(path, key, choice.dimensions, "1 to 8192"));
             }
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Makes the embedder.
@@ -193,13 +224,13 @@ mod tests {
 
     fn read(text: &str) -> Result<KnowledgeSettings, ConfigError> {
         let path = Path::new("conf/agent.toml");
-        let typed: KnowledgeSettings = pdm_shared::config::parse(path, text)?;
-        typed.meant(path, Path::new("conf"))
+        let typed: KnowledgeFile = pdm_shared::config::parse(path, text)?;
+        typed.meant(path, Some(Path::new("data")))
     }
 
     #[test]
     fn nothing_typed_is_the_embedded_store_with_the_local_embedding() {
-        assert_eq!(read("").expect("settings"), KnowledgeSettings::embedded("conf/knowledge.db"));
+        assert_eq!(read("").expect("settings"), KnowledgeSettings::embedded("data/knowledge.db"));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Lane {
     }
 
     /// The next rows; `None` when stopped and nothing that is due is left.
-    async fn next(&self, lane: &str) -> Option<Vec<Claimed>> {
+    pub(super) async fn next(&self, lane: &str) -> Option<Vec<Claimed>> {
         loop {
             let now = self.clock.now();
             match self.store.claim(lane, now, now.plus_seconds(CLAIM_S), CLAIM).await {
@@ -177,7 +177,7 @@ impl Lane {
         }
     }
 
-    async fn settle(&self, outcomes: &[(i64, Outcome)]) {
+    pub(super) async fn settle(&self, outcomes: &[(i64, Outcome)]) {
         // a row that is not settled is sent again when its claim ends: rather twice than never
         if let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
             tracing::error!(%error, "cannot note what was sent");
@@ -196,7 +196,7 @@ impl Lane {
 }
 
 /// Doubling pauses with ±20 % jitter.
-fn pause_s(attempts: u32) -> f64 {
+pub(super) fn pause_s(attempts: u32) -> f64 {
     let doubled = PAUSE_S.0 * 2_f64.powi(i32::try_from(attempts.min(20)).unwrap_or(20));
     doubled.min(PAUSE_S.1) * rand::rng().random_range(0.8..1.2)
 }

@@ -12,7 +12,8 @@ use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::topic::{BearingTopic, Prefix, Topic};
-use uuid::Uuid;
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
 
 use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
 use crate::progress::BearingKey;
@@ -132,6 +133,32 @@ impl Policy {
         self.over(&subject, now)
     }
 
+    /// What somebody says to staff about a bearing. `call_id` makes its identity, so the same call
+    /// again is the same notification. Without a row no channel hears this level.
+    pub(crate) fn message(
+        &self,
+        call_id: &str,
+        key: &BearingKey,
+        risk: RiskLevel,
+        words: Text,
+        now: Timestamp,
+    ) -> (Notification, Vec<Outgoing>) {
+        let reason = NotificationReason::Message;
+        let title = wording::message(key, risk);
+        let subject =
+            Subject { key, event_id: None, risk, loudness: risk, reason, title, body: words };
+        let mut notification = notification(&subject, now);
+        notification.notification_id = id_of(&[call_id]);
+        if risk < self.settings.from {
+            return (notification, Vec::new());
+        }
+        let mut rows = self.outgoing(&subject, &notification, now);
+        for row in &mut rows {
+            row.key = id_of(&[call_id, &row.lane]);
+        }
+        (notification, rows)
+    }
+
     fn stands(&self, subject: &Subject<'_>, repeats: u32, now: Timestamp) -> Announcement {
         let notification = notification(subject, now);
         let again = self.settings.repeat_after_h > 0.0 && repeats < self.settings.repeat_limit;
@@ -219,6 +246,20 @@ fn topic_of(key: &BearingKey, what: BearingTopic) -> Topic {
 
 fn new_id(now: Timestamp) -> Uuid {
     EventId::at(now.unix_ms()).0
+}
+
+/// An identity made of names: the same names, the same identity.
+fn id_of(names: &[&str]) -> Uuid {
+    let mut hash = Sha256::new();
+    for name in names {
+        // the length keeps ("ab", "c") and ("a", "bc") apart
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name);
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid()
 }
 
 fn notification(subject: &Subject<'_>, now: Timestamp) -> Notification {

@@ -24,6 +24,15 @@ pub(super) fn title(key: &BearingKey, diagnosis: &Diagnosis) -> Text {
     )
 }
 
+/// The title of what somebody says to staff about a machine.
+pub(super) fn message(key: &BearingKey, risk: RiskLevel) -> Text {
+    let (label, equipment) = (risk.label(), &key.equipment);
+    Text::new(
+        format!("[{}] {equipment} 정비 담당자 알림", label.ko),
+        format!("[{}] {equipment}: message to maintenance staff", label.en),
+    )
+}
+
 fn what(diagnosis: &Diagnosis) -> Text {
     let stage = diagnosis.fault_stage;
     match (diagnosis.fault_type, stage) {

@@ -1,12 +1,14 @@
 //! `agent.toml`: what was typed, checked, with a default for every key but the store's path.
 //!
 //! One file a section, each with its type, its defaults and its checks; here they are put together.
-//! Sections that belong to a part of their own stand there: `[tools]` in [`crate::tools::settings`].
+//! Sections of a part with settings of its own stand there: `[tools]` in
+//! [`crate::tools::settings`], `[knowledge]` in [`crate::knowledge::settings`].
 //! Invariant: what [`AgentSettings::read`] returns has been checked, and its paths start at the
 //! file's folder.
 
 mod broker;
 mod email;
+mod http;
 mod intake;
 mod notify;
 mod silence;
@@ -15,7 +17,6 @@ mod store;
 mod tests;
 mod webhook;
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,12 +26,14 @@ use serde::Deserialize;
 
 pub use broker::{BrokerSettings, Login, Tls};
 pub use email::{EmailSecurity, EmailSettings};
+pub use http::HttpSettings;
 pub use intake::IntakeSettings;
 pub use notify::{Languages, NotifySettings};
 pub use silence::SilenceSettings;
 pub use store::StoreSettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
+use crate::knowledge::{KnowledgeFile, KnowledgeSettings};
 use crate::tools::settings::ToolSettings;
 
 /// Everything an agent needs to know.
@@ -48,10 +51,12 @@ pub struct AgentSettings {
     pub notify: NotifySettings,
     /// When a gateway counts as silent.
     pub silence: SilenceSettings,
-    /// Tools and who may call them.
+    /// What is looked up.
+    pub knowledge: KnowledgeSettings,
+    /// Tools and what their names stand for.
     pub tools: ToolSettings,
-    /// Health and metrics; `None` serves neither.
-    pub http: Option<SocketAddr>,
+    /// What is served over HTTP, and to whom.
+    pub http: HttpSettings,
     /// How long stopping may take.
     pub shutdown_grace: Duration,
 }
@@ -61,15 +66,18 @@ impl AgentSettings {
     /// MQTT only, no HTTP.
     pub fn embedded(host: impl Into<String>, port: u16, store: impl Into<PathBuf>) -> Self {
         let broker = BrokerSettings { host: host.into(), port, ..BrokerSettings::default() };
+        let store = StoreSettings::Sqlite(store.into());
+        let beside = store.folder().unwrap_or(Path::new(""));
         Self {
             broker,
-            store: StoreSettings::Sqlite(store.into()),
+            knowledge: KnowledgeSettings::embedded_in(beside),
+            store,
             intake: IntakeSettings::default(),
             rules: Rules::default(),
             notify: NotifySettings::default(),
             silence: SilenceSettings::default(),
             tools: ToolSettings::default(),
-            http: None,
+            http: HttpSettings::default(),
             shutdown_grace: DEFAULT_GRACE,
         }
     }
@@ -111,9 +119,11 @@ struct File {
     #[serde(default)]
     silence: SilenceSettings,
     #[serde(default)]
+    knowledge: KnowledgeFile,
+    #[serde(default)]
     tools: ToolSettings,
     #[serde(default)]
-    http: HttpFile,
+    http: HttpSettings,
     #[serde(default)]
     shutdown_grace_s: Option<f64>,
 }
@@ -122,12 +132,6 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct RulesFile {
     file: Option<PathBuf>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HttpFile {
-    listen: Option<SocketAddr>,
 }
 
 impl File {
@@ -146,15 +150,19 @@ impl File {
         self.notify.check(path)?;
         self.silence.check(path)?;
         self.tools.check(path)?;
+        self.http.check(path)?;
+        let store = self.store.rooted(folder);
+        let knowledge = self.knowledge.meant(path, store.folder())?;
         Ok(AgentSettings {
             broker: self.broker.rooted(folder),
-            store: self.store.rooted(folder),
+            store,
             intake: self.intake,
             rules,
             notify: self.notify,
             silence: self.silence,
+            knowledge,
             tools: self.tools.rooted(folder),
-            http: self.http.listen,
+            http: self.http,
             shutdown_grace,
         })
     }

@@ -20,4 +20,11 @@ impl StoreSettings {
             Self::Sqlite(file) => Self::Sqlite(folder.join(file)),
         }
     }
+
+    /// The folder of the file, where the store is one: what has no place of its own goes there.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Sqlite(file) => Some(file.parent().unwrap_or(Path::new(""))),
+        }
+    }
 }

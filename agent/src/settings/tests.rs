@@ -12,7 +12,7 @@ fn parse(text: &str) -> Result<AgentSettings, ConfigError> {
 fn the_shipped_file_says_what_the_defaults_are() {
     let settings = parse(SHIPPED).expect("valid");
     let mut defaults = AgentSettings::embedded("127.0.0.1", 1883, "/var/lib/pdm/agent.db");
-    defaults.http = "127.0.0.1:9465".parse().ok();
+    defaults.http.listen = "127.0.0.1:9465".parse().ok();
     assert_eq!(settings, defaults);
 }
 
@@ -30,6 +30,8 @@ fn what_the_shipped_file_shows_commented_out_is_valid_too() {
     let settings = parse(&shown).expect("valid");
     assert_eq!(settings.notify.webhook.len(), 1);
     assert_eq!(settings.notify.email.as_ref().map(|email| email.to.len()), Some(1));
+    assert!(settings.knowledge.documents.is_some() && settings.tools.folder.is_some());
+    assert!(settings.http.token.is_some());
     assert!(settings.broker.tls.is_some() && settings.broker.login.is_some());
 }
 
@@ -52,6 +54,8 @@ fn errors_name_line_key_value_and_what_is_allowed() {
     );
     let negative = error("[notify]\nrepeat_after_h = -1.0\n");
     assert!(negative.contains("notify.repeat_after_h is -1"), "{negative}");
+    let open = error("[http]\nlisten = \"0.0.0.0:9465\"\n");
+    assert!(open.contains("http.listen is 0.0.0.0:9465"), "{open}");
     let neither = error("[[notify.webhook]]\nname = \"ops\"\n");
     assert!(neither.contains("either url or url_secret"), "{neither}");
 }

@@ -142,6 +142,7 @@ where
     the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
     refused_messages_do_not_pile_up(&*fresh().await).await;
     presence_is_noted(&*fresh().await).await;
+    a_message_is_told_once(&*fresh().await).await;
 }
 
 async fn an_event_is_stored_once(store: &dyn Store) {
@@ -396,4 +397,24 @@ async fn presence_is_noted(store: &dyn Store) {
     assert_eq!(say(Presence::Online, 1.0).await, Some((Presence::Online, at(1.0))));
     assert_eq!(say(Presence::Offline, 5.0).await, Some((Presence::Offline, at(5.0))));
     assert_eq!(say(Presence::Offline, 9.0).await, Some((Presence::Offline, at(5.0))), "since when");
+}
+
+async fn a_message_is_told_once(store: &dyn Store) {
+    let machine = key().equipment;
+    assert_eq!(store.bearings_of(&machine).await.expect("read"), []);
+    put(store, &[event(1)]).await;
+    let waiting = store.bearings_of(&machine).await.expect("read");
+    assert_eq!(waiting, [(key(), RiskLevel::Normal)], "before its first judgement");
+    judge_all(store).await;
+    let judged = store.bearings_of(&machine).await.expect("read");
+    assert_eq!(judged, [(key(), RiskLevel::Warning)]);
+    let hook = webhook_lane("ops");
+    store.claim(&hook, at(20_000.0), at(90_000.0), 10).await.expect("claimed");
+    let alarm = store.alarm(&key()).await.expect("read");
+    let words = Text::new("가", "a");
+    let (told, rows) = policy().message("call-1", &key(), RiskLevel::Critical, words, at(20_001.0));
+    assert!(store.tell(&told, &rows).await.expect("told"));
+    assert!(!store.tell(&told, &rows).await.expect("told"), "the same call again");
+    assert_eq!(store.claim(&hook, at(20_002.0), at(90_000.0), 10).await.expect("claimed").len(), 1);
+    assert_eq!(store.alarm(&key()).await.expect("read"), alarm, "it is no alarm");
 }

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pdm_shared::clock::Timestamp;
-use pdm_shared::delivery::Receipt;
+use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
-use pdm_shared::id::{EventId, GatewayId, SiteId};
+use pdm_shared::id::{EquipmentId, EventId, GatewayId, SiteId};
+use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -22,7 +23,7 @@ use uuid::Uuid;
 
 use super::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, GatewayState,
-    Incoming, Outcome, PastEvent, Recall, Store, StoreError, Stored, TraceStep, Unjudged,
+    Incoming, Outcome, Outgoing, PastEvent, Recall, Store, StoreError, Stored, TraceStep, Unjudged,
 };
 use crate::progress::BearingKey;
 
@@ -33,6 +34,7 @@ mod intake;
 mod judging;
 mod outbox;
 mod runs;
+mod telling;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -195,6 +197,21 @@ impl Store for SqliteStore {
         announcement: &Announcement,
     ) -> Result<bool, StoreError> {
         alarms::announce(&self.writer, key, expected, announcement).await
+    }
+
+    async fn bearings_of(
+        &self,
+        equipment: &EquipmentId,
+    ) -> Result<Vec<(BearingKey, RiskLevel)>, StoreError> {
+        telling::bearings_of(&self.reader, equipment).await
+    }
+
+    async fn tell(
+        &self,
+        notification: &Notification,
+        outgoing: &[Outgoing],
+    ) -> Result<bool, StoreError> {
+        telling::tell(&self.writer, notification, outgoing).await
     }
 
     async fn claim(

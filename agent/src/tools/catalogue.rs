@@ -29,7 +29,8 @@ pub struct WatchError {
 /// The current tools of a folder.
 #[derive(Debug)]
 pub struct Catalogue {
-    folder: PathBuf,
+    /// `None`: what came with the program, which does not change.
+    folder: Option<PathBuf>,
     current: watch::Sender<Arc<Registry>>,
 }
 
@@ -38,7 +39,14 @@ impl Catalogue {
     pub fn open(folder: &Path) -> (Arc<Self>, Vec<Problem>) {
         let loaded = Registry::read(folder);
         let current = watch::Sender::new(Arc::new(loaded.registry));
-        (Arc::new(Self { folder: folder.to_owned(), current }), loaded.problems)
+        (Arc::new(Self { folder: Some(folder.to_owned()), current }), loaded.problems)
+    }
+
+    /// The tools that come with the program.
+    pub fn shipped() -> (Arc<Self>, Vec<Problem>) {
+        let loaded = Registry::shipped();
+        let current = watch::Sender::new(Arc::new(loaded.registry));
+        (Arc::new(Self { folder: None, current }), loaded.problems)
     }
 
     /// The tools as they are now.
@@ -53,8 +61,9 @@ impl Catalogue {
 
     /// Reads the folder again and logs what came of it. Blocks on the file system.
     pub fn reload(&self) -> Vec<Problem> {
+        let Some(folder) = &self.folder else { return Vec::new() };
         let before = self.current();
-        let loaded = before.reread(&self.folder);
+        let loaded = before.reread(folder);
         for problem in &loaded.problems {
             tracing::error!(%problem, "Tool refused; what was there before stays.");
         }
@@ -77,18 +86,25 @@ impl Catalogue {
     }
 
     /// Starts to watch the folder; the returned future reads it again after every change, until it
-    /// is dropped.
+    /// is dropped. Without a folder it waits for ever.
     ///
     /// # Errors
     /// [`WatchError`] if the system cannot watch the folder.
     pub fn watch(self: &Arc<Self>) -> Result<impl Future<Output = ()> + Send + use<>, WatchError> {
         // one place is enough: a change while another waits is the same order to read
         let (tell, mut told) = mpsc::channel::<()>(1);
-        let watcher = watcher(&self.folder, tell);
-        let watcher =
-            watcher.map_err(|source| WatchError { folder: self.folder.clone(), source })?;
+        let watcher = match &self.folder {
+            Some(folder) => Some(
+                watcher(folder, tell)
+                    .map_err(|source| WatchError { folder: folder.clone(), source })?,
+            ),
+            None => None,
+        };
         let catalogue = Arc::clone(self);
         Ok(async move {
+            if watcher.is_none() {
+                std::future::pending::<()>().await;
+            }
             let _alive = watcher;
             while told.recv().await.is_some() {
                 while tokio::time::timeout(SETTLE, told.recv())

@@ -22,6 +22,7 @@ pub mod registry;
 pub mod runtime;
 pub mod schema;
 pub mod settings;
+mod shipped;
 pub mod spec;
 pub mod yaml;
 

@@ -37,12 +37,21 @@ impl Registry {
         Self::default().reread(folder)
     }
 
+    /// The tools that come with the program.
+    pub fn shipped() -> Loaded {
+        let texts = super::shipped::texts().map(|(file, text)| (file, Ok(text.to_owned())));
+        Self::default().with_texts(texts.collect(), Vec::new())
+    }
+
     /// Reads the folder again; where a file is broken now, what it said before stays.
     pub fn reread(&self, folder: &Path) -> Loaded {
-        let (texts, mut problems) = match texts(folder) {
-            Ok(texts) => texts,
-            Err(problem) => return Loaded { registry: self.clone(), problems: vec![problem] },
-        };
+        match texts(folder) {
+            Ok((texts, problems)) => self.with_texts(texts, problems),
+            Err(problem) => Loaded { registry: self.clone(), problems: vec![problem] },
+        }
+    }
+
+    fn with_texts(&self, texts: FileTexts, mut problems: Vec<Problem>) -> Loaded {
         let mut candidates = Vec::new();
         for (file, text) in texts {
             let before = self.files.get(&file).cloned();
@@ -162,7 +171,9 @@ fn by_name(candidates: &[Candidate]) -> (Tools, Vec<(String, Problem)>) {
     (tools, problems)
 }
 
-type Texts = (Vec<(PathBuf, Result<String, Problem>)>, Vec<Problem>);
+/// Files with their texts, or why they cannot be read.
+type FileTexts = Vec<(PathBuf, Result<String, Problem>)>;
+type Texts = (FileTexts, Vec<Problem>);
 
 fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
     let (file, field) = (file.to_owned(), String::new());

@@ -9,15 +9,13 @@
 //! [tools.servers.cmms]
 //! program = "cmms-mcp"                     # or url = "https://…/mcp", token = { env = "…" }
 //! arguments = ["--stdio"]
-//! [tools.mcp]
-//! token = { file = "/run/secrets/mcp" }    # who may call over HTTP; needed off loopback
 //! ```
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pdm_shared::config::ConfigError;
-use pdm_shared::secret::{Secret, SecretError, SecretSource};
+use pdm_shared::secret::{SecretError, SecretSource};
 use serde::Deserialize;
 
 use super::exec::http::Web;
@@ -29,7 +27,7 @@ use super::runtime::Means;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
-    /// The folder of the tools' files; absent: no tools.
+    /// The folder of the tools' files; absent: the tools that come with the program.
     pub folder: Option<PathBuf>,
     /// Hosts that `http` tools may ask: `host` or `host:port`.
     pub hosts: Vec<String>,
@@ -37,16 +35,6 @@ pub struct ToolSettings {
     pub databases: BTreeMap<String, PathBuf>,
     /// Name → MCP server whose tools `mcp` tools may use.
     pub servers: BTreeMap<String, ServerSettings>,
-    /// The own MCP server over HTTP.
-    pub mcp: McpSettings,
-}
-
-/// `[tools.mcp]`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct McpSettings {
-    /// The bearer token that callers must bring.
-    pub token: Option<SecretSource>,
 }
 
 /// `[tools.servers.NAME]`: a program or an address.
@@ -126,13 +114,5 @@ impl ToolSettings {
             servers: Servers::new(endpoints),
             ..Means::default()
         })
-    }
-
-    /// The token that callers over HTTP must bring.
-    ///
-    /// # Errors
-    /// [`SecretError`] if it cannot be had.
-    pub fn token(&self) -> Result<Option<Secret>, SecretError> {
-        self.mcp.token.as_ref().map(SecretSource::fetch).transpose()
     }
 }

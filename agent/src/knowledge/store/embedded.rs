@@ -65,6 +65,9 @@ impl EmbeddedStore {
     /// # Errors
     /// [`StoreError::Unavailable`] if it cannot be opened or is of a newer form.
     pub async fn open(path: &Path, dimensions: usize) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| unavailable(path, &error))?;
+        }
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)

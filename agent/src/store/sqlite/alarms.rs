@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 use uuid::Uuid;
 
-use super::{json_of, outbox, time_of, to_json, to_word, word_of};
+use super::{json_of, outbox, telling, time_of, to_json, word_of};
 use crate::progress::BearingKey;
 use crate::store::{Alarm, AlarmChange, Announcement, StoreError};
 
@@ -94,17 +94,7 @@ pub(super) async fn write(
     announcement: &Announcement,
 ) -> Result<(), StoreError> {
     let notification = &announcement.notification;
-    sqlx::query("INSERT INTO notifications VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(notification.notification_id.as_bytes().as_slice())
-        .bind(key.site.as_str())
-        .bind(key.equipment.as_str())
-        .bind(key.bearing.as_str())
-        .bind(notification.risk_level.as_str())
-        .bind(to_word("a reason", &notification.reason)?)
-        .bind(notification.created_at.unix_ms())
-        .bind(to_json("a notification", notification)?)
-        .execute(&mut *connection)
-        .await?;
+    telling::insert(connection, notification).await?;
     for row in &announcement.outgoing {
         outbox::insert(connection, row, notification.created_at).await?;
     }

@@ -1,4 +1,8 @@
-//! Health and metrics for the machine's own monitoring, on loopback by default.
+//! What is served over HTTP, on loopback by default: `/healthz` and `/metrics` for the machine's own
+//! monitoring, `/mcp` and `/knowledge` for those who may ([`access`]).
+
+pub(crate) mod access;
+mod knowledge;
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +13,11 @@ use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
+use self::access::Access;
+use crate::knowledge::Knowledge;
+use crate::mcp;
 use crate::store::Store;
+use crate::tools::Runtime;
 
 /// The process's recorder; the first to ask installs it. Absent if another one was there before.
 fn recorder() -> Option<&'static PrometheusHandle> {
@@ -24,22 +32,34 @@ fn recorder() -> Option<&'static PrometheusHandle> {
         .as_ref()
 }
 
+/// What is served.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) tools: Arc<Runtime>,
+    pub(crate) access: Access,
+}
+
 /// Serves until `stop`.
 pub(crate) async fn serve(
     listener: tokio::net::TcpListener,
-    store: Arc<dyn Store>,
+    served: Served,
     stop: CancellationToken,
 ) {
     recorder();
+    let Served { store, knowledge, tools, access } = served;
     let router = Router::new()
         .route("/healthz", get(health))
         .route("/metrics", get(metrics_text))
-        .with_state(store);
+        .with_state(store)
+        .nest("/knowledge", knowledge::router(knowledge, access.clone()))
+        .nest("/mcp", mcp::http::router(tools, access, stop.child_token()));
     let served = axum::serve(listener, router)
         .with_graceful_shutdown(async move { stop.cancelled().await })
         .await;
     if let Err(error) = served {
-        tracing::error!(%error, "health and metrics are no longer served");
+        tracing::error!(%error, "nothing is served over HTTP any longer");
     }
 }
 

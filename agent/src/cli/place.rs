@@ -1,0 +1,128 @@
+//! Where the tools of a command stand and what their names stand for: the configuration, or folders
+//! and files named one by one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pdm_shared::clock::SystemClock;
+use pdm_shared::exit::{Exit, Failure};
+
+use super::failure;
+use crate::knowledge::keeper::Keeper;
+use crate::knowledge::{Knowledge, KnowledgeSettings};
+use crate::notify::policy::Policy;
+use crate::notify::staff::OutboxNotifier;
+use crate::progress::Reporter;
+use crate::service::{connect_store, install_cryptography, tooling};
+use crate::settings::AgentSettings;
+use crate::tools::exec::search::KnowledgeSearch;
+use crate::tools::settings::ToolSettings;
+use crate::tools::{Problem, Registry, Runtime};
+
+/// Where the tools stand and what their names stand for.
+#[derive(Debug, clap::Args)]
+pub struct Place {
+    /// The configuration, whose [tools], [knowledge], [store] and [notify] the tools work with
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]
+    config: Option<PathBuf>,
+    /// The tools' folder, instead of the configuration's [default: the tools that come with the
+    /// program]
+    #[arg(long, value_name = "DIR", env = "PDM_TOOLS", global = true)]
+    tools: Option<PathBuf>,
+    /// The knowledge base's file, instead of the configuration's; without either the search tools
+    /// are refused
+    #[arg(long, value_name = "FILE", env = "PDM_KNOWLEDGE", global = true)]
+    knowledge: Option<PathBuf>,
+}
+
+/// A place whose files have been read.
+pub(super) struct Placed {
+    agent: Option<AgentSettings>,
+    tools: ToolSettings,
+    knowledge: Option<KnowledgeSettings>,
+}
+
+impl Place {
+    /// Reads the configuration and checks that what the command line names is there.
+    pub(super) fn read(&self) -> Result<Placed, Failure> {
+        let agent = self.config.as_deref().map(AgentSettings::read).transpose();
+        let agent = agent.map_err(failure::config)?;
+        let mut tools = agent.as_ref().map_or_else(ToolSettings::default, |a| a.tools.clone());
+        if self.tools.is_some() {
+            tools.folder.clone_from(&self.tools);
+        }
+        if let Some(folder) = tools.folder.as_deref().filter(|folder| !folder.is_dir()) {
+            let error =
+                anyhow::anyhow!("{}: no such folder of tools (--tools DIR)", folder.display());
+            return Err(Failure::new(Exit::NoInput, error));
+        }
+        if let Some(file) = self.knowledge.as_deref().filter(|file| !file.is_file()) {
+            let error = anyhow::anyhow!("{}: no such knowledge base", file.display());
+            return Err(Failure::new(Exit::NoInput, error));
+        }
+        let named = self.knowledge.as_ref().map(KnowledgeSettings::embedded);
+        let knowledge = named.or_else(|| agent.as_ref().map(|agent| agent.knowledge.clone()));
+        Ok(Placed { agent, tools, knowledge })
+    }
+}
+
+impl Placed {
+    /// The configuration, if one was named.
+    pub(super) fn agent(&self) -> Option<&AgentSettings> {
+        self.agent.as_ref()
+    }
+
+    /// The tools' folder, if they are not those that come with the program.
+    pub(super) fn folder(&self) -> Option<&std::path::Path> {
+        self.tools.folder.as_deref()
+    }
+
+    /// The tools that are right; the others are told on standard error.
+    pub(super) fn registry(&self) -> Registry {
+        let loaded = self.folder().map_or_else(Registry::shipped, Registry::read);
+        tell(&loaded.problems);
+        loaded.registry
+    }
+
+    /// The tools, ready to be called beside an agent that may run.
+    pub(super) async fn runtime(&self) -> Result<Arc<Runtime>, Failure> {
+        install_cryptography();
+        let knowledge = self.knowledge().await?;
+        let notifier = match &self.agent {
+            Some(agent) => Some(Arc::new(notifier(agent).await?)),
+            None => None,
+        };
+        let (runtime, problems) =
+            tooling::runtime(&self.tools, knowledge, notifier).map_err(failure::start)?;
+        tell(&problems);
+        Ok(runtime)
+    }
+
+    async fn knowledge(&self) -> Result<Option<Arc<dyn KnowledgeSearch>>, Failure> {
+        let Some(settings) = &self.knowledge else { return Ok(None) };
+        let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
+        if self.agent.is_some() {
+            let keeper = Keeper::new(knowledge.clone(), settings.documents.clone());
+            keeper.fill().await.map_err(failure::knowledge)?;
+        }
+        Ok(Some(Arc::new(knowledge)))
+    }
+}
+
+/// Writes into the outbox of the agent's store; the agent that runs on it sends.
+async fn notifier(settings: &AgentSettings) -> Result<OutboxNotifier, Failure> {
+    let store = connect_store(&settings.store).await.map_err(failure::store)?;
+    Ok(OutboxNotifier {
+        store,
+        clock: Arc::new(SystemClock),
+        policy: Policy::new(settings.notify.clone(), settings.broker.prefix.clone()),
+        reporter: Reporter::new(),
+    })
+}
+
+#[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]
+fn tell(problems: &[Problem]) {
+    for problem in problems {
+        eprintln!("refused: {problem}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Who may call what acts or tells more than health: `/mcp` and `/knowledge`.
+//!
+//! Invariants: on loopback without a token only loopback names are answered (no DNS rebinding) and
+//! no page of another origin may call; on any other address nothing is answered without the token.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use pdm_shared::secret::Secret;
+
+/// The address is open to others and there is no token: a configuration error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{listen} needs a token: without one /mcp and /knowledge are served on loopback (127.0.0.1, ::1) only"
+)]
+pub struct NeedsToken {
+    /// The address.
+    pub listen: SocketAddr,
+}
+
+/// Who may call.
+#[derive(Debug, Clone)]
+pub struct Access {
+    token: Option<Secret>,
+    is_loopback: bool,
+}
+
+impl Access {
+    /// Access for a server on `listen`.
+    ///
+    /// # Errors
+    /// [`NeedsToken`] if others than this machine could call and there is no token.
+    pub fn new(listen: SocketAddr, token: Option<Secret>) -> Result<Self, NeedsToken> {
+        let is_loopback = listen.ip().is_loopback();
+        let token = token.filter(|token| !token.expose().is_empty());
+        if token.is_none() && !is_loopback {
+            return Err(NeedsToken { listen });
+        }
+        Ok(Self { token, is_loopback })
+    }
+
+    /// Whether only this machine can call.
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.is_loopback
+    }
+
+    /// `router` for those who may call.
+    pub(crate) fn guard(self, router: Router) -> Router {
+        router.layer(middleware::from_fn_with_state(Arc::new(self), admit))
+    }
+}
+
+async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let Some(token) = &access.token else {
+        return if is_local(request.headers()) {
+            next.run(request).await
+        } else {
+            (StatusCode::FORBIDDEN, "only programs of this machine may call").into_response()
+        };
+    };
+    let given = request.headers().get(header::AUTHORIZATION);
+    let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    if given.is_some_and(|given| same(given.trim(), token.expose())) {
+        return next.run(request).await;
+    }
+    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+    (StatusCode::UNAUTHORIZED, challenge, "a bearer token is required").into_response()
+}
+
+/// The call names this machine by a loopback name, and no page of another origin makes it.
+fn is_local(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().ok());
+    host.is_some_and(|host| is_loopback_name(&format!("http://{host}")))
+        && origin.is_none_or(|origin| origin.is_some_and(is_loopback_name))
+}
+
+fn is_loopback_name(origin: &str) -> bool {
+    let host = origin.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+    host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// Compares without telling by its duration how much was right.
+fn same(given: &str, token: &str) -> bool {
+    given.len() == token.len()
+        && given.bytes().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_address_needs_a_token() {
+        let open: SocketAddr = "0.0.0.0:8080".parse().expect("address");
+        let own: SocketAddr = "127.0.0.1:8080".parse().expect("address");
+        assert!(Access::new(own, None).is_ok());
+        assert!(Access::new(open, None).is_err());
+        assert!(Access::new(open, Some(Secret::new(String::new()))).is_err());
+        assert!(Access::new(open, Some(Secret::new("t".to_owned()))).is_ok());
+    }
+
+    #[test]
+    fn a_page_of_another_origin_and_a_foreign_host_name_are_not_local() {
+        let local = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().expect("value"));
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().expect("value"));
+            }
+            is_local(&headers)
+        };
+        for host in ["localhost:9465", "127.0.0.1:9465", "[::1]:9465"] {
+            assert!(local(host, None), "{host}");
+        }
+        assert!(local("localhost:9465", Some("http://localhost:9465")));
+        assert!(!local("evil.example", None));
+        assert!(!local("localhost:9465", Some("https://evil.example")));
+        assert!(!local("localhost:9465", Some("null")));
+        assert!(!is_local(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        assert!(same("abc", "abc"));
+        for wrong in ["", "ab", "abd", "abcd"] {
+            assert!(!same(wrong, "abc"), "{wrong}");
+        }
+    }
+}

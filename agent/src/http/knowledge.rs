@@ -1,0 +1,71 @@
+//! `POST /knowledge?name=FILE[&collection=NAME]`: a document into the knowledge base.
+//!
+//! The body is the file, its kind is told by the name's ending. Answers with what was done, or with
+//! the status that says whether trying again helps: 422 the file is no document, 503 the store or
+//! the embedding is away.
+
+use std::path::Path;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::access::Access;
+use crate::knowledge::{Collection, Knowledge, KnowledgeError, ingest};
+
+/// What the address says.
+#[derive(Debug, Deserialize)]
+struct Asked {
+    name: String,
+    #[serde(default)]
+    collection: Option<String>,
+}
+
+/// The router; to be nested at `/knowledge`.
+pub(crate) fn router(knowledge: Knowledge, access: Access) -> Router {
+    let limit = usize::try_from(ingest::MAX_BYTES).unwrap_or(usize::MAX);
+    let router = Router::new().route("/", post(take)).layer(DefaultBodyLimit::max(limit));
+    access.guard(router.with_state(knowledge))
+}
+
+async fn take(
+    State(knowledge): State<Knowledge>,
+    Query(asked): Query<Asked>,
+    body: Bytes,
+) -> Response {
+    let collection = match asked.collection.as_deref().map(str::parse::<Collection>) {
+        None => Collection::EquipmentManual,
+        Some(Ok(collection)) => collection,
+        Some(Err(told)) => return refusal(StatusCode::BAD_REQUEST, &told),
+    };
+    let taken = knowledge.ingest_bytes(Path::new(&asked.name), body.to_vec(), collection).await;
+    match taken {
+        Ok(done) => Json(json!({
+            "document": done.document,
+            "collection": done.collection,
+            "chunks": done.chunks,
+            "changed": done.is_changed,
+        }))
+        .into_response(),
+        Err(error) => {
+            tracing::warn!(name = asked.name, %error, "document not ingested");
+            let status = if matches!(error, KnowledgeError::Document(_)) {
+                StatusCode::UNPROCESSABLE_ENTITY
+            } else if error.is_transient() {
+                StatusCode::SERVICE_UNAVAILABLE
+            } else {
+                StatusCode::INTERNAL_SERVER_ERROR
+            };
+            refusal(status, &error.to_string())
+        }
+    }
+}
+
+fn refusal(status: StatusCode, told: &str) -> Response {
+    (status, Json(json!({ "error": told }))).into_response()
+}

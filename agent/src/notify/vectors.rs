@@ -1,0 +1,132 @@
+//! The outbox's lane of judgements: each goes into the knowledge base's `analysis_history`, so that a
+//! later judgement finds what was thought of similar cases.
+//!
+//! A judgement is stored under its event's id: sent twice it is there once. It is never given up
+//! because a store is away; a row that is no judgement is.
+
+use pdm_shared::diagnosis::Diagnosis;
+
+use super::VECTORS_LANE;
+use super::lanes::{Lane, pause_s};
+use crate::knowledge::Knowledge;
+use crate::store::{Claimed, Outcome};
+
+impl Lane {
+    /// Runs the lane.
+    pub(crate) async fn run_vectors(self, knowledge: Knowledge) {
+        while let Some(rows) = self.next(VECTORS_LANE).await {
+            let outcomes = self.remember(&knowledge, &rows).await;
+            self.settle(&outcomes).await;
+        }
+    }
+
+    async fn remember(&self, knowledge: &Knowledge, rows: &[Claimed]) -> Vec<(i64, Outcome)> {
+        let mut outcomes = Vec::with_capacity(rows.len());
+        let mut judgements: Vec<Diagnosis> = Vec::with_capacity(rows.len());
+        let mut waiting = Vec::with_capacity(rows.len());
+        for row in rows {
+            match serde_json::from_str(&row.payload) {
+                Ok(judgement) => {
+                    judgements.push(judgement);
+                    waiting.push(row);
+                }
+                Err(error) => {
+                    tracing::error!(%error, id = row.id, "a row that is no judgement");
+                    outcomes.push((row.id, Outcome::GivenUp { error: error.to_string() }));
+                }
+            }
+        }
+        let result = knowledge.add_judgements(&judgements).await;
+        if let Err(error) = &result {
+            metrics::counter!("pdm_agent_notify_failures_total", "lane" => VECTORS_LANE)
+                .increment(1);
+            tracing::warn!(%error, "judgements are not in the knowledge base yet, trying on");
+        }
+        outcomes.extend(waiting.into_iter().map(|row| {
+            let outcome = match &result {
+                Ok(()) => Outcome::Delivered,
+                Err(error) => Outcome::Retry {
+                    at: self.clock.now().plus_seconds(pause_s(row.attempts)),
+                    error: error.to_string(),
+                },
+            };
+            (row.id, outcome)
+        }));
+        outcomes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use pdm_expert::case::{Case, Memory};
+    use pdm_expert::rules::Rules;
+    use pdm_shared::clock::{Clock, SystemClock};
+    use pdm_shared::event::Event;
+    use pdm_shared::risk::RiskLevel;
+    use pdm_shared::text::Text;
+    use pdm_shared::topic::Prefix;
+    use tokio::sync::Notify;
+    use tokio_util::sync::CancellationToken;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::knowledge::{Collection, KnowledgeSettings};
+    use crate::notify::policy::Policy;
+    use crate::progress::{BearingKey, Reporter};
+    use crate::settings::NotifySettings;
+    use crate::store::sqlite::SqliteStore;
+    use crate::store::{Outgoing, Store};
+
+    /// R-AGENT-9
+    #[tokio::test]
+    async fn a_judgement_is_in_the_knowledge_base_once_and_a_row_that_is_none_is_given_up() {
+        let folder = tempfile::tempdir().expect("folder");
+        let store = SqliteStore::open(&folder.path().join("agent.db")).await.expect("opens");
+        store.migrate().await.expect("migrated");
+        let settings = KnowledgeSettings::embedded_in(folder.path());
+        let knowledge = Knowledge::open(&settings).await.expect("opens");
+        let event: Event =
+            serde_json::from_str(include_str!("../../../config/examples/event.json"))
+                .expect("event");
+        let memory = Memory::default();
+        let case = Case { event: &event, memory: &memory, now: event.measured_at };
+        let judgement = pdm_expert::judge(&case, &Rules::default());
+        let payload = serde_json::to_string(&judgement.diagnosis).expect("JSON");
+        let now = SystemClock.now();
+        let row = |number: u128, payload: &str| Outgoing {
+            key: Uuid::from_u128(number),
+            lane: VECTORS_LANE.to_owned(),
+            topic: None,
+            retain: false,
+            notification_id: None,
+            group: None,
+            payload: payload.to_owned(),
+            due_at: now,
+        };
+        let rows = [row(1, &payload), row(2, &payload), row(3, "{}")];
+        let key = BearingKey {
+            site: event.site.clone(),
+            equipment: event.equipment_id.clone(),
+            bearing: event.bearing_id.clone(),
+        };
+        let policy = Policy::new(NotifySettings::default(), Prefix::default());
+        let (told, _) = policy.message("c", &key, RiskLevel::Watch, Text::new("가", "a"), now);
+        assert!(store.tell(&told, &rows).await.expect("written"));
+        let lane = Lane {
+            store: Arc::new(store.clone()),
+            clock: Arc::new(SystemClock),
+            reporter: Reporter::new(),
+            written: Arc::new(Notify::new()),
+            give_up_after: Duration::from_secs(1),
+            stop: CancellationToken::new(),
+        };
+        lane.stop.cancel();
+        lane.run_vectors(knowledge.clone()).await;
+        assert_eq!(knowledge.count(Collection::AnalysisHistory).await.expect("counted"), 1);
+        let backlog = store.backlog().await.expect("counted");
+        assert_eq!((backlog.unsent, backlog.given_up), (0, 1));
+    }
+}

@@ -1,0 +1,194 @@
+//! The agent as a service inside a process: start it, watch it, stop it.
+//!
+//! `pdm-agent run`, `pdm demo` and `pdm up` start the same service. Everything is built before
+//! anything is received. [`tooling`] opens what is looked up, [`Handle`] watches and stops.
+
+mod handle;
+mod parts;
+pub(crate) mod tooling;
+
+use std::sync::Arc;
+
+use pdm_shared::clock::SharedClock;
+use tokio::net::TcpListener;
+
+pub use handle::Handle;
+use parts::{Parts, Stops};
+use tooling::Tooling;
+
+use crate::http::access::{Access, NeedsToken};
+use crate::knowledge::KnowledgeError;
+pub use crate::mqtt::BrokerError;
+use crate::mqtt::publisher;
+use crate::mqtt::receiver::Receiver;
+use crate::notify::email::Email;
+pub use crate::notify::email::EmailError;
+use crate::notify::lanes::Channel;
+use crate::notify::policy::Policy;
+use crate::notify::staff::OutboxNotifier;
+use crate::notify::webhook::Webhook;
+pub use crate::notify::webhook::WebhookError;
+use crate::progress::Reporter;
+use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StoreSettings};
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, StoreError};
+
+/// The agent did not start. The caller shows it and ends with its exit code.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The store cannot be opened or brought up to date.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The broker's settings name something that cannot be read.
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+    /// E-mail cannot be set up.
+    #[error(transparent)]
+    Email(#[from] EmailError),
+    /// A web hook cannot be set up.
+    #[error(transparent)]
+    Webhook(#[from] WebhookError),
+    /// The knowledge base cannot be used, and waiting would not heal it.
+    #[error(transparent)]
+    Knowledge(#[from] KnowledgeError),
+    /// A secret of the settings cannot be had.
+    #[error("{key}")]
+    Secret {
+        /// Whose secret.
+        key: &'static str,
+        /// Why.
+        #[source]
+        source: pdm_shared::secret::SecretError,
+    },
+    /// Others could call without a token.
+    #[error(transparent)]
+    Open(#[from] NeedsToken),
+    /// Nothing can be served over HTTP there.
+    #[error("cannot listen on {listen}")]
+    Http {
+        /// Where.
+        listen: std::net::SocketAddr,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// A part of the agent failed while it ran: a bug.
+#[derive(Debug, thiserror::Error)]
+#[error("the agent's part {part} failed: {reason}")]
+pub struct ServiceError {
+    /// Which part.
+    pub part: &'static str,
+    /// What it said.
+    pub reason: String,
+}
+
+/// Opens the configured store and brings its schema up to date.
+///
+/// # Errors
+/// [`StoreError`] if either fails.
+pub async fn open_store(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+    let store = connect_store(settings).await?;
+    store.migrate().await?;
+    Ok(store)
+}
+
+/// Opens the configured store as it is, beside an agent that may run on it.
+///
+/// # Errors
+/// [`StoreError`] if it cannot be opened.
+pub async fn connect_store(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(match settings {
+        StoreSettings::Sqlite(path) => Arc::new(SqliteStore::open(path).await?),
+    })
+}
+
+/// Makes the configured channels: e-mail and web hooks.
+pub(crate) fn channels(settings: &NotifySettings) -> Result<Vec<Arc<dyn Channel>>, StartError> {
+    let mut channels: Vec<Arc<dyn Channel>> = Vec::new();
+    if let Some(email) = &settings.email {
+        channels.push(Arc::new(Email::new(email)?));
+    }
+    for hook in &settings.webhook {
+        channels.push(Arc::new(Webhook::new(hook)?));
+    }
+    Ok(channels)
+}
+
+/// Makes ring the process's cryptography for TLS, unless it has one.
+pub fn install_cryptography() {
+    // the second of two programs in one process finds the first one's
+    let _there = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Starts agents.
+#[derive(Debug, Clone, Copy)]
+pub struct Agent;
+
+impl Agent {
+    /// Opens the store, installs the schema, and starts intake, judging and notification. A broker
+    /// that is away is no error: the agent connects when it can.
+    ///
+    /// # Errors
+    /// [`StartError`] if the store cannot be opened or a file or secret cannot be read.
+    pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
+        install_cryptography();
+        let store = open_store(&settings.store).await?;
+        let channels = channels(&settings.notify)?;
+        let reporter = Reporter::new();
+        let receiver = Receiver::new(settings.broker.clone(), reporter.clone())?;
+        let (publisher, connection, connected) = publisher::publisher(&settings.broker)?;
+        let served = listen(&settings.http).await?;
+        let address = served.as_ref().and_then(|(listener, _)| listener.local_addr().ok());
+        let backlog = store.backlog().await?;
+        reporter.update(|progress| {
+            progress.unjudged = backlog.unjudged;
+            progress.unsent = backlog.unsent;
+        });
+        let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
+        let notifier = OutboxNotifier {
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
+            policy: policy.clone(),
+            reporter: reporter.clone(),
+        };
+        let Tooling { knowledge, runtime: tools, filling, watching } =
+            Tooling::open(&settings, Some(Arc::new(notifier))).await?;
+        let mut parts = Parts {
+            settings,
+            policy,
+            clock,
+            store: Arc::clone(&store),
+            reporter: reporter.clone(),
+            knowledge: knowledge.clone(),
+            tools: Arc::clone(&tools),
+            stop: Stops::default(),
+            tasks: Vec::new(),
+        };
+        parts.tooling(filling, watching);
+        if let Some((listener, access)) = served {
+            parts.serve(listener, access);
+        }
+        let lanes = parts.outbox(channels, publisher.clone());
+        parts.judging(lanes);
+        parts.intake(receiver, publisher, connected);
+        let publishing = parts.stop.publisher.clone();
+        parts.spawn("publisher", connection.run(publishing));
+        let grace = parts.settings.shutdown_grace;
+        let (stop, tasks) = (parts.stop, parts.tasks);
+        Ok(Handle { stop, tasks, reporter, store, knowledge, tools, address, grace })
+    }
+}
+
+/// Takes the address before anything is received, and refuses one that is open to others.
+async fn listen(settings: &HttpSettings) -> Result<Option<(TcpListener, Access)>, StartError> {
+    let Some(listen) = settings.listen else { return Ok(None) };
+    let token =
+        settings.token().map_err(|source| StartError::Secret { key: "http.token", source })?;
+    let access = Access::new(listen, token)?;
+    let listener =
+        TcpListener::bind(listen).await.map_err(|source| StartError::Http { listen, source })?;
+    Ok(Some((listener, access)))
+}

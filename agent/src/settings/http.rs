@@ -1,0 +1,39 @@
+//! `[http]`: what is served over HTTP, and to whom.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use pdm_shared::config::ConfigError;
+use pdm_shared::secret::{Secret, SecretError, SecretSource};
+use serde::Deserialize;
+
+/// `[http]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpSettings {
+    /// Where; absent serves nothing.
+    pub listen: Option<SocketAddr>,
+    /// The bearer token that callers of `/mcp` and `/knowledge` must bring; needed where others
+    /// than this machine could call.
+    pub token: Option<SecretSource>,
+}
+
+impl HttpSettings {
+    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        match self.listen {
+            Some(listen) if !listen.ip().is_loopback() && self.token.is_none() => {
+                let allowed = "a loopback address, or any with http.token";
+                Err(ConfigError::value(path, "http.listen", listen, allowed))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The token, fetched.
+    ///
+    /// # Errors
+    /// [`SecretError`] if it cannot be had.
+    pub fn token(&self) -> Result<Option<Secret>, SecretError> {
+        self.token.as_ref().map(SecretSource::fetch).transpose()
+    }
+}
