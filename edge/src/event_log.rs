@@ -106,6 +106,12 @@ pub(crate) fn events_sent(count: u64) {
     counter!("pdm_edge_published_events_total").increment(count);
 }
 
+/// A row of the spool is not what was written: it is set aside.
+pub(crate) fn row_not_readable(sequence: u64) {
+    counter!("pdm_edge_unreadable_rows_total").increment(1);
+    tracing::error!(sequence, "a spooled event cannot be read, it is set aside");
+}
+
 /// The broker took events.
 pub(crate) fn events_acknowledged(count: u64) {
     counter!("pdm_edge_acknowledged_events_total").increment(count);

@@ -3,6 +3,8 @@
 //! A task of its own does nothing but poll and pass on what happened; the session hands requests
 //! over with `try_…` calls that cannot find the channel full ([`CHANNEL_SLACK`]).
 
+use std::collections::VecDeque;
+use std::pin::pin;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -13,6 +15,9 @@ use crate::settings::{BrokerAddress, BrokerSettings, Protocol};
 
 /// Requests beside the events in flight: status, states, subscription, disconnection.
 pub(super) const CHANNEL_SLACK: usize = 64;
+
+/// Groups of happenings that may wait for the session.
+const GROUPS: usize = 16;
 
 /// Seconds that connecting may take.
 pub(super) const CONNECT_TIMEOUT_S: u64 = 10;
@@ -121,6 +126,45 @@ impl Options {
     }
 }
 
+/// A client's event loop, whichever version of MQTT it speaks.
+pub(super) trait Polled: Send {
+    /// What happens next; `None` is nothing of interest.
+    fn next(&mut self) -> impl Future<Output = Option<Happening>> + Send;
+}
+
+/// Happenings that are passed on together, at most. Chosen: a wake-up for each cost more than the
+/// sending; a quarter of the default flight keeps it filled.
+const GROUP: usize = 64;
+
+/// Polls until the connection ends or nobody listens. What happens at once is passed on at once;
+/// nothing is held back.
+async fn pump(mut polled: impl Polled, tell: mpsc::Sender<Vec<Happening>>) {
+    let mut group = Vec::new();
+    loop {
+        let mut next = pin!(polled.next());
+        let happening = loop {
+            tokio::select! {
+                biased;
+                happening = &mut next => break happening,
+                () = std::future::ready(()), if !group.is_empty() => {
+                    if tell.send(std::mem::take(&mut group)).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        };
+        let Some(happening) = happening else { continue };
+        let is_end = matches!(happening, Happening::Down(_));
+        group.push(happening);
+        if is_end || group.len() >= GROUP {
+            let is_heard = tell.send(std::mem::take(&mut group)).await.is_ok();
+            if is_end || !is_heard {
+                return;
+            }
+        }
+    }
+}
+
 /// Hands requests over.
 #[derive(Debug)]
 enum Client {
@@ -132,7 +176,9 @@ enum Client {
 #[derive(Debug)]
 pub(super) struct Link {
     client: Client,
-    pub(super) happenings: mpsc::Receiver<Happening>,
+    groups: mpsc::Receiver<Vec<Happening>>,
+    /// Of the last group, what was not taken yet.
+    happened: VecDeque<Happening>,
     poller: JoinHandle<()>,
 }
 
@@ -146,21 +192,39 @@ impl Link {
     /// Begins to connect.
     pub(super) fn open(protocol: Protocol, options: Options) -> Self {
         let capacity = usize::from(options.max_in_flight) + CHANNEL_SLACK;
-        let (tell, happenings) = mpsc::channel(capacity);
+        let (tell, groups) = mpsc::channel(GROUPS);
         match protocol {
             Protocol::V5 => {
                 let (client, event_loop) =
                     rumqttc::v5::AsyncClient::new(v5::options(options), capacity);
-                let poller = tokio::spawn(v5::poll(event_loop, tell));
-                Self { client: Client::V5(client), happenings, poller }
+                let poller = tokio::spawn(pump(event_loop, tell));
+                Self { client: Client::V5(client), groups, happened: VecDeque::new(), poller }
             }
             Protocol::V311 => {
-                let (client, event_loop) =
+                let (client, mut event_loop) =
                     rumqttc::AsyncClient::new(v311::options(options), capacity);
-                let poller = tokio::spawn(v311::poll(event_loop, tell));
-                Self { client: Client::V311(client), happenings, poller }
+                event_loop.network_options.set_connection_timeout(CONNECT_TIMEOUT_S);
+                let poller = tokio::spawn(pump(event_loop, tell));
+                Self { client: Client::V311(client), groups, happened: VecDeque::new(), poller }
             }
         }
+    }
+
+    /// Waits for what happens next; `None` if the poller is gone. Nothing is lost when the wait is
+    /// given up.
+    pub(super) async fn happening(&mut self) -> Option<Happening> {
+        if self.happened.is_empty() {
+            self.happened = self.groups.recv().await?.into();
+        }
+        self.happened.pop_front()
+    }
+
+    /// What has happened already, if anything.
+    pub(super) fn happened(&mut self) -> Option<Happening> {
+        if self.happened.is_empty() {
+            self.happened = self.groups.try_recv().ok()?.into();
+        }
+        self.happened.pop_front()
     }
 
     /// Hands a publication with QoS 1 over.
@@ -210,7 +274,7 @@ impl Link {
         };
         if handed_over {
             let gone = async {
-                while let Some(happening) = self.happenings.recv().await {
+                while let Some(happening) = self.happening().await {
                     if matches!(happening, Happening::Down(_)) {
                         break;
                     }

@@ -19,7 +19,7 @@ pub async fn probe(
     options.passing = true;
     let mut link = Link::open(broker.protocol, options);
     let limit = Duration::from_secs(CONNECT_TIMEOUT_S + 1);
-    match tokio::time::timeout(limit, link.happenings.recv()).await {
+    match tokio::time::timeout(limit, link.happening()).await {
         Ok(Some(Happening::Up { .. })) => {
             link.disconnect().await;
             Ok(())

@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
     /// Waits for the CONNACK, subscribes to receipts and publishes the birth document.
     async fn greet(&mut self, link: &mut Link) -> Result<(), Down> {
         let configured = self.publisher.settings.broker.max_packet_bytes;
-        match link.happenings.recv().await {
+        match link.happening().await {
             Some(Happening::Up { max_packet_bytes }) => {
                 let limit = max_packet_bytes.unwrap_or(u32::MAX).min(configured);
                 self.max_packet = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -187,7 +187,7 @@ impl<'a> Session<'a> {
             self.send_tail_again(&mut lanes).await?;
             let wake = self.next_wake(&lanes, idle);
             tokio::select! {
-                happening = link.happenings.recv() => {
+                happening = link.happening() => {
                     let mut next = happening;
                     loop {
                         let happening = next.unwrap_or_else(|| {
@@ -197,9 +197,9 @@ impl<'a> Session<'a> {
                             self.write_taken().await?;
                             return Ok(End::Down(down));
                         }
-                        match link.happenings.try_recv() {
-                            Ok(more) => next = Some(more),
-                            Err(_) => break,
+                        match link.happened() {
+                            Some(more) => next = Some(more),
+                            None => break,
                         }
                     }
                 }

@@ -6,9 +6,8 @@ use rumqttc::{
     ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill, MqttOptions, Outgoing, Packet,
     QoS, StateError, TlsError,
 };
-use tokio::sync::mpsc;
 
-use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Options, chain, is_tls_refusal};
+use super::link::{Down, Happening, Options, Polled, chain, is_tls_refusal};
 
 pub(super) fn options(from: Options) -> MqttOptions {
     let mut options = MqttOptions::new(from.client_id, from.address.host, from.address.port);
@@ -28,18 +27,11 @@ pub(super) fn options(from: Options) -> MqttOptions {
     options
 }
 
-/// Polls until the connection ends or nobody listens.
-pub(super) async fn poll(mut event_loop: EventLoop, tell: mpsc::Sender<Happening>) {
-    event_loop.network_options.set_connection_timeout(CONNECT_TIMEOUT_S);
-    loop {
-        let happening = match event_loop.poll().await {
+impl Polled for EventLoop {
+    async fn next(&mut self) -> Option<Happening> {
+        match self.poll().await {
             Ok(event) => meaning(event),
             Err(error) => Some(Happening::Down(down(&error))),
-        };
-        let Some(happening) = happening else { continue };
-        let is_end = matches!(happening, Happening::Down(_));
-        if tell.send(happening).await.is_err() || is_end {
-            return;
         }
     }
 }

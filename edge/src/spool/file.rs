@@ -97,6 +97,10 @@ impl Files {
         self.writer.close().await;
     }
 
+    pub(super) fn damaged(&self, reason: &str) -> SpoolError {
+        SpoolError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+    }
+
     pub(super) fn failed(&self, source: sqlx::Error) -> SpoolError {
         SpoolError::sqlite(&self.path, source)
     }

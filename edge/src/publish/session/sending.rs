@@ -152,7 +152,7 @@ impl Session<'_> {
     pub(super) async fn await_goodbye(&mut self, link: &mut Link) -> End {
         let taken = async {
             while self.in_flight.len() > 0 {
-                match link.happenings.recv().await {
+                match link.happening().await {
                     Some(Happening::Sent(id)) => self.in_flight.sent(id),
                     Some(Happening::Taken(id) | Happening::Declined(id, _)) => {
                         self.in_flight.answered(id);

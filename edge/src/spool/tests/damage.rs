@@ -80,3 +80,19 @@ async fn damage_found_in_service_is_repaired_and_the_commit_goes_through() {
     spool.repair(&why).await.expect("repairs");
     assert!(spool.commit(&mut batch(1)).await.expect("commits").first > 100);
 }
+
+#[tokio::test]
+async fn a_row_whose_name_is_damaged_is_set_aside_and_holds_nothing_up() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = filled(folder.path(), 3).await;
+    let file =
+        sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.expect("open");
+    let damaged = "UPDATE event SET site = char(31, 30, 10) || site WHERE sequence = 2";
+    sqlx::query(damaged).execute(&file).await.expect("writes");
+    file.close().await;
+
+    let spool = open(settings(folder.path())).await;
+    assert_eq!(sequences(&spool).await, [1, 3]);
+    let tally = spool.tally().await.expect("reads");
+    assert_eq!((tally.waiting, tally.parked), (2, 1));
+}
