@@ -1,19 +1,25 @@
 //! What tests of every crate need from the machine: real servers in temporary folders on free
-//! ports, the folder of real recordings, child processes that die with the test, and the one way
-//! to say that a test was not run.
+//! ports, a network, a disk and a clock that fail on demand, the folder of real recordings, child
+//! processes that die with the test, and the one way to say that a test was not run.
 //!
 //! Nothing here knows the product: it is a leaf that the crates' tests share.
 
+mod disk;
+mod faketime;
 mod mosquitto;
 mod needs;
 mod postgres;
 mod process;
+mod proxy;
 mod smtp;
 mod wait;
 
+pub use disk::SmallDisk;
+pub use faketime::WallClock;
 pub use mosquitto::{Mosquitto, Persistence};
 pub use needs::{data_dir, not_run, outside_server, program};
 pub use postgres::Postgres;
 pub use process::{Child, binary, free_port};
+pub use proxy::{Network, Proxy};
 pub use smtp::Smtp;
 pub use wait::until;

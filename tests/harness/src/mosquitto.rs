@@ -99,6 +99,11 @@ impl Mosquitto {
         until("mosquitto to listen", 10, || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
     }
 
+    /// Its process, while it runs.
+    pub fn process(&self) -> Option<&Child> {
+        self.child.as_ref()
+    }
+
     /// What it logged so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()

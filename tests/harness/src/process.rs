@@ -15,14 +15,18 @@ pub fn free_port() -> u16 {
         .port()
 }
 
-/// The path of one of the workspace's programs, beside the running test.
+/// The path of one of the workspace's programs, beside the running program or test.
 ///
 /// # Panics
 /// If it was not built: run `cargo build --workspace --bins` first, as the test command does.
 pub fn binary(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("the test's own path");
-    let target = test.parent().and_then(|deps| deps.parent()).expect("target/<profile>/deps/test");
-    let path = target.join(name);
+    let own = std::env::current_exe().expect("the own path");
+    // a program stands in target/<profile>, a test in target/<profile>/deps
+    let mut folder = own.parent().expect("a folder");
+    if folder.ends_with("deps") {
+        folder = folder.parent().expect("target/<profile>");
+    }
+    let path = folder.join(name);
     assert!(path.is_file(), "{} is not built: cargo build --workspace --bins", path.display());
     path
 }
@@ -68,6 +72,26 @@ impl Child {
     /// If it cannot be waited for.
     pub fn wait(&mut self) -> ExitStatus {
         self.0.wait().expect("the child can be waited for")
+    }
+
+    /// Stops it in its tracks (SIGSTOP) until [`Self::thaw`]: it neither works nor closes anything.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        // one that is gone already needs no signal
+        let _gone = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().ok().flatten()
     }
 
     /// Whether it still runs.
