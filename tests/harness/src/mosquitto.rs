@@ -14,8 +14,10 @@ use crate::wait::until;
 /// Whether the broker keeps sessions, queues and retained messages over a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence {
-    /// Everything is on disk within a second.
+    /// Every change is written at once, with everything before it: safe, and slow with a backlog.
     Disk,
+    /// Written once a second: `kill -9` forgets what was acknowledged in the last one.
+    EverySecond,
     /// A restart forgets everything.
     Memory,
 }
@@ -47,12 +49,13 @@ impl Mosquitto {
         if crate::needs::is_root() {
             text.push_str("user root\n");
         }
-        if persistence == Persistence::Disk {
+        if persistence != Persistence::Memory {
             let place = folder.path().display();
+            let each_change = persistence == Persistence::Disk;
             let _infallible = writeln!(
                 text,
                 "persistence true\npersistence_location {place}/\n\
-                 autosave_on_changes true\nautosave_interval 1"
+                 autosave_on_changes {each_change}\nautosave_interval 1"
             );
         }
         std::fs::write(folder.path().join("mosquitto.conf"), text).expect("configuration");

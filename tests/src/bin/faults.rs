@@ -1,0 +1,81 @@
+//! `faults`: the fault suite with a seed of one's own, and its long form.
+//!
+//! `cargo run -p pdm-tests --bin faults -- --seed 7`; `--long` for the soak.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use pdm_tests::faults::plan::{Step, StoreKind};
+use pdm_tests::faults::plant::Plant;
+use pdm_tests::faults::{self, Options, Watcher};
+
+/// Kill, cut, freeze and fill everything at random, and check that nothing was lost
+#[derive(Debug, Parser)]
+struct Args {
+    /// Where the schedule comes from; drawn and printed if left out
+    #[arg(long)]
+    seed: Option<u64>,
+    /// At least 200 kills and 100,000 events instead of the short form
+    #[arg(long)]
+    long: bool,
+    /// Processes to kill
+    #[arg(long)]
+    kills: Option<usize>,
+    /// Events to make
+    #[arg(long)]
+    events: Option<u64>,
+    /// What the agent keeps everything in
+    #[arg(long, value_enum, default_value_t = StoreKind::Sqlite)]
+    store: StoreKind,
+}
+
+/// A bar with the step that is suffered.
+struct Bar(ProgressBar);
+
+impl Watcher for Bar {
+    fn step(&mut self, number: usize, of: usize, step: &Step, plant: &Plant) {
+        self.0.set_length(of as u64);
+        self.0.set_position(number as u64);
+        let text = format!("{}/{} events, {step}", plant.seen(), plant.expected());
+        self.tell(&text);
+    }
+
+    fn healing(&mut self, left: &str) {
+        self.0.set_position(self.0.length().unwrap_or(0));
+        self.tell(&format!("healing: {left}"));
+    }
+}
+
+impl Bar {
+    fn tell(&self, text: &str) {
+        if self.0.is_hidden() {
+            line(text);
+        } else {
+            self.0.set_message(text.to_owned());
+        }
+    }
+}
+
+/// Where no terminal is, a line a step.
+fn line(text: &str) {
+    // a reader that has gone does not stop the run
+    let _gone = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let args = Args::parse();
+    let seed = args.seed.unwrap_or_else(|| rand::random_range(0..1_000_000));
+    let mut options =
+        if args.long { Options::long(seed, args.store) } else { Options::short(seed, args.store) };
+    options.kills = args.kills.unwrap_or(options.kills);
+    options.events = args.events.unwrap_or(options.events);
+    let bar = ProgressBar::new(1);
+    bar.set_style(ProgressStyle::with_template("{elapsed} {wide_bar} {pos}/{len}\n{wide_msg}")?);
+    let report = faults::run("faults", &options, &mut Bar(bar.clone()))?;
+    bar.finish_and_clear();
+    let Some(report) = report else { return Ok(ExitCode::from(69)) };
+    writeln!(std::io::stdout().lock(), "{report}")?;
+    Ok(if report.verdict().is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

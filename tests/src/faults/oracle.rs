@@ -1,0 +1,311 @@
+//! The oracle: what was promised against what is there. No I/O.
+//!
+//! It knows the windows from the configuration, the commits from the witness, and computes from the
+//! agent's judgements what staff had to be told, by the policy's own words and not by its code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+use pdm_shared::delivery::{Notification, NotificationReason};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::id::EventId;
+use pdm_shared::risk::RiskLevel;
+use sha2::{Digest as _, Sha256};
+
+use super::receiver::Posted;
+use super::store::Kept;
+use super::witness::Seen;
+
+/// SHA-256 of a payload as it was committed: `replayed` and `delayed_s`, which a late delivery sets
+/// in the copy that is sent, are put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+const MARK: &str = "\"replayed\":";
+const PROMPT: &str = "\"replayed\":false,\"delayed_s\":0.0";
+
+impl Digest {
+    /// Of a payload's bytes.
+    pub fn of(payload: &[u8]) -> Self {
+        let mut sha = Sha256::new();
+        let marked = std::str::from_utf8(payload).ok().and_then(|text| {
+            let at = text.find(MARK)?;
+            // the value of `delayed_s` ends at the next comma but one
+            let end = text[at..].match_indices(',').nth(1)?.0 + at;
+            Some((at, end))
+        });
+        match marked {
+            Some((at, end)) => {
+                sha.update(&payload[..at]);
+                sha.update(PROMPT);
+                sha.update(&payload[end..]);
+            }
+            None => sha.update(payload),
+        }
+        Self(sha.finalize().into())
+    }
+}
+
+/// The windows that the sources deliver.
+#[derive(Debug, Clone)]
+pub struct Windows {
+    /// Each gateway with its bearings.
+    pub gateways: Vec<(String, Vec<String>)>,
+    /// Of each bearing.
+    pub snapshots: u64,
+    /// When the first is taken, ms since 1970.
+    pub started_at_ms: i64,
+    /// From one to the next, ms.
+    pub period_ms: i64,
+}
+
+impl Windows {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        let bearings: usize = self.gateways.iter().map(|(_, bearings)| bearings.len()).sum();
+        bearings as u64 * self.snapshots
+    }
+
+    fn all(&self) -> BTreeSet<(&str, &str, i64)> {
+        let times =
+            || (0..self.snapshots).map(|n| self.started_at_ms + n.cast_signed() * self.period_ms);
+        self.gateways
+            .iter()
+            .flat_map(|(gateway, bearings)| {
+                bearings.iter().map(move |b| (gateway.as_str(), b.as_str()))
+            })
+            .flat_map(|(gateway, bearing)| times().map(move |at| (gateway, bearing, at)))
+            .collect()
+    }
+}
+
+/// Everything that was seen of a run.
+#[derive(Debug)]
+pub struct Evidence {
+    /// What had to be measured.
+    pub windows: Windows,
+    /// What the edges committed.
+    pub seen: Seen,
+    /// What the agent keeps.
+    pub kept: Kept,
+    /// What staff got.
+    pub posted: Posted,
+    /// Rows that the spools still hold.
+    pub spooled: i64,
+    /// Processes killed, by name.
+    pub kills: BTreeMap<String, usize>,
+    /// What ended by itself and may (its disk was full, its database away): with its exit code.
+    pub gave_up: Vec<String>,
+    /// What must not happen, whatever the oracle finds: panics, exits that are bugs.
+    pub mishaps: Vec<String>,
+}
+
+/// What the oracle found. A run is well if every list of [`Verdict::faults`] is empty.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// Windows without an event, and commits that the agent does not have.
+    pub lost: Vec<String>,
+    /// Windows, identities, sequence numbers that are there twice; judgements of one event.
+    pub duplicated: Vec<String>,
+    /// Numbers that are missing in a sequence.
+    pub gaps: Vec<String>,
+    /// Events whose bytes are not those that were committed.
+    pub altered: Vec<String>,
+    /// Events without a judgement.
+    pub unjudged: Vec<String>,
+    /// Changes of risk that nobody was told, and notifications that were not received.
+    pub untold: Vec<String>,
+    /// Notifications that were made or received twice, or that nothing asked for.
+    pub told_twice: Vec<String>,
+    /// Everything else that must not be.
+    pub mishaps: Vec<String>,
+}
+
+impl Verdict {
+    /// Each kind with what was found.
+    pub fn faults(&self) -> [(&'static str, &[String]); 8] {
+        [
+            ("lost", &self.lost),
+            ("duplicated", &self.duplicated),
+            ("gaps", &self.gaps),
+            ("altered", &self.altered),
+            ("unjudged", &self.unjudged),
+            ("notifications lost", &self.untold),
+            ("notifications twice", &self.told_twice),
+            ("mishaps", &self.mishaps),
+        ]
+    }
+
+    /// Nothing is wrong.
+    pub fn is_well(&self) -> bool {
+        self.faults().iter().all(|(_, found)| found.is_empty())
+    }
+}
+
+/// Compares; `healed` says what was left when patience ended.
+pub fn judge(evidence: &Evidence, healed: Result<(), String>) -> Verdict {
+    let mut verdict = Verdict { mishaps: evidence.mishaps.clone(), ..Verdict::default() };
+    if let Err(left) = healed {
+        verdict.mishaps.push(format!("not healed: {left}"));
+    }
+    if evidence.spooled != 0 {
+        verdict.mishaps.push(format!("{} rows are left in the spools", evidence.spooled));
+    }
+    for letter in &evidence.kept.dead_letters {
+        verdict.mishaps.push(format!("refused: {letter}"));
+    }
+    windows(evidence, &mut verdict);
+    sequences(evidence, &mut verdict);
+    witnessed(evidence, &mut verdict);
+    judgements(&evidence.kept, &mut verdict);
+    due(&evidence.kept, &mut verdict);
+    received(&evidence.kept, &evidence.posted, &mut verdict);
+    verdict
+}
+
+fn windows(evidence: &Evidence, verdict: &mut Verdict) {
+    let mut wanted = evidence.windows.all();
+    let mut ids = BTreeSet::new();
+    for event in &evidence.kept.events {
+        let window = (event.gateway.as_str(), event.bearing.as_str(), event.measured_at_ms);
+        if !wanted.remove(&window) {
+            verdict.duplicated.push(format!("window {window:?}, or one that no source has"));
+        }
+        if !ids.insert(&event.event_id) {
+            verdict.duplicated.push(format!("event {:02x?}", event.event_id));
+        }
+    }
+    verdict.lost.extend(wanted.iter().map(|window| format!("window {window:?}")));
+}
+
+fn sequences(evidence: &Evidence, verdict: &mut Verdict) {
+    for (gateway, _) in &evidence.windows.gateways {
+        let of_gateway = evidence.kept.events.iter().filter(|event| event.gateway == *gateway);
+        let mut numbers: Vec<i64> = of_gateway.map(|event| event.sequence).collect();
+        numbers.sort_unstable();
+        let mut next = 1;
+        for number in numbers {
+            if number < next {
+                verdict.duplicated.push(format!("number {number} of {gateway}"));
+            } else if number > next {
+                verdict.gaps.push(format!("{gateway}: {next} to {}", number - 1));
+            }
+            next = number + 1;
+        }
+    }
+}
+
+fn witnessed(evidence: &Evidence, verdict: &mut Verdict) {
+    let stored: BTreeMap<(&str, i64), _> = evidence
+        .kept
+        .events
+        .iter()
+        .map(|event| ((event.gateway.as_str(), event.sequence), event))
+        .collect();
+    for ((gateway, sequence), row) in &evidence.seen.rows {
+        let gateway = evidence.windows.gateways[*gateway].0.as_str();
+        match stored.get(&(gateway, *sequence)) {
+            None => verdict.lost.push(format!("commit {sequence} of {gateway}")),
+            Some(event) if event.event_id != row.event_id => {
+                verdict
+                    .lost
+                    .push(format!("commit {sequence} of {gateway}: another event is there"));
+            }
+            Some(event) if event.digest != row.digest => {
+                verdict.altered.push(format!("commit {sequence} of {gateway}"));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn judgements(kept: &Kept, verdict: &mut Verdict) {
+    let mut judged: BTreeMap<EventId, usize> = BTreeMap::new();
+    for (_, diagnosis, _) in &kept.judgements {
+        *judged.entry(diagnosis.event_id).or_default() += 1;
+    }
+    for (id, count) in judged.iter().filter(|(_, count)| **count > 1) {
+        verdict.duplicated.push(format!("{count} judgements of {id}"));
+    }
+    for event in &kept.events {
+        let id = uuid::Uuid::from_slice(&event.event_id).map(EventId);
+        if !id.is_ok_and(|id| judged.contains_key(&id)) {
+            verdict.unjudged.push(format!("{} of {}", event.sequence, event.gateway));
+        }
+    }
+}
+
+/// What staff must be told by the judgements alone: a level of Watch or above that is higher than
+/// what was told, and the return below Watch.
+fn due(kept: &Kept, verdict: &mut Verdict) {
+    let mut told: BTreeMap<&str, RiskLevel> = BTreeMap::new();
+    let mut due = BTreeSet::new();
+    for (bearing, Diagnosis { event_id, risk_level: risk, .. }, _late) in &kept.judgements {
+        let before = told.get(bearing.as_str()).copied();
+        if *risk >= RiskLevel::Watch && before.is_none_or(|before| *risk > before) {
+            told.insert(bearing, *risk);
+            due.insert((*event_id, "raised"));
+        } else if *risk < RiskLevel::Watch && before.is_some() {
+            told.remove(bearing.as_str());
+            due.insert((*event_id, "cleared"));
+        }
+    }
+    for notification in &kept.notifications {
+        let reason = match notification.reason {
+            NotificationReason::Raised => "raised",
+            NotificationReason::Cleared if notification.event_id.is_some() => "cleared",
+            NotificationReason::Cleared
+            | NotificationReason::Repeated
+            | NotificationReason::Message
+            | NotificationReason::Silent => continue,
+        };
+        if !notification.event_id.is_some_and(|id| due.remove(&(id, reason))) {
+            let id = notification.notification_id;
+            verdict.told_twice.push(format!("{id} ({reason}): nothing asked for it"));
+        }
+    }
+    verdict.untold.extend(due.iter().map(|(id, reason)| format!("{reason} by {id}: not written")));
+}
+
+fn received(kept: &Kept, posted: &Posted, verdict: &mut Verdict) {
+    let mut got: BTreeMap<uuid::Uuid, usize> = BTreeMap::new();
+    for body in posted.taken.values() {
+        match notifications(body) {
+            Some(all) => {
+                for one in all {
+                    *got.entry(one.notification_id).or_default() += 1;
+                }
+            }
+            None => verdict.mishaps.push(format!("a post that nobody understands: {body}")),
+        }
+    }
+    for notification in &kept.notifications {
+        let id = notification.notification_id;
+        match got.remove(&id) {
+            None => verdict.untold.push(format!("{id}: written, not received")),
+            Some(1) => {}
+            Some(count) => verdict.told_twice.push(format!("{id}: {count} times")),
+        }
+    }
+    verdict.told_twice.extend(got.keys().map(|id| format!("{id}: received, never written")));
+    verdict
+        .untold
+        .extend(posted.reused.iter().map(|key| format!("key {key} came with other news")));
+    let given_up = kept.outbox.get("given_up").copied().unwrap_or(0);
+    if given_up > 0 {
+        verdict.untold.push(format!("{given_up} given up"));
+    }
+}
+
+fn notifications(body: &str) -> Option<Vec<Notification>> {
+    #[derive(serde::Deserialize)]
+    struct Together {
+        notifications: Vec<Notification>,
+    }
+    serde_json::from_str::<Notification>(body).map(|one| vec![one]).ok().or_else(|| {
+        serde_json::from_str::<Together>(body).map(|together| together.notifications).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! What happens when: a schedule drawn from a seed. No I/O, no clock.
+
+use std::fmt;
+use std::time::Duration;
+
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// What the agent keeps everything in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum StoreKind {
+    /// One file.
+    Sqlite,
+}
+
+impl fmt::Display for StoreKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "SQLite",
+        })
+    }
+}
+
+/// Who can die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Victim {
+    /// A gateway's program.
+    Edge(usize),
+    /// The agent.
+    Agent,
+    /// The broker.
+    Broker,
+}
+
+/// A stretch of network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// From a gateway to the broker.
+    Edge(usize),
+    /// From the agent to the broker.
+    Agent,
+}
+
+/// Whose disk or clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A gateway's.
+    Edge(usize),
+    /// The agent's.
+    Agent,
+}
+
+/// One thing that goes wrong, for as long as its step lasts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fault {
+    /// `kill -9`; started again at the end of the step.
+    Kill(Victim),
+    /// Neither works nor closes anything (SIGSTOP).
+    Freeze(Victim),
+    /// Connections are closed and new ones refused.
+    Cut(Link),
+    /// Half-open: connections stand and carry nothing; cut at the end.
+    Stall(Link),
+    /// A few kilobytes a second.
+    Slow(Link),
+    /// No room on the disk.
+    FullDisk(Owner),
+    /// The wall clock is off by so many seconds.
+    Clock(Owner, i64),
+    /// Events are published again, some several times, in random order.
+    Redelivery(usize),
+    /// The receiver of notifications takes nothing.
+    ReceiverRefuses,
+    /// The receiver takes everything and answers that it failed.
+    ReceiverLies,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kill(victim) => write!(f, "kill -9 {victim:?}"),
+            Self::Freeze(victim) => write!(f, "freeze {victim:?}"),
+            Self::Cut(link) => write!(f, "cut the network of {link:?}"),
+            Self::Stall(link) => write!(f, "half-open network of {link:?}"),
+            Self::Slow(link) => write!(f, "slow network of {link:?}"),
+            Self::FullDisk(owner) => write!(f, "full disk of {owner:?}"),
+            Self::Clock(owner, seconds) => write!(f, "clock of {owner:?} off by {seconds} s"),
+            Self::Redelivery(count) => write!(f, "{count} events again, in random order"),
+            Self::ReceiverRefuses => f.write_str("the receiver of notifications refuses"),
+            Self::ReceiverLies => f.write_str("the receiver takes and says that it failed"),
+        }
+    }
+}
+
+/// What the machine lets the suite do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Means {
+    /// Gateways.
+    pub edges: usize,
+    /// Disks can be filled.
+    pub disks: bool,
+    /// Clocks can jump.
+    pub clocks: bool,
+}
+
+/// Faults that begin together, how long they last, and the peace after them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What goes wrong.
+    pub faults: Vec<Fault>,
+    /// How long.
+    pub lasting: Duration,
+    /// How long it is quiet afterwards.
+    pub pause: Duration,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults: Vec<String> = self.faults.iter().map(Fault::to_string).collect();
+        write!(f, "{} for {} ms", faults.join(", "), self.lasting.as_millis())
+    }
+}
+
+/// The whole schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// In their order.
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// Draws steps until `kills` processes have been killed in them.
+    pub fn draw(seed: u64, kills: usize, means: Means) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut plan = Self { steps: Vec::new() };
+        while plan.kills() < kills {
+            plan.steps.push(step(&mut random, means));
+        }
+        plan
+    }
+
+    /// Processes killed.
+    pub fn kills(&self) -> usize {
+        let faults = self.steps.iter().flat_map(|step| &step.faults);
+        faults.filter(|fault| matches!(fault, Fault::Kill(_))).count()
+    }
+
+    /// How long it takes, starting programs left out.
+    pub fn length(&self) -> Duration {
+        self.steps.iter().map(|step| step.lasting + step.pause).sum()
+    }
+}
+
+fn step(random: &mut ChaCha8Rng, means: Means) -> Step {
+    let mut faults = vec![fault(random, means)];
+    // every third time two things at once, of different kinds
+    if random.random_ratio(1, 3) {
+        let second = fault(random, means);
+        if std::mem::discriminant(&second) != std::mem::discriminant(&faults[0])
+            || matches!((second, faults[0]), (Fault::Kill(a), Fault::Kill(b)) if a != b)
+        {
+            faults.push(second);
+        }
+    }
+    let lasting_ms = match faults[0] {
+        // from "it comes back at once" to "its peers have noticed"
+        Fault::Kill(_) => random.random_range(0..1200),
+        Fault::Stall(_) | Fault::Freeze(_) => random.random_range(300..3000),
+        Fault::Cut(_)
+        | Fault::Slow(_)
+        | Fault::FullDisk(_)
+        | Fault::Clock(..)
+        | Fault::Redelivery(_)
+        | Fault::ReceiverRefuses
+        | Fault::ReceiverLies => random.random_range(200..2000),
+    };
+    Step {
+        faults,
+        lasting: Duration::from_millis(lasting_ms),
+        pause: Duration::from_millis(random.random_range(100..2200)),
+    }
+}
+
+fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {
+    let edge = random.random_range(0..means.edges);
+    let owner = if random.random() { Owner::Edge(edge) } else { Owner::Agent };
+    let link = if random.random() { Link::Edge(edge) } else { Link::Agent };
+    let victims = [Victim::Edge(edge), Victim::Agent, Victim::Broker];
+    let victim = *victims.choose(random).unwrap_or(&Victim::Agent);
+    match random.random_range(0..100) {
+        60..65 => Fault::Freeze(victim),
+        65..70 => Fault::Cut(link),
+        70..74 => Fault::Stall(link),
+        74..78 => Fault::Slow(link),
+        78..83 if means.disks => Fault::FullDisk(owner),
+        83..88 if means.clocks => Fault::Clock(owner, jump_s(random)),
+        88..94 => Fault::Redelivery(random.random_range(1..200)),
+        94..97 => Fault::ReceiverRefuses,
+        97..100 => Fault::ReceiverLies,
+        _ => Fault::Kill(victim),
+    }
+}
+
+/// A summer time that never was, a battery that was empty, a month ahead.
+fn jump_s(random: &mut ChaCha8Rng) -> i64 {
+    *[-3600, 3600, -86_400 * 400, 86_400 * 40, -7, 90].choose(random).unwrap_or(&3600)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEANS: Means = Means { edges: 2, disks: true, clocks: true };
+
+    #[test]
+    fn the_same_seed_gives_the_same_schedule_and_another_one_another() {
+        assert_eq!(Plan::draw(7, 50, MEANS), Plan::draw(7, 50, MEANS));
+        assert_ne!(Plan::draw(7, 50, MEANS), Plan::draw(8, 50, MEANS));
+    }
+
+    #[test]
+    fn a_schedule_has_the_kills_that_are_asked_for_and_every_kind_of_fault() {
+        let plan = Plan::draw(1, 300, MEANS);
+        assert!(plan.kills() >= 300);
+        for kind in [
+            Fault::Freeze(Victim::Agent),
+            Fault::Cut(Link::Agent),
+            Fault::Stall(Link::Agent),
+            Fault::Slow(Link::Agent),
+            Fault::FullDisk(Owner::Agent),
+            Fault::Clock(Owner::Agent, 0),
+            Fault::Redelivery(1),
+            Fault::ReceiverRefuses,
+            Fault::ReceiverLies,
+        ] {
+            let kind = std::mem::discriminant(&kind);
+            let mut faults = plan.steps.iter().flat_map(|step| &step.faults);
+            assert!(faults.any(|fault| std::mem::discriminant(fault) == kind));
+        }
+    }
+
+    #[test]
+    fn what_the_machine_cannot_do_is_not_in_the_schedule() {
+        let plan = Plan::draw(1, 300, Means { edges: 1, disks: false, clocks: false });
+        let mut faults = plan.steps.iter().flat_map(|step| &step.faults);
+        assert!(!faults.any(|fault| matches!(fault, Fault::FullDisk(_) | Fault::Clock(..))));
+    }
+}

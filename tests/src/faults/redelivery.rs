@@ -1,0 +1,61 @@
+//! Events again: what the edges committed is published once more, some of it several times, in an
+//! order that nobody would choose, before or after the edge itself delivers it.
+
+use std::time::Duration;
+
+use pdm_shared::event::Event;
+use pdm_shared::topic::{BearingTopic, Prefix, Topic};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::Packet;
+use rumqttc::v5::{AsyncClient, Event as Happening, MqttOptions};
+
+/// How long it may take; a broker that is away is left alone.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Publishes `payloads` in random order, some up to three times; how many the broker took.
+pub async fn publish(port: u16, payloads: Vec<Vec<u8>>, seed: u64) -> usize {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut all: Vec<(String, Vec<u8>)> = Vec::new();
+    for payload in payloads {
+        let Ok(event) = serde_json::from_slice::<Event>(&payload) else { continue };
+        for _ in 0..random.random_range(1..=3) {
+            all.push((topic(&event), payload.clone()));
+        }
+    }
+    all.shuffle(&mut random);
+    let mut options = MqttOptions::new(format!("again-{seed}"), "127.0.0.1", port);
+    options.set_clean_start(true);
+    let (client, mut events) = AsyncClient::new(options, all.len() + 2);
+    let wanted = all.len();
+    for (topic, payload) in all {
+        if client.try_publish(topic, QoS::AtLeastOnce, false, payload).is_err() {
+            break;
+        }
+    }
+    let mut taken = 0;
+    let publishing = async {
+        while taken < wanted {
+            match events.poll().await {
+                Ok(Happening::Incoming(Packet::PubAck(_))) => taken += 1,
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    // what was not taken in time is not missed: it was a repetition
+    let _in_time = tokio::time::timeout(PATIENCE, publishing).await;
+    taken
+}
+
+fn topic(event: &Event) -> String {
+    Topic::Bearing {
+        site: event.site.clone(),
+        equipment: event.equipment_id.clone(),
+        bearing: event.bearing_id.clone(),
+        what: BearingTopic::Event,
+    }
+    .under(&Prefix::default())
+}
