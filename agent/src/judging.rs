@@ -1,24 +1,40 @@
-//! Judges what is stored: one writer, in the order of arrival, a batch in one transaction.
+//! Judges what is stored: drives each event's run through the [`Workflow`] and writes what comes of
+//! it, a batch in one transaction.
 //!
-//! What was stored but not judged when the process died is found again by its mark. Within a batch
-//! a bearing's events are judged one after the other, each remembering the one before.
+//! What was stored but not judged when the process died is found again by its mark, and a run that
+//! had begun to act by its checkpoint. A bearing's events are judged one after the other, in the
+//! order of arrival, each remembering the one before; bearings side by side. A run that leaves the
+//! fast path is checkpointed after every node and saved by itself, after what its bearing had before
+//! it in the batch. An event that cannot be judged holds up its own bearing only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use pdm_expert::Judgement;
+use pdm_expert::case::Memory;
+use pdm_expert::grounding::{Grounds, Sources};
 use pdm_shared::clock::SharedClock;
 use pdm_shared::event::Event;
+use pdm_shared::topic::Prefix;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::notify::policy::Policy;
 use crate::progress::{BearingKey, Reporter, Standing};
-use crate::store::{AlarmChange, BearingJudged, Judged, Recall, Store, StoreError, Unjudged};
-use crate::workflow::{self, Reasoner, WorkflowError};
+use crate::settings::NotifySettings;
+use crate::store::{
+    Alarm, AlarmChange, Announcement, BearingJudged, Judged, Recall, Store, StoreError, Unjudged,
+};
+use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
+
+mod outcome;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
+/// Bearings that are judged at once. Chosen: what waits for tools should not hold up the others.
+const PARALLEL: usize = 8;
 /// Looks at least this often, should a ring be missed.
 const LOOK: Duration = Duration::from_secs(1);
 /// Pause after a failure.
@@ -26,32 +42,75 @@ const RETRY: Duration = Duration::from_millis(500);
 
 /// The judging task.
 #[derive(Debug)]
-pub(crate) struct Judging {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: SharedClock,
-    pub(crate) reasoner: Arc<dyn Reasoner>,
-    pub(crate) policy: Policy,
-    pub(crate) reporter: Reporter,
+pub struct Judging {
+    store: Arc<dyn Store>,
+    clock: SharedClock,
+    workflow: Workflow,
+    policy: Policy,
+    reporter: Reporter,
+    /// Every judgement goes into the knowledge base too.
+    remembers: bool,
     /// Rung when something was stored.
-    pub(crate) stored: Arc<Notify>,
+    stored: Arc<Notify>,
     /// Rung when something has to leave.
-    pub(crate) written: Arc<Vec<Arc<Notify>>>,
+    written: Arc<Vec<Arc<Notify>>>,
 }
 
-/// A batch could not be judged; it is tried again.
+/// An event could not be judged; it is tried again.
 #[derive(Debug, thiserror::Error)]
-enum JudgingError {
+#[non_exhaustive]
+pub enum JudgingError {
+    /// The store did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The run cannot be written down.
     #[error(transparent)]
     Workflow(#[from] WorkflowError),
 }
 
 impl Judging {
+    /// Over this store, through this workflow, telling staff as `notify` says under `prefix`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: SharedClock,
+        workflow: Workflow,
+        notify: &NotifySettings,
+        prefix: &Prefix,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            workflow,
+            policy: Policy::new(notify.clone(), prefix.clone()),
+            reporter: Reporter::new(),
+            remembers: false,
+            stored: Arc::default(),
+            written: Arc::default(),
+        }
+    }
+
+    /// Told to this reporter.
+    #[must_use]
+    pub(crate) fn with_reporter(self, reporter: Reporter) -> Self {
+        Self { reporter, ..self }
+    }
+
+    /// With the bells: `stored` is heard, `written` are rung.
+    #[must_use]
+    pub(crate) fn with_bells(self, stored: Arc<Notify>, written: Arc<Vec<Arc<Notify>>>) -> Self {
+        Self { stored, written, ..self }
+    }
+
+    /// Every judgement goes into the knowledge base too, by the outbox's lane for it.
+    #[must_use]
+    pub fn with_knowledge(self) -> Self {
+        Self { remembers: true, ..self }
+    }
+
     /// Judges until `stop`, and then what is left.
-    pub(crate) async fn run(self, stop: CancellationToken) {
+    pub async fn run(self, stop: CancellationToken) {
         loop {
-            match self.batch().await {
+            match self.pass().await {
                 Ok(0) if stop.is_cancelled() => return,
                 Ok(0) => {
                     tokio::select! {
@@ -73,84 +132,198 @@ impl Judging {
         }
     }
 
-    async fn batch(&self) -> Result<usize, JudgingError> {
+    /// Judges the next batch; tells how many events were in it.
+    ///
+    /// # Errors
+    /// [`JudgingError`] if one could not be judged; what could be is saved.
+    pub async fn pass(&self) -> Result<usize, JudgingError> {
         let events = self.store.unjudged(BATCH).await?;
         let count = events.len();
-        let mut by_bearing: BTreeMap<BearingKey, Vec<Unjudged>> = BTreeMap::new();
-        for event in events {
-            by_bearing.entry(key_of(&event.event)).or_default().push(event);
-        }
         if count == 0 {
             // a dead letter may wait to leave
             self.ring();
             return Ok(0);
         }
-        let mut judged = Vec::with_capacity(by_bearing.len());
-        for (key, events) in by_bearing {
-            judged.push(self.bearing(key, events).await?);
+        let mut by_bearing: BTreeMap<BearingKey, Vec<Unjudged>> = BTreeMap::new();
+        for event in events {
+            by_bearing.entry(key_of(&event.event)).or_default().push(event);
+        }
+        let bearings = by_bearing.into_iter().map(|(key, events)| self.bearing(key, events));
+        let outcomes: Vec<_> =
+            futures_util::stream::iter(bearings).buffered(PARALLEL).collect().await;
+        let (mut judged, mut failure) = (Vec::new(), None);
+        for outcome in outcomes {
+            match outcome {
+                Ok(bearing) => judged.push(bearing),
+                Err(error) => failure = Some(error),
+            }
         }
         self.store.save(&judged).await?;
         self.report(judged);
-        Ok(count)
+        failure.map_or(Ok(count), Err)
     }
 
+    /// Judges a bearing's events; what is not saved yet comes back.
     async fn bearing(
         &self,
         key: BearingKey,
         events: Vec<Unjudged>,
     ) -> Result<BearingJudged, JudgingError> {
-        let Recall { mut memory, mut alarm } = self.store.recall(&key).await?;
-        let mut judgements = Vec::with_capacity(events.len());
-        for Unjudged { arrival, event, checkpoint: _ } in events {
-            let now = self.clock.now();
-            let finished = workflow::run(self.reasoner.as_ref(), &event, &memory, now).await?;
-            if !finished.ungrounded.is_empty() {
-                metrics::counter!("pdm_agent_ungrounded_figures_total")
-                    .increment(finished.ungrounded.len() as u64);
-                tracing::error!(figures = ?finished.ungrounded, event_id = %event.event_id, "figures without a source in a judgement");
-            }
-            let judgement = *finished.judgement;
-            let announcement = self.policy.judged(
-                &key,
-                &judgement.diagnosis,
-                &judgement.state,
-                alarm.as_ref(),
-                now,
-            );
-            if let Some(announcement) = &announcement {
-                alarm = match &announcement.alarm {
-                    AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
-                    AlarmChange::Over => None,
-                };
-            }
-            memory.recall(&event, &judgement);
-            judgements.push(Judged {
-                arrival,
-                measured_at: event.measured_at,
-                late: judgement.late,
-                outgoing: vec![self.policy.publication(&key, &judgement.diagnosis)],
-                diagnosis: judgement.diagnosis,
-                announcement,
-                follow_up: Vec::new(),
-                trace: Vec::new(),
-            });
+        let Recall { memory, alarm } = self.store.recall(&key).await?;
+        let mut bearing = Bearing { key, memory, alarm, waiting: Vec::new() };
+        for unjudged in events {
+            self.event(&mut bearing, unjudged).await?;
         }
-        Ok(BearingJudged { key, judgements, state: memory.state })
+        Ok(bearing.taken())
+    }
+
+    async fn event(&self, bearing: &mut Bearing, unjudged: Unjudged) -> Result<(), JudgingError> {
+        let Unjudged { arrival, event, checkpoint } = unjudged;
+        let resumed = match checkpoint {
+            Some(checkpoint) => self.resume(&event, &checkpoint).await?,
+            None => None,
+        };
+        let is_resumed = resumed.is_some();
+        let mut run = resumed.unwrap_or_else(|| self.workflow.begin(event, bearing.memory.clone()));
+        let acts = is_resumed || !self.workflow.ahead(&mut run).await;
+        if acts {
+            self.flush(bearing).await?;
+            self.acting(&mut run, is_resumed).await?;
+        }
+        self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
+        let judged = self.judged(bearing, &mut run, arrival);
+        bearing.waiting.extend(judged);
+        if acts {
+            self.workflow.reached(&run, Node::SaveMemory, Phase::Done);
+            self.flush(bearing).await?;
+            self.workflow.reached(&run, Node::SaveMemory, Phase::Noted);
+        }
+        Ok(())
+    }
+
+    /// A run where an earlier process left it; none if it has to begin anew.
+    async fn resume(
+        &self,
+        event: &Event,
+        checkpoint: &crate::store::Checkpoint,
+    ) -> Result<Option<Run>, JudgingError> {
+        let noted = self.store.trace(event.event_id).await?.len();
+        match self.workflow.resume(checkpoint, u32::try_from(noted).unwrap_or(u32::MAX)) {
+            Ok(run) => {
+                tracing::info!(event_id = %event.event_id, node = run.node.as_str(), "Goes on where an earlier process stopped.");
+                metrics::counter!("pdm_agent_runs_resumed_total").increment(1);
+                Ok(Some(run))
+            }
+            Err(error) => {
+                tracing::warn!(%error, event_id = %event.event_id, "Judged anew.");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Goes on with a run that acts, noting where it stands after every node.
+    async fn acting(&self, run: &mut Run, is_noted: bool) -> Result<(), JudgingError> {
+        if !is_noted {
+            self.note(run).await?;
+        }
+        while run.node != Node::SaveMemory {
+            let node = run.node;
+            self.workflow.step(run).await;
+            self.note(run).await?;
+            self.workflow.reached(run, node, Phase::Noted);
+        }
+        Ok(())
+    }
+
+    async fn note(&self, run: &mut Run) -> Result<(), JudgingError> {
+        let checkpoint = run.checkpoint(self.clock.now())?;
+        let event_id = run.state.event_payload.event_id;
+        self.store.checkpoint(event_id, &checkpoint, &run.steps).await?;
+        run.steps.clear();
+        Ok(())
+    }
+
+    /// Writes what waits of a bearing.
+    async fn flush(&self, bearing: &mut Bearing) -> Result<(), JudgingError> {
+        if bearing.waiting.is_empty() {
+            return Ok(());
+        }
+        let judged = vec![bearing.taken()];
+        self.store.save(&judged).await?;
+        self.report(judged);
+        Ok(())
+    }
+
+    /// `save_memory`: the judgement, and all that leaves because of it.
+    fn judged(&self, bearing: &mut Bearing, run: &mut Run, arrival: i64) -> Option<Judged> {
+        // there always is one behind `parse_diagnosis`
+        let mut judgement = *run.state.diagnosis_result.take()?;
+        let told = self.announcement(bearing, run, &judgement);
+        if let Some((announcement, _)) = &told {
+            outcome::note_telling(&mut judgement.diagnosis, announcement);
+            bearing.heard(announcement);
+        }
+        let follow_up = outcome::follow_up(&judgement.diagnosis, &run.state);
+        let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
+        outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
+        let measured_at = run.state.event_payload.measured_at;
+        bearing.memory.recall(&run.state.event_payload, &judgement);
+        let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
+        run.note(Node::SaveMemory, self.clock.now(), detail);
+        Some(Judged {
+            arrival,
+            measured_at,
+            late: judgement.late,
+            outgoing,
+            diagnosis: judgement.diagnosis,
+            announcement: told.map(|(announcement, _)| announcement),
+            follow_up,
+            trace: std::mem::take(&mut run.steps),
+        })
+    }
+
+    /// What staff is told because of a judgement, every figure held to its source, and what was
+    /// withheld.
+    fn announcement(
+        &self,
+        bearing: &Bearing,
+        run: &Run,
+        judgement: &Judgement,
+    ) -> Option<(Announcement, Vec<String>)> {
+        let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
+        let now = self.clock.now();
+        let told = self.policy.judged(&bearing.key, diagnosis, &judgement.state, alarm, now);
+        told.map(|mut announcement| {
+            let grounds = Grounds {
+                event: &run.state.event_payload,
+                memory: &run.state.memory_context,
+                inquiry: &run.state.inquiry,
+            };
+            let mut sources = Sources::of(diagnosis, &grounds);
+            let withheld =
+                outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
+            (announcement, withheld)
+        })
     }
 
     fn report(&self, judged: Vec<BearingJudged>) {
-        let count: usize = judged.iter().map(|bearing| bearing.judgements.len()).sum();
-        let told = |judgement: &Judged| judgement.announcement.clone();
-        let announcements: Vec<_> =
-            judged.iter().flat_map(|bearing| bearing.judgements.iter().filter_map(told)).collect();
-        let rows: usize = announcements.iter().map(|told| told.outgoing.len()).sum();
-        metrics::counter!("pdm_agent_events_judged_total").increment(count as u64);
+        let all = || judged.iter().flat_map(|bearing| &bearing.judgements);
+        let count = all().count() as u64;
+        if count == 0 {
+            return;
+        }
+        let announcements: Vec<_> = all().filter_map(|one| one.announcement.clone()).collect();
+        let rows: usize = announcements.iter().map(|told| told.outgoing.len()).sum::<usize>()
+            + all().map(|judgement| judgement.outgoing.len()).sum::<usize>();
+        metrics::counter!("pdm_agent_events_judged_total").increment(count);
         metrics::counter!("pdm_agent_notifications_total").increment(announcements.len() as u64);
+        let calls: usize = all().map(|judgement| judgement.diagnosis.tools.len()).sum();
+        metrics::counter!("pdm_agent_judgement_tool_uses_total").increment(calls as u64);
         self.reporter.update(|progress| {
-            progress.judged += count as u64;
-            progress.unjudged = progress.unjudged.saturating_sub(count as u64);
+            progress.judged += count;
+            progress.unjudged = progress.unjudged.saturating_sub(count);
             progress.notified += announcements.len() as u64;
-            progress.unsent += (count + rows) as u64;
+            progress.unsent += rows as u64;
         });
         for bearing in judged {
             for judgement in bearing.judgements {
@@ -172,6 +345,33 @@ impl Judging {
     fn ring(&self) {
         for lane in self.written.iter() {
             lane.notify_one();
+        }
+    }
+}
+
+/// A bearing while its events are judged.
+struct Bearing {
+    key: BearingKey,
+    memory: Memory,
+    alarm: Option<Alarm>,
+    /// Judgements that are not saved yet.
+    waiting: Vec<Judged>,
+}
+
+impl Bearing {
+    fn heard(&mut self, announcement: &Announcement) {
+        self.alarm = match &announcement.alarm {
+            AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
+            AlarmChange::Over => None,
+        };
+    }
+
+    /// What waits to be saved, with where the bearing stands.
+    fn taken(&mut self) -> BearingJudged {
+        BearingJudged {
+            key: self.key.clone(),
+            judgements: std::mem::take(&mut self.waiting),
+            state: self.memory.state.clone(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The agent: events in, judgement, memory and notification out. It interprets, it never computes.
 //!
-//! The flow: `mqtt` → `intake` → [`store`] → `judging` ([`workflow`]) → the outbox in
+//! The flow: `mqtt` → `intake` → [`store`] → [`judging`] ([`workflow`]) → the outbox in
 //! [`store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
 //! says; [`progress`] is what the program that started it may watch.
 
 pub mod cli;
+pub mod judging;
 pub mod knowledge;
 pub mod mcp;
 pub mod progress;
@@ -17,6 +18,5 @@ pub mod workflow;
 
 mod http;
 mod intake;
-mod judging;
 mod mqtt;
 mod notify;

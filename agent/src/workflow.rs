@@ -1,201 +1,351 @@
 //! The judgement of one event as an explicit state machine (R-AGENT-3).
 //!
-//! `load_memory → reasoning → (continue_reasoning → reasoning) → parse_diagnosis → save_memory`.
-//! A [`Reasoner`] sits at `reasoning`; the expert is the first. `parse_diagnosis` holds every
-//! reasoner to the contract: five thoughts in their order, and no figure that stands in none of its
-//! sources. Loading and saving are the caller's, who does them for a whole batch in one transaction.
+//! [`node`] holds nodes and edges as a pure function, [`state`] what a run knows, [`expert`] who
+//! thinks, [`tools`] how calls are made, [`documents`] what is written; this file does what a node
+//! does and notes it in the [`trace`]. Who drives a run is `crate::judging`.
+//!
+//! A run begins on the fast path, in memory: `load_memory` and the first `reasoning`. Most end there
+//! (nothing is wrong, or nothing new), and are written with their trace in one transaction a batch;
+//! killed before it, they begin anew and have done nothing outside. A run that wants tools or
+//! documents leaves the fast path: from then on its state is checkpointed after every node, and a
+//! process that finds the checkpoint goes on at that node. So both keep one promise: what has an
+//! effect outside has it once.
+//!
+//! `parse_diagnosis` holds every reasoner to the contract: five thoughts in their order, and nothing
+//! in its words that stands in none of its sources. Where a reasoner fails, the expert's judgement
+//! stands and says so.
 
-use async_trait::async_trait;
-use pdm_expert::case::{Case, Memory};
-use pdm_expert::rules::Rules;
-use pdm_expert::{Judgement, grounding, judge};
-use pdm_shared::clock::Timestamp;
+use std::sync::Arc;
+
+use pdm_expert::grounding::{self, Grounds};
+use pdm_shared::clock::{SharedClock, Timestamp};
 use pdm_shared::diagnosis::ThoughtTitle;
 use pdm_shared::event::Event;
+use pdm_shared::id::EventId;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use serde_json::Value;
 
-/// Steps of reasoning after which a diagnosis is asked for. The seed's `tool_calls_count > 10`.
-const MAX_STEPS: u32 = 10;
+use crate::store::{Checkpoint, TraceStep};
 
-/// Where an event is in its judgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Node {
-    /// The last judgements of the bearing are recalled.
-    LoadMemory,
-    /// The reasoner thinks.
-    Reasoning,
-    /// Its result is held to the contract.
-    ParseDiagnosis,
-    /// The judgement is handed on to be stored.
-    SaveMemory,
-}
+pub mod documents;
+pub mod expert;
+pub mod node;
+pub mod state;
+pub mod tools;
 
-/// What the reasoner wants next.
-#[derive(Debug, Clone, PartialEq)]
-pub enum NextAction {
-    /// Another round of thinking.
-    ContinueReasoning,
-    /// It has come to a judgement.
-    Conclude(Box<Judgement>),
-}
+mod trace;
 
-/// The state of one run, with the seed's fields.
-#[derive(Debug, Clone)]
-pub struct State<'a> {
-    /// The event.
-    pub event_payload: &'a Event,
-    /// What is remembered of its bearing.
-    pub memory_context: &'a Memory,
-    /// The present moment, one for the whole run.
-    pub now: Timestamp,
-    /// Rounds of reasoning so far.
-    pub rounds: u32,
-    /// The judgement, once there is one.
-    pub diagnosis_result: Option<Box<Judgement>>,
-}
+pub use expert::{Expert, Reasoner};
+pub use node::{NextAction, Node};
+pub use state::State;
+
+use documents::{Documents, Kind};
+use expert::{Turn, Want};
+use pdm_expert::Judgement;
+use pdm_expert::case::Memory;
+use state::{Message, STATE_SCHEMA};
+use tools::{Caller, Tools};
 
 /// A run that did not end in a judgement. The event stays unjudged and is tried again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
-    /// The reasoner failed.
+    /// The reasoner failed; the expert's judgement stands in for it.
     #[error("the reasoner failed: {0}")]
     Reasoner(String),
-    /// It never came to a judgement.
-    #[error("no judgement after {MAX_STEPS} rounds")]
-    NoJudgement,
-    /// Its judgement is not of the contract.
-    #[error("the judgement has the thoughts {got:?}")]
-    Thoughts {
-        /// What it has.
-        got: Vec<ThoughtTitle>,
-    },
+    /// A checkpoint that this version did not write: the event is judged anew.
+    #[error("the checkpoint cannot be resumed: {0}")]
+    Checkpoint(String),
 }
 
-/// Who judges.
-#[async_trait]
-pub trait Reasoner: Send + Sync + std::fmt::Debug {
-    /// One round of thinking over the state.
-    async fn reason(&self, state: &State<'_>) -> Result<NextAction, WorkflowError>;
+/// Where in a node a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Before anything of the node is done.
+    Entered,
+    /// Its effect is done and not noted.
+    Done,
+    /// It is noted in the store.
+    Noted,
 }
 
-/// The deterministic rules.
+/// Who watches runs: tests that stop a process at a certain point, metrics of another program.
+pub trait Observer: Send + Sync + std::fmt::Debug {
+    /// A run has come to this point.
+    fn reached(&self, event: EventId, node: Node, phase: Phase);
+}
+
+/// Runs events through the nodes.
 #[derive(Debug, Clone)]
-pub struct Expert {
-    rules: Rules,
+pub struct Workflow {
+    reasoner: Arc<dyn Reasoner>,
+    expert: Expert,
+    caller: Option<Arc<Caller>>,
+    documents: Option<Arc<dyn Documents>>,
+    observer: Option<Arc<dyn Observer>>,
+    clock: SharedClock,
 }
 
-impl Expert {
-    /// An expert with these rules.
-    pub const fn new(rules: Rules) -> Self {
-        Self { rules }
-    }
-}
-
-#[async_trait]
-impl Reasoner for Expert {
-    async fn reason(&self, state: &State<'_>) -> Result<NextAction, WorkflowError> {
-        let case =
-            Case { event: state.event_payload, memory: state.memory_context, now: state.now };
-        Ok(NextAction::Conclude(Box::new(judge(&case, &self.rules))))
-    }
-}
-
-/// A finished run.
+/// One event on its way.
 #[derive(Debug, Clone)]
-pub struct Finished {
-    /// The judgement.
-    pub judgement: Box<Judgement>,
-    /// Figures in its words that stand in none of its sources; empty when all is well.
-    pub ungrounded: Vec<String>,
+pub struct Run {
+    /// What it knows.
+    pub state: State,
+    /// The node that comes next.
+    pub node: Node,
+    /// Steps that are not stored yet.
+    pub steps: Vec<TraceStep>,
+    number: u32,
 }
 
-/// Runs one event from memory to judgement.
-///
-/// # Errors
-/// [`WorkflowError`] if no judgement of the contract's form comes out.
-pub async fn run(
-    reasoner: &dyn Reasoner,
-    event: &Event,
-    memory: &Memory,
-    now: Timestamp,
-) -> Result<Finished, WorkflowError> {
-    let mut state = State {
-        event_payload: event,
-        memory_context: memory,
-        now,
-        rounds: 0,
-        diagnosis_result: None,
-    };
-    let mut node = Node::LoadMemory;
-    loop {
-        node = match node {
-            Node::LoadMemory => Node::Reasoning,
-            Node::Reasoning if state.rounds >= MAX_STEPS => return Err(WorkflowError::NoJudgement),
-            Node::Reasoning => {
-                state.rounds += 1;
-                match reasoner.reason(&state).await? {
-                    NextAction::ContinueReasoning => Node::Reasoning,
-                    NextAction::Conclude(judgement) => {
-                        state.diagnosis_result = Some(judgement);
-                        Node::ParseDiagnosis
-                    }
-                }
+impl Run {
+    /// The run stands before something with an effect outside, and has to be checkpointed.
+    fn leaves_the_fast_path(&self, workflow: &Workflow) -> bool {
+        match self.node {
+            Node::ToolExecutor => workflow.caller.is_some(),
+            Node::GenerateReport | Node::GenerateWorkOrder => {
+                workflow.documents.is_some() && documents::are_due(&self.state)
             }
-            Node::ParseDiagnosis => {
-                check(state.diagnosis_result.as_deref())?;
-                Node::SaveMemory
-            }
-            Node::SaveMemory => break,
+            Node::LoadMemory | Node::Reasoning | Node::ParseDiagnosis | Node::SaveMemory => false,
         }
     }
-    let judgement = state.diagnosis_result.ok_or(WorkflowError::NoJudgement)?;
-    let ungrounded = grounding::ungrounded(&judgement.diagnosis, event, memory);
-    Ok(Finished { judgement, ungrounded })
+
+    /// The run as it is written down.
+    pub(crate) fn checkpoint(&self, at: Timestamp) -> Result<Checkpoint, WorkflowError> {
+        let state = serde_json::to_string(&self.state)
+            .map_err(|error| WorkflowError::Checkpoint(error.to_string()))?;
+        Ok(Checkpoint { node: self.node.as_str().to_owned(), state, at })
+    }
+
+    /// Notes a step.
+    pub(crate) fn note(&mut self, node: Node, at: Timestamp, detail: Value) {
+        self.number += 1;
+        let node = node.as_str().to_owned();
+        self.steps.push(TraceStep { number: self.number, node, at, detail });
+    }
 }
 
-fn check(judgement: Option<&Judgement>) -> Result<(), WorkflowError> {
-    use ThoughtTitle::{Degradation, InitialScreening, OverallRisk, PfStage, Rul};
-    let judgement = judgement.ok_or(WorkflowError::NoJudgement)?;
-    let got: Vec<ThoughtTitle> =
-        judgement.diagnosis.thoughts.iter().map(|thought| thought.title).collect();
-    if got == [InitialScreening, PfStage, Degradation, Rul, OverallRisk] {
-        Ok(())
-    } else {
-        Err(WorkflowError::Thoughts { got })
+impl Workflow {
+    /// The workflow with the expert in its chair, without tools and documents.
+    pub fn new(expert: Expert, clock: SharedClock) -> Self {
+        Self {
+            reasoner: Arc::new(expert.clone()),
+            expert,
+            caller: None,
+            documents: None,
+            observer: None,
+            clock,
+        }
     }
+
+    /// With another reasoner; the expert stands in where it fails.
+    #[must_use]
+    pub fn with_reasoner(self, reasoner: Arc<dyn Reasoner>) -> Self {
+        Self { reasoner, ..self }
+    }
+
+    /// With tools.
+    #[must_use]
+    pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
+        Self { caller: Some(Arc::new(Caller::new(tools))), ..self }
+    }
+
+    /// With somebody who writes documents.
+    #[must_use]
+    pub fn with_documents(self, documents: Arc<dyn Documents>) -> Self {
+        Self { documents: Some(documents), ..self }
+    }
+
+    /// With somebody who watches.
+    #[must_use]
+    pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    /// A run at its beginning.
+    pub fn begin(&self, event: Event, memory: Memory) -> Run {
+        let state = State::new(event, memory, self.clock.now());
+        Run { state, node: Node::LoadMemory, steps: Vec::new(), number: 0 }
+    }
+
+    /// A run where an earlier process left it; `noted` steps of it are stored.
+    ///
+    /// # Errors
+    /// [`WorkflowError::Checkpoint`] if another version wrote it.
+    pub fn resume(&self, checkpoint: &Checkpoint, noted: u32) -> Result<Run, WorkflowError> {
+        let bad = |reason: String| WorkflowError::Checkpoint(reason);
+        let state: State =
+            serde_json::from_str(&checkpoint.state).map_err(|error| bad(error.to_string()))?;
+        if state.schema != STATE_SCHEMA {
+            return Err(bad(format!("its form is {:?}, expected {STATE_SCHEMA:?}", state.schema)));
+        }
+        let node =
+            checkpoint.node.parse().map_err(|error: node::UnknownNode| bad(error.to_string()))?;
+        Ok(Run { state, node, steps: Vec::new(), number: noted })
+    }
+
+    /// Goes on in memory until the run waits to be saved or leaves the fast path; tells whether it
+    /// waits to be saved.
+    pub(crate) async fn ahead(&self, run: &mut Run) -> bool {
+        while run.node != Node::SaveMemory {
+            if run.leaves_the_fast_path(self) {
+                return false;
+            }
+            self.step(run).await;
+        }
+        true
+    }
+
+    /// Does what the next node does and goes on to the one after it.
+    pub(crate) async fn step(&self, run: &mut Run) {
+        let node = run.node;
+        let started = std::time::Instant::now();
+        self.reached(run, node, Phase::Entered);
+        let detail = match node {
+            Node::LoadMemory => trace::recalled(&run.state),
+            Node::Reasoning => self.reasoning(&mut run.state).await,
+            Node::ToolExecutor => self.tool_executor(&mut run.state).await,
+            Node::ParseDiagnosis => self.parse_diagnosis(&mut run.state),
+            Node::GenerateReport => self.document(Kind::Report, &mut run.state).await,
+            Node::GenerateWorkOrder => self.document(Kind::WorkOrder, &mut run.state).await,
+            // the caller's, in its transaction
+            Node::SaveMemory => return,
+        };
+        self.reached(run, node, Phase::Done);
+        run.note(node, self.clock.now(), detail);
+        if let Some(after) = node::next(node, &run.state) {
+            run.node = after;
+        }
+        metrics::histogram!("pdm_agent_node_seconds", "node" => node.as_str())
+            .record(started.elapsed().as_secs_f64());
+        tracing::debug!(event_id = %run.state.event_payload.event_id, node = node.as_str(), next = run.node.as_str(), took = ?started.elapsed(), "Node done.");
+    }
+
+    /// Tells whoever watches.
+    pub(crate) fn reached(&self, run: &Run, node: Node, phase: Phase) {
+        if let Some(observer) = &self.observer {
+            observer.reached(run.state.event_payload.event_id, node, phase);
+        }
+    }
+
+    async fn reasoning(&self, state: &mut State) -> Value {
+        let turn = match self.reasoner.reason(state, self.caller.is_some()).await {
+            Ok(turn) => turn,
+            Err(error) => {
+                metrics::counter!("pdm_agent_reasoner_failures_total").increment(1);
+                tracing::error!(%error, event_id = %state.event_payload.event_id, "The reasoner failed; the expert's judgement stands.");
+                let thought = error.to_string();
+                Turn { thought, want: Want::Conclude(Box::new(self.stand_in(state))) }
+            }
+        };
+        state.rounds += 1;
+        let round = state.rounds;
+        state.messages.push(Message::Thought { round, text: turn.thought.clone() });
+        match &turn.want {
+            Want::Continue => state.next_action = NextAction::ContinueReasoning,
+            Want::Call(questions) => {
+                state.next_action = NextAction::CallTool;
+                let wanted = u32::try_from(questions.len()).unwrap_or(u32::MAX);
+                state.tool_calls_count = state.tool_calls_count.saturating_add(wanted);
+                state.pending.clone_from(questions);
+                state.messages.extend(questions.iter().map(|question| Message::Action {
+                    round,
+                    tool: question.tool.clone(),
+                    arguments: question.arguments.clone(),
+                }));
+            }
+            Want::Conclude(judgement) => {
+                let normal = judgement.diagnosis.risk_level == RiskLevel::Normal;
+                state.next_action =
+                    if normal { NextAction::End } else { NextAction::GenerateReport };
+                state.diagnosis_result = Some(judgement.clone());
+            }
+        }
+        trace::reasoned(state, &turn)
+    }
+
+    /// The expert's judgement in place of another reasoner's.
+    fn stand_in(&self, state: &State) -> Judgement {
+        let mut judgement = self.expert.judgement(state);
+        judgement.diagnosis.uncertainty.causes.push(Text::new(
+            "추론기가 판정을 내지 못하여 규칙 기반 판정으로 대신함",
+            "The reasoner gave no judgement: this one is by rules",
+        ));
+        judgement
+    }
+
+    async fn tool_executor(&self, state: &mut State) -> Value {
+        let first = state.inquiry.answered.len();
+        match &self.caller {
+            Some(caller) => caller.execute(state).await,
+            None => tools::without_tools(state),
+        }
+        trace::executed(state, first)
+    }
+
+    fn parse_diagnosis(&self, state: &mut State) -> Value {
+        let mut note = None;
+        let own = state.diagnosis_result.take().filter(|judgement| has_five_thoughts(judgement));
+        let mut judgement = own.unwrap_or_else(|| {
+            note = Some("no judgement of the contract's form: the expert's stands");
+            Box::new(self.stand_in(state))
+        });
+        let grounds = Grounds {
+            event: &state.event_payload,
+            memory: &state.memory_context,
+            inquiry: &state.inquiry,
+        };
+        let withheld = grounding::withhold(&mut judgement.diagnosis, &grounds);
+        count_ungrounded(&withheld, state.event_payload.event_id);
+        let normal = judgement.diagnosis.risk_level == RiskLevel::Normal;
+        state.next_action = if normal { NextAction::End } else { NextAction::GenerateReport };
+        state.diagnosis_result = Some(judgement);
+        trace::parsed(state, &withheld, note)
+    }
+
+    async fn document(&self, kind: Kind, state: &mut State) -> Value {
+        if state.risk() < RiskLevel::Warning {
+            return trace::written(
+                &[],
+                Some("Normal and Watch have a short status: the judgement"),
+            );
+        }
+        let Some(documents) = self.documents.as_ref() else {
+            return trace::written(&[], Some("this program writes no documents"));
+        };
+        if !documents::are_due(state) {
+            return trace::written(&[], Some("nothing new: the documents there are stand"));
+        }
+        match documents.write(kind, state).await {
+            Ok(written) => {
+                let detail = trace::written(&written, None);
+                state.documents.extend(written);
+                detail
+            }
+            Err(error) => {
+                metrics::counter!("pdm_agent_document_failures_total").increment(1);
+                tracing::error!(%error, event_id = %state.event_payload.event_id, "A document is missing.");
+                trace::written(&[], Some(&error.to_string()))
+            }
+        }
+    }
+}
+
+/// Counts and logs what was withheld for want of a source.
+pub(crate) fn count_ungrounded(withheld: &[String], event_id: EventId) {
+    if withheld.is_empty() {
+        return;
+    }
+    metrics::counter!("pdm_agent_ungrounded_figures_total").increment(withheld.len() as u64);
+    tracing::error!(figures = ?withheld, %event_id, "Figures without a source were withheld.");
+}
+
+fn has_five_thoughts(judgement: &Judgement) -> bool {
+    use ThoughtTitle::{Degradation, InitialScreening, OverallRisk, PfStage, Rul};
+    let titles = judgement.diagnosis.thoughts.iter().map(|thought| thought.title);
+    titles.eq([InitialScreening, PfStage, Degradation, Rul, OverallRisk])
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug)]
-    struct Undecided;
-
-    #[async_trait]
-    impl Reasoner for Undecided {
-        async fn reason(&self, _: &State<'_>) -> Result<NextAction, WorkflowError> {
-            Ok(NextAction::ContinueReasoning)
-        }
-    }
-
-    fn event() -> Event {
-        serde_json::from_str(include_str!("../../config/examples/event.json")).expect("event")
-    }
-
-    #[tokio::test]
-    async fn a_reasoner_that_never_concludes_is_stopped() {
-        let event = event();
-        let end = run(&Undecided, &event, &Memory::default(), event.measured_at).await;
-        assert!(matches!(end, Err(WorkflowError::NoJudgement)), "{end:?}");
-    }
-
-    #[tokio::test]
-    async fn the_expert_concludes_in_one_round_with_grounded_words() {
-        let event = event();
-        let expert = Expert::new(Rules::default());
-        let end = run(&expert, &event, &Memory::default(), event.measured_at).await.expect("ends");
-        assert_eq!(end.ungrounded, Vec::<String>::new());
-        assert_eq!(end.judgement.diagnosis.thoughts.len(), 5);
-    }
-}
+mod tests;

@@ -184,6 +184,9 @@ pub struct ToolUse {
     /// Round of research, from 1.
     #[serde(default)]
     pub round: u32,
+    /// Why it gave no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// What was remembered.

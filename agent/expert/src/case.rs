@@ -55,7 +55,7 @@ impl Case<'_> {
 }
 
 /// What is remembered of a bearing.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// The last judgements, newest first, at most [`RECALLED`].
     pub recent: Vec<Remembered>,

@@ -7,6 +7,7 @@ use pdm_shared::diagnosis::{
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use serde::{Deserialize, Serialize};
 
 use crate::advice::recommend;
 use crate::case::{BearingState, Case, MAX_POINTS, PointState};
@@ -23,7 +24,7 @@ use crate::wording::{Doubt, fact, joined};
 const MANY_DOUBTS: usize = 3;
 
 /// A judgement and what has to be remembered of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// What is told.
     pub diagnosis: Diagnosis,

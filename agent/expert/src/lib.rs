@@ -13,6 +13,7 @@ pub mod degradation;
 pub mod grounding;
 pub mod memory;
 pub mod pf_stage;
+pub mod research;
 pub mod risk;
 pub mod rul;
 pub mod rules;

@@ -14,8 +14,8 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
 
-use super::CALL_ID;
 use super::server::ToolServer;
+use super::{ANSWER, CALL_ID};
 use crate::tools::Runtime;
 
 /// Bytes in flight between the two ends in one process.
@@ -51,6 +51,8 @@ pub struct Offered {
 pub struct Answer {
     /// Whether this is the tool's word that it failed.
     pub is_error: bool,
+    /// The kind of failure, in the word of [`crate::tools::ToolError::kind`], where it is told.
+    pub failure: Option<String>,
     /// The text, as a model reads it.
     pub text: String,
     /// The answer as data.
@@ -158,8 +160,11 @@ impl ToolClient {
 fn answer(result: CallToolResult) -> Answer {
     let texts = result.content.iter().filter_map(|block| block.as_text());
     let text = texts.map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n");
+    let about = result.meta.as_ref().and_then(|meta| meta.0.get(ANSWER));
+    let failure = about.and_then(|about| about.get("error")?.as_str()).map(str::to_owned);
     Answer {
         is_error: result.is_error.unwrap_or(false),
+        failure,
         text,
         structured: result.structured_content,
     }

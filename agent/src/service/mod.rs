@@ -18,6 +18,7 @@ use tooling::Tooling;
 
 use crate::http::access::{Access, NeedsToken};
 use crate::knowledge::KnowledgeError;
+use crate::mcp::client::{ClientError, ToolClient};
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
@@ -32,6 +33,8 @@ use crate::progress::Reporter;
 use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StoreSettings};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, StoreError};
+use crate::tools::Runtime;
+use crate::workflow::{Expert, Workflow};
 
 /// The agent did not start. The caller shows it and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +55,9 @@ pub enum StartError {
     /// The knowledge base cannot be used, and waiting would not heal it.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
+    /// The tools cannot be called.
+    #[error(transparent)]
+    Tools(#[from] ClientError),
     /// A secret of the settings cannot be had.
     #[error("{key}")]
     Secret {
@@ -156,6 +162,7 @@ impl Agent {
         };
         let Tooling { knowledge, runtime: tools, filling, watching } =
             Tooling::open(&settings, Some(Arc::new(notifier))).await?;
+        let workflow = workflow(&settings, &tools, &clock).await?;
         let mut parts = Parts {
             settings,
             policy,
@@ -172,7 +179,7 @@ impl Agent {
             parts.serve(listener, access);
         }
         let lanes = parts.outbox(channels, publisher.clone());
-        parts.judging(lanes);
+        parts.judging(workflow, lanes);
         parts.intake(receiver, publisher, connected);
         let publishing = parts.stop.publisher.clone();
         parts.spawn("publisher", connection.run(publishing));
@@ -180,6 +187,17 @@ impl Agent {
         let (stop, tasks) = (parts.stop, parts.tasks);
         Ok(Handle { stop, tasks, reporter, store, knowledge, tools, address, grace })
     }
+}
+
+/// The workflow with the expert in its chair and the tools at its hand, called over MCP.
+async fn workflow(
+    settings: &AgentSettings,
+    tools: &Arc<Runtime>,
+    clock: &SharedClock,
+) -> Result<Workflow, StartError> {
+    let client = ToolClient::in_process(Arc::clone(tools)).await?;
+    let expert = Expert::new(settings.rules.clone());
+    Ok(Workflow::new(expert, Arc::clone(clock)).with_tools(Arc::new(client)))
 }
 
 /// Takes the address before anything is received, and refuses one that is open to others.

@@ -25,7 +25,7 @@ use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::store::Store;
 use crate::tools::Runtime;
-use crate::workflow::Expert;
+use crate::workflow::Workflow;
 
 /// What means "stop" to each stage.
 #[derive(Debug, Clone, Default)]
@@ -108,16 +108,17 @@ impl Parts {
         Arc::new(bells)
     }
 
-    pub(super) fn judging(&mut self, written: Arc<Vec<Arc<Notify>>>) {
-        let judging = Judging {
-            store: Arc::clone(&self.store),
-            clock: Arc::clone(&self.clock),
-            reasoner: Arc::new(Expert::new(self.settings.rules.clone())),
-            policy: self.policy.clone(),
-            reporter: self.reporter.clone(),
-            stored: Arc::clone(&self.stop.stored),
-            written,
-        };
+    pub(super) fn judging(&mut self, workflow: Workflow, written: Arc<Vec<Arc<Notify>>>) {
+        let judging = Judging::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.clock),
+            workflow,
+            &self.settings.notify,
+            &self.settings.broker.prefix,
+        )
+        .with_reporter(self.reporter.clone())
+        .with_knowledge()
+        .with_bells(Arc::clone(&self.stop.stored), written);
         let watchdog = Watchdog {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),

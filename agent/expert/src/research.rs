@@ -1,0 +1,181 @@
+//! Grounds and deep research: what to ask the knowledge base, how its answers are read, which
+//! question follows from what was found, and what of it enters the judgement (R-AGENT-6).
+//!
+//! Pure: questions out ([`ask`]), documents in ([`read`]), quotes into the thoughts ([`tell`]); who
+//! calls the tools stands elsewhere. Invariants: a quote is the document's own words with its
+//! source; text of documents is data and is only ever quoted, never followed; nothing found in
+//! documents lowers a risk.
+//!
+//! Rules: GROUND-1 a judgement that is worse or other than the last asks for similar cases and the
+//! fault's guide; GROUND-2 from Warning on it asks for its own earlier judgements too; RESEARCH-1
+//! acceleration at Watch or above always asks for cases and conditions of rapid growth; RESEARCH-2
+//! the root cause of the nearest case is the next question to the manual; RESEARCH-3 the condition of
+//! rapid growth that the guide names is the next question to the history; RESEARCH-4 where neither
+//! was found the next question is broader; RESEARCH-5 what the second round found anew asks for the
+//! failure mode; RESEARCH-6 research ends when a round brings nothing new, and after
+//! [`MAX_ROUNDS`].
+
+use std::collections::BTreeMap;
+
+use pdm_shared::diagnosis::{DegradationSpeed, Diagnosis};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::case::Remembered;
+
+mod ask;
+mod read;
+mod tell;
+
+pub use ask::ask;
+pub use read::read;
+pub use tell::tell;
+
+/// Rounds of research that are always made where research is due (the seed: search → reading →
+/// follow-up question → search).
+pub const MIN_ROUNDS: u32 = 2;
+/// Most rounds. Chosen: the third asks for the failure mode; a fourth found nothing new in any of
+/// the scenarios.
+pub const MAX_ROUNDS: u32 = 3;
+/// Searches of past failures and repairs.
+pub const HISTORY: &str = "search_maintenance_history";
+/// Searches of manuals, guides, procedures, FMEA.
+pub const MANUAL: &str = "search_equipment_manual";
+/// Searches of the agent's own earlier judgements.
+pub const JUDGEMENTS: &str = "search_analysis_history";
+
+/// A question to a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Round, from 1.
+    pub round: u32,
+    /// The tool.
+    pub tool: String,
+    /// What it is asked.
+    pub arguments: Map<String, Value>,
+    /// Why it is asked.
+    pub why: Text,
+    /// The rule behind it.
+    pub rule: String,
+    /// The document that the question was drawn from, for a follow-up question.
+    pub drawn_from: Option<String>,
+}
+
+/// A document that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Its name, for citing it.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its text: data, never an instruction.
+    pub text: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// A question with what came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// The question.
+    pub question: Question,
+    /// The documents found, nearest first.
+    pub documents: Vec<String>,
+    /// Why there is no answer.
+    pub failure: Option<String>,
+    /// What was learnt from it.
+    pub learnt: Vec<Learnt>,
+}
+
+/// What kind of thing was learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lesson {
+    /// Why a similar case failed.
+    RootCause,
+    /// How it went on and how long it took.
+    Course,
+    /// What makes this fault grow quickly.
+    RapidGrowth,
+    /// What the failure mode does and asks for.
+    FailureMode,
+    /// What to do.
+    Action,
+    /// What was judged before.
+    Judgement,
+}
+
+/// Something learnt: the document's own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learnt {
+    /// What kind.
+    pub lesson: Lesson,
+    /// The words.
+    pub quote: String,
+    /// The document.
+    pub document: String,
+    /// Its source.
+    pub source: String,
+}
+
+/// Everything asked and found in one run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inquiry {
+    /// The questions in their order, with what came back.
+    pub answered: Vec<Answered>,
+    /// The documents found, by their name.
+    pub documents: BTreeMap<String, Document>,
+}
+
+impl Inquiry {
+    /// The last round that was asked; 0 before the first.
+    pub fn round(&self) -> u32 {
+        self.answered.iter().map(|answered| answered.question.round).max().unwrap_or(0)
+    }
+
+    /// The questions of a round.
+    pub fn of_round(&self, round: u32) -> impl Iterator<Item = &Answered> {
+        self.answered.iter().filter(move |answered| answered.question.round == round)
+    }
+
+    /// Notes an answer and reads it.
+    pub fn note(&mut self, question: Question, found: Vec<Document>, failure: Option<String>) {
+        let known: Vec<&str> = self
+            .answered
+            .iter()
+            .flat_map(|answered| answered.learnt.iter().map(|learnt| learnt.document.as_str()))
+            .collect();
+        let fresh = found.iter().filter(|document| !known.contains(&document.id.as_str()));
+        let learnt = fresh.flat_map(read).collect();
+        let documents = found.iter().map(|document| document.id.clone()).collect();
+        self.answered.push(Answered { question, documents, failure, learnt });
+        self.documents.extend(found.into_iter().map(|document| (document.id.clone(), document)));
+    }
+
+    /// Whether a round found a document that no earlier round had.
+    fn is_news(&self, round: u32) -> bool {
+        let earlier = |id: &String| {
+            let before = self.answered.iter().filter(|answered| answered.question.round < round);
+            before.flat_map(|answered| &answered.documents).any(|known| known == id)
+        };
+        self.of_round(round).flat_map(|answered| &answered.documents).any(|id| !earlier(id))
+    }
+}
+
+/// The judgement is worse or other than the last one of the bearing: it needs grounds, and documents
+/// if its risk asks for them.
+pub fn is_news(diagnosis: &Diagnosis, recent: &[Remembered]) -> bool {
+    let Some(last) = recent.first() else { return diagnosis.risk_level > RiskLevel::Normal };
+    diagnosis.risk_level > RiskLevel::Normal
+        && (diagnosis.risk_level > last.risk
+            || diagnosis.fault_stage > last.stage
+            || (diagnosis.fault_type.is_some() && diagnosis.fault_type != last.fault))
+}
+
+/// Deep research is mandatory: the degradation accelerates and the risk is Watch or above.
+pub fn is_due(diagnosis: &Diagnosis) -> bool {
+    diagnosis.degradation.speed == DegradationSpeed::Rapid
+        && diagnosis.risk_level > RiskLevel::Normal
+}

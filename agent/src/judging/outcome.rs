@@ -1,0 +1,155 @@
+//! What follows from a judgement beside the notification itself: its figures held to their sources,
+//! what is to be done, what goes to the knowledge base, what the trace tells.
+
+use pdm_expert::Judgement;
+use pdm_expert::grounding::Sources;
+use pdm_shared::clock::Timestamp;
+use pdm_shared::delivery::NotificationReason;
+use pdm_shared::diagnosis::{Diagnosis, ToolUse};
+use pdm_shared::id::EventId;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use serde_json::{Value, json};
+
+use crate::notify::VECTORS_LANE;
+use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing};
+use crate::workflow::{State, count_ungrounded};
+
+/// The tool by which staff is told, in the seed's words.
+const NOTIFY: &str = "notify_maintenance_staff";
+
+/// Withholds figures without a source from what staff is told; tells which.
+pub(super) fn hold_to_sources(
+    announcement: &mut Announcement,
+    sources: &mut Sources,
+    judgement: &Judgement,
+    alarm: Option<&Alarm>,
+) -> Vec<String> {
+    if let Some(since) = judgement.state.since {
+        sources.add_time(since);
+    }
+    if let Some(alarm) = alarm {
+        sources.add_time(alarm.notification.created_at);
+    }
+    sources.add_name(judgement.diagnosis.equipment_id.as_str());
+    sources.add_name(judgement.diagnosis.bearing_id.as_str());
+    let notification = &mut announcement.notification;
+    let mut withheld = sources.withhold(&mut notification.title);
+    withheld.extend(sources.withhold(&mut notification.body));
+    if withheld.is_empty() {
+        return withheld;
+    }
+    count_ungrounded(&withheld, judgement.diagnosis.event_id);
+    if let Ok(payload) = serde_json::to_string(notification) {
+        for row in &mut announcement.outgoing {
+            row.payload.clone_from(&payload);
+        }
+    }
+    if let AlarmChange::Stands(alarm) = &mut announcement.alarm {
+        alarm.notification = notification.clone();
+    }
+    withheld
+}
+
+/// Notes among the tools that staff was told. The message itself leaves by the outbox, in the
+/// transaction that writes the judgement: called as a tool of its own it could be sent and then
+/// forgotten by a crash, and be sent again.
+pub(super) fn note_telling(diagnosis: &mut Diagnosis, announcement: &Announcement) {
+    let notification = &announcement.notification;
+    if notification.reason != NotificationReason::Raised {
+        return;
+    }
+    diagnosis.tools.push(ToolUse {
+        name: NOTIFY.to_owned(),
+        arguments: json!({
+            "message": notification.title.ko,
+            "risk_level": notification.risk_level,
+            "equipment_id": notification.equipment_id,
+        }),
+        result_ids: vec![notification.notification_id.to_string()],
+        round: 0,
+        failure: None,
+    });
+}
+
+/// The row that brings a judgement into the knowledge base.
+pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
+    Outgoing {
+        key: EventId::at(diagnosis.judged_at.unix_ms()).0,
+        lane: VECTORS_LANE.to_owned(),
+        topic: None,
+        retain: false,
+        notification_id: None,
+        group: None,
+        payload: serde_json::to_string(diagnosis).unwrap_or_default(),
+        due_at: diagnosis.judged_at,
+    }
+}
+
+/// What is to be done because of a judgement that is worse or other than the last.
+pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
+    let recent = &state.memory_context.recent;
+    if !pdm_expert::research::is_news(diagnosis, recent) {
+        return Vec::new();
+    }
+    let at = diagnosis.judged_at;
+    let lead = lead_time_h(diagnosis).map(|hours| at.plus_seconds(hours * 3600.0));
+    let open = |ko: &str, en: &str, due_at: Option<Timestamp>| FollowUp {
+        action: Text::new(ko, en),
+        due_at,
+        state: FollowUpState::Open,
+        by: None,
+        at: None,
+        note: None,
+    };
+    let measure =
+        open("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend", None);
+    let spare = open("예비품 재고 점검", "Check that a spare is in stock", None);
+    match diagnosis.risk_level {
+        RiskLevel::Normal => Vec::new(),
+        RiskLevel::Watch => vec![measure, spare],
+        RiskLevel::Warning => vec![
+            open("교체 계획 수립과 부품 발주", "Plan the replacement, order the parts", lead),
+            measure,
+        ],
+        RiskLevel::Critical => {
+            let stop = "안전한 시점에 정지하고 LOTO 후 교체";
+            let stop_en = "Stop as soon as it is safe, lock out, replace";
+            vec![
+                open(stop, stop_en, Some(at)),
+                open("접근 제한과 부하 저감", "Keep people away, reduce load", Some(at)),
+            ]
+        }
+    }
+}
+
+/// The configured lead time, as the judgement quotes it.
+fn lead_time_h(diagnosis: &Diagnosis) -> Option<f64> {
+    let evidence = diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence);
+    evidence.filter(|fact| fact.path == "config.lead_time_h").find_map(|fact| fact.value.as_f64())
+}
+
+/// What the trace tells of `save_memory`.
+pub(super) fn detail(
+    judgement: &Judgement,
+    announcement: Option<&(Announcement, Vec<String>)>,
+    follow_up: &[FollowUp],
+) -> Value {
+    let mut detail = json!({
+        "risk_level": judgement.diagnosis.risk_level,
+        "fault_stage": judgement.diagnosis.fault_stage,
+        "late": judgement.late,
+    });
+    if let Some((announcement, withheld)) = announcement {
+        detail["ungrounded"] = json!(withheld);
+        detail["notification"] = json!({
+            "id": announcement.notification.notification_id,
+            "reason": announcement.notification.reason,
+            "channels": announcement.outgoing.iter().map(|row| &row.lane).collect::<Vec<_>>(),
+        });
+    }
+    if !follow_up.is_empty() {
+        detail["follow_up"] = json!(follow_up);
+    }
+    detail
+}

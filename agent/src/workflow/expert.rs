@@ -1,0 +1,90 @@
+//! The reasoners: who thinks at `reasoning`. The first is the expert, by rules alone.
+//!
+//! The expert judges anew in every round (the same event gives the same judgement), asks for the
+//! grounds that [`pdm_expert::research`] says are missing, and concludes when there is no question
+//! left.
+
+use async_trait::async_trait;
+use pdm_expert::case::Case;
+use pdm_expert::research::{self, Question};
+use pdm_expert::rules::Rules;
+use pdm_expert::{Judgement, judge};
+use pdm_shared::risk::RiskLevel;
+
+use super::WorkflowError;
+use super::node::MAX_TOOL_CALLS;
+use super::state::State;
+
+/// One round of thinking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// What was thought, for the trace.
+    pub thought: String,
+    /// What comes next.
+    pub want: Want,
+}
+
+/// What a reasoner wants.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Want {
+    /// Another round.
+    Continue,
+    /// Answers of tools.
+    Call(Vec<Question>),
+    /// It has come to a judgement.
+    Conclude(Box<Judgement>),
+}
+
+/// Who judges.
+#[async_trait]
+pub trait Reasoner: Send + Sync + std::fmt::Debug {
+    /// One round of thinking over the state. `has_tools` says whether calls can be made.
+    ///
+    /// # Errors
+    /// [`WorkflowError::Reasoner`]; the expert's judgement then stands.
+    async fn reason(&self, state: &State, has_tools: bool) -> Result<Turn, WorkflowError>;
+}
+
+/// The deterministic rules.
+#[derive(Debug, Clone)]
+pub struct Expert {
+    rules: Rules,
+}
+
+impl Expert {
+    /// An expert with these rules.
+    pub const fn new(rules: Rules) -> Self {
+        Self { rules }
+    }
+
+    /// Its judgement with what has been found so far.
+    pub fn judgement(&self, state: &State) -> Judgement {
+        let case =
+            Case { event: &state.event_payload, memory: &state.memory_context, now: state.now };
+        let mut judgement = judge(&case, &self.rules);
+        research::tell(&mut judgement.diagnosis, &state.inquiry);
+        judgement
+    }
+}
+
+#[async_trait]
+impl Reasoner for Expert {
+    async fn reason(&self, state: &State, has_tools: bool) -> Result<Turn, WorkflowError> {
+        let judgement = self.judgement(state);
+        let diagnosis = &judgement.diagnosis;
+        let mut questions = if has_tools && diagnosis.risk_level > RiskLevel::Normal {
+            research::ask(diagnosis, &state.memory_context.recent, &state.inquiry)
+        } else {
+            Vec::new()
+        };
+        let left = MAX_TOOL_CALLS.saturating_sub(state.tool_calls_count);
+        questions.truncate(left as usize);
+        let conclusion = diagnosis.thoughts.last().map(|thought| thought.conclusion.ko.clone());
+        let want = if questions.is_empty() {
+            Want::Conclude(Box::new(judgement))
+        } else {
+            Want::Call(questions)
+        };
+        Ok(Turn { thought: conclusion.unwrap_or_default(), want })
+    }
+}

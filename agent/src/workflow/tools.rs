@@ -1,0 +1,185 @@
+//! `tool_executor`: the calls that the reasoner wants, side by side, over MCP.
+//!
+//! Invariants: a call that was made in this run with the same arguments is refused, whatever their
+//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same
+//! id when it is made again after a crash, so that what acts is done once. An answer is data: it is
+//! read for documents and quoted, nothing in it is followed. A tool that was away is left alone for
+//! a while, so that judging does not wait for it event after event.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use pdm_expert::research::{Document, Question};
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+use super::node::MAX_TOOL_CALLS;
+use super::state::{Message, State};
+use crate::mcp::client::{Answer, ClientError, ToolClient};
+
+/// How long one call may take, retries within the tool included. Chosen: the tools' own three
+/// retries take 7 s.
+const CALL: Duration = Duration::from_secs(10);
+/// How long a tool that was away is not asked. Chosen: a judgement waits for it once a minute.
+const REST: Duration = Duration::from_mins(1);
+
+/// Who calls tools.
+#[async_trait]
+pub trait Tools: Send + Sync + std::fmt::Debug {
+    /// Calls a tool; `call_id` is the same when the same call is made again.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    async fn call(
+        &self,
+        call_id: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Answer, ClientError>;
+}
+
+#[async_trait]
+impl Tools for ToolClient {
+    async fn call(
+        &self,
+        call_id: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Answer, ClientError> {
+        Self::call(self, call_id, tool, arguments).await
+    }
+}
+
+/// Makes calls and remembers which tools are away.
+#[derive(Debug)]
+pub(super) struct Caller {
+    tools: Arc<dyn Tools>,
+    resting: Mutex<BTreeMap<String, Instant>>,
+}
+
+/// What a call came to.
+struct Outcome {
+    documents: Vec<Document>,
+    failure: Option<String>,
+}
+
+impl Outcome {
+    fn failed(reason: impl Into<String>) -> Self {
+        Self { documents: Vec::new(), failure: Some(reason.into()) }
+    }
+}
+
+impl Caller {
+    pub(super) fn new(tools: Arc<dyn Tools>) -> Self {
+        Self { tools, resting: Mutex::default() }
+    }
+
+    /// Makes the pending calls and notes their answers.
+    pub(super) async fn execute(&self, state: &mut State) {
+        let pending = std::mem::take(&mut state.pending);
+        let mut made: BTreeSet<String> =
+            state.inquiry.answered.iter().map(|answered| canonical(&answered.question)).collect();
+        let first = state.inquiry.answered.len();
+        let event = state.event_payload.event_id;
+        let calls = pending.iter().enumerate().map(|(at, question)| {
+            let number = first + at;
+            let refusal = if !made.insert(canonical(question)) {
+                Some("refused: the same call was made before in this run")
+            } else if number >= MAX_TOOL_CALLS as usize {
+                Some("refused: no more calls are left in this run")
+            } else {
+                None
+            };
+            let id = format!("{event}/{}", number + 1);
+            async move {
+                match refusal {
+                    Some(reason) => Outcome::failed(reason),
+                    None => self.call(&id, question).await,
+                }
+            }
+        });
+        let outcomes = join_all(calls).await;
+        for (question, outcome) in pending.into_iter().zip(outcomes) {
+            note(state, question, outcome);
+        }
+    }
+
+    async fn call(&self, id: &str, question: &Question) -> Outcome {
+        let tool = question.tool.as_str();
+        if self.is_resting(tool) {
+            return Outcome::failed("not asked: the tool was away a moment ago");
+        }
+        let span = tracing::info_span!(
+            "execute_tool",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = tool,
+            gen_ai.tool.call.id = id
+        );
+        let call = self.tools.call(id, tool, question.arguments.clone()).instrument(span);
+        match tokio::time::timeout(CALL, call).await {
+            Ok(Ok(answer)) if answer.is_error => {
+                if answer.failure.as_deref() == Some("unavailable") {
+                    self.rest(tool);
+                }
+                Outcome::failed(answer.text)
+            }
+            Ok(Ok(answer)) => Outcome { documents: documents(&answer), failure: None },
+            Ok(Err(error)) => {
+                self.rest(tool);
+                Outcome::failed(error.to_string())
+            }
+            Err(_elapsed) => {
+                self.rest(tool);
+                Outcome::failed(format!("no answer within {} s", CALL.as_secs()))
+            }
+        }
+    }
+
+    fn is_resting(&self, tool: &str) -> bool {
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        resting.retain(|_, until| *until > Instant::now());
+        resting.contains_key(tool)
+    }
+
+    fn rest(&self, tool: &str) {
+        metrics::counter!("pdm_agent_tools_away_total", "tool" => tool.to_owned()).increment(1);
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        resting.insert(tool.to_owned(), Instant::now() + REST);
+    }
+}
+
+/// Notes that calls were wanted and that there is nobody to make them.
+pub(super) fn without_tools(state: &mut State) {
+    for question in std::mem::take(&mut state.pending) {
+        note(state, question, Outcome::failed("this program was started without tools"));
+    }
+}
+
+fn note(state: &mut State, question: Question, outcome: Outcome) {
+    let names = outcome.documents.iter().map(|document| document.id.as_str());
+    let text = outcome.failure.clone().unwrap_or_else(|| names.collect::<Vec<_>>().join(", "));
+    let (round, tool) = (state.rounds, question.tool.clone());
+    state.messages.push(Message::Observation { round, tool, text });
+    state.inquiry.note(question, outcome.documents, outcome.failure);
+}
+
+/// A call in one spelling: the name, and the arguments with sorted keys.
+fn canonical(question: &Question) -> String {
+    let sorted: BTreeMap<&String, &Value> = question.arguments.iter().collect();
+    let arguments = serde_json::to_string(&sorted).unwrap_or_default();
+    format!("{} {arguments}", question.tool)
+}
+
+/// The documents of a search's answer; an answer of another shape has none.
+fn documents(answer: &Answer) -> Vec<Document> {
+    let Some(list) = answer.structured.as_ref().and_then(|data| data.get("documents")) else {
+        return Vec::new();
+    };
+    let read = |value: &Value| Document::deserialize(value).ok();
+    list.as_array().map(|list| list.iter().filter_map(read).collect()).unwrap_or_default()
+}

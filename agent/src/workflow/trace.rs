@@ -1,0 +1,100 @@
+//! The trace: what each step did, in a form that is read back and told.
+
+use pdm_expert::research::{Answered, Inquiry, Question};
+use serde_json::{Value, json};
+
+use super::documents::Written;
+use super::expert::{Turn, Want};
+use super::state::State;
+
+/// What was recalled.
+pub(super) fn recalled(state: &State) -> Value {
+    let told = pdm_expert::memory::tell(&state.memory_context.recent, state.now);
+    json!({ "recalled": told.used, "summary": told.summary })
+}
+
+/// What a round of reasoning came to.
+pub(super) fn reasoned(state: &State, turn: &Turn) -> Value {
+    let mut detail = json!({
+        "round": state.rounds,
+        "thought": turn.thought,
+        "next_action": state.next_action,
+    });
+    match &turn.want {
+        Want::Call(questions) => {
+            detail["calls"] = questions.iter().map(asked).collect();
+        }
+        Want::Conclude(judgement) => {
+            detail["thoughts"] = judgement
+                .diagnosis
+                .thoughts
+                .iter()
+                .map(|thought| json!({ "title": thought.title, "conclusion": thought.conclusion }))
+                .collect();
+        }
+        Want::Continue => {}
+    }
+    detail
+}
+
+fn asked(question: &Question) -> Value {
+    json!({
+        "tool": question.tool,
+        "arguments": question.arguments,
+        "why": question.why,
+        "rule": question.rule,
+        "drawn_from": question.drawn_from,
+        "research_round": question.round,
+    })
+}
+
+/// What the calls from number `first` on came to.
+pub(super) fn executed(state: &State, first: usize) -> Value {
+    let answers: Vec<Value> = state
+        .inquiry
+        .answered
+        .iter()
+        .skip(first)
+        .map(|one| answered(one, &state.inquiry))
+        .collect();
+    json!({ "tool_calls_count": state.tool_calls_count, "answers": answers })
+}
+
+fn answered(answered: &Answered, inquiry: &Inquiry) -> Value {
+    let mut detail = asked(&answered.question);
+    let hits = answered.documents.iter().filter_map(|id| inquiry.documents.get(id));
+    detail["found"] =
+        hits.map(|hit| json!({ "id": hit.id, "title": hit.title, "source": hit.source })).collect();
+    detail["learnt"] = json!(answered.learnt);
+    if let Some(failure) = &answered.failure {
+        detail["failure"] = json!(failure);
+    }
+    detail
+}
+
+/// What the judgement is, and what had to be withheld from it.
+pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> Value {
+    let Some(judgement) = &state.diagnosis_result else { return Value::Null };
+    let diagnosis = &judgement.diagnosis;
+    let mut detail = json!({
+        "fault_type": diagnosis.fault_type,
+        "fault_stage": diagnosis.fault_stage,
+        "risk_level": diagnosis.risk_level,
+        "degradation": diagnosis.degradation.speed,
+        "rul_assessment": diagnosis.rul_assessment,
+        "reasoner": diagnosis.reasoner,
+        "ungrounded": withheld,
+    });
+    if let Some(note) = note {
+        detail["note"] = json!(note);
+    }
+    detail
+}
+
+/// What was written, or why nothing was.
+pub(super) fn written(documents: &[Written], why_not: Option<&str>) -> Value {
+    match why_not {
+        Some(reason) => json!({ "written": documents, "why_not": reason }),
+        None => json!({ "written": documents }),
+    }
+}
