@@ -10,7 +10,9 @@ pub mod knowledge;
 pub mod mcp;
 pub mod migrate;
 pub mod run;
+pub mod scenario;
 pub mod tools;
+pub mod trace;
 
 mod failure;
 pub mod place;
@@ -41,6 +43,10 @@ pub enum Command {
     Tools(tools::Args),
     /// Serve the tools to other programs (Model Context Protocol)
     Mcp(mcp::Args),
+    /// Tell every step of an event's judgement
+    Trace(trace::Args),
+    /// Play sequences of events and measure the agent
+    Scenario(scenario::Args),
     /// Print shell completions
     Completions {
         /// For which shell
@@ -61,6 +67,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Knowledge(args) => knowledge::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Scenario(args) => scenario::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

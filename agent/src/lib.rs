@@ -10,6 +10,7 @@ pub mod knowledge;
 pub mod mcp;
 pub mod progress;
 pub mod report;
+pub mod scenario;
 pub mod service;
 pub mod settings;
 pub mod store;

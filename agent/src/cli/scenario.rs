@@ -1,0 +1,170 @@
+//! `pdm-agent scenario run`: sequences of events through the real workflow, and what they come to.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use pdm_expert::rules::Rules;
+use pdm_shared::config::ConfigError;
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::telemetry::{self, LogFormat};
+use serde_json::json;
+
+use super::failure;
+use crate::scenario::kpi::Kpis;
+use crate::scenario::play::{Cast, Played, PlayedEvent, play};
+use crate::scenario::{self, Scenario, ScenarioError};
+
+/// The folder that is played where nothing names one.
+const DEFAULT_FOLDER: &str = "config/scenarios";
+
+/// Arguments of `scenario`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent scenario run
+  pdm-agent scenario run config/scenarios/outer_race_accelerating.toml
+  pdm-agent scenario run --json | jq .kpis
+
+Exit codes: 0 everything is as expected, 65 not a scenario, 66 no such folder, 69 cannot be played,
+70 something is not as expected, 78 bad rules")]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What to do with scenarios.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Play every scenario of a folder (or one file) and print the agent's figures
+    Run {
+        /// Folder or file
+        #[arg(default_value = DEFAULT_FOLDER)]
+        place: PathBuf,
+        /// Thresholds instead of the built-in ones
+        #[arg(long, value_name = "FILE")]
+        rules: Option<PathBuf>,
+        /// Print every judgement and the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let What::Run { place, rules, json } = &args.what;
+    telemetry::start(LogFormat::Text, "error");
+    let rules = match rules {
+        Some(path) => Rules::read(path).map_err(failure::config)?,
+        None => Rules::default(),
+    };
+    let scenarios = scenario::read(place).map_err(unreadable)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(failure::runtime)?;
+    let cast = Cast { rules, documents: None };
+    let played = runtime.block_on(play_all(&scenarios, &cast))?;
+    let kpis = Kpis::of(&played);
+    let mut out = std::io::stdout().lock();
+    if *json {
+        serde_json::to_writer_pretty(&mut out, &json!({ "kpis": kpis, "scenarios": played }))?;
+        writeln!(out)?;
+    } else {
+        tell(&played, &kpis, &mut out)?;
+    }
+    if kpis.is_right() {
+        return Ok(Exit::Ok);
+    }
+    let wrong = kpis.scenarios - kpis.right;
+    let told = anyhow::anyhow!("{wrong} of {} scenarios are not as expected", kpis.scenarios);
+    Err(Failure::new(Exit::Software, told).into())
+}
+
+fn unreadable(error: ScenarioError) -> Failure {
+    let exit = match &error {
+        ScenarioError::Unreadable { .. }
+        | ScenarioError::Empty { .. }
+        | ScenarioError::Config(ConfigError::Unreadable { .. }) => Exit::NoInput,
+        ScenarioError::Config(_) | ScenarioError::Event { .. } => Exit::BadInput,
+    };
+    Failure::new(exit, error)
+}
+
+/// Plays each in a folder of its own, which is gone afterwards.
+async fn play_all(scenarios: &[Scenario], cast: &Cast) -> Result<Vec<Played>, Failure> {
+    let mut all = Vec::with_capacity(scenarios.len());
+    for scenario in scenarios {
+        let folder = Folder::new().map_err(|error| Failure::new(Exit::Io, error))?;
+        let played = play(scenario, cast, &folder.0).await;
+        let cannot = |error| anyhow::Error::new(error).context(scenario.name.clone());
+        all.push(played.map_err(|error| Failure::new(Exit::Unavailable, cannot(error)))?);
+    }
+    Ok(all)
+}
+
+/// A folder for one sequence; it goes when it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        let name = format!("pdm-scenario-{}", uuid::Uuid::now_v7());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, folder = %self.0.display(), "a folder is left behind");
+        }
+    }
+}
+
+fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result<()> {
+    let width = played.iter().map(|one| one.name.len()).max().unwrap_or(0);
+    for one in played {
+        let right = if one.wrong.is_empty() { "as expected" } else { "NOT as expected" };
+        let calls: usize = one.events.iter().map(PlayedEvent::look_ups).sum();
+        let last = one.events.last().map(|event| &event.diagnosis);
+        let ends = last.map_or_else(String::new, |last| {
+            format!("{} stage {}", last.risk_level, last.fault_stage)
+        });
+        let count = one.events.len();
+        let name = &one.name;
+        writeln!(out, "{name:width$}  {count:4} events  {calls:3} look-ups  {ends:17} {right}")?;
+        for wrong in &one.wrong {
+            writeln!(out, "    {wrong}")?;
+        }
+    }
+    writeln!(out)?;
+    let lead = kpis.shortest_lead_time_h.map_or_else(|| "–".to_owned(), |h| format!("{h:.0} h"));
+    let rounds = kpis.fewest_rounds.map_or_else(|| "–".to_owned(), |rounds| rounds.to_string());
+    let lines = [
+        ("sequences as expected", format!("{}/{}", kpis.right, kpis.scenarios)),
+        ("right risk", kpis.right_risk.to_string()),
+        ("right stage", kpis.right_stage.to_string()),
+        (
+            "look-ups per event",
+            format!("{:.2} over {} events", kpis.tool_calls_per_event, kpis.events),
+        ),
+        ("normal events with a tool", kpis.normal_events_with_tools.to_string()),
+        ("deep research where due", format!("{}, at least {rounds} rounds", kpis.deep_research)),
+        ("figures without a source", kpis.ungrounded_figures.to_string()),
+        (
+            "agreement with another reasoner",
+            kpis.agreement.map_or_else(|| "–".to_owned(), |a| a.to_string()),
+        ),
+        ("shortest lead time", lead),
+        ("stored to judged, p95", format!("{:.1} ms", kpis.judged_p95_ms)),
+        ("with research, p95", format!("{:.1} ms", kpis.researched_p95_ms)),
+    ];
+    for (what, figure) in lines {
+        writeln!(out, "{what:32} {figure}")?;
+    }
+    Ok(())
+}

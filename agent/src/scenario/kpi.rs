@@ -1,0 +1,138 @@
+//! The figures by which the agent is measured over scenarios.
+
+use std::time::Duration;
+
+use pdm_shared::risk::RiskLevel;
+use serde::Serialize;
+
+use super::play::{Played, PlayedEvent};
+
+/// What the scenarios come to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Kpis {
+    /// Sequences played.
+    pub scenarios: usize,
+    /// Sequences in which everything was as expected.
+    pub right: usize,
+    /// Events played.
+    pub events: usize,
+    /// Phases that ended with the expected risk, of all.
+    pub right_risk: Share,
+    /// Phases that ended with the expected stage, of all.
+    pub right_stage: Share,
+    /// Look-ups per event, all events.
+    pub tool_calls_per_event: f64,
+    /// Normal events that used a tool; must be 0.
+    pub normal_events_with_tools: usize,
+    /// Events on which deep research was due and had at least two rounds, of those on which it was
+    /// due.
+    pub deep_research: Share,
+    /// Fewest rounds of an event on which research was due.
+    pub fewest_rounds: Option<u32>,
+    /// Figures without a source; must be 0.
+    pub ungrounded_figures: usize,
+    /// Judgements on which the expert and another reasoner agree; none judged beside the expert.
+    pub agreement: Option<Share>,
+    /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
+    pub shortest_lead_time_h: Option<f64>,
+    /// From stored to judged, without research, 95th percentile, ms.
+    pub judged_p95_ms: f64,
+    /// From stored to judged, with research, 95th percentile, ms.
+    pub researched_p95_ms: f64,
+}
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// So many.
+    pub of: usize,
+    /// Of so many.
+    pub all: usize,
+}
+
+impl Share {
+    fn of(all: impl Iterator<Item = bool>) -> Self {
+        let mut share = Self { of: 0, all: 0 };
+        for is in all {
+            share.all += 1;
+            share.of += usize::from(is);
+        }
+        share
+    }
+
+    /// All of them.
+    pub const fn is_whole(self) -> bool {
+        self.of == self.all
+    }
+}
+
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.of, self.all)
+    }
+}
+
+impl Kpis {
+    /// Sums up.
+    pub fn of(played: &[Played]) -> Self {
+        let events = || played.iter().flat_map(|played| &played.events);
+        let phases = |what: &'static str| {
+            let checked = |played: &Played| {
+                let wrong = played.wrong.clone();
+                let phases: Vec<usize> =
+                    played.events.iter().filter(|e| e.is_checked).map(|e| e.phase).collect();
+                phases.into_iter().map(move |phase| {
+                    let head = format!("phase {phase}: {what} ");
+                    !wrong.iter().any(|wrong| wrong.starts_with(&head))
+                })
+            };
+            Share::of(played.iter().flat_map(checked))
+        };
+        let due = || events().filter(|event| event.research_due);
+        let count = events().count();
+        Self {
+            scenarios: played.len(),
+            right: played.iter().filter(|played| played.wrong.is_empty()).count(),
+            events: count,
+            right_risk: phases("risk"),
+            right_stage: phases("stage"),
+            tool_calls_per_event: events().map(PlayedEvent::look_ups).sum::<usize>() as f64
+                / count.max(1) as f64,
+            normal_events_with_tools: events()
+                .filter(|event| event.diagnosis.risk_level == RiskLevel::Normal)
+                .filter(|event| !event.diagnosis.tools.is_empty())
+                .count(),
+            deep_research: Share::of(due().map(|event| event.research_rounds >= 2)),
+            fewest_rounds: due().map(|event| event.research_rounds).min(),
+            ungrounded_figures: events().map(|event| event.ungrounded).sum(),
+            agreement: None,
+            shortest_lead_time_h: played.iter().filter_map(lead_time_h).min_by(f64::total_cmp),
+            judged_p95_ms: p95_ms(events().filter(|event| event.research_rounds < 2)),
+            researched_p95_ms: p95_ms(events().filter(|event| event.research_rounds >= 2)),
+        }
+    }
+
+    /// Everything is as it must be.
+    pub const fn is_right(&self) -> bool {
+        self.right == self.scenarios
+            && self.normal_events_with_tools == 0
+            && self.ungrounded_figures == 0
+            && self.deep_research.is_whole()
+    }
+}
+
+fn lead_time_h(played: &Played) -> Option<f64> {
+    let last = played.events.last()?;
+    if last.diagnosis.risk_level != RiskLevel::Critical {
+        return None;
+    }
+    let warned = played.events.iter().find(|e| e.diagnosis.risk_level >= RiskLevel::Warning)?;
+    Some(last.at_h - warned.at_h)
+}
+
+fn p95_ms<'a>(events: impl Iterator<Item = &'a PlayedEvent>) -> f64 {
+    let mut took: Vec<Duration> = events.map(|event| event.took).collect();
+    took.sort_unstable();
+    let at = (took.len() * 95).div_ceil(100).saturating_sub(1);
+    took.get(at).map_or(0.0, |took| took.as_secs_f64() * 1000.0)
+}

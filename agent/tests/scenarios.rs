@@ -1,0 +1,73 @@
+//! `pdm-agent scenario run` and `pdm-agent trace` as they are typed.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn typed(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+        .args(arguments)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .output()
+        .expect("runs")
+}
+
+/// R-AGENT-3, -6, -12: every sequence ends with the expected risk and stage; normal events use no
+/// tool; acceleration is always researched in at least two rounds; no figure is without a source.
+#[test]
+fn every_scenario_ends_as_a_reliability_engineer_expects() {
+    let output = typed(&["scenario", "run", "--json"]);
+    let all: Value = serde_json::from_slice(&output.stdout).expect("json");
+    for scenario in all["scenarios"].as_array().expect("a list") {
+        let wrong = scenario["wrong"].as_array().expect("a list");
+        assert!(wrong.is_empty(), "{}: {wrong:#?}", scenario["name"]);
+    }
+    assert!(output.status.success(), "{output:?}");
+    let kpis = &all["kpis"];
+    assert!(kpis["scenarios"].as_u64().is_some_and(|count| count >= 18), "{kpis:#}");
+    for share in ["right_risk", "right_stage", "deep_research"] {
+        assert_eq!(kpis[share]["of"], kpis[share]["all"], "{share}");
+        assert!(kpis[share]["all"].as_u64() > Some(0), "{share}");
+    }
+    assert_eq!(kpis["normal_events_with_tools"], 0);
+    assert_eq!(kpis["ungrounded_figures"], 0);
+    assert!(kpis["fewest_rounds"].as_u64() >= Some(2));
+}
+
+#[test]
+fn a_sequence_that_ends_otherwise_is_told_with_its_phase() {
+    let folder = tempfile::tempdir().expect("folder");
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/scenarios");
+    for file in ["healthy.json", "rotor.toml"] {
+        let text = std::fs::read_to_string(scenarios.join(file)).expect("read");
+        let text = text.replace("risk = \"Watch\"", "risk = \"Critical\"");
+        std::fs::write(folder.path().join(file), text).expect("written");
+    }
+    let output = typed(&["scenario", "run", &folder.path().display().to_string()]);
+    assert_eq!(output.status.code(), Some(70));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("phase 2: risk is Watch, expected Critical"), "{told}");
+}
+
+#[test]
+fn a_folder_without_scenarios_is_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    let output = typed(&["scenario", "run", &folder.path().display().to_string()]);
+    assert_eq!(output.status.code(), Some(66));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains(&folder.path().display().to_string()), "{told}");
+}
+
+/// R-AGENT-3: what was never judged has no trace, and what is no identity is refused.
+#[test]
+fn a_trace_of_an_unknown_event_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    let config = folder.path().join("agent.toml");
+    std::fs::write(&config, "[store]\nsqlite = \"agent.db\"\n[broker]\n").expect("written");
+    let config = config.display().to_string();
+    assert!(typed(&["migrate", "--config", &config]).status.success());
+    let unknown = "01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11";
+    assert_eq!(typed(&["trace", unknown, "--config", &config]).status.code(), Some(66));
+    assert_eq!(typed(&["trace", "P-101", "--config", &config]).status.code(), Some(64));
+}
