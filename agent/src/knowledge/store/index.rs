@@ -49,6 +49,8 @@ pub(super) struct Index {
     dimensions: usize,
     matrix: Vec<f32>,
     postings: HashMap<u32, Vec<(u32, f32)>>,
+    /// Rows of each document, dead ones too.
+    documents: HashMap<Box<str>, Vec<u32>>,
 }
 
 impl Index {
@@ -71,6 +73,7 @@ impl Index {
             alive: true,
         });
         self.alive += 1;
+        self.documents.entry(chunk.document.as_str().into()).or_default().push(at);
         self.matrix.extend(dense);
         for (term, value) in sparse.indices.iter().zip(&sparse.values) {
             self.postings.entry(*term).or_default().push((at, *value));
@@ -79,8 +82,10 @@ impl Index {
 
     /// Marks the rows of these documents dead.
     pub(super) fn bury(&mut self, documents: &[String]) {
-        for row in &mut self.rows {
-            if row.alive && documents.iter().any(|document| **document == *row.document) {
+        let rows = documents.iter().filter_map(|document| self.documents.get(document.as_str()));
+        for at in rows.flatten() {
+            let row = &mut self.rows[*at as usize];
+            if row.alive {
                 row.alive = false;
                 self.alive -= 1;
             }
