@@ -5,8 +5,10 @@
 //! packet identifier of an old connection is ever acknowledged on a new one, and nothing that was in
 //! flight is resent behind the caller's back: the broker redelivers, the outbox sends again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_shared::broker::TlsError;
 use rand::RngExt as _;
 use rumqttc::v5::MqttOptions;
 use rumqttc::{TlsConfiguration, Transport};
@@ -16,28 +18,17 @@ use crate::settings::BrokerSettings;
 pub(crate) mod publisher;
 pub(crate) mod receiver;
 
-/// The settings name a file or a secret that cannot be read. The caller ends with a bad
-/// configuration.
+/// The settings name a file or a secret that cannot be used. At the start it is a bad configuration;
+/// while running it is tried again, as somebody may be renewing it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
-    /// A certificate or key file.
-    #[error("{key}: cannot read {}", path.display())]
-    File {
-        /// Its key in the configuration.
-        key: &'static str,
-        /// Which file.
-        path: std::path::PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
+    /// Certificates.
+    #[error("broker.tls")]
+    Tls(#[from] TlsError),
     /// The password.
-    #[error("broker.login.password")]
+    #[error("broker.password")]
     Password(#[source] pdm_shared::secret::SecretError),
-    /// One of certificate and key is missing.
-    #[error("broker.tls: cert_file and key_file belong together")]
-    HalfPair,
 }
 
 /// First pause after a lost connection.
@@ -45,12 +36,19 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// Longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Options of one of the two connections.
+/// Options of one connection. Secrets and certificates are read anew for each, so that what was
+/// renewed is used without a restart; `attempt` goes through the addresses in turn.
 pub(crate) fn options(
     settings: &BrokerSettings,
     client_id: &str,
+    attempt: usize,
 ) -> Result<MqttOptions, BrokerError> {
-    let mut options = MqttOptions::new(client_id, settings.host.as_str(), settings.port);
+    let (host, port) = match settings.addresses.get(attempt % settings.addresses.len().max(1)) {
+        Some(address) => (address.host.as_str(), address.port),
+        // the settings hold one at least
+        None => ("127.0.0.1", 1883),
+    };
+    let mut options = MqttOptions::new(client_id, host, port);
     options.set_keep_alive(Duration::from_secs(settings.keep_alive_s.into()));
     options.set_connection_timeout(10);
     options.set_max_packet_size(Some(settings.max_packet_bytes));
@@ -59,28 +57,21 @@ pub(crate) fn options(
         options.set_credentials(login.user.as_str(), password.expose());
     }
     if let Some(tls) = &settings.tls {
-        let read = |key: &'static str, path: &std::path::Path| {
-            std::fs::read(path).map_err(|source| BrokerError::File {
-                key,
-                path: path.to_owned(),
-                source,
-            })
-        };
-        let ca = read("broker.tls.ca_file", &tls.ca_file)?;
-        let client_auth = match (&tls.cert_file, &tls.key_file) {
-            (None, None) => None,
-            (Some(cert), Some(key)) => {
-                Some((read("broker.tls.cert_file", cert)?, read("broker.tls.key_file", key)?))
-            }
-            (Some(_), None) | (None, Some(_)) => return Err(BrokerError::HalfPair),
-        };
-        options.set_transport(Transport::Tls(TlsConfiguration::Simple {
-            ca,
-            alpn: None,
-            client_auth,
-        }));
+        let config = Arc::new(tls.client_config()?);
+        options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(config)));
     }
     Ok(options)
+}
+
+/// An error with what caused it, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
 }
 
 /// Pauses between tries to connect: doubling, with jitter so that replicas do not march in step.
@@ -88,22 +79,35 @@ pub(crate) fn options(
 pub(crate) struct Pauses {
     next: Duration,
     last_error: Option<String>,
+    /// The last connection stood before it was lost.
+    stood: bool,
+    attempt: usize,
 }
 
 impl Default for Pauses {
     fn default() -> Self {
-        Self { next: FIRST_PAUSE, last_error: None }
+        Self { next: FIRST_PAUSE, last_error: None, stood: false, attempt: 0 }
     }
 }
 
 impl Pauses {
     /// The connection stands: start from the first pause.
     pub(crate) fn reset(&mut self) {
-        *self = Self::default();
+        *self = Self { stood: true, attempt: self.attempt, ..Self::default() };
+    }
+
+    /// Which attempt the next one is; it stays the same after a connection that stood, so that the
+    /// broker that holds the session is asked first.
+    pub(crate) const fn attempt(&self) -> usize {
+        self.attempt
     }
 
     /// The connection failed: logs the reason once, gives the pause.
     pub(crate) fn after(&mut self, side: &'static str, error: &str) -> Duration {
+        if !self.stood {
+            self.attempt += 1;
+        }
+        self.stood = false;
         if self.last_error.as_deref() == Some(error) {
             tracing::debug!(side, error, "the broker is still away");
         } else {
@@ -114,5 +118,22 @@ impl Pauses {
         let pause = self.next.mul_f64(rand::rng().random_range(0.8..1.2));
         self.next = (self.next * 2).min(LONGEST_PAUSE);
         pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_broker_that_stood_last_is_asked_first_and_then_the_others_in_turn() {
+        let mut pauses = Pauses::default();
+        pauses.after("test", "away");
+        assert_eq!(pauses.attempt(), 1, "the second address");
+        pauses.reset();
+        pauses.after("test", "lost");
+        assert_eq!(pauses.attempt(), 1, "the same again");
+        pauses.after("test", "away");
+        assert_eq!(pauses.attempt(), 2, "the next");
     }
 }

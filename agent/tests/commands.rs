@@ -99,7 +99,8 @@ fn a_bad_configuration_is_78_with_file_and_line() {
 fn an_unreachable_broker_is_69_and_named() {
     let folder = tempfile::tempdir().expect("folder");
     let port = free_port();
-    let text = format!("[store]\nsqlite = \"a.db\"\n[broker]\nport = {port}\n");
+    let text =
+        format!("[store]\nsqlite = \"a.db\"\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n");
     let path = config(folder.path(), &text);
     let output = run(&["check", "--config", &path], "");
     assert_eq!(code(&output), 69, "{}", said(&output));

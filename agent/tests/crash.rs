@@ -47,7 +47,7 @@ async fn a_killed_agent_loses_nothing_and_does_nothing_twice() {
     let config = folder.path().join("agent.toml");
     let port = broker.port();
     let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\nport = {port}\n[notify]\ngroup_wait_s = 0.0\n"
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n[notify]\ngroup_wait_s = 0.0\n"
     );
     std::fs::write(&config, text).expect("configuration");
     let mut client = Client::connect(port, "test", &["pdm/v1/+/+/+/notification"]).await;

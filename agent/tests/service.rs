@@ -139,7 +139,7 @@ async fn with_a_token_nothing_but_health_is_answered_without_it() {
     let token = folder.path().join("token");
     std::fs::write(&token, "s3cret\n").expect("written");
     let config = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\nport = {}\n[http]\nlisten = \"127.0.0.1:0\"\n\
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[http]\nlisten = \"127.0.0.1:0\"\n\
          token = {{ file = \"token\" }}\n",
         free_port()
     )

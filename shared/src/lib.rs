@@ -8,6 +8,8 @@ pub mod fault;
 pub mod units;
 
 #[cfg(feature = "contracts")]
+pub mod broker;
+#[cfg(feature = "contracts")]
 pub mod clock;
 #[cfg(feature = "contracts")]
 pub mod config;

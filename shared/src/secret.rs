@@ -59,6 +59,15 @@ pub enum SecretError {
 }
 
 impl SecretSource {
+    /// With a relative file taken from `folder`.
+    #[must_use]
+    pub fn rooted(self, folder: &std::path::Path) -> Self {
+        match self {
+            Self::File(path) => Self::File(folder.join(path)),
+            Self::Env(name) => Self::Env(name),
+        }
+    }
+
     /// Fetches the secret.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::knowledge::Knowledge;
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
-use crate::service::{StartError, install_cryptography, open_store, tooling};
+use crate::service::{StartError, connect_store, install_cryptography, tooling};
 use crate::settings::AgentSettings;
 
 /// How long each connection may take.
@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     install_cryptography();
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     // files and secrets that the configuration names
-    mqtt::options(&settings.broker, &settings.broker.client_id)
+    mqtt::options(&settings.broker, &settings.broker.client_id, 0)
         .map_err(|error| failure::start(error.into()))?;
     crate::service::channels(&settings.notify).map_err(failure::start)?;
     settings
@@ -94,21 +94,27 @@ fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
 
 async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
-    let store = match open_store(&settings.store).await {
-        Ok(store) => {
-            store.close().await;
-            None
-        }
+    // as it is: an agent may run on it
+    let answers = async {
+        let store = connect_store(&settings.store).await?;
+        let answer = store.ping().await;
+        store.close().await;
+        answer
+    };
+    let store = match answers.await {
+        Ok(()) => None,
         Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
     };
     findings.push(Finding { what: format!("store {:?}", settings.store), wrong: store });
     let knowledge =
         async { Knowledge::open(&settings.knowledge).await.err().map(|error| error.to_string()) };
     findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });
-    findings.push(Finding {
-        what: format!("broker {}:{}", settings.broker.host, settings.broker.port),
-        wrong: in_time(broker(settings)).await,
-    });
+    for (attempt, address) in settings.broker.addresses.iter().enumerate() {
+        findings.push(Finding {
+            what: format!("broker {address}"),
+            wrong: in_time(broker(settings, attempt)).await,
+        });
+    }
     if let Some(email) = &settings.notify.email {
         let probe = Email::new(email).map_err(|error| failure::start(StartError::Email(error)))?;
         findings.push(Finding {
@@ -134,11 +140,11 @@ async fn in_time(probe: impl Future<Output = Option<String>>) -> Option<String> 
 }
 
 /// Connects under another name, so that a running agent keeps its session.
-async fn broker(settings: &AgentSettings) -> Option<String> {
+async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
     use rumqttc::v5::mqttbytes::v5::Packet;
     use rumqttc::v5::{AsyncClient, Event};
     let client_id = format!("{}-check", settings.broker.client_id);
-    let mut options = match mqtt::options(&settings.broker, &client_id) {
+    let mut options = match mqtt::options(&settings.broker, &client_id, attempt) {
         Ok(options) => options,
         Err(error) => return Some(format!("{:#}", anyhow::Error::new(error))),
     };

@@ -69,7 +69,7 @@ impl Publisher {
 /// The task that owns the connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    options: MqttOptions,
+    settings: BrokerSettings,
     messages: mpsc::Receiver<(Message, Waiting)>,
     connected: tokio::sync::watch::Sender<u64>,
 }
@@ -78,11 +78,21 @@ pub(crate) struct Connection {
 pub(crate) fn publisher(
     settings: &BrokerSettings,
 ) -> Result<(Publisher, Connection, tokio::sync::watch::Receiver<u64>), super::BrokerError> {
-    let mut options = super::options(settings, &format!("{}-out", settings.client_id))?;
-    options.set_clean_start(true);
+    // what the settings name must be there at the start
+    options(settings, 0)?;
     let (sender, messages) = mpsc::channel(IN_FLIGHT);
     let (connected, counter) = tokio::sync::watch::channel(0);
-    Ok((Publisher { messages: sender }, Connection { options, messages, connected }, counter))
+    Ok((
+        Publisher { messages: sender },
+        Connection { settings: settings.clone(), messages, connected },
+        counter,
+    ))
+}
+
+fn options(settings: &BrokerSettings, attempt: usize) -> Result<MqttOptions, super::BrokerError> {
+    let mut options = super::options(settings, &format!("{}-out", settings.client_id), attempt)?;
+    options.set_clean_start(true);
+    Ok(options)
 }
 
 /// Callers between queue and PUBACK.
@@ -122,10 +132,17 @@ impl Connection {
     pub(crate) async fn run(mut self, stop: CancellationToken) {
         let mut pauses = Pauses::default();
         loop {
-            let (client, events) = AsyncClient::new(self.options.clone(), IN_FLIGHT * 2);
-            let mut in_flight = InFlight::default();
-            let ended = self.connection(&client, events, &mut in_flight, &mut pauses, &stop).await;
-            in_flight.fail();
+            let ended = match options(&self.settings, pauses.attempt()) {
+                Ok(options) => {
+                    let (client, events) = AsyncClient::new(options, IN_FLIGHT * 2);
+                    let mut in_flight = InFlight::default();
+                    let ended =
+                        self.connection(&client, events, &mut in_flight, &mut pauses, &stop).await;
+                    in_flight.fail();
+                    ended
+                }
+                Err(error) => Err(super::chain(&error)),
+            };
             let Err(error) = ended else { return };
             let pause = pauses.after("outbox", &error);
             tokio::select! {

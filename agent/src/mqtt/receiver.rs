@@ -45,7 +45,6 @@ impl Delivery {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     settings: BrokerSettings,
-    options: MqttOptions,
     reporter: Reporter,
 }
 
@@ -54,12 +53,19 @@ impl Receiver {
         settings: BrokerSettings,
         reporter: Reporter,
     ) -> Result<Self, super::BrokerError> {
-        let mut options = super::options(&settings, &settings.client_id)?;
+        let receiver = Self { settings, reporter };
+        // what the settings name must be there at the start
+        receiver.options(0)?;
+        Ok(receiver)
+    }
+
+    fn options(&self, attempt: usize) -> Result<MqttOptions, super::BrokerError> {
+        let mut options = super::options(&self.settings, &self.settings.client_id, attempt)?;
         options.set_clean_start(false);
-        options.set_session_expiry_interval(Some(settings.session_expiry_s));
-        options.set_receive_maximum(Some(settings.receive_maximum));
+        options.set_session_expiry_interval(Some(self.settings.session_expiry_s));
+        options.set_receive_maximum(Some(self.settings.receive_maximum));
         options.set_manual_acks(true);
-        Ok(Self { settings, options, reporter })
+        Ok(options)
     }
 
     /// Receives until `stop`; then hands nothing on but keeps the connection until `drained`, so
@@ -73,10 +79,14 @@ impl Receiver {
         let mut queue = Some(queue);
         let mut pauses = Pauses::default();
         loop {
-            let capacity = usize::from(self.settings.receive_maximum) * 2;
-            let (client, events) = AsyncClient::new(self.options.clone(), capacity);
-            let ended =
-                self.connection(&client, events, &mut queue, &mut pauses, &stop, &drained).await;
+            let ended = match self.options(pauses.attempt()) {
+                Ok(options) => {
+                    let capacity = usize::from(self.settings.receive_maximum) * 2;
+                    let (client, events) = AsyncClient::new(options, capacity);
+                    self.connection(&client, events, &mut queue, &mut pauses, &stop, &drained).await
+                }
+                Err(error) => Err(super::chain(&error)),
+            };
             self.reporter.update(|progress| progress.subscribed = false);
             let Err(error) = ended else { return };
             let pause = pauses.after("intake", &error);

@@ -1,7 +1,9 @@
 //! `[broker]`: where events come from and judgements go.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+pub use pdm_shared::broker::{BrokerAddress, Login, TlsFiles};
+use pdm_shared::broker::{Reach, ReachFile};
 use pdm_shared::config::ConfigError;
 use pdm_shared::secret::SecretSource;
 use pdm_shared::topic::Prefix;
@@ -9,14 +11,32 @@ use serde::Deserialize;
 
 use super::above_zero;
 
-/// `[broker]`
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// `[broker]` as it is typed.
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+pub(super) struct BrokerFile {
+    addresses: Option<Vec<String>>,
+    user: Option<String>,
+    password: Option<SecretSource>,
+    tls: Option<TlsFiles>,
+    prefix: Option<Prefix>,
+    client_id: Option<String>,
+    shared_group: Option<String>,
+    session_expiry_s: Option<u32>,
+    keep_alive_s: Option<u16>,
+    receive_maximum: Option<u16>,
+    max_packet_bytes: Option<u32>,
+}
+
+/// `[broker]` as it is meant.
+#[derive(Debug, Clone, PartialEq)]
 pub struct BrokerSettings {
-    /// Name or address.
-    pub host: String,
-    /// Port: 1883 plain, 8883 with TLS.
-    pub port: u16,
+    /// Tried in turn until one answers.
+    pub addresses: Vec<BrokerAddress>,
+    /// User and password; `None` is anonymous.
+    pub login: Option<Login>,
+    /// TLS; `None` is plain TCP.
+    pub tls: Option<TlsFiles>,
     /// First levels of every topic.
     pub prefix: Prefix,
     /// The persistent session's name; one for each replica.
@@ -31,17 +51,14 @@ pub struct BrokerSettings {
     pub receive_maximum: u16,
     /// Largest message accepted, bytes.
     pub max_packet_bytes: u32,
-    /// User and password.
-    pub login: Option<Login>,
-    /// TLS; absent is plain TCP.
-    pub tls: Option<Tls>,
 }
 
 impl Default for BrokerSettings {
     fn default() -> Self {
         Self {
-            host: "127.0.0.1".to_owned(),
-            port: 1883,
+            addresses: vec![BrokerAddress { host: "127.0.0.1".to_owned(), port: 1883 }],
+            login: None,
+            tls: None,
             prefix: Prefix::default(),
             client_id: "pdm-agent".to_owned(),
             shared_group: None,
@@ -49,14 +66,42 @@ impl Default for BrokerSettings {
             keep_alive_s: 30,
             receive_maximum: 1024,
             max_packet_bytes: 1024 * 1024,
-            login: None,
-            tls: None,
         }
     }
 }
 
+impl BrokerFile {
+    pub(super) fn meant(self, path: &Path) -> Result<BrokerSettings, ConfigError> {
+        let reach = ReachFile {
+            addresses: self.addresses,
+            user: self.user,
+            password: self.password,
+            tls: self.tls,
+        };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let refuse =
+            |key: &str, value: &str, allowed: &str| ConfigError::value(path, key, value, allowed);
+        let Reach { addresses, login, tls } = reach.meant(folder, refuse)?;
+        let default = BrokerSettings::default();
+        let settings = BrokerSettings {
+            addresses,
+            login,
+            tls,
+            prefix: self.prefix.unwrap_or(default.prefix),
+            client_id: self.client_id.unwrap_or(default.client_id),
+            shared_group: self.shared_group,
+            session_expiry_s: self.session_expiry_s.unwrap_or(default.session_expiry_s),
+            keep_alive_s: self.keep_alive_s.unwrap_or(default.keep_alive_s),
+            receive_maximum: self.receive_maximum.unwrap_or(default.receive_maximum),
+            max_packet_bytes: self.max_packet_bytes.unwrap_or(default.max_packet_bytes),
+        };
+        settings.check(path)?;
+        Ok(settings)
+    }
+}
+
 impl BrokerSettings {
-    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+    fn check(&self, path: &Path) -> Result<(), ConfigError> {
         if self.client_id.is_empty() || self.client_id.len() > 64 {
             return Err(ConfigError::value(
                 path,
@@ -91,38 +136,4 @@ impl BrokerSettings {
         }
         Ok(())
     }
-
-    pub(super) fn rooted(mut self, folder: &Path) -> Self {
-        if let Some(tls) = &mut self.tls {
-            for file in [Some(&mut tls.ca_file), tls.cert_file.as_mut(), tls.key_file.as_mut()]
-                .into_iter()
-                .flatten()
-            {
-                *file = folder.join(&file);
-            }
-        }
-        self
-    }
-}
-
-/// `[broker.login]`
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Login {
-    /// User.
-    pub user: String,
-    /// Where the password stands.
-    pub password: SecretSource,
-}
-
-/// `[broker.tls]`
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tls {
-    /// Who signed the broker's certificate, PEM.
-    pub ca_file: PathBuf,
-    /// Own certificate for mutual TLS, PEM.
-    pub cert_file: Option<PathBuf>,
-    /// Its key, PEM.
-    pub key_file: Option<PathBuf>,
 }

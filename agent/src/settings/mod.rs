@@ -24,7 +24,7 @@ use pdm_expert::rules::Rules;
 use pdm_shared::config::{self, ConfigError};
 use serde::Deserialize;
 
-pub use broker::{BrokerSettings, Login, Tls};
+pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
 pub use email::{EmailSecurity, EmailSettings};
 pub use http::HttpSettings;
 pub use intake::IntakeSettings;
@@ -35,6 +35,7 @@ pub use webhook::{WebhookFormat, WebhookSettings};
 
 use crate::knowledge::{KnowledgeFile, KnowledgeSettings};
 use crate::tools::settings::ToolSettings;
+use broker::BrokerFile;
 
 /// Everything an agent needs to know.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +66,8 @@ impl AgentSettings {
     /// Settings for an agent beside its broker on one machine: plain TCP, SQLite, notifications to
     /// MQTT only, no HTTP.
     pub fn embedded(host: impl Into<String>, port: u16, store: impl Into<PathBuf>) -> Self {
-        let broker = BrokerSettings { host: host.into(), port, ..BrokerSettings::default() };
+        let addresses = vec![BrokerAddress { host: host.into(), port }];
+        let broker = BrokerSettings { addresses, ..BrokerSettings::default() };
         let store = StoreSettings::Sqlite(store.into());
         let beside = store.folder().unwrap_or(Path::new(""));
         Self {
@@ -108,7 +110,7 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(10);
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    broker: BrokerSettings,
+    broker: BrokerFile,
     store: StoreSettings,
     #[serde(default)]
     intake: IntakeSettings,
@@ -145,7 +147,6 @@ impl File {
             None => DEFAULT_GRACE,
             Some(seconds) => seconds_of(path, "shutdown_grace_s", seconds)?,
         };
-        self.broker.check(path)?;
         self.intake.check(path)?;
         self.notify.check(path)?;
         self.silence.check(path)?;
@@ -154,7 +155,7 @@ impl File {
         let store = self.store.rooted(folder);
         let knowledge = self.knowledge.meant(path, store.folder())?;
         Ok(AgentSettings {
-            broker: self.broker.rooted(folder),
+            broker: self.broker.meant(path)?,
             store,
             intake: self.intake,
             rules,

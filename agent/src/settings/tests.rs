@@ -11,7 +11,7 @@ fn parse(text: &str) -> Result<AgentSettings, ConfigError> {
 #[test]
 fn the_shipped_file_says_what_the_defaults_are() {
     let settings = parse(SHIPPED).expect("valid");
-    let mut defaults = AgentSettings::embedded("127.0.0.1", 1883, "/var/lib/pdm/agent.db");
+    let mut defaults = AgentSettings::embedded("127.0.0.1", 1883, "/var/lib/pdm-agent/agent.db");
     defaults.http.listen = "127.0.0.1:9465".parse().ok();
     assert_eq!(settings, defaults);
 }

@@ -81,12 +81,11 @@ impl Chain {
             Broker::start(broker).await.map_err(|error| Failure::new(Exit::Unavailable, error))?;
         let address = broker.address();
         // the embedded broker speaks plain MQTT on this machine, whatever the files say
-        agent.broker.host = address.ip().to_string();
-        agent.broker.port = address.port();
+        let embedded = BrokerAddress { host: address.ip().to_string(), port: address.port() };
+        agent.broker.addresses = vec![embedded.clone()];
         agent.broker.tls = None;
         agent.broker.login = None;
-        edge.broker.addresses =
-            vec![BrokerAddress { host: address.ip().to_string(), port: address.port() }];
+        edge.broker.addresses = vec![embedded];
         edge.broker.tls = None;
         edge.broker.login = None;
         let agent = Agent::start(agent, Arc::new(SystemClock))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{tls, v5, v311};
+use super::{v5, v311};
 use crate::settings::{BrokerAddress, BrokerSettings, Protocol};
 
 /// Requests beside the events in flight: status, states, subscription, disconnection.
@@ -104,8 +104,7 @@ impl Options {
         let transport = match &broker.tls {
             None => rumqttc::Transport::Tcp,
             Some(tls) => {
-                let config =
-                    tls::client_config(tls).map_err(|error| Down::Refused(chain(&error)))?;
+                let config = tls.client_config().map_err(|error| Down::Refused(chain(&error)))?;
                 rumqttc::Transport::tls_with_config(rumqttc::TlsConfiguration::Rustls(
                     std::sync::Arc::new(config),
                 ))

@@ -39,7 +39,6 @@ mod lanes;
 mod link;
 mod probe;
 mod session;
-mod tls;
 mod v311;
 mod v5;
 

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pdm_shared::broker::{Reach, ReachFile, TlsFiles};
 use pdm_shared::config::{self, ConfigError};
 use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::secret::SecretSource;
@@ -16,8 +17,7 @@ use pdm_shared::topic::Prefix;
 use serde::Deserialize;
 
 use super::{
-    AdminSettings, BrokerAddress, BrokerSettings, DEFAULT_GRACE, DrainOrder, EdgeSettings, Login,
-    Protocol, TlsSettings, lines, source,
+    AdminSettings, BrokerSettings, DEFAULT_GRACE, DrainOrder, EdgeSettings, Protocol, lines, source,
 };
 use crate::catalogue::Catalogue;
 use crate::spool::{Limits, Policy, SpoolSettings};
@@ -70,7 +70,7 @@ struct Broker {
     client_id: Option<String>,
     user: Option<String>,
     password: Option<SecretSource>,
-    tls: Option<TlsSettings>,
+    tls: Option<TlsFiles>,
     keep_alive_s: Option<f64>,
     session_expiry_s: Option<f64>,
     max_packet_bytes: Option<u32>,
@@ -128,7 +128,12 @@ impl Origin<'_> {
 
     /// A path of the file, from the file's own folder.
     pub(super) fn rooted(&self, path: &Path) -> PathBuf {
-        self.path.parent().unwrap_or(Path::new("")).join(path)
+        self.folder().join(path)
+    }
+
+    /// The folder that relative paths start at.
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
     }
 
     /// A number of seconds above or at `least`.
@@ -205,23 +210,14 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
 impl Broker {
     fn meant(self, origin: Origin<'_>) -> Result<BrokerSettings, ConfigError> {
         let default = BrokerSettings::default();
-        let addresses = match self.addresses {
-            None => default.addresses,
-            Some(texts) => addresses(origin, &texts, self.tls.is_some())?,
+        let reach = ReachFile {
+            addresses: self.addresses,
+            user: self.user,
+            password: self.password,
+            tls: self.tls,
         };
-        let login = match (self.user, self.password) {
-            (None, None) => None,
-            (Some(user), Some(password)) => {
-                Some(Login { user, password: rooted(origin, password) })
-            }
-            (Some(user), None) => {
-                return Err(origin.refuse("broker.user", user, "a user with broker.password"));
-            }
-            (None, Some(_)) => {
-                return Err(origin.refuse("broker.password", "set", "only with broker.user"));
-            }
-        };
-        let tls = self.tls.map(|tls| tls_meant(origin, tls)).transpose()?;
+        let refuse = |key: &str, value: &str, allowed: &str| origin.refuse(key, value, allowed);
+        let Reach { addresses, login, tls } = reach.meant(origin.folder(), refuse)?;
         let max_packet_bytes = self.max_packet_bytes.unwrap_or(default.max_packet_bytes);
         if max_packet_bytes < 1024 {
             let key = "broker.max_packet_bytes";
@@ -267,53 +263,6 @@ impl Broker {
             late_after_s,
             reconnect: (shortest, longest.max(shortest)),
         })
-    }
-}
-
-fn addresses(
-    origin: Origin<'_>,
-    texts: &[String],
-    tls: bool,
-) -> Result<Vec<BrokerAddress>, ConfigError> {
-    let allowed = "one or more of host or host:port";
-    if texts.is_empty() {
-        return Err(origin.refuse("broker.addresses", "[]", allowed));
-    }
-    // IANA: mqtt 1883, secure-mqtt 8883
-    let default_port = if tls { 8883 } else { 1883 };
-    texts
-        .iter()
-        .map(|text| {
-            let (host, port) = match text.rsplit_once(':') {
-                Some((host, port)) => (host, port.parse().ok()),
-                None => (text.as_str(), Some(default_port)),
-            };
-            match port {
-                Some(port) if !host.is_empty() && port > 0 => {
-                    Ok(BrokerAddress { host: host.to_owned(), port })
-                }
-                _ => Err(origin.refuse("broker.addresses", text, allowed)),
-            }
-        })
-        .collect()
-}
-
-fn tls_meant(origin: Origin<'_>, tls: TlsSettings) -> Result<TlsSettings, ConfigError> {
-    if tls.certificate.is_some() != tls.key.is_some() {
-        let allowed = "certificate and key together, or neither";
-        return Err(origin.refuse("broker.tls.certificate", "one of the two", allowed));
-    }
-    Ok(TlsSettings {
-        ca: origin.rooted(&tls.ca),
-        certificate: tls.certificate.map(|path| origin.rooted(&path)),
-        key: tls.key.map(|path| origin.rooted(&path)),
-    })
-}
-
-fn rooted(origin: Origin<'_>, secret: SecretSource) -> SecretSource {
-    match secret {
-        SecretSource::File(path) => SecretSource::File(origin.rooted(&path)),
-        SecretSource::Env(name) => SecretSource::Env(name),
     }
 }
 

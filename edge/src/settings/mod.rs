@@ -27,6 +27,7 @@ mod zones;
 
 pub use file::{LogSettings, parse, read};
 pub use pdm_dsp::DefectOrders;
+pub use pdm_shared::broker::{BrokerAddress, Login, TlsFiles};
 pub use zones::ZoneTable;
 
 /// How long stopping may take unless the configuration says otherwise. Chosen: half of what
@@ -84,21 +85,6 @@ impl EdgeSettings {
     }
 }
 
-/// A broker's place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokerAddress {
-    /// Name or address; also the name that its certificate must carry.
-    pub host: String,
-    /// Port.
-    pub port: u16,
-}
-
-impl fmt::Display for BrokerAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host, self.port)
-    }
-}
-
 /// Version of MQTT.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 pub enum Protocol {
@@ -134,7 +120,7 @@ pub struct BrokerSettings {
     /// User and where the password is.
     pub login: Option<Login>,
     /// TLS; `None` is plain TCP.
-    pub tls: Option<TlsSettings>,
+    pub tls: Option<TlsFiles>,
     /// Silence after which the connection is probed; at least 5 s.
     pub keep_alive: Duration,
     /// How long the broker keeps the session of an absent gateway (MQTT 5).
@@ -173,30 +159,6 @@ impl Default for BrokerSettings {
             reconnect: (Duration::from_millis(250), Duration::from_secs(30)),
         }
     }
-}
-
-/// User and password.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Login {
-    /// User.
-    pub user: String,
-    /// Where the password is.
-    pub password: SecretSource,
-}
-
-/// Certificates, PEM files. They are read again at every connection, so a renewed file is used
-/// without a restart.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlsSettings {
-    /// Certificates of the authorities that may sign the broker's.
-    pub ca: PathBuf,
-    /// This gateway's certificate chain, for mutual TLS.
-    #[serde(default)]
-    pub certificate: Option<PathBuf>,
-    /// Its key.
-    #[serde(default)]
-    pub key: Option<PathBuf>,
 }
 
 /// Health and metrics over HTTP.

@@ -2,78 +2,28 @@
 //! lost.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use pdm_edge::publish::{Down, probe};
-use pdm_edge::settings::{BrokerSettings, TlsSettings};
-use pdm_harness::{Mosquitto, Persistence, program};
+use pdm_edge::settings::{BrokerSettings, TlsFiles};
+use pdm_harness::{Authority, Mosquitto, Persistence};
 
 use crate::stage::{Stage, local};
 
-/// Certificates made with openssl for one test.
-struct Authority {
-    openssl: PathBuf,
-    folder: tempfile::TempDir,
-}
+/// What the tests do with certificates.
+struct Certified(Authority);
 
-impl Authority {
+impl Certified {
     fn found(test: &str) -> Option<Self> {
-        let authority = Self {
-            openssl: program(test, "openssl")?,
-            folder: tempfile::tempdir().expect("folder"),
-        };
-        for ca in ["ca", "other-ca"] {
-            authority.openssl(&format!(
-                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
-                 -subj /CN={ca} -keyout {ca}.key -out {ca}.pem"
-            ));
-        }
-        std::fs::write(authority.path("san"), "subjectAltName=IP:127.0.0.1\n").expect("writes");
-        authority.issue("broker", "-days 2");
-        authority.issue("expired", "-not_before 20200101000000Z -not_after 20200102000000Z");
-        authority.issue("gateway", "-days 2");
-        Some(authority)
+        let authority = Authority::found(test)?;
+        authority.issue("broker");
+        authority.issue_expired("expired");
+        authority.issue("gateway");
+        Some(Self(authority))
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn openssl(&self, arguments: &str) -> bool {
-        Command::new(&self.openssl)
-            .args(arguments.split_whitespace())
-            .current_dir(self.folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    }
-
-    fn issue(&self, name: &str, validity: &str) {
-        assert!(self.openssl(&format!(
-            "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={name} \
-             -keyout {name}.key -out {name}.csr"
-        )));
-        let signed = if validity.starts_with("-days") {
-            self.openssl(&format!(
-                "x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial {validity} \
-                 -extfile san -out {name}.pem"
-            ))
-        } else {
-            // `x509 -req` of OpenSSL 3.0 takes no dates, `ca` does
-            std::fs::write(self.path("index"), "").expect("writes");
-            std::fs::write(self.path("serial"), "01\n").expect("writes");
-            let configuration = "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nserial=serial\n\
-                                 new_certs_dir=.\ndefault_md=sha256\npolicy=p\n[p]\n\
-                                 commonName=supplied\n";
-            std::fs::write(self.path("ca.cnf"), configuration).expect("writes");
-            self.openssl(&format!(
-                "ca -batch -config ca.cnf -cert ca.pem -keyfile ca.key -extfile san \
-                 -startdate 20200101000000Z -enddate 20200102000000Z -in {name}.csr -out {name}.pem"
-            ))
-        };
-        assert!(signed, "cannot issue {name}");
+        self.0.path(name)
     }
 
     fn broker(&self, test: &str, certificate: &str, acl: Option<&Path>) -> Option<Mosquitto> {
@@ -90,7 +40,7 @@ impl Authority {
     }
 
     fn settings(&self, port: u16, ca: &str, client: Option<&str>) -> BrokerSettings {
-        let tls = TlsSettings {
+        let tls = TlsFiles {
             ca: self.path(ca),
             certificate: client.map(|name| self.path(&format!("{name}.pem"))),
             key: client.map(|name| self.path(&format!("{name}.key"))),
@@ -113,7 +63,7 @@ async fn refusal(settings: &BrokerSettings) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn mutual_tls_delivers() {
     let name = "mutual_tls_delivers";
-    let Some(authority) = Authority::found(name) else { return };
+    let Some(authority) = Certified::found(name) else { return };
     let Some(broker) = authority.broker(name, "broker", None) else { return };
     let settings = authority.settings(broker.port(), "ca.pem", Some("gateway"));
     probe(&settings, &settings.addresses[0], "gw-01").await.expect("taken");
@@ -129,7 +79,7 @@ async fn mutual_tls_delivers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_authority_expired_certificate_and_missing_certificate_are_told_apart() {
     let name = "wrong_authority_expired_certificate";
-    let Some(authority) = Authority::found(name) else { return };
+    let Some(authority) = Certified::found(name) else { return };
     let Some(broker) = authority.broker(name, "broker", None) else { return };
     let wrong = authority.settings(broker.port(), "other-ca.pem", Some("gateway"));
     let text = refusal(&wrong).await;
@@ -147,7 +97,7 @@ async fn wrong_authority_expired_certificate_and_missing_certificate_are_told_ap
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusing_broker_sees_no_storm_and_nothing_is_lost() {
     let name = "a_refusing_broker_sees_no_storm";
-    let Some(authority) = Authority::found(name) else { return };
+    let Some(authority) = Certified::found(name) else { return };
     let Some(broker) = authority.broker(name, "broker", None) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
@@ -164,7 +114,7 @@ async fn a_refusing_broker_sees_no_storm_and_nothing_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_renewed_certificate_is_used_without_a_restart() {
     let name = "a_renewed_certificate_is_used";
-    let Some(authority) = Authority::found(name) else { return };
+    let Some(authority) = Certified::found(name) else { return };
     let Some(broker) = authority.broker(name, "broker", None) else { return };
     let mut settings = authority.settings(broker.port(), "used-ca.pem", Some("gateway"));
     settings.reconnect.1 = Duration::from_millis(200);

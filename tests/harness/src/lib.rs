@@ -4,6 +4,7 @@
 //!
 //! Nothing here knows the product: it is a leaf that the crates' tests share.
 
+mod authority;
 mod disk;
 mod faketime;
 mod mosquitto;
@@ -13,7 +14,9 @@ mod process;
 mod proxy;
 mod smtp;
 mod wait;
+mod web;
 
+pub use authority::Authority;
 pub use disk::SmallDisk;
 pub use faketime::WallClock;
 pub use mosquitto::{Mosquitto, Persistence};
@@ -23,3 +26,4 @@ pub use process::{Child, binary, free_port};
 pub use proxy::{Network, Proxy};
 pub use smtp::Smtp;
 pub use wait::until;
+pub use web::Https;

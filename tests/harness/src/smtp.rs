@@ -1,6 +1,7 @@
 //! A real SMTP server (Debian's `python3-aiosmtpd`) that files what it gets in a maildir.
 
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
@@ -23,6 +24,19 @@ impl Smtp {
     /// # Panics
     /// If it is installed but does not come up.
     pub fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, &[])
+    }
+
+    /// Starts it so that it takes mail after STARTTLS only, with this certificate and key.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    pub fn start_tls(test: &str, certificate: &Path, key: &Path) -> Option<Self> {
+        let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
+        Self::start_with(test, &["--tlscert", &certificate, "--tlskey", &key])
+    }
+
+    fn start_with(test: &str, arguments: &[&str]) -> Option<Self> {
         let python = "/usr/bin/python3";
         let there =
             Command::new(python).args(["-c", "import aiosmtpd"]).stderr(Stdio::null()).status();
@@ -35,6 +49,7 @@ impl Smtp {
         let child = Child::start(
             Command::new(python)
                 .args(["-m", "aiosmtpd", "-n", "-l", &format!("127.0.0.1:{port}")])
+                .args(arguments)
                 .args(["-c", "aiosmtpd.handlers.Mailbox"])
                 .arg(folder.path().join("mail"))
                 .stderr(Stdio::null()),

@@ -126,7 +126,7 @@ impl Plant {
             self.agent_disk.as_ref().map_or(home.as_path(), SmallDisk::path).join("agent.db");
         let text = format!(
             "[store]\nsqlite = \"{}\"\n\
-             [broker]\nport = {}\nkeep_alive_s = 5\n\
+             [broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
              [notify]\nrepeat_after_h = 0.001\nrepeat_limit = 3\ngroup_wait_s = 0.5\n\
              [[notify.webhook]]\nname = \"staff\"\nurl = \"{}\"\n",
             file.display(),

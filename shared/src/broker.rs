@@ -1,0 +1,260 @@
+//! How a broker is reached: the keys of `[broker]` that every program has, with one spelling.
+//!
+//! ```toml
+//! [broker]
+//! addresses = ["mqtt-a:8883", "mqtt-b:8883"]   # tried in turn; port 8883 with TLS, else 1883
+//! user = "gw-01"
+//! password = { file = "mqtt.password" }
+//! [broker.tls]
+//! ca = "ca.pem"
+//! certificate = "gw-01.pem"                     # with key: mutual TLS
+//! key = "gw-01.key"
+//! ```
+//!
+//! [`TlsFiles::client_config`] is called for every connection, so a renewed file is used without a
+//! restart.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
+use serde::Deserialize;
+
+use crate::config::ConfigError;
+use crate::secret::SecretSource;
+
+/// A broker's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerAddress {
+    /// Name or address; also the name that its certificate must carry.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl fmt::Display for BrokerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// User and password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// User.
+    pub user: String,
+    /// Where the password is.
+    pub password: SecretSource,
+}
+
+/// `[broker.tls]`: certificates, PEM files.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    /// Certificates of the authorities that may sign the broker's.
+    pub ca: PathBuf,
+    /// The own certificate chain, for mutual TLS.
+    #[serde(default)]
+    pub certificate: Option<PathBuf>,
+    /// Its key.
+    #[serde(default)]
+    pub key: Option<PathBuf>,
+}
+
+/// The keys as they are typed.
+#[derive(Debug, Default)]
+pub struct ReachFile {
+    /// `broker.addresses`
+    pub addresses: Option<Vec<String>>,
+    /// `broker.user`
+    pub user: Option<String>,
+    /// `broker.password`
+    pub password: Option<SecretSource>,
+    /// `[broker.tls]`
+    pub tls: Option<TlsFiles>,
+}
+
+/// The keys as they are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    /// Tried in turn until one answers.
+    pub addresses: Vec<BrokerAddress>,
+    /// User and password; `None` is anonymous.
+    pub login: Option<Login>,
+    /// TLS; `None` is plain TCP.
+    pub tls: Option<TlsFiles>,
+}
+
+impl ReachFile {
+    /// Checks the keys; relative paths start at `folder`. `refuse` makes the error of a key, its
+    /// value and what is allowed.
+    ///
+    /// # Errors
+    /// What `refuse` makes.
+    pub fn meant(
+        self,
+        folder: &Path,
+        refuse: impl Fn(&str, &str, &str) -> ConfigError,
+    ) -> Result<Reach, ConfigError> {
+        let default_port = if self.tls.is_some() { 8883 } else { 1883 };
+        let addresses = match self.addresses {
+            None => vec![BrokerAddress { host: "127.0.0.1".to_owned(), port: default_port }],
+            Some(texts) => addresses(&texts, default_port).map_err(|wrong| {
+                refuse("broker.addresses", &wrong, "one or more of host or host:port")
+            })?,
+        };
+        let login = match (self.user, self.password) {
+            (None, None) => None,
+            (Some(user), Some(password)) => Some(Login { user, password: password.rooted(folder) }),
+            (Some(user), None) => {
+                return Err(refuse("broker.user", &user, "a user with broker.password"));
+            }
+            (None, Some(_)) => {
+                return Err(refuse("broker.password", "set", "only with broker.user"));
+            }
+        };
+        if self.tls.as_ref().is_some_and(|tls| tls.certificate.is_some() != tls.key.is_some()) {
+            let allowed = "certificate and key together, or neither";
+            return Err(refuse("broker.tls.certificate", "one of the two", allowed));
+        }
+        Ok(Reach { addresses, login, tls: self.tls.map(|tls| tls.rooted(folder)) })
+    }
+}
+
+/// The addresses, or the text that is none (`[]` if there is no text).
+fn addresses(texts: &[String], default_port: u16) -> Result<Vec<BrokerAddress>, String> {
+    if texts.is_empty() {
+        return Err("[]".to_owned());
+    }
+    let address = |text: &String| {
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) => (host, port.parse().ok()),
+            None => (text.as_str(), Some(default_port)),
+        };
+        match port {
+            Some(port) if !host.is_empty() && port > 0 => {
+                Ok(BrokerAddress { host: host.to_owned(), port })
+            }
+            _ => Err(text.clone()),
+        }
+    };
+    texts.iter().map(address).collect()
+}
+
+/// Certificates that cannot be used. Wait until somebody has put them right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A file cannot be read as PEM.
+    #[error("cannot read certificates or key from {}: {reason}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file has nothing in it that can be used.
+    #[error("{} holds no certificate", path.display())]
+    Empty {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Certificate and key do not fit, or TLS refuses them.
+    #[error("certificate and key cannot be used: {0}")]
+    Refused(#[from] rustls::Error),
+}
+
+impl TlsFiles {
+    fn rooted(self, folder: &Path) -> Self {
+        Self {
+            ca: folder.join(self.ca),
+            certificate: self.certificate.map(|path| folder.join(path)),
+            key: self.key.map(|path| folder.join(path)),
+        }
+    }
+
+    /// Reads the files into a client's configuration.
+    ///
+    /// # Errors
+    /// [`TlsError`] that names the file.
+    pub fn client_config(&self) -> Result<ClientConfig, TlsError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates(&self.ca)? {
+            roots.add(certificate)?;
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots);
+        match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => {
+                let key = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(key, &error))?;
+                Ok(builder.with_client_auth_cert(certificates(certificate)?, key)?)
+            }
+            _ => Ok(builder.with_no_client_auth()),
+        }
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| failed(path, &error))?;
+    if certificates.is_empty() {
+        return Err(TlsError::Empty { path: path.to_owned() });
+    }
+    Ok(certificates)
+}
+
+fn failed(path: &Path, error: &rustls::pki_types::pem::Error) -> TlsError {
+    TlsError::File { path: path.to_owned(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_or_empty_file_is_named() {
+        let folder = tempfile::tempdir().expect("folder");
+        let ca = folder.path().join("ca.pem");
+        let files = TlsFiles { ca: ca.clone(), certificate: None, key: None };
+        let text = files.client_config().expect_err("missing").to_string();
+        assert!(text.contains("ca.pem"), "{text}");
+        std::fs::write(&ca, "no certificate here\n").expect("writes");
+        let text = files.client_config().expect_err("empty").to_string();
+        assert!(text.ends_with("ca.pem holds no certificate"), "{text}");
+    }
+
+    fn meant(file: ReachFile) -> Result<Reach, String> {
+        let refuse = |key: &str, value: &str, allowed: &str| {
+            ConfigError::value(Path::new("x.toml"), key, value, allowed)
+        };
+        file.meant(Path::new("/etc/pdm"), refuse).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn without_a_port_it_is_that_of_the_protocol_and_paths_start_at_the_folder() {
+        let tls = TlsFiles { ca: "ca.pem".into(), certificate: None, key: None };
+        let addresses = Some(vec!["a".to_owned(), "b:1".to_owned()]);
+        let reach = meant(ReachFile { addresses, tls: Some(tls), ..ReachFile::default() });
+        let reach = reach.expect("right");
+        let shown: Vec<String> = reach.addresses.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["a:8883", "b:1"]);
+        assert_eq!(reach.tls.expect("TLS").ca, Path::new("/etc/pdm/ca.pem"));
+    }
+
+    #[test]
+    fn half_a_login_half_a_pair_and_no_address_are_refused_with_their_key() {
+        let user = ReachFile { user: Some("a".to_owned()), ..ReachFile::default() };
+        assert!(meant(user).expect_err("wrong").contains("broker.user is a"));
+        let none = ReachFile { addresses: Some(Vec::new()), ..ReachFile::default() };
+        assert!(meant(none).expect_err("wrong").contains("broker.addresses is []"));
+        let tls = TlsFiles { ca: "a".into(), certificate: Some("b".into()), key: None };
+        let half = ReachFile { tls: Some(tls), ..ReachFile::default() };
+        assert!(meant(half).expect_err("wrong").contains("broker.tls.certificate"));
+    }
+}
