@@ -361,7 +361,7 @@ pub enum TrendDirection {
 /// Remaining useful life: either the hours with their interval, or why it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rul {
-    /// Median.
+    /// Best estimate where late is worse than early: a little below the middle of the interval.
     pub hours: Option<f64>,
     /// Lower bound of the interval.
     pub ci_low_hours: Option<f64>,
@@ -369,7 +369,8 @@ pub struct Rul {
     pub ci_high_hours: Option<f64>,
     /// Coverage of the interval, such as 0.8.
     pub confidence: Option<f64>,
-    /// The model, such as `bayesian_exponential`.
+    /// The model: `bayesian_exponential` follows this bearing's growth; `population` is how bearings
+    /// with damage go on in general, told while this one's growth says nothing yet.
     pub model: Option<String>,
     /// Why there is no figure.
     pub unknown: Option<String>,

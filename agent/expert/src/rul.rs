@@ -58,7 +58,7 @@ pub fn assess(
     let low = rul.ci_low_hours.unwrap_or(median);
     let lead_h = rules.lead_time.total_h();
     let act = median <= lead_h || (accelerating && low <= lead_h);
-    let urgency = if !screening.is_anomaly() {
+    let urgency = if !screening.is_anomaly() || is_of_population(case) {
         Urgency::None
     } else if act {
         Urgency::Act
@@ -82,14 +82,31 @@ pub fn assess(
         short_life,
         thought: Thought {
             title: ThoughtTitle::Rul,
-            conclusion: conclusion(taken, conservative, lead_h, screening.is_anomaly()),
+            conclusion: conclusion(taken, conservative, lead_h, for_information(case, screening)),
             evidence: evidence(case, basis, rule, lead_h),
         },
         doubts: doubts(case, rules),
     }
 }
 
-fn conclusion(taken: f64, conservative: bool, lead_h: f64, compared: bool) -> Text {
+/// The figure is how bearings with damage go on in general: no news of this one, so nothing to act
+/// on.
+fn is_of_population(case: &Case<'_>) -> bool {
+    case.event.rul.model.as_deref() == Some("population")
+}
+
+/// Why the figure is not compared with the lead time, if it is not.
+fn for_information(case: &Case<'_>, screening: &Screening) -> Option<Text> {
+    if !screening.is_anomaly() {
+        Some(Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)"))
+    } else if is_of_population(case) {
+        Some(Text::new("(일반적인 베어링 분포의 참고값)", "(for information: bearings in general)"))
+    } else {
+        None
+    }
+}
+
+fn conclusion(taken: f64, conservative: bool, lead_h: f64, note: Option<Text>) -> Text {
     let told = figure(taken);
     let head = if conservative {
         let both = hours(taken);
@@ -105,10 +122,9 @@ fn conclusion(taken: f64, conservative: bool, lead_h: f64, compared: bool) -> Te
             )
         }
     } else {
-        Text::new(format!("중앙값 {told}시간 기준"), format!("The median of {told} h is taken"))
+        Text::new(format!("추정값 {told}시간 기준"), format!("The estimate of {told} h is taken"))
     };
-    if !compared {
-        let note = Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)");
+    if let Some(note) = note {
         return joined(&[head, note]);
     }
     let lead = figure(lead_h);
@@ -182,6 +198,12 @@ fn doubts(case: &Case<'_>, rules: &Rules) -> Vec<Doubt> {
         doubts.push(Doubt::medium(
             "잔여수명 신뢰구간이 매우 넓음",
             "The interval of the remaining life is very wide",
+        ));
+    }
+    if is_of_population(case) {
+        doubts.push(Doubt::medium(
+            "잔여수명은 이 베어링의 추세가 아니라 일반적인 베어링 수명 분포에서 나온 값",
+            "The remaining life is that of bearings in general, not of this one's growth",
         ));
     }
     if rul.confidence.is_some_and(|confidence| confidence < rules.rul.weak_confidence) {

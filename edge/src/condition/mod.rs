@@ -33,7 +33,7 @@ use baseline::{Baseline, Normal};
 use detect::{Detector, Finding};
 use feature::Kind;
 use history::History;
-use rul::Degradation;
+use rul::{Degradation, Growth};
 
 /// Features of one window by their key in the event: `rms_g`, `kurtosis`, `bpfo.snr_db`, …
 pub type Features = BTreeMap<String, f64>;
@@ -217,31 +217,33 @@ impl Monitor {
 
     /// Trend and remaining life by the history.
     fn prospects(&mut self, observation: &Observation, ready: bool) -> (Trend, Rul) {
+        let age = self.history.hours(observation.at);
         self.choose_leader();
         let leader = self.leader.clone().unwrap_or_default();
-        let (Some(normal), Some(now)) = (self.reference_normal(&leader), self.history.last_hours())
-        else {
-            let reason = if ready { NO_TREND } else { "the baseline is still learning" };
-            return (trend::unknown(&leader), Rul::unknown(reason));
+        let normal = self.reference_normal(&leader);
+        let trend = match (normal, self.history.last_hours()) {
+            (Some(normal), Some(now)) => {
+                let recent = self.history.course(&leader, self.recent(now), trend::BINS);
+                trend::trend(&leader, &recent, normal.scatter())
+            }
+            _ => trend::unknown(&leader),
         };
-        let course = self.history.course(&leader, self.onset.unwrap_or(0.0), trend::BINS);
-        let recent = self.history.course(&leader, self.recent(now), trend::BINS);
-        let trend = trend::trend(&leader, &recent, normal.scatter());
-        let rul = match trend.trend_direction {
-            _ if !observation.usable => Rul::unknown("this window cannot be judged"),
-            _ if !ready => Rul::unknown("the baseline of this operating state is still learning"),
-            _ if !self.detector.alarmed() => Rul::unknown("no anomaly"),
-            _ if !self.has_end(&leader) => {
-                Rul::unknown("no failure level is known for this feature")
-            }
-            TrendDirection::Rising => {
-                rul::remaining(&course, now, self.degradation(&leader, normal))
-            }
-            TrendDirection::Falling | TrendDirection::Stable | TrendDirection::Unknown => {
-                Rul::unknown(NO_TREND)
-            }
+        let silent = match () {
+            () if !observation.usable => Some("this window cannot be judged"),
+            () if !ready => Some("the baseline of this operating state is still learning"),
+            () if !self.detector.alarmed() => Some("no anomaly"),
+            () => None,
         };
-        (trend, rul)
+        if let Some(reason) = silent {
+            return (trend, Rul::unknown(reason));
+        }
+        let onset = self.onset.unwrap_or(0.0);
+        let grows = trend.trend_direction == TrendDirection::Rising && self.has_end(&leader);
+        let course = self.history.course(&leader, onset, trend::BINS);
+        let growth = normal
+            .filter(|_| grows)
+            .map(|normal| Growth { course: &course, model: self.degradation(&leader, normal) });
+        (trend, rul::remaining(growth, age))
     }
 
     /// Where the trend begins: the later half of what came since the damage began to show, or the
@@ -291,8 +293,6 @@ impl Monitor {
         }
     }
 }
-
-const NO_TREND: &str = "no significant rising trend";
 
 /// Robust standard deviations above the baseline. A change of velocity below a quarter of the
 /// zone B/C limit is none (ISO 20816-1, criterion II), however little the velocity strays.

@@ -1,20 +1,28 @@
-//! Remaining useful life: a Bayesian exponential degradation model, or the reason why it is silent.
+//! Remaining useful life: what the growth of the damage says, weighed with how bearings in general
+//! go on once their damage shows.
 //!
-//! `S(t) = φ + θ·exp(β·t + ε − σ²/2)` (Gebraeel, Lawley, Li & Ryan 2005, "Residual-life
+//! **Growth**: `S(t) = φ + θ·exp(β·t + ε − σ²/2)` (Gebraeel, Lawley, Li & Ryan 2005, "Residual-life
 //! distributions from component degradation signals: a Bayesian approach", IIE Transactions 37(6),
 //! 543–557, eq. 1): φ is the healthy level, failure is the first crossing of a threshold `D`. In
 //! `L = ln(S − φ)` it is a straight line whose intercept and slope have a Gaussian posterior; the
-//! time left then has the closed distribution of their eq. 9, truncated to what lies ahead.
-//! The threshold itself is uncertain (machines stop where they stop), and so is whether the growth
+//! time left then has the closed distribution of their eq. 9, truncated to what lies ahead. The
+//! threshold itself is uncertain (machines stop where they stop), and so is whether the growth
 //! stays as it is: both widen the interval.
+//!
+//! **Population**: the time left is log-normal as a share of the time watched. It alone is told
+//! (model `population`) while the growth says nothing yet: a wide interval, and a planner must not
+//! take it for news of this bearing.
+//!
+//! Invariant: 0 ≤ low ≤ hours ≤ high, all finite, or the reason why nothing is told.
 
 use pdm_dsp::robust::normal_cdf;
 use pdm_shared::event::Rul;
 
 /// Coverage that the interval claims.
 const CONFIDENCE: f64 = 0.8;
-/// Name of the model on the wire.
-const MODEL: &str = "bayesian_exponential";
+/// Names of the models on the wire.
+const MODEL_GROWTH: &str = "bayesian_exponential";
+const MODEL_POPULATION: &str = "population";
 
 /// Growth that a degradation shows between the moment it is noticed and failure, `ln`: from 0.15 to
 /// 4 healthy levels above the healthy one. At a moment drawn at random from it, growth times time
@@ -30,12 +38,23 @@ const DRIFT: f64 = 0.45;
 const HALF_LIFE: f64 = 0.3;
 /// Model error of `ln(S − φ)` at one point. Chosen: levels of real runs waver by a tenth.
 const WAVER: f64 = 0.1;
-/// The posterior slope must exceed 0 by this many standard deviations: 95 % one-sided.
+/// The posterior slope must exceed 0 by this many standard deviations for the growth to be told as
+/// its own model: 95 % one-sided.
 const SIGNIFICANT: f64 = 1.645;
-/// Beyond this ratio of its bounds an interval helps nobody to plan. Chosen.
-const WIDEST: f64 = 30.0;
-/// Beyond this multiple of the time that the growth has been seen for, it says nothing. Chosen.
-const FARTHEST: f64 = 5.0;
+
+/// Time left of a bearing whose damage shows, as a share of the time that it has been watched: the
+/// median, and the standard deviation of its logarithm. Chosen on the alarmed windows of five real
+/// runs (FEMTO Bearing1_1 on both axes, Bearing2_4 vertical, IMS test 2 bearing 1 by two features):
+/// medians 0.42, 0.36, 0.33, 0.29, 0.23, standard deviations 1.15 to 1.22; without any one of the
+/// runs the median stays between 0.29 and 0.36. 200 simulated lives have 0.20 and 1.10. Two runs
+/// that end within a percent of their life after the alarm are not in it: nothing foretells those.
+const MEDIAN_SHARE: f64 = 0.33;
+const SHARE_SIGMA: f64 = 1.3;
+/// The same beside a growth that is seen: it must only say which order of magnitude is absurd, as
+/// the growth's own priors know the rest. Chosen so that intervals cover on the same runs.
+const WIDE_SIGMA: f64 = 2.2;
+/// How likely it is that the growth's model says nothing on this bearing. Chosen on the same.
+const DOUBT: f64 = 0.2;
 
 /// What the model needs besides the course.
 #[derive(Debug, Clone, Copy)]
@@ -60,34 +79,106 @@ struct Line {
     cov: f64,
 }
 
-/// The remaining life by a course of (hours, value) since the damage began to show, seen at `now`.
-pub(super) fn remaining(course: &[(f64, f64)], now: f64, model: Degradation) -> Rul {
-    let Some(line) = posterior(course, now, model) else {
-        return Rul::unknown("too few windows since the damage began to show");
-    };
-    if line.b <= SIGNIFICANT * line.var_b.sqrt() {
-        return Rul::unknown("no significant growth since the damage began to show");
+/// The growth seen so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Growth<'a> {
+    /// (hours, value) since the damage began to show.
+    pub(super) course: &'a [(f64, f64)],
+    /// What it grows from and to.
+    pub(super) model: Degradation,
+}
+
+/// The remaining life of a bearing that has been watched for `age` hours and whose damage shows.
+pub(super) fn remaining(growth: Option<Growth<'_>>, age: f64) -> Rul {
+    if !(age.is_finite() && age > 0.0) {
+        return Rul::unknown("no time has passed yet");
     }
-    let seen_for = course.first().map_or(0.0, |first| now - first.0);
-    let ahead = Ahead::of(line, model);
-    let (Some(low), Some(middle), Some(high)) =
-        (ahead.quantile(0.1), ahead.quantile(0.5), ahead.quantile(0.9))
-    else {
-        return Rul::unknown("the failure threshold may never be reached at the present growth");
-    };
-    if middle > FARTHEST * seen_for {
-        return Rul::unknown("failure is too far ahead for how long the growth has been seen");
-    }
-    if high > WIDEST * low {
-        return Rul::unknown("the interval is too wide to plan with");
-    }
+    let ahead = growth.and_then(|growth| {
+        let line = posterior(growth.course, age, growth.model)?;
+        (line.b > SIGNIFICANT * line.var_b.sqrt()).then(|| Ahead::of(line, growth.model))
+    });
+    let left = Left::of(age, ahead.as_ref());
+    let model = if ahead.is_some() { MODEL_GROWTH } else { MODEL_POPULATION };
+    let (low, high) = (left.quantile(0.1), left.quantile(0.9));
     Rul {
-        hours: Some(middle),
+        hours: Some(left.best().clamp(low, high)),
         ci_low_hours: Some(low),
         ci_high_hours: Some(high),
         confidence: Some(CONFIDENCE),
-        model: Some(MODEL.to_owned()),
+        model: Some(model.to_owned()),
         unknown: None,
+    }
+}
+
+/// Distribution of the time left on a grid of its logarithm.
+struct Left {
+    /// `ln` of hours at the first point.
+    first: f64,
+    /// Probability of each step.
+    steps: Vec<f64>,
+}
+
+impl Left {
+    /// Step of the grid, `ln`: 5 % of the time left.
+    const STEP: f64 = 0.05;
+    /// From a 3,000th of the age to 50 times it.
+    const STEPS: usize = 240;
+
+    /// How bearings of this age go on, times what the growth says. The growth's model may be wrong
+    /// for this bearing: with [`DOUBT`] it says nothing.
+    fn of(age: f64, ahead: Option<&Ahead>) -> Self {
+        let first = age.ln() - 8.0;
+        let at = |step: usize| first + Self::STEP * step as f64;
+        let usual = (MEDIAN_SHARE * age).ln();
+        let sigma = if ahead.is_some() { WIDE_SIGMA } else { SHARE_SIGMA };
+        let population = |step: usize| {
+            let away = (at(step) + 0.5 * Self::STEP - usual) / sigma;
+            (-0.5 * away * away).exp()
+        };
+        let mut steps: Vec<f64> = (0..Self::STEPS).map(population).collect();
+        if let Some(ahead) = ahead {
+            let crossed: Vec<f64> =
+                (0..=Self::STEPS).map(|step| ahead.crossed_yet(at(step).exp())).collect();
+            let even = 1.0 / Self::STEPS as f64;
+            for (step, pair) in steps.iter_mut().zip(crossed.windows(2)) {
+                *step *= (1.0 - DOUBT) * (pair[1] - pair[0]).max(0.0) + DOUBT * even;
+            }
+        }
+        let sum: f64 = steps.iter().sum();
+        for step in &mut steps {
+            *step /= sum.max(f64::MIN_POSITIVE);
+        }
+        Self { first, steps }
+    }
+
+    /// The hours that cost least on average where late is worse than early, by the loss of the PHM
+    /// 2012 challenge (outline, section 4): half of the score is lost by telling 20 % too little or
+    /// 5 % too much.
+    fn best(&self) -> f64 {
+        // by how many steps more is told than is left, from -STEPS on
+        let scores: Vec<f64> = (0..2 * Self::STEPS)
+            .map(|more| (Self::STEP * (more as f64 - Self::STEPS as f64)).exp() - 1.0)
+            .map(|over| 0.5_f64.powf(if over > 0.0 { 20.0 * over } else { -5.0 * over }))
+            .collect();
+        let expected = |told: usize| -> f64 {
+            let scores = scores[told + 1..=told + Self::STEPS].iter().rev();
+            self.steps.iter().zip(scores).map(|(step, score)| step * score).sum()
+        };
+        let best = (0..Self::STEPS).max_by(|a, b| expected(*a).total_cmp(&expected(*b)));
+        (self.first + Self::STEP * (best.unwrap_or(0) as f64 + 0.5)).exp()
+    }
+
+    /// The hours within which failure comes with this probability.
+    fn quantile(&self, probability: f64) -> f64 {
+        let mut sum = 0.0;
+        for (index, step) in self.steps.iter().enumerate() {
+            if sum + step >= probability {
+                let part = if *step > 0.0 { (probability - sum) / step } else { 0.0 };
+                return (self.first + Self::STEP * (index as f64 + part)).exp();
+            }
+            sum += step;
+        }
+        (self.first + Self::STEP * Self::STEPS as f64).exp()
     }
 }
 
@@ -155,20 +246,10 @@ impl Ahead {
         normal_cdf((self.line.b * hours - self.left) / variance.max(1e-12).sqrt())
     }
 
-    /// The time within which failure comes with this probability, given that it has not come yet.
-    fn quantile(&self, probability: f64) -> Option<f64> {
+    /// The same, given that it had not come yet.
+    fn crossed_yet(&self, hours: f64) -> f64 {
         let already = self.crossed(0.0).min(1.0 - 1e-6);
-        let wanted = already + probability * (1.0 - already);
-        let scale = 1.0 / self.line.b;
-        let (mut low, mut high) = (0.0, 100.0 * scale);
-        if self.crossed(high) < wanted {
-            return None;
-        }
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            if self.crossed(middle) < wanted { low = middle } else { high = middle }
-        }
-        Some(high)
+        ((self.crossed(hours) - already) / (1.0 - already)).clamp(0.0, 1.0)
     }
 }
 
@@ -187,18 +268,29 @@ mod tests {
     /// R-EDGE-8.
     #[test]
     fn an_exponential_run_is_told_its_end() {
-        let rul = remaining(&rise(0.05, 50), 49.0, MODEL);
+        let course = rise(0.05, 50);
+        let rul = remaining(Some(Growth { course: &course, model: MODEL }), 49.0);
         // 0.1·exp(0.05·t) = 4 at t = 73.8 h
         let left = 73.8 - 49.0;
         let (low, high) = (rul.ci_low_hours.expect("low"), rul.ci_high_hours.expect("high"));
         assert!(low < left && left < high, "{rul:?}");
-        assert!((rul.hours.expect("hours") / left - 1.0).abs() < 0.2, "{rul:?}");
+        // the estimate leans to early
+        assert!((0.7..1.05).contains(&(rul.hours.expect("hours") / left)), "{rul:?}");
     }
 
     #[test]
-    fn a_level_that_stays_has_no_end() {
+    fn a_level_that_stays_says_no_more_than_the_population() {
         let flat: Vec<(f64, f64)> = (0..50).map(|t| (f64::from(t), 1.3)).collect();
-        assert!(remaining(&flat, 49.0, MODEL).unknown.is_some());
+        let rul = remaining(Some(Growth { course: &flat, model: MODEL }), 49.0);
+        assert_eq!(rul.model.as_deref(), Some(MODEL_POPULATION));
+        assert_eq!(rul, remaining(None, 49.0));
+        assert!(rul.ci_high_hours > rul.ci_low_hours.map(|low| 5.0 * low), "{rul:?}");
+    }
+
+    #[test]
+    fn a_bearing_that_was_never_watched_has_no_age() {
+        assert!(remaining(None, 0.0).unknown.is_some());
+        assert!(remaining(None, f64::NAN).unknown.is_some());
     }
 
     proptest! {
@@ -210,7 +302,8 @@ mod tests {
                 values.iter().enumerate().map(|(t, v)| (t as f64, *v)).collect();
             let model = Degradation { healthy, scatter: 0.03 * healthy, failure: 5.0 * healthy,
                 failure_sigma: 0.6 };
-            let rul = remaining(&course, values.len() as f64, model);
+            let growth = Growth { course: &course, model };
+            let rul = remaining(Some(growth), values.len() as f64);
             match (rul.ci_low_hours, rul.hours, rul.ci_high_hours) {
                 (Some(low), Some(middle), Some(high)) => {
                     prop_assert!(0.0 <= low && low <= middle && middle <= high && high.is_finite());

@@ -229,6 +229,25 @@ fn an_unknown_life_is_said_to_be_unknown() {
 }
 
 #[test]
+fn a_life_of_bearings_in_general_is_told_and_raises_nothing() {
+    let mut event = example();
+    event.rul = Rul::unknown("no anomaly");
+    let without = judge_one(&event).diagnosis;
+    event.rul = Rul {
+        hours: Some(20.0),
+        ci_low_hours: Some(5.0),
+        ci_high_hours: Some(100.0),
+        confidence: Some(0.8),
+        model: Some("population".to_owned()),
+        unknown: None,
+    };
+    let diagnosis = judge_one(&event).diagnosis;
+    assert_eq!(diagnosis.risk_level, without.risk_level);
+    assert_eq!(diagnosis.rul_assessment.hours, Some(5.0));
+    assert_ne!(diagnosis.uncertainty.level, UncertaintyLevel::Low);
+}
+
+#[test]
 fn a_critical_asset_is_one_level_higher() {
     let mut rules = Rules::default();
     rules.risk.critical_asset = true;
