@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use pdm_tests::benchmark::report::DiagnosisReport;
 use pdm_tests::benchmark::{diagnosis, runs};
 
@@ -24,24 +24,47 @@ struct Args {
     /// Simulated lives to add to the runs to failure
     #[arg(long, default_value_t = 200)]
     lives: u64,
+    /// Leave the other part out
+    #[arg(long, value_enum)]
+    only: Option<Part>,
     /// JSON instead of Markdown
     #[arg(long)]
     json: bool,
 }
 
+/// What can be asked for alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Names of faults in recordings.
+    Diagnosis,
+    /// Alarms and remaining lives of runs to failure.
+    Runs,
+}
+
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let mut scored = diagnosis::recordings(&args.data)?;
-    scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
-    let report = DiagnosisReport::new(&scored);
-    let runs = runs::evaluate(&args.data, args.lives)?;
+    let wants = |part| args.only.is_none_or(|only| only == part);
+    let scored = if wants(Part::Diagnosis) {
+        let mut scored = diagnosis::recordings(&args.data)?;
+        scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
+        Some(scored)
+    } else {
+        None
+    };
+    let report = scored.as_deref().map(DiagnosisReport::new);
+    let runs = wants(Part::Runs).then(|| runs::evaluate(&args.data, args.lives)).transpose()?;
     let mut out = std::io::stdout().lock();
     if args.json {
         let document = serde_json::json!({ "diagnosis": report, "records": scored, "runs": runs });
         serde_json::to_writer_pretty(&mut out, &document)?;
-        writeln!(out)?;
-    } else {
-        writeln!(out, "# Benchmark\n\n{report}\n{}", runs.markdown())?;
+        return Ok(writeln!(out)?);
+    }
+    writeln!(out, "# Benchmark\n")?;
+    if let Some(report) = report {
+        writeln!(out, "{report}")?;
+    }
+    if let Some(runs) = runs {
+        writeln!(out, "{}", runs.markdown())?;
     }
     Ok(())
 }
