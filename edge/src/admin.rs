@@ -1,4 +1,5 @@
-//! Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics` (Prometheus text).
+//! Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics` (Prometheus text); and
+//! `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
 //!
 //! On loopback anybody may ask. Elsewhere every request needs `Authorization: Bearer <token>`,
 //! compared in constant time. `/healthz` says that the process lives and no part failed; `/readyz`
@@ -9,18 +10,18 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use pdm_shared::secret::{Secret, SecretError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::pipeline::Progress;
+use crate::pipeline::{Progress, Relearning};
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
 
@@ -59,6 +60,7 @@ struct Shared {
     spool: Spool,
     progress: watch::Receiver<Progress>,
     token: Option<Secret>,
+    relearning: Relearning,
 }
 
 /// Binds the listener.
@@ -69,6 +71,7 @@ pub async fn bind(
     settings: &AdminSettings,
     spool: Spool,
     progress: watch::Receiver<Progress>,
+    relearning: Relearning,
 ) -> Result<Admin, AdminError> {
     let listen = settings.listen;
     let token = settings.token.as_ref().map(pdm_shared::secret::SecretSource::fetch).transpose()?;
@@ -79,7 +82,7 @@ pub async fn bind(
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
     tracing::info!(%listen, "health and metrics");
-    Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, token }) })
+    Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, token, relearning }) })
 }
 
 impl Admin {
@@ -104,6 +107,7 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(prometheus))
+        .route("/relearn/{equipment}/{bearing}", post(relearn))
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
         .with_state(shared)
 }
@@ -170,6 +174,20 @@ async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, "the spool cannot be read\n").into_response()
         }
     }
+}
+
+async fn relearn(
+    State(shared): State<Arc<Shared>>,
+    Path((equipment, bearing)): Path<(String, String)>,
+) -> Response {
+    let name = format!("{equipment}/{bearing}");
+    if shared.relearning.ask(&name) {
+        tracing::info!(bearing = %name, "asked to learn anew");
+        let text = format!("{name} is learnt anew from its next window on\n");
+        return (StatusCode::ACCEPTED, text).into_response();
+    }
+    let known = shared.relearning.bearings().join(", ");
+    (StatusCode::NOT_FOUND, format!("no bearing {name} here; there is {known}\n")).into_response()
 }
 
 async fn prometheus(State(shared): State<Arc<Shared>>) -> Response {

@@ -46,6 +46,8 @@ pub struct Measured {
     pub is_running: bool,
     /// Shaft speed, and where it comes from.
     pub speed: (Rpm, SpeedSource),
+    /// The operating state whose baseline applies.
+    pub state: String,
     /// Whether the signal can be judged.
     pub quality: SignalQuality,
     /// Statistics of the waveform.
@@ -86,7 +88,7 @@ pub fn assemble(
             running: measured.is_running,
             shaft_speed_rpm: measured.is_running.then_some(speed.get()),
             speed_source,
-            state: DEFAULT_STATE.to_owned(),
+            state: measured.state,
         },
         signal_quality: measured.quality,
         anomaly_detected: judgement.anomaly_detected,

@@ -4,10 +4,12 @@
 //! The angle comes from a tachometer ([`ShaftAngle::from_pulses`]), from a speed that is known over
 //! time ([`ShaftAngle::from_speed`]) or from the record itself ([`ShaftAngle::from_vibration`]). The
 //! resampled record has a whole number of samples a turn: read "samples per turn" as its rate and
-//! orders as its frequencies. Invariants: the angle never falls; nothing is extrapolated.
+//! orders as its frequencies; or, by [`ShaftAngle::at_constant_speed`], it is what the sensor would
+//! have seen at the mean speed. Invariants: the angle never falls; nothing is extrapolated but the
+//! part of a turn at each end of a record ([`ShaftAngle::covering`]).
 
 use crate::spectrum::amplitude_spectrum;
-use crate::transform::Transforms;
+use crate::transform::{Complex64, Transforms};
 
 /// What stands in the way of an angle. The caller falls back to the nominal speed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -132,7 +134,97 @@ impl ShaftAngle {
 
     /// Turns covered.
     pub fn turns(&self) -> f64 {
-        self.points.last().map_or(0.0, |last| last.1)
+        let first = self.points.first().map_or(0.0, |first| first.1);
+        self.points.last().map_or(0.0, |last| last.1 - first)
+    }
+
+    /// The angle of a shaft that turns `ratio` times as fast, behind a gear or a belt.
+    #[must_use]
+    pub fn geared(&self, ratio: f64) -> Self {
+        Self { points: self.points.iter().map(|(t, turns)| (*t, turns * ratio)).collect() }
+    }
+
+    /// The angle from time 0 to `duration_s`: before the first and after the last point the shaft is
+    /// taken to turn as in the interval beside it.
+    #[must_use]
+    pub fn covering(&self, duration_s: f64) -> Self {
+        let mut points = self.points.clone();
+        if let [first, second, ..] = self.points[..]
+            && first.0 > 0.0
+        {
+            points.insert(0, (0.0, first.1 - first.0 * speed_hz(first, second)));
+        }
+        if let [.., before, last] = self.points[..]
+            && last.0 < duration_s
+        {
+            points.push((duration_s, last.1 + (duration_s - last.0) * speed_hz(before, last)));
+        }
+        Self { points }
+    }
+
+    /// Mean shaft frequency, Hz; 0 without two points.
+    pub fn mean_hz(&self) -> f64 {
+        match self.points[..] {
+            [first, .., last] => speed_hz(first, last),
+            _ => 0.0,
+        }
+    }
+
+    /// How far the shaft frequency strays over the record: (highest − lowest) / mean of the means of
+    /// its eighths, so that jitter of single pulses does not count. 0 without two points.
+    pub fn variation(&self) -> f64 {
+        let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else {
+            return 0.0;
+        };
+        let eighth = (last.0 - first.0) / 8.0;
+        let turns: Vec<f64> =
+            (0..=8).map(|i| self.turns_at(first.0 + f64::from(i) * eighth)).collect();
+        let steps = turns.windows(2).map(|pair| pair[1] - pair[0]);
+        let low = steps.clone().fold(f64::INFINITY, f64::min);
+        let high = steps.fold(0.0, f64::max);
+        let mean = self.turns() / 8.0;
+        if mean > 0.0 { (high - low) / mean } else { 0.0 }
+    }
+
+    /// Angle at a time within the points, turns.
+    fn turns_at(&self, time_s: f64) -> f64 {
+        let after = self.points.partition_point(|p| p.0 < time_s).clamp(1, self.points.len() - 1);
+        let (a, b) = (self.points[after - 1], self.points[after]);
+        let share = ((time_s - a.0) / (b.0 - a.0)).clamp(0.0, 1.0);
+        a.1 + share * (b.1 - a.1)
+    }
+
+    /// The record as the sensor would have seen it at the mean speed: as many samples, equally
+    /// spaced in angle over all that [`Self::covering`] covers. Read at the old rate, a line of
+    /// order `o` stands at `o` times [`Self::mean_hz`].
+    ///
+    /// Between samples a cubic is taken on the record at twice its rate (band-limited), so that
+    /// resonances up to Nyquist keep their height within 10 %. `None` without an angle.
+    pub fn at_constant_speed(
+        &self,
+        samples: &[f64],
+        rate_hz: f64,
+        transforms: &mut Transforms,
+    ) -> Option<Vec<f64>> {
+        let angle = self.covering(samples.len() as f64 / rate_hz);
+        let first = angle.points.first()?.1;
+        let turns = angle.turns();
+        if samples.len() < 8 || !(turns.is_finite() && turns > 0.0) {
+            return None;
+        }
+        let dense = doubled(samples, transforms);
+        let mut segment = 0;
+        let values = (0..samples.len()).map(|i| {
+            let wanted = first + turns * i as f64 / samples.len() as f64;
+            while segment + 2 < angle.points.len() && angle.points[segment + 1].1 < wanted {
+                segment += 1;
+            }
+            let (before, after) = (angle.points[segment], angle.points[segment + 1]);
+            let share = (wanted - before.1) / (after.1 - before.1);
+            let at = (before.0 + share * (after.0 - before.0)) * 2.0 * rate_hz;
+            cubic(&dense, at.clamp(0.0, dense.len() as f64 - 1.5)).unwrap_or(0.0)
+        });
+        Some(values.collect())
     }
 
     /// The record at `samples_per_turn` equally spaced angles.
@@ -161,6 +253,25 @@ impl ShaftAngle {
 
 /// Shaft turns in one block of the speed's search (chosen: resolves 10 % of the shaft frequency).
 const TURNS_A_BLOCK: f64 = 20.0;
+
+/// Mean shaft frequency between two points, Hz.
+fn speed_hz(from: (f64, f64), to: (f64, f64)) -> f64 {
+    if to.0 > from.0 { (to.1 - from.1) / (to.0 - from.0) } else { 0.0 }
+}
+
+/// The record at twice its rate, by its own spectrum.
+fn doubled(samples: &[f64], transforms: &mut Transforms) -> Vec<f64> {
+    let n = samples.len();
+    let half = transforms.forward(&mut samples.to_vec());
+    let mut lines = vec![Complex64::new(0.0, 0.0); 2 * n];
+    for (k, line) in half.iter().enumerate() {
+        // the mean counts once, a line of its own at Nyquist half: it stands for both sides
+        let sided = if k == 0 || 2 * k == n { 1.0 } else { 2.0 };
+        lines[k] = *line * (sided / n as f64);
+    }
+    transforms.inverse(&mut lines);
+    lines.iter().map(|z| z.re).collect()
+}
 
 fn pulse_times(tachometer: &[f64], rate_hz: f64) -> Vec<f64> {
     let quantile = |q| crate::robust::quantile(tachometer, q).unwrap_or(0.0);
@@ -291,6 +402,32 @@ mod tests {
             .collect();
         let angle = ShaftAngle::from_vibration(&record, RATE, 25.0, 0.25).expect("a line");
         assert!(amplitude_of(3.585, &angle.resample(&record, RATE, 64)) > 0.3);
+    }
+
+    #[test]
+    fn a_ramp_at_constant_speed_keeps_its_samples_and_sharpens_its_lines() {
+        let tachometer: Vec<f64> = (0..50_000)
+            .map(|i| if ramp_turns(f64::from(i) / RATE).fract() < 0.1 { 5.0 } else { 0.0 })
+            .collect();
+        let angle = ShaftAngle::from_pulses(&tachometer, RATE, 1).expect("pulses").covering(5.0);
+        // 125 turns in 5 s; from 20.6 to 29.4 Hz between the middles of the eighths
+        assert!((angle.mean_hz() - 25.0).abs() < 0.05, "{}", angle.mean_hz());
+        assert!((angle.variation() - 0.35).abs() < 0.02, "{}", angle.variation());
+        for order in [3.585, 60.0] {
+            let steady = angle.at_constant_speed(&ramp(order), RATE, &mut Transforms::new());
+            let steady = steady.expect("an angle");
+            assert_eq!(steady.len(), 50_000);
+            let spectrum = amplitude_spectrum(&steady, RATE, &mut Transforms::new());
+            let (at, amplitude) = spectrum.peak_near(order * 25.0, 3.0).expect("inside");
+            assert!(amplitude > 0.8 && (at / angle.mean_hz() / order - 1.0).abs() < 0.003, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_shaft_behind_a_gear_turns_by_its_ratio() {
+        let angle = ShaftAngle::from_speed(&[20.0; 51], 0.1).expect("speeds");
+        assert!((angle.geared(2.5).mean_hz() - 50.0).abs() < 1e-9);
+        assert!(angle.geared(2.5).variation() < 1e-9);
     }
 
     #[test]

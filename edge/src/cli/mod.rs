@@ -10,6 +10,7 @@ pub mod analyze;
 pub mod bearings;
 pub mod check;
 pub mod recording_options;
+pub mod relearn;
 pub mod replay;
 pub mod run;
 pub mod series;
@@ -35,6 +36,8 @@ pub enum Command {
     Series(series::Args),
     /// Measure and publish until stopped
     Run(run::Args),
+    /// Forget what is healthy of a bearing that was replaced, and learn it anew
+    Relearn(relearn::Args),
     /// Check configuration and connections
     Check(check::Args),
     /// Write a simulated recording
@@ -58,6 +61,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Replay(args) => replay::run(&args),
         Command::Series(args) => series::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Relearn(args) => relearn::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Bearings(args) => bearings::run(&args),

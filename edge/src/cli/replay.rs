@@ -126,7 +126,16 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
     // a name of its own: another replay begins at the beginning
     let name = format!("replay-{}", SystemClock.now().unix_ms());
     let timing = Timing { started_at: args.start, period_s: Some(args.period) };
-    Ok(SourceSettings { name, open, pace: args.speed, timing, points, window: None, every: None })
+    Ok(SourceSettings {
+        name,
+        open,
+        pace: args.speed,
+        timing,
+        points,
+        window: None,
+        every: None,
+        tachometer: None,
+    })
 }
 
 fn point(
@@ -145,6 +154,8 @@ fn point(
         order_tolerance: machine.order_tolerance,
         speed: machine.speed,
         speed_tolerance: machine.speed_tolerance,
+        tachometer_ratio: 1.0,
+        speed_bins: Vec::new(),
         envelope_band: None,
         zones: None,
         monitor: MonitorSettings::default(),

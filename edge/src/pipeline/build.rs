@@ -6,12 +6,12 @@ use std::sync::Arc;
 use pdm_shared::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 
-use super::measurer::{Measurer, Place, point_key, position_key};
+use super::measurer::{Measurer, Place, Relearners, position_key};
 use super::point::Point;
 use super::position::{Position, Times};
 use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
-use super::{Progress, StartError};
+use super::{Progress, Relearning, StartError, relearn};
 use crate::event_log;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
 use crate::source::{Block, Source, SourceFormat};
@@ -32,12 +32,12 @@ pub(super) struct Built {
 }
 
 /// What a gateway measures, as `equipment/bearing`.
-pub(super) fn bearings(settings: &EdgeSettings) -> Vec<String> {
+pub(crate) fn bearings(settings: &EdgeSettings) -> Vec<String> {
     let mut names: Vec<String> = settings
         .sources
         .iter()
         .flat_map(|source| &source.points)
-        .map(|point| format!("{}/{}", point.equipment, point.bearing))
+        .map(|point| relearn::name(&point.equipment, &point.bearing))
         .collect();
     names.sort();
     names.dedup();
@@ -50,6 +50,7 @@ pub(super) fn sources(
     memory: &BTreeMap<String, Vec<u8>>,
     clock: &SharedClock,
     progress: &watch::Sender<Progress>,
+    relearning: &Relearning,
 ) -> Result<Vec<Built>, StartError> {
     let mut built = Vec::new();
     let mut expected = Some(0);
@@ -60,7 +61,8 @@ pub(super) fn sources(
         })?;
         let blocks = opened.expected_blocks();
         let remembered = |key: String| memory.get(&key).map(Vec::as_slice);
-        built.push(build(settings, source, opened, &remembered, clock, progress)?);
+        let around = Around { settings, clock, progress, relearning };
+        built.push(build(&around, source, opened, &remembered)?);
         expected = expected.zip(blocks).map(|(sum, blocks)| sum + blocks);
     }
     progress.send_modify(|progress| progress.expected_blocks = expected);
@@ -71,28 +73,36 @@ fn unfit(source: &SourceSettings, reason: impl Into<String>) -> StartError {
     StartError::Unfit { name: source.name.clone(), reason: reason.into() }
 }
 
+/// What every source of an edge shares.
+struct Around<'a> {
+    settings: &'a EdgeSettings,
+    clock: &'a SharedClock,
+    progress: &'a watch::Sender<Progress>,
+    relearning: &'a Relearning,
+}
+
 fn build<'m>(
-    settings: &EdgeSettings,
+    around: &Around<'_>,
     source: &SourceSettings,
     opened: Box<dyn Source>,
     remembered: &dyn Fn(String) -> Option<&'m [u8]>,
-    clock: &SharedClock,
-    progress: &watch::Sender<Progress>,
 ) -> Result<Built, StartError> {
+    let Around { settings, clock, progress, relearning } = *around;
     let format = opened.format().clone();
     let cut = cut(source, &format)?;
     let windower = Windower::new(cut, &format).map_err(|error| unfit(source, error.to_string()))?;
     let position = position(source, opened.as_ref(), remembered, clock);
+    let asked = source.points.iter().map(|point| point.channel);
+    let asked = asked.chain(source.tachometer.map(|tachometer| tachometer.channel));
+    if let Some(channel) = asked.max().filter(|channel| *channel >= format.channels) {
+        let reason = format!("channel {channel} is asked for, it has {}", format.channels);
+        return Err(unfit(source, reason));
+    }
     let mut points = Vec::new();
     for point in &source.points {
-        if point.channel >= format.channels {
-            let reason =
-                format!("channel {} is asked for, it has {}", point.channel, format.channels);
-            return Err(unfit(source, reason));
-        }
         let (gateway, site) = (settings.gateway.clone(), settings.site.clone());
         let mut made = Point::new(point.clone(), gateway, site, format.sample_rate);
-        if let Some(memory) = remembered(point_key(&source.name, point.channel))
+        if let Some(memory) = remembered(relearn::memory_key(&source.name, point.channel))
             && let Err(error) = made.restore(memory)
         {
             event_log::memory_lost(&error);
@@ -114,6 +124,8 @@ fn build<'m>(
     let place = Place::new(cut, position);
     let every_s = source.every.map_or(0.0, |every| every.as_secs_f64());
     let (name, clock, progress) = (source.name.clone(), Arc::clone(clock), progress.clone());
+    let tachometer = source.tachometer;
+    let relearners = Relearners::of(relearning.clone(), &source.points);
     let measured = Arc::clone(&queue);
     let measurer = Box::new(move |batches| Measurer {
         name,
@@ -123,7 +135,9 @@ fn build<'m>(
         times,
         rate: format.sample_rate,
         every_s,
+        tachometer,
         points,
+        relearners,
         clock,
         batches,
         progress,

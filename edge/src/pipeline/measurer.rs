@@ -1,19 +1,22 @@
 //! The thread that measures a source: blocks → windows → events of every point, with what must be
 //! remembered together with them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use ndarray::{Axis, Slice};
+use pdm_dsp::order::ShaftAngle;
 use pdm_shared::clock::{SharedClock, Timestamp};
 use pdm_shared::event::Event;
 use pdm_shared::units::SampleRate;
 use tokio::sync::{mpsc, watch};
 
-use super::Progress;
 use super::point::Point;
 use super::position::{Position, Times};
 use super::queue::Queue;
+use super::{Progress, Relearning, relearn};
+use crate::settings::{PointSettings, Tachometer};
 use crate::source::Block;
 use crate::spool::Batch;
 use crate::window::{Cut, Window, Windower};
@@ -32,7 +35,10 @@ pub(super) struct Measurer {
     pub(super) rate: SampleRate,
     /// Time from the start of one window to that of the next, s; 0: every window is measured.
     pub(super) every_s: f64,
+    /// The channel that tells the shaft's angle.
+    pub(super) tachometer: Option<Tachometer>,
     pub(super) points: Vec<Point>,
+    pub(super) relearners: Relearners,
     pub(super) clock: SharedClock,
     pub(super) batches: mpsc::Sender<Batch>,
     pub(super) progress: watch::Sender<Progress>,
@@ -43,9 +49,30 @@ pub(super) fn position_key(source: &str) -> String {
     format!("position/{source}")
 }
 
-/// The key under which a point's condition is remembered.
-pub(super) fn point_key(source: &str, channel: usize) -> String {
-    format!("point/{source}/{channel}")
+/// The bearing of each point and how often it was learnt anew.
+pub(super) struct Relearners {
+    relearning: Relearning,
+    taken: Vec<(String, u64)>,
+}
+
+impl Relearners {
+    /// Of points in their order.
+    pub(super) fn of(relearning: Relearning, points: &[PointSettings]) -> Self {
+        let names = points.iter().map(|point| relearn::name(&point.equipment, &point.bearing));
+        Self { relearning, taken: names.map(|name| (name, 0)).collect() }
+    }
+
+    /// Lets the points forget whose bearing was asked for since the last batch.
+    fn apply(&mut self, points: &mut [Point]) {
+        for (point, (name, taken)) in points.iter_mut().zip(&mut self.taken) {
+            let asked = self.relearning.times(name);
+            if asked > *taken {
+                *taken = asked;
+                point.relearn();
+                tracing::info!(bearing = %name, "learnt anew from here");
+            }
+        }
+    }
 }
 
 impl Measurer {
@@ -67,6 +94,7 @@ impl Measurer {
                 windows.extend(cut);
             }
             windows.retain(|window| self.is_wanted(window, &mut last_start));
+            self.relearners.apply(&mut self.points);
             let events = self.measure(&windows);
             let count = events.len() as u64;
             let batch = Batch { events, memory: self.memory() };
@@ -94,16 +122,18 @@ impl Measurer {
     /// Events in the order of time, the points of a window in their own order.
     fn measure(&mut self, windows: &[Window]) -> Vec<Event> {
         let times: Vec<Timestamp> = windows.iter().map(|window| self.start(window)).collect();
+        let angles: Vec<Option<ShaftAngle>> =
+            windows.iter().map(|window| self.angle(window)).collect();
         let clock = &self.clock;
         let of_point = |point: &mut Point| -> Vec<Event> {
             windows
                 .iter()
                 .zip(&times)
-                .filter_map(|(window, at)| {
-                    let row = window.accel_m_s2.row(point.channel());
-                    let samples =
-                        row.as_slice().map_or_else(|| row.to_vec().into(), std::borrow::Cow::from);
-                    (!samples.is_empty()).then(|| point.measure(&samples, *at, clock.now()))
+                .zip(&angles)
+                .filter_map(|((window, at), angle)| {
+                    let samples = samples_of(window, point.channel());
+                    (!samples.is_empty())
+                        .then(|| point.measure_turned(&samples, angle.as_ref(), *at, clock.now()))
                 })
                 .collect()
         };
@@ -133,17 +163,33 @@ impl Measurer {
         interleaved(by_point, windows.len())
     }
 
+    /// The shaft's angle over a window by the tachometer; `None` without one, or without pulses.
+    fn angle(&self, window: &Window) -> Option<ShaftAngle> {
+        let tachometer = self.tachometer?;
+        let pulses = samples_of(window, tachometer.channel);
+        let angle = ShaftAngle::from_pulses(&pulses, self.rate.get(), tachometer.pulses_per_turn);
+        angle
+            .inspect_err(|reason| tracing::debug!(source = %self.name, %reason, "no shaft angle"))
+            .ok()
+    }
+
     fn memory(&self) -> BTreeMap<String, Vec<u8>> {
         let mut memory: BTreeMap<String, Vec<u8>> = self
             .points
             .iter()
-            .map(|point| (point_key(&self.name, point.channel()), point.memory()))
+            .map(|point| (relearn::memory_key(&self.name, point.channel()), point.memory()))
             .collect();
         let position =
             serde_json::to_vec(&self.place.position()).expect("numbers and times always make JSON");
         memory.insert(position_key(&self.name), position);
         memory
     }
+}
+
+/// A channel's samples.
+fn samples_of(window: &Window, channel: usize) -> Cow<'_, [f64]> {
+    let row = window.accel_m_s2.row(channel);
+    row.to_slice().map_or_else(|| row.to_vec().into(), Cow::from)
 }
 
 /// First window of every point, then the second of every point, …

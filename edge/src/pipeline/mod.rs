@@ -25,8 +25,11 @@ mod position;
 pub mod progress;
 mod queue;
 mod reader;
+pub mod relearn;
 pub mod service;
 
+pub(crate) use build::bearings;
 pub use offline::{OfflineError, measure_all};
 pub use progress::Progress;
+pub use relearn::Relearning;
 pub use service::{Edge, Handle, ServiceError, StartError};

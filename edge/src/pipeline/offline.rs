@@ -7,7 +7,7 @@ use pdm_shared::clock::SharedClock;
 use pdm_shared::event::Event;
 use tokio::sync::{mpsc, watch};
 
-use super::{Progress, StartError, build};
+use super::{Progress, Relearning, StartError, build};
 use crate::settings::EdgeSettings;
 use crate::source::SourceError;
 
@@ -45,7 +45,8 @@ pub fn measure_all(
     each: &mut dyn FnMut(&Event, Option<u64>) -> io::Result<()>,
 ) -> Result<(), OfflineError> {
     let progress = watch::Sender::new(Progress::default());
-    let built = build::sources(settings, &BTreeMap::new(), &clock, &progress)?;
+    let built =
+        build::sources(settings, &BTreeMap::new(), &clock, &progress, &Relearning::default())?;
     let expected = progress.borrow().expected_blocks;
     let (sender, mut batches) = mpsc::channel(BATCHES);
     std::thread::scope(|scope| {

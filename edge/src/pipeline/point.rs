@@ -4,8 +4,13 @@
 //! with like. The thorough path looks in addition: when an anomaly is raised and on while it lasts,
 //! now and then while the baseline is learnt, and on a schedule. Its verdict stands for the windows
 //! after it until the next look, at most [`VERDICT_HOLDS_S`].
+//!
+//! Where a tachometer tells the shaft's angle, its speed is used, and a window in which the speed
+//! changes is turned into one of constant speed before any line is looked for.
 
 use pdm_dsp::diagnose::{LEAST_TURNS, Request, diagnose};
+use pdm_dsp::order::ShaftAngle;
+use pdm_dsp::transform::Transforms;
 use pdm_dsp::{FastFindings, FastPath, Findings};
 use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{
@@ -28,6 +33,10 @@ use crate::{features as blocks, quality};
 const LOOK_ON_ANOMALY_S: f64 = 60.0;
 const LOOK_ON_LEARNING_S: f64 = 600.0;
 const LOOK_ELSE_S: f64 = 3600.0;
+
+/// Change of speed within a window below which it is taken as it is, as a ratio. Chosen: below half
+/// the reach of the search around a defect line's fourth harmonic at 100 turns.
+const STEADY: f64 = 0.003;
 
 /// How long a verdict stands for the windows after it.
 const VERDICT_HOLDS_S: f64 = 3600.0;
@@ -68,6 +77,13 @@ pub struct Point {
     memory: Memory,
     fast: Option<FastPath>,
     narrow: Vec<f32>,
+}
+
+/// What a tachometer says of a window.
+struct Turned {
+    speed: Rpm,
+    /// The window as it would be at that speed, if the speed changes in it.
+    steady: Option<Vec<f64>>,
 }
 
 /// A memory that cannot be understood. The caller begins anew and says so.
@@ -129,22 +145,47 @@ impl Point {
         self.settings.channel
     }
 
+    /// Forgets what was learnt, after the bearing was replaced or its machine rebuilt.
+    pub fn relearn(&mut self) {
+        self.memory.monitor.relearn();
+        self.memory.look = None;
+        self.memory.spectra_at = None;
+        self.memory.alarmed = false;
+    }
+
     /// Measures and judges one window that began at `at`; `now` makes the event's identity.
     pub fn measure(&mut self, accel_m_s2: &[f64], at: Timestamp, now: Timestamp) -> Event {
+        self.measure_turned(accel_m_s2, None, at, now)
+    }
+
+    /// The same with the angle of the tachometer's shaft over the window, where it is known.
+    pub fn measure_turned(
+        &mut self,
+        accel_m_s2: &[f64],
+        angle: Option<&ShaftAngle>,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Event {
         let quality = self.assess(accel_m_s2);
         let usable = quality.signal.valid && quality.is_running;
-        let speed = self.speed(at);
+        let turned = angle.and_then(|angle| self.turned(accel_m_s2, angle));
+        let steady = turned.as_ref().and_then(|turned| turned.steady.as_deref());
+        let accel_m_s2 = steady.filter(|_| usable).unwrap_or(accel_m_s2);
+        let tachometer = turned.as_ref().map(|turned| turned.speed);
+        let speed =
+            tachometer.map_or_else(|| self.speed(at), |speed| (speed, SpeedSource::Tachometer));
+        let state = self.state(speed.0);
         let fast = if usable { self.fast(accel_m_s2, speed.0) } else { None };
         let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed.0);
         let turns = accel_m_s2.len() as f64 / self.rate.get() * speed.0.shaft_hz();
         let judgement = self.memory.monitor.observe(&Observation {
             at,
-            state: DEFAULT_STATE.to_owned(),
+            state: state.clone(),
             usable: fast.is_some(),
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
         });
         let findings = if fast.is_some() && self.is_look_due(at, &judgement) {
-            self.look(accel_m_s2, at, speed.0)
+            self.look(accel_m_s2, at, tachometer)
         } else {
             None
         };
@@ -167,6 +208,7 @@ impl Point {
             rate: self.rate,
             is_running: quality.is_running,
             speed,
+            state,
             quality: quality.signal,
             time_domain,
             frequency_domain,
@@ -194,6 +236,31 @@ impl Point {
 
     fn standing(&self, at: Timestamp) -> Option<&Look> {
         self.memory.look.as_ref().filter(|look| is_within(at, look.at, VERDICT_HOLDS_S))
+    }
+
+    /// The operating state at a speed: the bin it falls in.
+    fn state(&self, speed: Rpm) -> String {
+        let bins = &self.settings.speed_bins;
+        let above = bins.partition_point(|edge| edge.get() <= speed.get());
+        match (above.checked_sub(1).and_then(|at| bins.get(at)), bins.get(above)) {
+            (None, None) => DEFAULT_STATE.to_owned(),
+            (None, Some(high)) => format!("below {} rpm", high.get()),
+            (Some(low), Some(high)) => format!("{} to {} rpm", low.get(), high.get()),
+            (Some(low), None) => format!("{} rpm and above", low.get()),
+        }
+    }
+
+    /// This shaft's speed over a window by the angle of the tachometer's, and the window at
+    /// constant speed if the speed changes in it.
+    fn turned(&self, accel_m_s2: &[f64], angle: &ShaftAngle) -> Option<Turned> {
+        let rate_hz = self.rate.get();
+        let duration_s = accel_m_s2.len() as f64 / rate_hz;
+        let angle = angle.covering(duration_s).geared(self.settings.tachometer_ratio);
+        let speed = Rpm::from_shaft_hz(angle.mean_hz()).ok()?;
+        let steady = (angle.variation() > STEADY)
+            .then(|| angle.at_constant_speed(accel_m_s2, rate_hz, &mut Transforms::new()))
+            .flatten();
+        Some(Turned { speed, steady })
     }
 
     fn fast(&mut self, accel_m_s2: &[f64], speed: Rpm) -> Option<FastFindings> {
@@ -251,13 +318,20 @@ impl Point {
             || self.memory.spectra_at.is_none_or(|last| !is_within(at, last, SPECTRA_S))
     }
 
-    fn look(&mut self, accel_m_s2: &[f64], at: Timestamp, speed: Rpm) -> Option<Findings> {
+    fn look(
+        &mut self,
+        accel_m_s2: &[f64],
+        at: Timestamp,
+        tachometer: Option<Rpm>,
+    ) -> Option<Findings> {
+        // the search is around the configured speed: looks must not walk away with it
+        let speed = tachometer.unwrap_or(self.settings.speed);
+        let searched = if tachometer.is_some() { 0.0 } else { self.settings.speed_tolerance };
         let request = Request {
-            speed_tolerance: self.settings.speed_tolerance,
+            speed_tolerance: searched,
             order_tolerance: self.settings.order_tolerance,
             envelope_band: self.settings.envelope_band,
-            // the search is around the configured speed: looks must not walk away with it
-            ..Request::new(self.rate, self.settings.speed, self.settings.orders)
+            ..Request::new(self.rate, speed, self.settings.orders)
         };
         let look = |speed_rpm, dominant, confidence, undetermined| Look {
             at,
@@ -339,6 +413,8 @@ mod tests {
             order_tolerance: 0.015,
             speed: Rpm::new(1797.0).expect("valid"),
             speed_tolerance: 0.02,
+            tachometer_ratio: 1.0,
+            speed_bins: Vec::new(),
             envelope_band: None,
             zones: None,
             monitor: MonitorSettings { baseline_windows, ..MonitorSettings::default() },
@@ -393,6 +469,32 @@ mod tests {
         let baseline = last.expect("some").anomaly.baseline;
         assert_eq!(baseline.state, BaselineState::Learning, "200 windows are asked for now");
         assert_eq!(baseline.windows, 40);
+    }
+
+    /// R-EDGE-6.
+    #[test]
+    fn a_point_that_is_learnt_anew_knows_nothing_of_before() {
+        let (mut point, mut new) = (point(10), point(10));
+        for n in 0..30 {
+            point.measure(&samples(n), at(n.cast_signed()), at(0));
+        }
+        point.relearn();
+        for n in 30..50 {
+            let mut expected = new.measure(&samples(n), at(n.cast_signed()), at(0));
+            let got = point.measure(&samples(n), at(n.cast_signed()), at(0));
+            expected.event_id = got.event_id;
+            assert_eq!(got, expected);
+        }
+    }
+
+    #[test]
+    fn a_speed_falls_in_the_bin_that_begins_with_it() {
+        let mut point = point(10);
+        let rpm = |rpm| Rpm::new(rpm).expect("valid");
+        assert_eq!(point.state(rpm(10.0)), DEFAULT_STATE);
+        point.settings.speed_bins = vec![rpm(600.0), rpm(1200.0)];
+        let states = [599.9, 600.0, 1300.0].map(|speed| point.state(rpm(speed)));
+        assert_eq!(states, ["below 600 rpm", "600 to 1200 rpm", "1200 rpm and above"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::build::{self, Built};
 use super::queue::Queue;
-use super::{Progress, committer};
+use super::{Progress, Relearning, committer};
 use crate::admin;
 use crate::publish::{Publisher, PublisherSettings};
 use crate::settings::EdgeSettings;
@@ -92,10 +92,14 @@ impl Edge {
         let mut progress = Progress::default();
         progress.follow(&spool.tally().await?);
         let progress = watch::Sender::new(progress);
-        let built = open_sources(&settings, &spool, &clock, &progress).await?;
+        let relearning = Relearning::of(build::bearings(&settings));
+        let built = open_sources(&settings, &spool, &clock, &progress, &relearning).await?;
         let admin = match &settings.admin {
             None => None,
-            Some(admin) => Some(admin::bind(admin, spool.clone(), progress.subscribe()).await?),
+            Some(admin) => {
+                let progress = progress.subscribe();
+                Some(admin::bind(admin, spool.clone(), progress, relearning).await?)
+            }
         };
         let publisher = Publisher::new(
             PublisherSettings {
@@ -127,10 +131,12 @@ async fn open_sources(
     spool: &Spool,
     clock: &SharedClock,
     progress: &watch::Sender<Progress>,
+    relearning: &Relearning,
 ) -> Result<Vec<Built>, StartError> {
     let memory = spool.memory().await?;
     let (settings, clock, progress) = (settings.clone(), Arc::clone(clock), progress.clone());
-    let opening = move || build::sources(&settings, &memory, &clock, &progress);
+    let relearning = relearning.clone();
+    let opening = move || build::sources(&settings, &memory, &clock, &progress, &relearning);
     match tokio::task::spawn_blocking(opening).await {
         Ok(built) => built,
         Err(panic) => Err(StartError::Unfit {

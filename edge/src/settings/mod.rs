@@ -192,6 +192,23 @@ pub struct SourceSettings {
     pub window: Option<Duration>,
     /// Time from the start of one window to that of the next; `None`: without a pause.
     pub every: Option<Duration>,
+    /// The channel that tells the shaft's angle, if there is one.
+    pub tachometer: Option<Tachometer>,
+}
+
+/// A channel with the pulses of a tachometer or keyphasor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tachometer {
+    /// Row of the source's blocks.
+    pub channel: usize,
+    /// Pulses in one turn of its shaft, 1 or more.
+    #[serde(default = "one")]
+    pub pulses_per_turn: u32,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 impl fmt::Debug for SourceSettings {
@@ -244,6 +261,11 @@ pub struct PointSettings {
     pub speed: Rpm,
     /// Relative tolerance of the speed, such as 0.02; the true speed is searched within.
     pub speed_tolerance: f64,
+    /// Turns of this shaft in one turn of the tachometer's: a gear or belt between them.
+    pub tachometer_ratio: f64,
+    /// Speeds that part the operating states, rising; each state has a baseline of its own. Empty:
+    /// there is one state.
+    pub speed_bins: Vec<Rpm>,
     /// Envelope band; `None`: chosen from the signal.
     pub envelope_band: Option<Band>,
     /// Limits of the velocity zones; `None`: no zone is stated.

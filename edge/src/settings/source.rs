@@ -14,7 +14,9 @@ use serde::Deserialize;
 
 use super::file::Origin;
 use super::live::{Around, IioTable, StreamTable};
-use super::{DefectOrders, Opener, Pace, PointSettings, SourceSettings, Timing, ZoneTable};
+use super::{
+    DefectOrders, Opener, Pace, PointSettings, SourceSettings, Tachometer, Timing, ZoneTable,
+};
 use crate::catalogue::Catalogue;
 use crate::condition::MonitorSettings;
 use crate::source::simulator::{Course, Simulator, SimulatorSettings};
@@ -54,6 +56,8 @@ pub(super) struct SourceTable {
     window_s: Option<f64>,
     #[serde(default)]
     every_s: Option<f64>,
+    #[serde(default)]
+    tachometer: Option<Tachometer>,
     #[serde(default)]
     rate_hz: Option<f64>,
     /// Recording: files or folders.
@@ -116,6 +120,10 @@ struct ChannelTable {
     #[serde(default)]
     rpm_tolerance_percent: Option<f64>,
     #[serde(default)]
+    tachometer_ratio: Option<f64>,
+    #[serde(default)]
+    speed_bins_rpm: Vec<f64>,
+    #[serde(default)]
     order_tolerance_percent: Option<f64>,
     #[serde(default)]
     envelope_band_hz: Option<[f64; 2]>,
@@ -160,7 +168,20 @@ impl SourceTable {
             Kind::Stream | Kind::Iio => self.live(origin, index, &points)?,
         };
         let timing = Timing { started_at: self.started_at, period_s };
-        Ok(SourceSettings { name: self.name, open, pace, timing, points, window, every })
+        let tachometer = self.tachometer;
+        if tachometer.is_some_and(|tachometer| tachometer.pulses_per_turn == 0) {
+            return Err(origin.refuse(&key("tachometer.pulses_per_turn"), 0, "1 or more"));
+        }
+        Ok(SourceSettings {
+            name: self.name,
+            open,
+            pace,
+            timing,
+            points,
+            window,
+            every,
+            tachometer,
+        })
     }
 
     fn pace(&self, origin: Origin<'_>, key: &str) -> Result<Pace, ConfigError> {
@@ -225,7 +246,7 @@ impl SourceTable {
             name: self.name.clone(),
             rate: self.rate(origin, index)?,
             calibrations: self.calibrations(origin, index, points)?,
-            channels: points.iter().map(|point| point.channel + 1).max().unwrap_or(1),
+            channels: self.channels(points),
         };
         let missing = |table: &str| {
             let allowed = format!("a table [source.{table}]");
@@ -237,6 +258,12 @@ impl SourceTable {
             (_, Some(stream), None) => stream.meant(around),
             _ => Err(missing("stream")),
         }
+    }
+
+    /// Channels that the source must have at least.
+    fn channels(&self, points: &[PointSettings]) -> usize {
+        let tachometer = self.tachometer.iter().map(|tachometer| tachometer.channel);
+        points.iter().map(|point| point.channel).chain(tachometer).max().map_or(1, |most| most + 1)
     }
 
     /// One calibration for all channels where they are alike, else one a channel.
@@ -289,7 +316,7 @@ impl SourceTable {
             snapshot_s: table.snapshot_s.unwrap_or(base.snapshot_s),
             period_s: self.period_s.unwrap_or(base.period_s),
             started_at: self.started_at,
-            channels: points.iter().map(|point| point.channel + 1).max().unwrap_or(1),
+            channels: self.channels(points),
             seed: table.seed.unwrap_or(base.seed),
             ..base
         };
@@ -389,10 +416,35 @@ impl ChannelTable {
                 20.0,
             )?
             .unwrap_or(DEFAULT_SPEED_TOLERANCE),
+            tachometer_ratio: self.ratio(origin, key)?,
+            speed_bins: self.bins(origin, key)?,
             envelope_band,
             zones,
             monitor,
         })
+    }
+
+    fn ratio(&self, origin: Origin<'_>, key: &str) -> Result<f64, ConfigError> {
+        match self.tachometer_ratio {
+            None => Ok(1.0),
+            Some(ratio) if ratio.is_finite() && ratio > 0.0 => Ok(ratio),
+            Some(ratio) => {
+                let key = format!("{key}.tachometer_ratio");
+                Err(origin.refuse(&key, ratio, "turns of this shaft a turn of the tachometer's"))
+            }
+        }
+    }
+
+    fn bins(&self, origin: Origin<'_>, key: &str) -> Result<Vec<Rpm>, ConfigError> {
+        let bins = &self.speed_bins_rpm;
+        let refuse = || {
+            let allowed = "at most 7 rising speeds above 0";
+            origin.refuse(&format!("{key}.speed_bins_rpm"), format!("{bins:?}"), allowed)
+        };
+        if bins.len() > 7 || !bins.is_sorted_by(|a, b| a < b) {
+            return Err(refuse());
+        }
+        bins.iter().map(|rpm| Rpm::new(*rpm).map_err(|_range| refuse())).collect()
     }
 
     fn zones(&self, origin: Origin<'_>, key: &str) -> Result<Option<ZoneTable>, ConfigError> {

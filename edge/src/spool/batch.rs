@@ -88,6 +88,23 @@ impl Spool {
             .map_err(|source| files.failed(source))?;
         Ok(rows.into_iter().collect())
     }
+
+    /// Takes what the pipeline remembered under these keys out; how many there were.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if the file cannot be written.
+    pub async fn forget(&self, keys: &[String]) -> Result<u64, SpoolError> {
+        let files = self.files();
+        let failed = |source| files.failed(source);
+        let mut tx = files.writer.begin().await.map_err(failed)?;
+        let mut forgotten = 0;
+        for key in keys {
+            let done = sqlx::query("DELETE FROM memory WHERE key = ?").bind(key);
+            forgotten += done.execute(&mut *tx).await.map_err(failed)?.rows_affected();
+        }
+        tx.commit().await.map_err(failed)?;
+        Ok(forgotten)
+    }
 }
 
 /// A commit whose outcome was not learnt (the disk failed at its very end) is found by the

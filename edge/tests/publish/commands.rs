@@ -93,6 +93,36 @@ fn a_running_edge_serves_health_and_metrics_and_stops_cleanly() {
     assert_eq!(child.terminate().code(), Some(0), "a stop asked for is no failure");
 }
 
+/// R-EDGE-6: after maintenance a bearing is learnt anew, in a service that runs and in one that does
+/// not.
+#[test]
+fn relearn_reaches_a_running_service_and_the_memory_of_a_stopped_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    let admin = free_port();
+    let path = configuration(folder.path(), free_port(), admin);
+    let relearn =
+        |bearing: &str, more: &[&str]| edge(&[&["relearn", bearing], more].concat(), &path);
+    assert_eq!(relearn("P-101/NDE", &[]).status.code(), Some(64), "no such bearing");
+    assert_eq!(relearn("P-101/DE", &[]).status.code(), Some(69), "nobody answers");
+    let mut child = Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-edge"))
+            .args(["run", "--config"])
+            .arg(&path)
+            .env("PDM_LOG", "error")
+            .stdout(Stdio::null()),
+    );
+    until("the first events", 20, || {
+        get(admin, "/metrics").filter(|text| text.contains("pdm_edge_spool_waiting_events"))
+    });
+    let output = relearn("P-101/DE", &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("P-101/DE is learnt anew"), "{}", text(&output.stdout));
+    assert_eq!(child.terminate().code(), Some(0));
+    let stopped = || text(&relearn("P-101/DE", &["--stopped"]).stdout);
+    assert!(stopped().contains("forgotten"), "what a stopped service remembers is taken out");
+    assert!(stopped().contains("nothing was remembered"), "and only once");
+}
+
 #[test]
 fn replay_prints_one_event_a_line_and_refuses_a_period_of_zero() {
     let folder = tempfile::tempdir().expect("folder");

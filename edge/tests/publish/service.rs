@@ -50,6 +50,8 @@ fn simulator(snapshots: u64) -> SourceSettings {
         order_tolerance: 0.015,
         speed,
         speed_tolerance: 0.02,
+        tachometer_ratio: 1.0,
+        speed_bins: Vec::new(),
         envelope_band: None,
         zones: ZoneTable::of_group("medium_rigid"),
         monitor: MonitorSettings { baseline_windows: 20, ..MonitorSettings::default() },
@@ -62,6 +64,7 @@ fn simulator(snapshots: u64) -> SourceSettings {
         points: points.collect(),
         window: None,
         every: None,
+        tachometer: None,
     }
 }
 

@@ -206,6 +206,7 @@ impl Choice {
             points,
             window: None,
             every: None,
+            tachometer: None,
         };
         Machine { title, gateway: name("gw-demo"), site: name("demo"), source, events }
     }
@@ -237,6 +238,8 @@ fn point(channel: usize, channels: usize, bearing: &Bearing) -> PointSettings {
         order_tolerance: bearing.order_tolerance,
         speed: bearing.speed,
         speed_tolerance: bearing.speed_tolerance,
+        tachometer_ratio: 1.0,
+        speed_bins: Vec::new(),
         envelope_band: None,
         zones: ZoneTable::of_group("medium_rigid"),
         monitor: MonitorSettings::default(),

@@ -62,6 +62,26 @@ fn an_unknown_key_is_an_error_at_every_depth() {
 }
 
 #[test]
+fn a_tachometer_and_the_speeds_that_part_operating_states_are_read_and_checked() {
+    let with = |bins: &str, pulses: u32| {
+        let text = changed("rpm = 1797.0", &format!("rpm = 1797.0\nspeed_bins_rpm = {bins}"));
+        let table = format!(
+            "[source.tachometer]\nchannel = 1\npulses_per_turn = {pulses}\n\n[[source.channel]]"
+        );
+        text.replacen("[[source.channel]]", &table, 1)
+    };
+    let text = with("[600, 1200.5]", 2);
+    let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
+    let source = &settings.sources[0];
+    assert_eq!(source.tachometer.map(|t| (t.channel, t.pulses_per_turn)), Some((1, 2)));
+    assert_eq!(source.points[0].speed_bins.len(), 2);
+    assert_eq!((source.open)().expect("opens").format().channels, 2);
+    assert!(error(&with("[1200, 600]", 1)).contains("rising speeds"));
+    assert!(error(&with("[-1]", 1)).contains("speed_bins_rpm (line "));
+    assert!(error(&with("[600]", 0)).contains("pulses_per_turn"));
+}
+
+#[test]
 fn a_missing_file_is_named() {
     let message = read(Path::new("/nowhere/edge.toml")).expect_err("missing").to_string();
     assert!(message.contains("/nowhere/edge.toml"), "{message}");

@@ -1,0 +1,134 @@
+//! `pdm-edge relearn`: after a bearing was replaced, its baseline, alarm and trend begin anew.
+//!
+//! A running service is asked over its admin listener; with `--stopped` the memory of a service that
+//! does not run is taken out of the spool. Events that wait to be sent stay.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use pdm_shared::clock::SystemClock;
+use pdm_shared::exit::Exit;
+use pdm_shared::id::{BearingId, EquipmentId};
+
+use super::run::{runtime, spool_exit};
+use super::{Failure, print};
+use crate::pipeline::relearn;
+use crate::settings::{self, AdminSettings, EdgeSettings};
+use crate::spool::Spool;
+
+/// How long the service may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Arguments of `relearn`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  pdm-edge relearn --config config/edge.toml P-101/DE
+  pdm-edge relearn --config config/edge.toml P-101/DE --stopped")]
+pub struct Args {
+    /// Configuration file of the service
+    #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]
+    pub config: PathBuf,
+    /// Which bearing
+    #[arg(value_name = "EQUIPMENT/BEARING")]
+    pub bearing: String,
+    /// The service does not run: change what it will remember
+    #[arg(long)]
+    pub stopped: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`]: 78 for a configuration that cannot be used, 64 for a bearing that it does not
+/// name, 69 for a service that does not answer, 74 for a spool that cannot
+/// be opened.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (settings, _log) =
+        settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+    let keys = memory_of(&settings, &args.bearing)?;
+    if args.stopped {
+        return runtime()?.block_on(forget(&settings, &keys, &args.bearing));
+    }
+    let Some(admin) = &settings.admin else {
+        let why =
+            "the configuration has no [admin] to ask the service over; stop it and use --stopped";
+        return Err(Failure::new(Exit::Config, anyhow::anyhow!(why)).into());
+    };
+    let (status, text) =
+        ask(admin, &args.bearing).map_err(|error| Failure::new(Exit::Unavailable, error))?;
+    if status == 202 {
+        print(&text)?;
+        return Ok(Exit::Ok);
+    }
+    let why = anyhow::anyhow!("the service answers {status}: {}", text.trim_end());
+    Err(Failure::new(if status == 401 { Exit::Config } else { Exit::Unavailable }, why).into())
+}
+
+/// The keys under which the points of a bearing are remembered.
+fn memory_of(settings: &EdgeSettings, bearing: &str) -> anyhow::Result<Vec<String>> {
+    let is_asked =
+        |equipment: &EquipmentId, of: &BearingId| relearn::name(equipment, of) == bearing;
+    let keys: Vec<String> = settings
+        .sources
+        .iter()
+        .flat_map(|source| source.points.iter().map(move |point| (source, point)))
+        .filter(|(_, point)| is_asked(&point.equipment, &point.bearing))
+        .map(|(source, point)| relearn::memory_key(&source.name, point.channel))
+        .collect();
+    if keys.is_empty() {
+        let known = crate::pipeline::bearings(settings).join(", ");
+        let why = anyhow::anyhow!("no bearing {bearing} in the configuration; there is {known}");
+        return Err(Failure::new(Exit::Usage, why).into());
+    }
+    Ok(keys)
+}
+
+async fn forget(settings: &EdgeSettings, keys: &[String], bearing: &str) -> anyhow::Result<Exit> {
+    let opened =
+        Spool::open(settings.spool.clone(), settings.gateway.clone(), Arc::new(SystemClock));
+    let spool = opened.await.map_err(|error| Failure::new(spool_exit(&error), error))?;
+    let forgotten = spool.forget(keys).await.map_err(|error| Failure::new(Exit::Io, error))?;
+    spool.close().await;
+    let what =
+        if forgotten == 0 { "nothing was remembered" } else { "what was learnt is forgotten" };
+    print(&format!("{bearing}: {what}\n"))?;
+    Ok(Exit::Ok)
+}
+
+/// Asks the service; its status and what it says.
+fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
+    let token = admin.token.as_ref().map(pdm_shared::secret::SecretSource::fetch).transpose()?;
+    let authorization = token
+        .map_or_else(String::new, |token| format!("Authorization: Bearer {}\r\n", token.expose()));
+    let address = here(admin.listen);
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)
+        .with_context(|| format!("no service answers at {address}; is it running?"))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "POST /relearn/{bearing} HTTP/1.1\r\nHost: {address}\r\n{authorization}\
+         Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.take(1 << 16).read_to_string(&mut answer)?;
+    let (head, text) = answer.split_once("\r\n\r\n").context("the answer is not HTTP")?;
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    Ok((status.context("the answer has no status")?, text.to_owned()))
+}
+
+/// A listener on every address is reached on this machine's own.
+fn here(listen: SocketAddr) -> SocketAddr {
+    if !listen.ip().is_unspecified() {
+        return listen;
+    }
+    let loopback: std::net::IpAddr = match listen {
+        SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(loopback, listen.port())
+}
