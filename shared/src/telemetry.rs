@@ -1,5 +1,6 @@
 //! Structured logs on standard error: text for people, JSON for collectors.
 
+use std::io::IsTerminal as _;
 use std::str::FromStr as _;
 
 use tracing_subscriber::Layer as _;
@@ -29,7 +30,9 @@ pub fn start(format: LogFormat, default_filter: &str) {
         Some(Ok(targets)) => targets.clone(),
         Some(Err(_)) | None => parsed(default_filter),
     };
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     let lines = match format {
         LogFormat::Text => lines.with_target(false).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),

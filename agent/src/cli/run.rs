@@ -27,6 +27,9 @@ pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
     config: PathBuf,
+    /// Name of this replica's session at the broker, in place of `broker.client_id`
+    #[arg(long, value_name = "NAME", env = "PDM_CLIENT_ID")]
+    client_id: Option<String>,
     /// Form of the log lines on standard error
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json"])]
     log: String,
@@ -39,7 +42,10 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let format = if args.log == "json" { LogFormat::Json } else { LogFormat::Text };
     telemetry::start(format, "info");
-    let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    let mut settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    if let Some(name) = &args.client_id {
+        settings.broker.client_id.clone_from(name);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

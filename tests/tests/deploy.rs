@@ -1,0 +1,189 @@
+//! What stands under `deploy/`: parsed, and held against the repository and both programs. No image
+//! is built and no cluster is started here (R-RUN-2).
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(deploy().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn compose() -> Value {
+    serde_saphyr::from_str(&read("compose/compose.yaml")).expect("compose.yaml is YAML")
+}
+
+fn services(compose: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    compose["services"].as_object().expect("services").iter()
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Names of the files and folders that `prepare.sh` makes under `private`.
+fn is_made_by_prepare(path: &str) -> bool {
+    let script = read("compose/prepare.sh");
+    let name = path.trim_start_matches("./private/");
+    path.starts_with("./private/")
+        && match name.strip_prefix("secrets/") {
+            Some(secret) => script
+                .lines()
+                .any(|line| line.starts_with("for secret in") && line.contains(secret)),
+            None => script.contains(&format!("private/{name}")),
+        }
+}
+
+#[test]
+fn every_file_a_container_is_given_is_in_the_repository_or_made_by_prepare() {
+    let compose = compose();
+    let folder = deploy().join("compose");
+    let mut seen = 0;
+    let secrets = compose["secrets"].as_object().expect("secrets");
+    let files = secrets.values().filter_map(|secret| secret["file"].as_str());
+    let mounts = services(&compose)
+        .flat_map(|(_, service)| texts(&service["volumes"]))
+        .filter(|mount| mount.starts_with('.'))
+        .filter_map(|mount| mount.split(':').next());
+    for path in files.chain(mounts) {
+        assert!(folder.join(path).exists() || is_made_by_prepare(path), "{path}");
+        seen += 1;
+    }
+    assert!(seen >= 8, "only {seen} files were looked at");
+}
+
+#[test]
+fn every_volume_and_secret_that_a_service_names_is_declared() {
+    let compose = compose();
+    for (name, service) in services(&compose) {
+        for secret in texts(&service["secrets"]) {
+            assert!(compose["secrets"].get(secret).is_some(), "{name}: secret {secret}");
+        }
+        for mount in texts(&service["volumes"]) {
+            let source = mount.split(':').next().expect("a source");
+            let is_declared = compose["volumes"].get(source).is_some();
+            assert!(source.starts_with('.') || is_declared, "{name}: volume {source}");
+        }
+    }
+}
+
+#[test]
+fn containers_are_pinned_and_run_without_privileges_on_a_read_only_root() {
+    let compose = compose();
+    for (name, service) in services(&compose) {
+        let image = service["image"].as_str().expect("an image");
+        let tag = image.split(':').nth(1).unwrap_or_else(|| panic!("{name}: {image} has no tag"));
+        assert!(tag.chars().any(|c| c.is_ascii_digit()), "{name}: {image} is not pinned");
+        assert_eq!(service["read_only"], true, "{name}");
+        assert_eq!(texts(&service["cap_drop"]), ["ALL"], "{name}");
+        assert_eq!(texts(&service["security_opt"]), ["no-new-privileges:true"], "{name}");
+        assert!(service["mem_limit"].is_string(), "{name} may take all memory");
+    }
+}
+
+#[test]
+fn only_the_broker_listens_beyond_this_machine() {
+    let compose = compose();
+    for (name, service) in services(&compose) {
+        for port in texts(&service["ports"]) {
+            assert!(name == "mosquitto" || port.starts_with("127.0.0.1:"), "{name}: {port}");
+        }
+    }
+    let broker = read("mosquitto/mosquitto.conf");
+    assert!(broker.contains("listener 8883") && broker.contains("allow_anonymous false"));
+}
+
+/// The configuration with its paths under `/etc/pdm` and `/run/secrets` read as they are.
+#[test]
+fn the_edge_accepts_its_configuration() {
+    let edge = Path::new("/etc/pdm/edge.toml");
+    let (edge, _log) =
+        pdm_edge::settings::parse(edge, &read("compose/config/edge.toml")).expect("edge.toml");
+    assert_eq!(edge.admin.map(|admin| admin.listen.port()), Some(9101));
+}
+
+fn manifests() -> Vec<Value> {
+    serde_saphyr::from_multiple(&read("k8s/agent.yaml")).expect("agent.yaml is YAML")
+}
+
+#[test]
+fn replicas_are_restricted_and_every_volume_they_mount_exists() {
+    let manifests = manifests();
+    let set = manifests.iter().find(|m| m["kind"] == "StatefulSet").expect("a set");
+    assert!(set["spec"]["replicas"].as_u64() >= Some(2), "several replicas");
+    let pod = &set["spec"]["template"]["spec"];
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(pod["automountServiceAccountToken"], false);
+    let volumes: Vec<&str> = pod["volumes"]
+        .as_array()
+        .expect("volumes")
+        .iter()
+        .filter_map(|volume| volume["name"].as_str())
+        .collect();
+    let containers = ["containers", "initContainers"]
+        .into_iter()
+        .flat_map(|kind| pod[kind].as_array().expect("containers"));
+    for container in containers {
+        let context = &container["securityContext"];
+        assert_eq!(context["allowPrivilegeEscalation"], false, "{container}");
+        assert_eq!(context["readOnlyRootFilesystem"], true);
+        assert_eq!(texts(&context["capabilities"]["drop"]), ["ALL"]);
+        for mount in container["volumeMounts"].as_array().expect("mounts") {
+            let name = mount["name"].as_str().expect("a name");
+            assert!(volumes.contains(&name), "{name} is mounted and not declared");
+        }
+    }
+}
+
+#[test]
+fn what_the_manifests_select_is_what_they_label() {
+    let manifests = manifests();
+    let set = manifests.iter().find(|m| m["kind"] == "StatefulSet").expect("a set");
+    let labels = &set["spec"]["template"]["metadata"]["labels"];
+    assert_eq!(&set["spec"]["selector"]["matchLabels"], labels);
+    let service = manifests.iter().find(|m| m["kind"] == "Service").expect("a service");
+    assert_eq!(&service["spec"]["selector"], labels);
+    assert_eq!(set["spec"]["serviceName"], service["metadata"]["name"]);
+    for manifest in manifests.iter().filter(|m| m["kind"] != "Namespace") {
+        assert_eq!(manifest["metadata"]["namespace"], "pdm", "{}", manifest["kind"]);
+    }
+}
+
+#[test]
+fn scripts_are_sound_shell() {
+    for script in ["compose/prepare.sh", "mosquitto/certificates.sh"] {
+        let path = deploy().join(script);
+        let done = std::process::Command::new("bash").arg("-n").arg(&path).output().expect("bash");
+        assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+#[test]
+fn prepare_makes_certificates_and_secrets_and_keeps_them() {
+    let folder = tempfile::tempdir().expect("folder");
+    for name in ["compose", "mosquitto"] {
+        std::fs::create_dir(folder.path().join(name)).expect("folder");
+    }
+    for file in ["compose/prepare.sh", "mosquitto/certificates.sh"] {
+        std::fs::copy(deploy().join(file), folder.path().join(file)).expect("copies");
+    }
+    let prepare = || {
+        let script = folder.path().join("compose/prepare.sh");
+        let done = std::process::Command::new("bash").arg(script).output().expect("bash");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    prepare();
+    let private = folder.path().join("compose/private");
+    let secret = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
+    assert_eq!(secret.len(), 48);
+    for file in ["mosquitto/broker.key", "agent/pdm-agent.crt", "gw-01/gw-01.key", "gw-01/ca.crt"] {
+        assert!(private.join(file).exists(), "{file}");
+    }
+    prepare();
+    let again = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
+    assert_eq!(again, secret, "a second run keeps what is there");
+}
