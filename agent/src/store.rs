@@ -19,11 +19,14 @@ use crate::progress::BearingKey;
 
 #[cfg(test)]
 mod conformance;
+mod encoding;
 mod error;
 mod fingerprint;
 mod intake;
 mod judgement;
 mod outbox;
+pub mod postgres;
+mod sequence;
 pub mod sqlite;
 
 pub use error::StoreError;
@@ -45,6 +48,10 @@ pub const MAX_DEAD_LETTERS: i64 = 10_000;
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Installs or updates the schema.
     async fn migrate(&self) -> Result<(), StoreError>;
+
+    /// This agent goes on where its predecessor of the same name ended: what that had claimed is
+    /// free.
+    async fn take_over(&self) -> Result<(), StoreError>;
 
     /// The store answers.
     async fn ping(&self) -> Result<(), StoreError>;
@@ -71,7 +78,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Every gateway ever heard of.
     async fn gateways(&self) -> Result<Vec<GatewayState>, StoreError>;
 
-    /// The next events to be judged, in the order of arrival.
+    /// The next events to be judged, in the order of arrival. Their bearings are this agent's until it
+    /// asks again: no other replica is handed an event of them meanwhile.
     async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError>;
 
     /// What is known of a bearing.

@@ -105,7 +105,7 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
         Ok(()) => None,
         Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
     };
-    findings.push(Finding { what: format!("store {:?}", settings.store), wrong: store });
+    findings.push(Finding { what: format!("store {}", settings.store), wrong: store });
     let knowledge =
         async { Knowledge::open(&settings.knowledge).await.err().map(|error| error.to_string()) };
     findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });

@@ -55,9 +55,10 @@ impl OutboxNotifier {
 fn away(error: StoreError) -> Failure {
     match error {
         StoreError::Content { .. } => Failure::Permanent(error.to_string()),
-        StoreError::Unavailable(_) | StoreError::Open { .. } | StoreError::Migrate(_) => {
-            Failure::Transient(error.to_string())
-        }
+        StoreError::Unavailable(_)
+        | StoreError::Open { .. }
+        | StoreError::Password(_)
+        | StoreError::Migrate(_) => Failure::Transient(error.to_string()),
     }
 }
 

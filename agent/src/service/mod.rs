@@ -30,7 +30,8 @@ use crate::notify::staff::OutboxNotifier;
 use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
 use crate::progress::Reporter;
-use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StoreSettings};
+use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StorePlace, StoreSettings};
+use crate::store::postgres::PostgresStore;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, StoreError};
 use crate::tools::Runtime;
@@ -106,8 +107,11 @@ pub async fn open_store(settings: &StoreSettings) -> Result<Arc<dyn Store>, Stor
 /// # Errors
 /// [`StoreError`] if it cannot be opened.
 pub async fn connect_store(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
-    Ok(match settings {
-        StoreSettings::Sqlite(path) => Arc::new(SqliteStore::open(path).await?),
+    Ok(match &settings.place {
+        StorePlace::Sqlite(path) => Arc::new(SqliteStore::open(path).await?),
+        StorePlace::Postgres(server) => {
+            Arc::new(PostgresStore::open(server, &settings.replica).await?)
+        }
     })
 }
 
@@ -142,6 +146,7 @@ impl Agent {
     pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
         install_cryptography();
         let store = open_store(&settings.store).await?;
+        store.take_over().await?;
         let channels = channels(&settings.notify)?;
         let reporter = Reporter::new();
         let receiver = Receiver::new(settings.broker.clone(), reporter.clone())?;

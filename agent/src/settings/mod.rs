@@ -30,7 +30,7 @@ pub use http::HttpSettings;
 pub use intake::IntakeSettings;
 pub use notify::{Languages, NotifySettings};
 pub use silence::SilenceSettings;
-pub use store::StoreSettings;
+pub use store::{PostgresSettings, PostgresTls, StorePlace, StoreSettings};
 pub use webhook::{WebhookFormat, WebhookSettings};
 
 use crate::knowledge::{KnowledgeFile, KnowledgeSettings};
@@ -68,7 +68,8 @@ impl AgentSettings {
     pub fn embedded(host: impl Into<String>, port: u16, store: impl Into<PathBuf>) -> Self {
         let addresses = vec![BrokerAddress { host: host.into(), port }];
         let broker = BrokerSettings { addresses, ..BrokerSettings::default() };
-        let store = StoreSettings::Sqlite(store.into());
+        let mut store = StoreSettings::sqlite(store);
+        store.replica.clone_from(&broker.client_id);
         let beside = store.folder().unwrap_or(Path::new(""));
         Self {
             broker,
@@ -147,15 +148,18 @@ impl File {
             None => DEFAULT_GRACE,
             Some(seconds) => seconds_of(path, "shutdown_grace_s", seconds)?,
         };
+        self.store.check(path)?;
         self.intake.check(path)?;
         self.notify.check(path)?;
         self.silence.check(path)?;
         self.tools.check(path)?;
         self.http.check(path)?;
-        let store = self.store.rooted(folder);
+        let broker = self.broker.meant(path)?;
+        let mut store = self.store.rooted(folder);
+        store.replica.clone_from(&broker.client_id);
         let knowledge = self.knowledge.meant(path, store.folder())?;
         Ok(AgentSettings {
-            broker: self.broker.meant(path)?,
+            broker,
             store,
             intake: self.intake,
             rules,

@@ -38,7 +38,8 @@ fn what_the_shipped_file_shows_commented_out_is_valid_too() {
 #[test]
 fn a_short_file_is_enough_and_paths_start_at_its_folder() {
     let settings = parse("[store]\nsqlite = \"agent.db\"\n").expect("valid");
-    assert_eq!(settings.store, StoreSettings::Sqlite("/etc/pdm/agent.db".into()));
+    assert_eq!(settings.store.place, StorePlace::Sqlite("/etc/pdm/agent.db".into()));
+    assert_eq!(settings.store.replica, settings.broker.client_id);
 }
 
 #[test]
@@ -58,4 +59,32 @@ fn errors_name_line_key_value_and_what_is_allowed() {
     assert!(open.contains("http.listen is 0.0.0.0:9465"), "{open}");
     let neither = error("[[notify.webhook]]\nname = \"ops\"\n");
     assert!(neither.contains("either url or url_secret"), "{neither}");
+}
+
+#[test]
+fn a_server_is_named_without_its_password_and_verified_unless_it_is_this_machine() {
+    let knowledge = "[knowledge]\nstore = { sqlite = \"knowledge.db\" }\n";
+    let parse = |text: &str| parse(&format!("{knowledge}[store.postgres]\n{text}"));
+    let server = |text: &str| match parse(text).expect("valid").store.place {
+        StorePlace::Postgres(server) => server,
+        StorePlace::Sqlite(_) => panic!("a file"),
+    };
+    let far = server("url = \"postgres://pdm@db.plant.example/pdm\"\nca_file = \"ca.pem\"\n");
+    assert_eq!(far.tls(), PostgresTls::Verified);
+    assert_eq!(far.ca_file.as_deref(), Some(Path::new("/etc/pdm/ca.pem")));
+    assert_eq!(server("url = \"postgres://pdm@localhost/pdm\"\n").tls(), PostgresTls::Off);
+    assert_eq!(server("url = \"postgres://pdm@%2Frun%2Fpg/pdm\"\n").tls(), PostgresTls::Off);
+    let spoken =
+        parse("url = \"postgres://pdm:hunter2@db/pdm\"\n").expect_err("refused").to_string();
+    assert!(spoken.contains("store.postgres.url") && !spoken.contains("hunter2"), "{spoken}");
+    let option = parse("url = \"postgres://pdm@db/pdm?sslmode=disable\"\n").expect_err("refused");
+    assert!(option.to_string().contains("sslmode"), "{option}");
+}
+
+#[test]
+fn a_store_is_one_place() {
+    let both = parse("[store]\nsqlite = \"a.db\"\n[store.postgres]\nurl = \"postgres://db/pdm\"\n");
+    assert!(both.expect_err("both").to_string().contains("either sqlite or postgres"));
+    let none = parse("[store]\n").expect_err("none").to_string();
+    assert!(none.contains("agent.toml:1:1") && none.contains("is missing"), "{none}");
 }

@@ -23,11 +23,11 @@ use crate::notify::{MQTT_LANE, webhook_lane};
 use crate::progress::BearingKey;
 use crate::settings::{NotifySettings, WebhookSettings};
 
-fn at(seconds: f64) -> Timestamp {
+pub(super) fn at(seconds: f64) -> Timestamp {
     Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(seconds)
 }
 
-fn event(sequence: u64) -> Event {
+pub(super) fn event(sequence: u64) -> Event {
     let mut event: Event =
         serde_json::from_str(include_str!("../../../config/examples/event.json")).expect("event");
     event.sequence = sequence;
@@ -37,7 +37,7 @@ fn event(sequence: u64) -> Event {
     event
 }
 
-fn incoming(event: &Event) -> Incoming {
+pub(super) fn incoming(event: &Event) -> Incoming {
     let payload = serde_json::to_string(event).expect("json");
     Incoming::Event { event: Box::new(event.clone()), payload }
 }
@@ -87,7 +87,15 @@ fn to_do() -> FollowUp {
 
 /// Judges everything that waits, as the judging task does.
 async fn judge_all(store: &dyn Store) {
-    for unjudged in store.unjudged(100).await.expect("read") {
+    judge_some(store, 100).await;
+}
+
+/// Judges what waits, at most so many; tells how many that were.
+pub(super) async fn judge_some(store: &dyn Store, limit: u32) -> u64 {
+    let waiting = store.unjudged(limit).await.expect("read");
+    let count = waiting.len() as u64;
+    for unjudged in waiting {
+        let key = || BearingKey { bearing: unjudged.event.bearing_id.clone(), ..key() };
         let recall = store.recall(&key()).await.expect("recalled");
         let case = Case { event: &unjudged.event, memory: &recall.memory, now: at(10_000.0) };
         let judgement = judge(&case, &Rules::default());
@@ -115,6 +123,7 @@ async fn judge_all(store: &dyn Store) {
         // the same again, as after a crash that hid the commit: nothing twice
         store.save(&[bearing]).await.expect("saved again");
     }
+    count
 }
 
 /// Runs the whole suite; `fresh` gives an empty store each time.

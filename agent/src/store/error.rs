@@ -16,6 +16,9 @@ pub enum StoreError {
         #[source]
         source: sqlx::Error,
     },
+    /// The password of the server cannot be had: a matter of configuration.
+    #[error("store.postgres.password")]
+    Password(#[source] pdm_shared::secret::SecretError),
     /// The schema cannot be installed.
     #[error("cannot bring the store's schema up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),
@@ -33,10 +36,18 @@ impl From<sqlx::Error> for StoreError {
     fn from(source: sqlx::Error) -> Self {
         match source.as_database_error() {
             // the row itself is refused, and would be for ever
-            Some(error) if error.kind() != sqlx::error::ErrorKind::Other => {
+            Some(error) if is_of_the_row(error) => {
                 Self::Content { what: "a row", reason: error.to_string() }
             }
             Some(_) | None => Self::Unavailable(source),
         }
     }
+}
+
+/// A constraint, or in PostgreSQL a value that the server does not take: classes 22 (data exception)
+/// and 54 (program limit exceeded).
+fn is_of_the_row(error: &dyn sqlx::error::DatabaseError) -> bool {
+    let is_of_class =
+        |class: &str| error.code().is_some_and(|code| code.len() == 5 && code.starts_with(class));
+    error.kind() != sqlx::error::ErrorKind::Other || is_of_class("22") || is_of_class("54")
 }

@@ -1,15 +1,18 @@
 //! What staff was told and has not been cleared, and telling it.
 
 use pdm_shared::clock::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection, SqlitePool};
+use sqlx::Row as _;
 use uuid::Uuid;
 
-use super::{json_of, outbox, telling, time_of, to_json, word_of};
 use crate::progress::BearingKey;
-use crate::store::{Alarm, AlarmChange, Announcement, StoreError};
+use crate::store::encoding::{json_of, time_of, to_json, word_of};
+use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, StoreError};
 
-fn alarm_of(row: &SqliteRow) -> Result<Alarm, StoreError> {
+use super::super::{bulk, dialect};
+use super::telling;
+use dialect::{Connection, Pool, Row};
+
+fn alarm_of(row: &Row) -> Result<Alarm, StoreError> {
     Ok(Alarm {
         risk: word_of("a risk", row.get("risk_level"))?,
         repeats: u32::try_from(row.get::<i64, _>("repeats")).unwrap_or(u32::MAX),
@@ -20,12 +23,12 @@ fn alarm_of(row: &SqliteRow) -> Result<Alarm, StoreError> {
 }
 
 pub(super) async fn read(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: &BearingKey,
 ) -> Result<Option<Alarm>, StoreError> {
     sqlx::query(
         "SELECT risk_level, repeats, repeat_at_ms, acknowledged_at_ms, notification FROM alarms
-         WHERE site = ? AND equipment_id = ? AND bearing_id = ?",
+         WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
     )
     .bind(key.site.as_str())
     .bind(key.equipment.as_str())
@@ -38,18 +41,18 @@ pub(super) async fn read(
 }
 
 pub(super) async fn to_repeat(
-    pool: &SqlitePool,
+    pool: &Pool,
     now: Timestamp,
     limit: u32,
 ) -> Result<Vec<(BearingKey, Alarm)>, StoreError> {
     let rows = sqlx::query(
         "SELECT site, equipment_id, bearing_id, risk_level, repeats, repeat_at_ms,
                 acknowledged_at_ms, notification
-         FROM alarms WHERE repeat_at_ms IS NOT NULL AND repeat_at_ms <= ?
-         ORDER BY repeat_at_ms LIMIT ?",
+         FROM alarms WHERE repeat_at_ms IS NOT NULL AND repeat_at_ms <= $1
+         ORDER BY repeat_at_ms LIMIT $2",
     )
     .bind(now.unix_ms())
-    .bind(limit)
+    .bind(i64::from(limit))
     .fetch_all(pool)
     .await?;
     rows.iter()
@@ -65,12 +68,14 @@ pub(super) async fn to_repeat(
 }
 
 pub(super) async fn announce(
-    pool: &SqlitePool,
+    pool: &Pool,
     key: &BearingKey,
     expected: Option<Uuid>,
     announcement: &Announcement,
 ) -> Result<bool, StoreError> {
-    let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = dialect::begin(pool).await?;
+    // two writers must not both find that nothing stands
+    dialect::lock_alarm(&mut transaction, key).await?;
     let standing = read(&mut transaction, key).await?;
     let unchanged = match (&standing, expected) {
         (None, None) => true,
@@ -82,27 +87,28 @@ pub(super) async fn announce(
     };
     if unchanged {
         write(&mut transaction, key, announcement).await?;
+        let at = announcement.notification.created_at;
+        let rows: Vec<(&Outgoing, Timestamp)> =
+            announcement.outgoing.iter().map(|row| (row, at)).collect();
+        bulk::insert_outbox(&mut transaction, &rows).await?;
     }
     transaction.commit().await?;
     Ok(unchanged)
 }
 
-/// Writes a notification, its ways out and what stands afterwards.
+/// Writes a notification and what stands afterwards; its ways out are the caller's.
 pub(super) async fn write(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: &BearingKey,
     announcement: &Announcement,
 ) -> Result<(), StoreError> {
     let notification = &announcement.notification;
     telling::insert(connection, notification).await?;
-    for row in &announcement.outgoing {
-        outbox::insert(connection, row, notification.created_at).await?;
-    }
     match &announcement.alarm {
         AlarmChange::Stands(alarm) => stand(connection, key, alarm).await,
         AlarmChange::Over => {
             sqlx::query(
-                "DELETE FROM alarms WHERE site = ? AND equipment_id = ? AND bearing_id = ?",
+                "DELETE FROM alarms WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
             )
             .bind(key.site.as_str())
             .bind(key.equipment.as_str())
@@ -115,14 +121,14 @@ pub(super) async fn write(
 }
 
 async fn stand(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: &BearingKey,
     alarm: &Alarm,
 ) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, repeats,
                              repeat_at_ms, notification)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
          SET notification_id = excluded.notification_id, risk_level = excluded.risk_level,
              repeats = excluded.repeats, repeat_at_ms = excluded.repeat_at_ms,
@@ -132,7 +138,7 @@ async fn stand(
     .bind(key.site.as_str())
     .bind(key.equipment.as_str())
     .bind(key.bearing.as_str())
-    .bind(alarm.notification.notification_id.as_bytes().as_slice())
+    .bind(alarm.notification.notification_id)
     .bind(alarm.risk.as_str())
     .bind(i64::from(alarm.repeats))
     .bind(alarm.repeat_at.map(Timestamp::unix_ms))

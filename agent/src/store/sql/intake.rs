@@ -1,34 +1,33 @@
 //! Storing a batch: events once each, sequences, presence, acknowledgements, refused messages.
 
+use std::collections::BTreeMap;
+
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus};
 use pdm_shared::event::Event;
-use pdm_shared::id::{EventId, SiteId};
-use sqlx::{Row, SqliteConnection, SqlitePool};
+use pdm_shared::id::{EventId, GatewayId, SiteId};
+use sqlx::Row as _;
 
-use super::{gateways, outbox, to_json, to_word};
 use crate::progress::BearingKey;
+use crate::store::encoding::{to_json, to_word};
 use crate::store::{Incoming, MAX_DEAD_LETTERS, Outgoing, StoreError, Stored, fingerprint};
 
+use super::super::{bulk, dialect};
+use super::gateways;
+use dialect::{Connection, Pool};
+
 pub(super) async fn store(
-    pool: &SqlitePool,
+    pool: &Pool,
     batch: &[Incoming],
     now: Timestamp,
     dead_letter_topic: &str,
 ) -> Result<Stored, StoreError> {
     let mut stored = Stored::default();
-    let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = dialect::begin(pool).await?;
+    store_events(&mut transaction, batch, now, &mut stored).await?;
     for incoming in batch {
         match incoming {
-            Incoming::Event { event, payload } => {
-                if insert_event(&mut transaction, event, payload, now).await? {
-                    gateways::note_event(&mut transaction, event, now).await?;
-                    stored.events += 1;
-                } else {
-                    stored.duplicates += 1;
-                }
-                *stored.gateways.entry(event.gateway_id.clone()).or_default() += 1;
-            }
+            Incoming::Event { .. } => {}
             Incoming::Status { site, status } => {
                 note_status(&mut transaction, site, status, now).await?;
             }
@@ -44,45 +43,53 @@ pub(super) async fn store(
     Ok(stored)
 }
 
-/// True if the event is new.
-async fn insert_event(
-    connection: &mut SqliteConnection,
-    event: &Event,
-    payload: &str,
+async fn store_events(
+    connection: &mut Connection,
+    batch: &[Incoming],
     now: Timestamp,
-) -> Result<bool, StoreError> {
-    let sequence = i64::try_from(event.sequence)
-        .map_err(|error| StoreError::Content { what: "a sequence", reason: error.to_string() })?;
-    let done = sqlx::query(
-        "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                             measured_at_ms, received_at_ms, payload)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING",
-    )
-    .bind(event.event_id.0.as_bytes().as_slice())
-    .bind(event.gateway_id.as_str())
-    .bind(sequence)
-    .bind(event.site.as_str())
-    .bind(event.equipment_id.as_str())
-    .bind(event.bearing_id.as_str())
-    .bind(event.measured_at.unix_ms())
-    .bind(now.unix_ms())
-    .bind(payload)
-    .execute(connection)
-    .await?;
-    Ok(done.rows_affected() == 1)
+    stored: &mut Stored,
+) -> Result<(), StoreError> {
+    let events: Vec<(&Event, &str)> = batch
+        .iter()
+        .filter_map(|incoming| match incoming {
+            Incoming::Event { event, payload } => Some((event.as_ref(), payload.as_str())),
+            Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
+        })
+        .collect();
+    if events.is_empty() {
+        return Ok(());
+    }
+    let highest = gateways::lock(connection, &events).await?;
+    let new = bulk::insert_events(connection, &events, now).await?;
+    let mut by_gateway: BTreeMap<&GatewayId, Vec<&Event>> = BTreeMap::new();
+    for ((event, _), is_new) in events.iter().zip(new) {
+        if is_new {
+            by_gateway.entry(&event.gateway_id).or_default().push(event);
+            stored.events += 1;
+        } else {
+            stored.duplicates += 1;
+        }
+        *stored.gateways.entry(event.gateway_id.clone()).or_default() += 1;
+    }
+    for (gateway, events) in by_gateway {
+        let highest = highest.get(gateway).copied().unwrap_or(0);
+        gateways::follow(connection, gateway, highest, &events, now).await?;
+    }
+    Ok(())
 }
 
 async fn note_status(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     site: &SiteId,
     status: &GatewayStatus,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "INSERT INTO gateways (gateway_id, site, presence, presence_at_ms) VALUES (?, ?, ?, ?)
+        "INSERT INTO gateways (gateway_id, site, presence, presence_at_ms)
+         VALUES ($1, $2, $3, $4)
          ON CONFLICT (gateway_id) DO UPDATE
-         SET presence_at_ms = CASE WHEN presence IS excluded.presence
-                              THEN presence_at_ms ELSE excluded.presence_at_ms END,
+         SET presence_at_ms = CASE WHEN gateways.presence IS NOT DISTINCT FROM excluded.presence
+                              THEN gateways.presence_at_ms ELSE excluded.presence_at_ms END,
              presence = excluded.presence",
     )
     .bind(status.gateway_id.as_str())
@@ -95,42 +102,42 @@ async fn note_status(
 }
 
 async fn acknowledge(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: &BearingKey,
     ack: &Acknowledgement,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let id = ack.notification_id.map(|id| id.as_bytes().to_vec());
+    let by = dialect::text(&ack.by);
     sqlx::query(
         "INSERT INTO acknowledgements (site, equipment_id, bearing_id, notification_id, by_whom,
                                        at_ms, received_at_ms, note)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(key.site.as_str())
     .bind(key.equipment.as_str())
     .bind(key.bearing.as_str())
-    .bind(&id)
-    .bind(&ack.by)
+    .bind(ack.notification_id)
+    .bind(by.as_ref())
     .bind(ack.at.unix_ms())
     .bind(now.unix_ms())
-    .bind(&ack.note)
+    .bind(ack.note.as_deref().map(dialect::text))
     .execute(&mut *connection)
     .await?;
     // the standing alarm's own notification, or an earlier one of the same level that was repeated
     sqlx::query(
-        "UPDATE alarms SET acknowledged_at_ms = ?1, acknowledged_by = ?2, repeat_at_ms = NULL
-         WHERE site = ?3 AND equipment_id = ?4 AND bearing_id = ?5 AND acknowledged_at_ms IS NULL
-           AND (?6 IS NULL OR notification_id = ?6 OR EXISTS (
+        "UPDATE alarms SET acknowledged_at_ms = $1, acknowledged_by = $2, repeat_at_ms = NULL
+         WHERE site = $3 AND equipment_id = $4 AND bearing_id = $5 AND acknowledged_at_ms IS NULL
+           AND ($6 IS NULL OR notification_id = $6 OR EXISTS (
                 SELECT 1 FROM notifications told
-                WHERE told.notification_id = ?6 AND told.site = ?3 AND told.equipment_id = ?4
-                  AND told.bearing_id = ?5 AND told.risk_level = alarms.risk_level))",
+                WHERE told.notification_id = $6 AND told.site = $3 AND told.equipment_id = $4
+                  AND told.bearing_id = $5 AND told.risk_level = alarms.risk_level))",
     )
     .bind(now.unix_ms())
-    .bind(&ack.by)
+    .bind(by.as_ref())
     .bind(key.site.as_str())
     .bind(key.equipment.as_str())
     .bind(key.bearing.as_str())
-    .bind(&id)
+    .bind(ack.notification_id)
     .execute(connection)
     .await?;
     Ok(())
@@ -138,7 +145,7 @@ async fn acknowledge(
 
 /// True if the message was not refused before.
 async fn refuse(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     letter: &DeadLetter,
     topic: &str,
 ) -> Result<bool, StoreError> {
@@ -151,15 +158,15 @@ async fn refuse(
     let count: i64 = sqlx::query(
         "INSERT INTO dead_letters (fingerprint, topic, reason, payload_head, payload_bytes,
                                    first_at_ms, last_at_ms, count)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1)
+         VALUES ($1, $2, $3, $4, $5, $6, $6, 1)
          ON CONFLICT (fingerprint) DO UPDATE
-         SET count = count + 1, last_at_ms = excluded.last_at_ms
+         SET count = dead_letters.count + 1, last_at_ms = excluded.last_at_ms
          RETURNING count",
     )
     .bind(fingerprint)
-    .bind(&letter.topic)
-    .bind(&letter.reason)
-    .bind(&letter.payload_head)
+    .bind(dialect::text(&letter.topic))
+    .bind(dialect::text(&letter.reason))
+    .bind(dialect::text(&letter.payload_head))
     .bind(i64::try_from(letter.payload_bytes).unwrap_or(i64::MAX))
     .bind(letter.received_at.unix_ms())
     .fetch_one(&mut *connection)
@@ -176,13 +183,13 @@ async fn refuse(
             payload: to_json("a dead letter", letter)?,
             due_at: letter.received_at,
         };
-        outbox::insert(connection, &row, letter.received_at).await?;
+        bulk::insert_outbox(connection, &[(&row, letter.received_at)]).await?;
     }
     Ok(count == 1)
 }
 
-async fn is_known(connection: &mut SqliteConnection, fingerprint: i64) -> Result<bool, StoreError> {
-    Ok(sqlx::query("SELECT 1 FROM dead_letters WHERE fingerprint = ?")
+async fn is_known(connection: &mut Connection, fingerprint: i64) -> Result<bool, StoreError> {
+    Ok(sqlx::query("SELECT 1 FROM dead_letters WHERE fingerprint = $1")
         .bind(fingerprint)
         .fetch_optional(connection)
         .await?

@@ -1,31 +1,23 @@
 //! Notifications that belong to no alarm, and the machines that they may be about.
 
+use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Notification;
 use pdm_shared::id::EquipmentId;
 use pdm_shared::risk::RiskLevel;
-use sqlx::{Row, SqliteConnection, SqlitePool};
+use sqlx::Row as _;
 
-use super::{outbox, to_json, to_word, word_of};
 use crate::progress::BearingKey;
+use crate::store::encoding::{to_json, to_word, word_of};
 use crate::store::{Outgoing, StoreError};
 
+use super::super::{bulk, dialect};
+use dialect::{Connection, Pool};
+
 pub(super) async fn bearings_of(
-    pool: &SqlitePool,
+    pool: &Pool,
     equipment: &EquipmentId,
 ) -> Result<Vec<(BearingKey, RiskLevel)>, StoreError> {
-    // a bearing whose first event is being judged stands in no other table yet
-    let rows = sqlx::query(
-        "SELECT site, equipment_id, bearing_id, risk_level FROM bearings WHERE equipment_id = ?1
-         UNION
-         SELECT e.site, e.equipment_id, e.bearing_id, 'Normal' FROM events e
-         WHERE e.judged = 0 AND e.equipment_id = ?1 AND NOT EXISTS (
-             SELECT 1 FROM bearings b WHERE b.site = e.site
-                 AND b.equipment_id = e.equipment_id AND b.bearing_id = e.bearing_id)
-         ORDER BY 1, 3",
-    )
-    .bind(equipment.as_str())
-    .fetch_all(pool)
-    .await?;
+    let rows = sqlx::query(dialect::BEARINGS_OF).bind(equipment.as_str()).fetch_all(pool).await?;
     rows.iter()
         .map(|row| {
             let key = BearingKey {
@@ -39,16 +31,16 @@ pub(super) async fn bearings_of(
 }
 
 pub(super) async fn tell(
-    pool: &SqlitePool,
+    pool: &Pool,
     notification: &Notification,
     outgoing: &[Outgoing],
 ) -> Result<bool, StoreError> {
-    let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = dialect::begin(pool).await?;
     let is_new = insert(&mut transaction, notification).await?;
     if is_new {
-        for row in outgoing {
-            outbox::insert(&mut transaction, row, notification.created_at).await?;
-        }
+        let at = notification.created_at;
+        let rows: Vec<(&Outgoing, Timestamp)> = outgoing.iter().map(|row| (row, at)).collect();
+        bulk::insert_outbox(&mut transaction, &rows).await?;
     }
     transaction.commit().await?;
     Ok(is_new)
@@ -56,14 +48,14 @@ pub(super) async fn tell(
 
 /// Writes a notification; false if it stood there already.
 pub(super) async fn insert(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     notification: &Notification,
 ) -> Result<bool, StoreError> {
     let done = sqlx::query(
-        "INSERT INTO notifications VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        "INSERT INTO notifications VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (notification_id) DO NOTHING",
     )
-    .bind(notification.notification_id.as_bytes().as_slice())
+    .bind(notification.notification_id)
     .bind(notification.site.as_str())
     .bind(notification.equipment_id.as_str())
     .bind(notification.bearing_id.as_str())

@@ -1,0 +1,124 @@
+//! The store on a PostgreSQL server, for one agent or several replicas.
+//!
+//! What is committed is durable as the server is configured (`synchronous_commit` is left alone).
+//! Replicas meet in the database only: a gateway's sequence is followed under its row's lock, a
+//! bearing is judged under its advisory lock (`turns`), a claim of the outbox names its replica. Every
+//! statement has a time-out. Connections are made anew as they are needed: whoever calls tries again.
+
+use std::collections::BTreeSet;
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_shared::clock::Timestamp;
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
+use tokio::sync::Mutex;
+
+use super::{Incoming, StoreError};
+use crate::settings::{PostgresSettings, PostgresTls};
+use turns::Turns;
+
+mod bulk;
+mod dialect;
+mod partitions;
+#[path = "sql/mod.rs"]
+#[expect(clippy::duplicate_mod, reason = "the same SQL, compiled for each database's types")]
+mod sql;
+mod turns;
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
+
+/// How long a caller waits for a connection before it is told that the store is away.
+const ACQUIRE: Duration = Duration::from_secs(30);
+
+/// The store on a server.
+#[derive(Debug, Clone)]
+pub struct PostgresStore {
+    pool: PgPool,
+    replica: Arc<str>,
+    turns: Arc<Mutex<Turns>>,
+    weeks: Arc<partitions::Weeks>,
+}
+
+impl PostgresStore {
+    /// Connects under the name of this replica. [`super::Store::migrate`] comes next.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if the server cannot be reached or refuses.
+    pub async fn open(settings: &PostgresSettings, replica: &str) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::Open { place: settings.url.clone(), source };
+        let options = options(settings, replica)?;
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.connections)
+            .acquire_timeout(ACQUIRE)
+            .connect_with(options)
+            .await
+            .map_err(failed)?;
+        Ok(Self { pool, replica: replica.into(), turns: Arc::default(), weeks: Arc::default() })
+    }
+
+    fn writer(&self) -> &PgPool {
+        &self.pool
+    }
+
+    fn reader(&self) -> &PgPool {
+        &self.pool
+    }
+
+    fn replica(&self) -> &str {
+        &self.replica
+    }
+
+    async fn install(&self) -> Result<(), StoreError> {
+        MIGRATIONS.run(&self.pool).await.map_err(StoreError::Migrate)
+    }
+
+    /// Makes the weeks that the batch's events belong to.
+    async fn make_room(&self, batch: &[Incoming], now: Timestamp) -> Result<(), StoreError> {
+        let weeks: BTreeSet<partitions::Week> = batch
+            .iter()
+            .filter_map(|incoming| match incoming {
+                Incoming::Event { event, .. } => partitions::Week::of_event(event.event_id.0, now),
+                Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
+            })
+            .collect();
+        partitions::make(self, weeks).await
+    }
+
+    async fn end(&self) {
+        self.turns.lock().await.end().await;
+        self.pool.close().await;
+    }
+}
+
+fn options(settings: &PostgresSettings, replica: &str) -> Result<PgConnectOptions, StoreError> {
+    let failed = |source| StoreError::Open { place: settings.url.clone(), source };
+    let mut options = PgConnectOptions::from_str(&settings.url).map_err(failed)?;
+    if let Some(source) = &settings.password {
+        let password = source.fetch().map_err(StoreError::Password)?;
+        options = options.password(password.expose());
+    }
+    options = match settings.tls() {
+        PostgresTls::Off => options.ssl_mode(PgSslMode::Disable),
+        PostgresTls::Verified => options.ssl_mode(PgSslMode::VerifyFull),
+    };
+    if let Some(file) = &settings.ca_file {
+        options = options.ssl_root_cert(file);
+    }
+    if let (Some(cert), Some(key)) = (&settings.cert_file, &settings.key_file) {
+        options = options.ssl_client_cert(cert).ssl_client_key(key);
+    }
+    let statement_ms = (settings.statement_timeout_s * 1000.0).to_string();
+    Ok(options.application_name(&format!("pdm-agent {replica}")).options([
+        ("statement_timeout", statement_ms.as_str()),
+        ("idle_in_transaction_session_timeout", "60000"),
+        // a replica whose machine is gone frees its locks within a minute
+        ("tcp_keepalives_idle", "30"),
+        ("tcp_keepalives_interval", "10"),
+        ("tcp_keepalives_count", "3"),
+    ]))
+}
+
+#[cfg(test)]
+mod tests;

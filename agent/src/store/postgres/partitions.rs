@@ -1,0 +1,143 @@
+//! The weeks of `events`: made ahead, or when an event of that week comes; dropped whole.
+//!
+//! Invariant: an event always finds a place. A week that has none yet, or whose time cannot be true,
+//! is held by the default partition; when the week is made, its rows move there.
+
+use std::collections::BTreeSet;
+
+use pdm_shared::clock::Timestamp;
+use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+use tokio::sync::Mutex;
+use uuid::Uuid;
+
+use super::PostgresStore;
+use super::dialect::{Connection, SCHEMA};
+use crate::store::StoreError;
+
+/// Chosen: a quarter of a year is 13 partitions, and what is kept too long is at most a week.
+const WEEK_MS: i64 = 7 * 24 * 3600 * 1000;
+/// Weeks made ahead of the present one.
+const AHEAD: i64 = 2;
+/// Earlier times cannot be true: 2020-01-01.
+const EARLIEST_MS: i64 = 1_577_836_800_000;
+
+/// A week since 1970-01-01.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Week(i64);
+
+impl Week {
+    pub(super) fn of(at: Timestamp) -> Self {
+        Self(at.unix_ms().div_euclid(WEEK_MS))
+    }
+
+    /// Of an event; `None` if its identity tells no time that can be true.
+    pub(super) fn of_event(id: Uuid, now: Timestamp) -> Option<Self> {
+        let ms = i64::try_from(id.as_u128() >> 80).ok()?;
+        let week = Self(ms.div_euclid(WEEK_MS));
+        (ms >= EARLIEST_MS && week.0 <= Self::of(now).0 + AHEAD).then_some(week)
+    }
+
+    fn start(self) -> Uuid {
+        let ms = u128::try_from(self.0 * WEEK_MS).unwrap_or(0);
+        Uuid::from_u128(ms << 80)
+    }
+
+    fn end(self) -> Uuid {
+        Self(self.0 + 1).start()
+    }
+
+    /// The partition's name: the day the week begins.
+    fn table(self) -> String {
+        let day = Timestamp::from_unix_ms(self.0 * WEEK_MS)
+            .map_or_else(|| self.0.to_string(), |at| at.to_string().chars().take(10).collect());
+        format!("events_{}", day.replace('-', "_"))
+    }
+}
+
+/// Weeks that are known to be there.
+#[derive(Debug, Default)]
+pub(super) struct Weeks(Mutex<BTreeSet<Week>>);
+
+/// Makes those of the weeks that are not there.
+pub(super) async fn make(store: &PostgresStore, weeks: BTreeSet<Week>) -> Result<(), StoreError> {
+    let mut known = store.weeks.0.lock().await;
+    for week in weeks {
+        if !known.contains(&week) {
+            let mut transaction = store.pool.begin().await?;
+            make_one(&mut transaction, week).await?;
+            transaction.commit().await?;
+            known.insert(week);
+        }
+    }
+    Ok(())
+}
+
+async fn make_one(connection: &mut Connection, week: Week) -> Result<(), StoreError> {
+    one_at_a_time(connection).await?;
+    let table = week.table();
+    if is_there(connection, &table).await? {
+        return Ok(());
+    }
+    let (start, end) = (week.start(), week.end());
+    // not CREATE … PARTITION OF: that would stop everybody who reads or writes events
+    for statement in [
+        format!("CREATE TABLE {table} (LIKE events INCLUDING ALL)"),
+        format!(
+            "WITH moved AS (DELETE FROM events_default
+                            WHERE event_id >= '{start}' AND event_id < '{end}' RETURNING *)
+             INSERT INTO {table} SELECT * FROM moved"
+        ),
+        format!(
+            "ALTER TABLE events ATTACH PARTITION {table} FOR VALUES FROM ('{start}') TO ('{end}')"
+        ),
+    ] {
+        // a table's name made of a date and two UUIDs
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+    }
+    tracing::info!(table, "a week's partition was made");
+    Ok(())
+}
+
+async fn one_at_a_time(connection: &mut PgConnection) -> Result<(), StoreError> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1, 0)").bind(SCHEMA).execute(connection).await?;
+    Ok(())
+}
+
+async fn is_there(connection: &mut PgConnection, table: &str) -> Result<bool, StoreError> {
+    Ok(sqlx::query("SELECT to_regclass($1) IS NOT NULL")
+        .bind(table)
+        .fetch_one(connection)
+        .await?
+        .get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::id::EventId;
+
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_unix_ms(ms).expect("in range")
+    }
+
+    #[test]
+    fn an_events_identity_lies_in_the_bounds_of_its_week() {
+        let now = at(1_795_238_000_000);
+        for ms in [now.unix_ms(), now.unix_ms() / WEEK_MS * WEEK_MS, EARLIEST_MS] {
+            let id = EventId::at(ms).0;
+            let week = Week::of_event(id, now).expect("a time that can be true");
+            assert!(week.start() <= id && id < week.end(), "{ms}");
+            assert_eq!(week, Week::of(at(ms)));
+        }
+        assert_eq!(Week::of(now).table(), "events_2026_11_19");
+    }
+
+    #[test]
+    fn a_time_that_cannot_be_true_has_no_week() {
+        let now = at(1_795_238_000_000);
+        assert_eq!(Week::of_event(EventId::at(0).0, now), None);
+        assert_eq!(Week::of_event(EventId::at(now.unix_ms() + 30 * WEEK_MS).0, now), None);
+        assert_eq!(Week::of_event(Uuid::max(), now), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! What has to leave: claimed for sending, settled. It is written by `bulk`, with its cause.
+
+use pdm_shared::clock::Timestamp;
+use sqlx::Row as _;
+
+use crate::store::encoding::time_of;
+use crate::store::{Claimed, Outcome, StoreError};
+
+use super::super::{bulk, dialect};
+use dialect::{Pool, Row};
+
+pub(super) async fn claim(
+    pool: &Pool,
+    replica: &str,
+    lane: &str,
+    (now, until): (Timestamp, Timestamp),
+    limit: u32,
+) -> Result<Vec<Claimed>, StoreError> {
+    let mut transaction = dialect::begin(pool).await?;
+    dialect::lock_lane(&mut transaction, lane).await?;
+    let rows = sqlx::query(dialect::CLAIM)
+        .bind(until.unix_ms())
+        .bind(lane)
+        .bind(now.unix_ms())
+        .bind(i64::from(limit))
+        .bind(replica)
+        .fetch_all(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    let mut claimed = rows.iter().map(claimed_of).collect::<Result<Vec<_>, StoreError>>()?;
+    // RETURNING promises no order
+    claimed.sort_by_key(|row| row.id);
+    Ok(claimed)
+}
+
+fn claimed_of(row: &Row) -> Result<Claimed, StoreError> {
+    Ok(Claimed {
+        id: row.get("id"),
+        key: row.get("idempotency_key"),
+        topic: row.get("topic"),
+        retain: row.get("retain"),
+        group: row.get("group_key"),
+        payload: row.get("payload"),
+        attempts: u32::try_from(row.get::<i64, _>("attempts")).unwrap_or(u32::MAX),
+        created_at: time_of(row.get("created_at_ms"))?,
+    })
+}
+
+/// Claims of a predecessor of the same name are void: it is gone.
+pub(super) async fn take_over(pool: &Pool, replica: &str) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE outbox SET claimed_until_ms = 0
+         WHERE state = 'waiting' AND claimed_until_ms > 0 AND claimed_by = $1",
+    )
+    .bind(replica)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn settle(
+    pool: &Pool,
+    outcomes: &[(i64, Outcome)],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut transaction = dialect::begin(pool).await?;
+    let delivered: Vec<i64> = outcomes
+        .iter()
+        .filter(|(_, outcome)| *outcome == Outcome::Delivered)
+        .map(|(id, _)| *id)
+        .collect();
+    bulk::delivered(&mut transaction, &delivered, now).await?;
+    for (id, outcome) in outcomes {
+        match outcome {
+            Outcome::Delivered => {}
+            Outcome::Retry { at, error } => {
+                sqlx::query(
+                    "UPDATE outbox SET attempts = attempts + 1, due_at_ms = $1,
+                                       claimed_until_ms = 0, last_error = $2
+                     WHERE id = $3",
+                )
+                .bind(at.unix_ms())
+                .bind(dialect::text(error))
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            }
+            Outcome::GivenUp { error } => {
+                sqlx::query(
+                    "UPDATE outbox SET state = 'given_up', attempts = attempts + 1,
+                                       settled_at_ms = $1, last_error = $2
+                     WHERE id = $3",
+                )
+                .bind(now.unix_ms())
+                .bind(dialect::text(error))
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            }
+        }
+    }
+    transaction.commit().await?;
+    Ok(())
+}
