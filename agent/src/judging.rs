@@ -208,7 +208,7 @@ impl Judging {
         checkpoint: &crate::store::Checkpoint,
     ) -> Result<Option<Run>, JudgingError> {
         let noted = self.store.trace(event.event_id).await?.len();
-        match self.workflow.resume(checkpoint, u32::try_from(noted).unwrap_or(u32::MAX)) {
+        match Run::resumed(checkpoint, u32::try_from(noted).unwrap_or(u32::MAX)) {
             Ok(run) => {
                 tracing::info!(event_id = %event.event_id, node = run.node.as_str(), "Goes on where an earlier process stopped.");
                 metrics::counter!("pdm_agent_runs_resumed_total").increment(1);

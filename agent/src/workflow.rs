@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use pdm_expert::grounding::{self, Grounds};
-use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_shared::clock::SharedClock;
 use pdm_shared::diagnosis::ThoughtTitle;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -26,25 +26,25 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use serde_json::Value;
 
-use crate::store::{Checkpoint, TraceStep};
-
 pub mod documents;
 pub mod expert;
 pub mod node;
 pub mod state;
 pub mod tools;
 
+mod run;
 mod trace;
 
 pub use expert::{Expert, Reasoner};
 pub use node::{NextAction, Node};
+pub use run::Run;
 pub use state::State;
 
 use documents::{Documents, Kind};
 use expert::{Turn, Want};
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
-use state::{Message, STATE_SCHEMA};
+use state::Message;
 use tools::{Caller, Tools};
 
 /// A run that did not end in a judgement. The event stays unjudged and is tried again.
@@ -85,45 +85,6 @@ pub struct Workflow {
     documents: Option<Arc<dyn Documents>>,
     observer: Option<Arc<dyn Observer>>,
     clock: SharedClock,
-}
-
-/// One event on its way.
-#[derive(Debug, Clone)]
-pub struct Run {
-    /// What it knows.
-    pub state: State,
-    /// The node that comes next.
-    pub node: Node,
-    /// Steps that are not stored yet.
-    pub steps: Vec<TraceStep>,
-    number: u32,
-}
-
-impl Run {
-    /// The run stands before something with an effect outside, and has to be checkpointed.
-    fn leaves_the_fast_path(&self, workflow: &Workflow) -> bool {
-        match self.node {
-            Node::ToolExecutor => workflow.caller.is_some(),
-            Node::GenerateReport | Node::GenerateWorkOrder => {
-                workflow.documents.is_some() && documents::are_due(&self.state)
-            }
-            Node::LoadMemory | Node::Reasoning | Node::ParseDiagnosis | Node::SaveMemory => false,
-        }
-    }
-
-    /// The run as it is written down.
-    pub(crate) fn checkpoint(&self, at: Timestamp) -> Result<Checkpoint, WorkflowError> {
-        let state = serde_json::to_string(&self.state)
-            .map_err(|error| WorkflowError::Checkpoint(error.to_string()))?;
-        Ok(Checkpoint { node: self.node.as_str().to_owned(), state, at })
-    }
-
-    /// Notes a step.
-    pub(crate) fn note(&mut self, node: Node, at: Timestamp, detail: Value) {
-        self.number += 1;
-        let node = node.as_str().to_owned();
-        self.steps.push(TraceStep { number: self.number, node, at, detail });
-    }
 }
 
 impl Workflow {
@@ -167,22 +128,6 @@ impl Workflow {
     pub fn begin(&self, event: Event, memory: Memory) -> Run {
         let state = State::new(event, memory, self.clock.now());
         Run { state, node: Node::LoadMemory, steps: Vec::new(), number: 0 }
-    }
-
-    /// A run where an earlier process left it; `noted` steps of it are stored.
-    ///
-    /// # Errors
-    /// [`WorkflowError::Checkpoint`] if another version wrote it.
-    pub fn resume(&self, checkpoint: &Checkpoint, noted: u32) -> Result<Run, WorkflowError> {
-        let bad = |reason: String| WorkflowError::Checkpoint(reason);
-        let state: State =
-            serde_json::from_str(&checkpoint.state).map_err(|error| bad(error.to_string()))?;
-        if state.schema != STATE_SCHEMA {
-            return Err(bad(format!("its form is {:?}, expected {STATE_SCHEMA:?}", state.schema)));
-        }
-        let node =
-            checkpoint.node.parse().map_err(|error: node::UnknownNode| bad(error.to_string()))?;
-        Ok(Run { state, node, steps: Vec::new(), number: noted })
     }
 
     /// Goes on in memory until the run waits to be saved or leaves the fast path; tells whether it

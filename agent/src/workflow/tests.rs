@@ -10,6 +10,7 @@ use pdm_shared::clock::SystemClock;
 use pdm_shared::event::TrendDirection;
 use serde_json::{Map, json};
 
+use super::state::STATE_SCHEMA;
 use super::*;
 use crate::mcp::client::{Answer, ClientError};
 
@@ -208,7 +209,7 @@ async fn a_run_resumed_from_any_checkpoint_ends_the_same() {
         }
         let checkpoint = run.checkpoint(run.state.now).expect("written");
         let noted = u32::try_from(run.steps.len()).expect("few");
-        let mut again = workflow.resume(&checkpoint, noted).expect("read back");
+        let mut again = Run::resumed(&checkpoint, noted).expect("read back");
         while again.node != Node::SaveMemory {
             workflow.step(&mut again).await;
         }
@@ -223,7 +224,7 @@ fn a_checkpoint_of_another_version_is_not_resumed() {
     let run = workflow().begin(event(), Memory::default());
     let mut checkpoint = run.checkpoint(run.state.now).expect("written");
     checkpoint.state = checkpoint.state.replace(STATE_SCHEMA, "pdm.run/0");
-    assert!(workflow().resume(&checkpoint, 0).is_err());
+    assert!(Run::resumed(&checkpoint, 0).is_err());
     checkpoint.state = "{".to_owned();
-    assert!(workflow().resume(&checkpoint, 0).is_err());
+    assert!(Run::resumed(&checkpoint, 0).is_err());
 }

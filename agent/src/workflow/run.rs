@@ -1,0 +1,63 @@
+//! One event on its way: where it is, what it knows, what is not written down yet.
+
+use pdm_shared::clock::Timestamp;
+use serde_json::Value;
+
+use super::node::{Node, UnknownNode};
+use super::state::{STATE_SCHEMA, State};
+use super::{Workflow, WorkflowError, documents};
+use crate::store::{Checkpoint, TraceStep};
+
+/// One event on its way.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What it knows.
+    pub state: State,
+    /// The node that comes next.
+    pub node: Node,
+    /// Steps that are not stored yet.
+    pub steps: Vec<TraceStep>,
+    pub(super) number: u32,
+}
+
+impl Run {
+    /// The run stands before something with an effect outside, and has to be checkpointed.
+    pub(super) fn leaves_the_fast_path(&self, workflow: &Workflow) -> bool {
+        match self.node {
+            Node::ToolExecutor => workflow.caller.is_some(),
+            Node::GenerateReport | Node::GenerateWorkOrder => {
+                workflow.documents.is_some() && documents::are_due(&self.state)
+            }
+            Node::LoadMemory | Node::Reasoning | Node::ParseDiagnosis | Node::SaveMemory => false,
+        }
+    }
+
+    /// The run as it is written down.
+    pub(crate) fn checkpoint(&self, at: Timestamp) -> Result<Checkpoint, WorkflowError> {
+        let state = serde_json::to_string(&self.state)
+            .map_err(|error| WorkflowError::Checkpoint(error.to_string()))?;
+        Ok(Checkpoint { node: self.node.as_str().to_owned(), state, at })
+    }
+
+    /// A run where an earlier process left it; `noted` steps of it are stored.
+    ///
+    /// # Errors
+    /// [`WorkflowError::Checkpoint`] if another version wrote it.
+    pub fn resumed(checkpoint: &Checkpoint, noted: u32) -> Result<Self, WorkflowError> {
+        let bad = |reason: String| WorkflowError::Checkpoint(reason);
+        let state: State =
+            serde_json::from_str(&checkpoint.state).map_err(|error| bad(error.to_string()))?;
+        if state.schema != STATE_SCHEMA {
+            return Err(bad(format!("its form is {:?}, expected {STATE_SCHEMA:?}", state.schema)));
+        }
+        let node = checkpoint.node.parse().map_err(|error: UnknownNode| bad(error.to_string()))?;
+        Ok(Self { state, node, steps: Vec::new(), number: noted })
+    }
+
+    /// Notes a step.
+    pub(crate) fn note(&mut self, node: Node, at: Timestamp, detail: Value) {
+        self.number += 1;
+        let node = node.as_str().to_owned();
+        self.steps.push(TraceStep { number: self.number, node, at, detail });
+    }
+}
