@@ -257,11 +257,19 @@ impl Knowledge {
         let passages: Vec<Passage> =
             chunks.iter().map(|chunk| Passage { head: chunk.head(), body: chunk.body() }).collect();
         let vectors = self.embedder.embed_passages(&passages).await?;
-        let points =
-            chunks.into_iter().zip(passages).zip(vectors).map(|((chunk, passage), dense)| {
+        let embedder = self.embedder.id().to_owned();
+        // counting words is work: off the reactor
+        let made = tokio::task::spawn_blocking(move || {
+            let rows = chunks.into_iter().zip(passages).zip(vectors);
+            rows.map(|((chunk, passage), dense)| {
                 let sparse = words::passage_vector(&passage.head, &passage.body);
-                Point { chunk, dense, sparse, embedder: self.embedder.id().to_owned() }
-            });
-        Ok(points.collect())
+                Point { chunk, dense, sparse, embedder: embedder.clone() }
+            })
+            .collect()
+        });
+        made.await.map_err(|error| {
+            let place = "counting words".to_owned();
+            StoreError::Unavailable { place, reason: error.to_string() }.into()
+        })
     }
 }

@@ -6,6 +6,10 @@
 //! English forms are whole words, lower case. The order is part of the embedding's identity: append,
 //! never insert ([`crate::knowledge::embed::local`] carries the version).
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// One concept and the words for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Concept {
@@ -303,26 +307,69 @@ pub const CONCEPTS: &[Concept] = &[
 /// The concepts that `text` speaks of, by their index, with how often. `folded` is the text lower
 /// case ([`super::words::fold`]).
 pub fn concepts(folded: &str) -> Vec<(usize, u32)> {
-    let words = spaced(folded);
     let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
-    CONCEPTS
-        .iter()
-        .enumerate()
-        .filter_map(|(at, concept)| {
-            let english: usize = concept.en.iter().map(|word| occurrences(&words, word)).sum();
-            let korean: usize = concept
-                .ko
-                .iter()
-                .map(|stem| {
-                    // a two-syllable stem must stand inside a word: across two it is chance
-                    let short = stem.chars().count() <= 2;
-                    if short { folded } else { &joined }.matches(stem).count()
-                })
-                .sum();
-            let count = u32::try_from(english + korean).unwrap_or(u32::MAX);
-            (count > 0).then_some((at, count))
-        })
-        .collect()
+    let mut counts = vec![0; CONCEPTS.len()];
+    FINDERS.english.count(&spaced(folded), true, &mut counts);
+    FINDERS.short.count(folded, false, &mut counts);
+    FINDERS.long.count(&joined, false, &mut counts);
+    counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
+}
+
+/// The glossary's words, each group looked for in one pass over a text.
+struct Finders {
+    english: Finder,
+    /// Two-syllable stems must stand inside a word: across two it is chance.
+    short: Finder,
+    /// Longer stems are also found across spaces.
+    long: Finder,
+}
+
+static FINDERS: LazyLock<Finders> = LazyLock::new(|| {
+    let is_short = |stem: &&str| stem.chars().count() <= 2;
+    Finders {
+        english: Finder::of(|concept| concept.en.to_vec()),
+        short: Finder::of(|concept| concept.ko.iter().copied().filter(is_short).collect()),
+        long: Finder::of(|concept| {
+            concept.ko.iter().copied().filter(|stem| !is_short(stem)).collect()
+        }),
+    }
+});
+
+/// Words and whose they are.
+struct Finder {
+    automaton: AhoCorasick,
+    concepts: Vec<usize>,
+}
+
+impl Finder {
+    fn of(words: impl Fn(&Concept) -> Vec<&'static str>) -> Self {
+        let (concepts, words): (Vec<usize>, Vec<&str>) = CONCEPTS
+            .iter()
+            .enumerate()
+            .flat_map(|(at, concept)| words(concept).into_iter().map(move |word| (at, word)))
+            .unzip();
+        let automaton = AhoCorasick::new(words).expect("a few hundred short words fit");
+        Self { automaton, concepts }
+    }
+
+    /// Adds how often each concept's words stand in `text`, or stand there between spaces. A word
+    /// does not overlap itself.
+    fn count(&self, text: &str, between_spaces: bool, counts: &mut [u32]) {
+        let bytes = text.as_bytes();
+        let is_space = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b' ');
+        let mut ends = vec![0; self.concepts.len()];
+        for found in self.automaton.find_overlapping_iter(text) {
+            let word = found.pattern().as_usize();
+            if found.start() < ends[word] {
+                continue;
+            }
+            ends[word] = found.end();
+            let stands = is_space(found.start().checked_sub(1)) && is_space(Some(found.end()));
+            if stands || !between_spaces {
+                counts[self.concepts[word]] += 1;
+            }
+        }
+    }
 }
 
 /// Words between single spaces, with one at either end. Hyphens and `_` inside words stay; Hangul
@@ -343,16 +390,6 @@ fn spaced(folded: &str) -> String {
     out
 }
 
-fn occurrences(spaced: &str, word: &str) -> usize {
-    spaced
-        .match_indices(word)
-        .filter(|(at, _)| {
-            let bytes = spaced.as_bytes();
-            bytes[at - 1] == b' ' && matches!(bytes[at + word.len()], b' ')
-        })
-        .count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,6 +403,59 @@ mod tests {
     fn korean_english_and_frequency_name_one_concept() {
         for text in ["외륜이 깨졌다", "the Outer Race", "BPFO가 보인다"] {
             assert!(names(text).contains(&"outer_race"), "{text}: {:?}", names(text));
+        }
+    }
+
+    /// The definition, word by word.
+    fn defined(folded: &str) -> Vec<(usize, u32)> {
+        let words = spaced(folded);
+        let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
+        let count = |concept: &Concept| -> usize {
+            let english: usize = concept.en.iter().map(|word| occurrences(&words, word)).sum();
+            let korean = |stem: &&str| {
+                let short = stem.chars().count() <= 2;
+                if short { folded } else { &joined }.matches(stem).count()
+            };
+            english + concept.ko.iter().map(korean).sum::<usize>()
+        };
+        let all = CONCEPTS.iter().map(|concept| count(concept) as u32).enumerate();
+        all.filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn occurrences(spaced: &str, word: &str) -> usize {
+        spaced
+            .match_indices(word)
+            .filter(|(at, _)| {
+                let bytes = spaced.as_bytes();
+                bytes[at - 1] == b' ' && matches!(bytes[at + word.len()], b' ')
+            })
+            .count()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn one_pass_finds_what_the_definition_finds(
+            parts in proptest::collection::vec((0usize..1000, 0usize..4), 0..30),
+        ) {
+            let words: Vec<&str> =
+                CONCEPTS.iter().flat_map(|concept| concept.en.iter().chain(concept.ko)).copied().collect();
+            let between = [" ", "", "이 ", "x"];
+            let text: String = parts
+                .iter()
+                .flat_map(|(word, gap)| [words[word % words.len()], between[*gap]])
+                .collect();
+            let folded = crate::knowledge::words::fold(&text);
+            proptest::prop_assert_eq!(concepts(&folded), defined(&folded), "{}", folded);
+        }
+    }
+
+    #[test]
+    fn the_shipped_documents_speak_of_what_the_definition_finds() {
+        for document in crate::knowledge::shipped::documents().expect("documents") {
+            for chunk in crate::knowledge::chunk::cut(&document) {
+                let folded = crate::knowledge::words::fold(&chunk.body());
+                assert_eq!(concepts(&folded), defined(&folded), "{}", chunk.id);
+            }
         }
     }
 

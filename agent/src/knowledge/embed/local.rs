@@ -77,7 +77,15 @@ impl Embedder for LocalEmbedder {
     }
 
     async fn embed_passages(&self, passages: &[Passage]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(passages.iter().map(|passage| Self::vector(&passage.head, &passage.body)).collect())
+        let passages = passages.to_vec();
+        let vectors = move || {
+            passages.iter().map(|passage| Self::vector(&passage.head, &passage.body)).collect()
+        };
+        // work: off the reactor
+        tokio::task::spawn_blocking(vectors).await.map_err(|error| EmbedError::Unavailable {
+            url: "local".to_owned(),
+            reason: error.to_string(),
+        })
     }
 
     async fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
