@@ -123,3 +123,35 @@ async fn an_independent_client_lists_calls_and_hears_over_http() {
     until("the MCP server", 20, open);
     claims(&seen(&python, &["http", &tools, &format!("http://{address}/mcp")]));
 }
+
+/// R-TOOL-4, R-TOOL-8: the service itself; a broken tool changes nothing but a log line.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_running_service_is_used_by_an_independent_client_and_logs_a_broken_tool() {
+    let name = "the_running_service_is_used_by_an_independent_client_and_logs_a_broken_tool";
+    let Some(python) = python(name) else { return };
+    let plant = plant().await;
+    let (tools, config) = paths(&plant);
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut text = std::fs::read_to_string(&config).expect("settings");
+    text =
+        format!("{text}[http]\nlisten = \"{address}\"\n[broker]\naddresses = [\"127.0.0.1:1\"]\n");
+    std::fs::write(&config, text).expect("settings");
+    let log = plant.path().join("log");
+    let _service = Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(["run", "--config", &config])
+            .stderr(std::fs::File::create(&log).expect("a log")),
+    );
+    until("the service", 20, || std::net::TcpStream::connect(&address).ok());
+    let broken = Path::new(&tools).join("broken.yaml");
+    std::fs::write(&broken, "name: broken\nversion: \"1\"\nlayer: nowhere\n").expect("written");
+    let told = until("the log line", 20, || {
+        let log = std::fs::read_to_string(&log).unwrap_or_default();
+        log.lines().find(|line| line.contains("Tool refused")).map(str::to_owned)
+    });
+    assert!(told.contains("broken.yaml:"), "{told}");
+    let seen = seen(&python, &["http", &tools, &format!("http://{address}/mcp")]);
+    claims(&seen);
+    let after = seen["after"].as_array().expect("names");
+    assert!(!after.contains(&json!("broken")), "{after:?}");
+}

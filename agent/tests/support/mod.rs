@@ -119,10 +119,16 @@ impl Client {
     }
 
     /// Publishes and waits until the broker has it all.
-    pub async fn publish(&mut self, messages: impl IntoIterator<Item = (String, String)>) {
+    pub async fn publish(
+        &mut self,
+        messages: impl IntoIterator<Item = (String, impl Into<Vec<u8>>)>,
+    ) {
         let mut count = 0;
         for (topic, payload) in messages {
-            self.client.publish(topic, QoS::AtLeastOnce, false, payload).await.expect("queue");
+            self.client
+                .publish(topic, QoS::AtLeastOnce, false, payload.into())
+                .await
+                .expect("queue");
             count += 1;
         }
         for _ in 0..count {

@@ -10,6 +10,7 @@ mod disk;
 mod kills;
 mod live;
 mod refusals;
+mod secrets;
 mod service;
 mod stage;
 mod tls;
