@@ -3,7 +3,8 @@
 //! A file that needs "now" takes a [`Clock`]; only [`SystemClock`] asks the machine.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use schemars::JsonSchema;
@@ -107,9 +108,133 @@ impl Clock for SystemClock {
     }
 }
 
+/// A clock that never goes back: where the inner one is set back, it goes on from the last instant.
+///
+/// For what is due: a pause that was reckoned before the clock was set back ends when it should.
+#[derive(Debug)]
+pub struct SteadyClock {
+    inner: SharedClock,
+    latest: Mutex<(Timestamp, Instant)>,
+}
+
+impl SteadyClock {
+    /// Beginning with what `inner` tells now.
+    pub fn new(inner: SharedClock) -> Self {
+        let latest = Mutex::new((inner.now(), Instant::now()));
+        Self { inner, latest }
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Timestamp {
+        let told = self.inner.now();
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = Instant::now();
+        if told >= latest.0 {
+            *latest = (told, at);
+            return told;
+        }
+        latest.0.plus_seconds(at.duration_since(latest.1).as_secs_f64())
+    }
+}
+
+/// When the wall clock may be trusted to say that something is too old.
+///
+/// A gateway without a battery begins in 1970, a clock is set wrong and put right again: by such an
+/// instant nothing may be given up. After the start, and after every jump against the monotonic
+/// clock, ages are not judged for a while, in which the clock can be set and what is old can leave.
+#[derive(Debug)]
+pub struct Patience {
+    clock: SharedClock,
+    settle: Duration,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    wall: Timestamp,
+    at: Instant,
+    trusted_from: Instant,
+}
+
+/// A step of the wall clock against the monotonic one that counts as a jump, s. Chosen: above what
+/// a time service slews away, below what matters to an age of hours.
+const JUMP_S: f64 = 60.0;
+
+impl Patience {
+    /// How long ages are not judged after the start and after a jump. Chosen: time enough to set the
+    /// clock and to deliver a backlog.
+    pub const SETTLE: Duration = Duration::from_hours(1);
+
+    /// Patience with `clock`, which has to be steady for `settle`.
+    pub fn new(clock: SharedClock, settle: Duration) -> Self {
+        let at = Instant::now();
+        let seen = Seen { wall: clock.now(), at, trusted_from: at + settle };
+        Self { clock, settle, seen: Mutex::new(seen) }
+    }
+
+    /// The present instant, if an age may be judged by it.
+    pub fn now(&self) -> Option<Timestamp> {
+        let wall = self.clock.now();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = Instant::now();
+        let passed_s = at.duration_since(seen.at).as_secs_f64();
+        if (wall.seconds_since(seen.wall) - passed_s).abs() > JUMP_S {
+            seen.trusted_from = at + self.settle;
+        }
+        (seen.wall, seen.at) = (wall, at);
+        (at >= seen.trusted_from).then_some(wall)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    #[derive(Debug, Default)]
+    struct SetClock(AtomicI64);
+
+    impl SetClock {
+        fn set(&self, unix_s: i64) {
+            self.0.store(unix_s * 1000, Ordering::Relaxed);
+        }
+    }
+
+    impl Clock for SetClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
+        }
+    }
+
+    #[test]
+    fn a_steady_clock_follows_forward_and_never_goes_back() {
+        let set = Arc::new(SetClock::default());
+        let steady = SteadyClock::new(set.clone());
+        set.set(5000);
+        assert_eq!(steady.now().unix_ms(), 5_000_000);
+        set.set(1000);
+        assert!((5_000_000..5_060_000).contains(&steady.now().unix_ms()), "{}", steady.now());
+        set.set(6000);
+        assert_eq!(steady.now().unix_ms(), 6_000_000);
+    }
+
+    #[test]
+    fn no_age_is_judged_after_the_start_or_a_jump_until_the_clock_has_settled() {
+        let set = Arc::new(SetClock::default());
+        let long = Patience::new(set.clone(), Duration::from_hours(1));
+        assert_eq!(long.now(), None, "just begun");
+        let short = Patience::new(set.clone(), Duration::ZERO);
+        assert!(short.now().is_some(), "settled at once");
+        let jumping = Patience {
+            settle: Duration::from_hours(1),
+            ..Patience::new(set.clone(), Duration::ZERO)
+        };
+        assert!(jumping.now().is_some());
+        set.set(56 * 366 * 86_400);
+        assert_eq!(jumping.now(), None, "1970 was wrong, or this is");
+        assert_eq!(jumping.now(), None, "and it takes a while to know");
+    }
 
     #[test]
     fn a_timestamp_is_written_in_utc_with_milliseconds() {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pdm_shared::clock::SharedClock;
+use pdm_shared::clock::{Patience, SharedClock};
 use pdm_shared::delivery::Receipt;
 use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::topic::{GatewayTopic, Prefix, Topic};
@@ -57,6 +57,8 @@ pub(crate) struct Receipts {
     pub(crate) publisher: Publisher,
     pub(crate) after: Duration,
     pub(crate) gap_lost_after: Duration,
+    /// Whether the clock may be trusted to say that a gap is old.
+    pub(crate) patience: Patience,
 }
 
 impl Receipts {
@@ -94,7 +96,8 @@ impl Receipts {
     }
 
     async fn lose_gaps(&self) {
-        let before = self.clock.now().plus_seconds(-self.gap_lost_after.as_secs_f64());
+        let Some(now) = self.patience.now() else { return };
+        let before = now.plus_seconds(-self.gap_lost_after.as_secs_f64());
         match self.store.lose_gaps(before).await {
             Ok(0) => {}
             Ok(lost) => {

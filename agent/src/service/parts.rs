@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::SharedClock;
+use pdm_shared::clock::{Patience, SharedClock, SteadyClock};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -84,13 +84,14 @@ impl Parts {
         publisher: Publisher,
     ) -> Arc<Vec<Arc<Notify>>> {
         let give_up_after = Duration::from_secs_f64(self.settings.notify.give_up_after_h * 3600.0);
+        let clock: SharedClock = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         let mut bells = Vec::new();
         let mut lane = || {
             let written = Arc::new(Notify::new());
             bells.push(Arc::clone(&written));
             Lane {
                 store: Arc::clone(&self.store),
-                clock: Arc::clone(&self.clock),
+                clock: Arc::clone(&clock),
                 reporter: self.reporter.clone(),
                 written,
                 give_up_after,
@@ -151,6 +152,9 @@ impl Parts {
             owed: Arc::clone(&owed),
             receipt_after_events: self.settings.intake.receipt_after_events,
         };
+        let gap_lost_after =
+            Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);
+        let settle = Patience::SETTLE.min(gap_lost_after);
         let receipts = Receipts {
             owed,
             store: Arc::clone(&self.store),
@@ -158,7 +162,8 @@ impl Parts {
             prefix: self.settings.broker.prefix.clone(),
             publisher,
             after: Duration::from_secs_f64(self.settings.intake.receipt_after_s),
-            gap_lost_after: Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0),
+            gap_lost_after,
+            patience: Patience::new(Arc::clone(&self.clock), settle),
         };
         let (stop, drained) = (self.stop.intake.clone(), self.stop.drained.clone());
         self.spawn("receiver", receiver.run(queue, stop, drained));

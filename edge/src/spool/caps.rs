@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pdm_shared::clock::Patience;
 use sqlx::{Sqlite, Transaction};
 
 use crate::event_log;
@@ -24,6 +25,8 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Age of a row.
     pub max_age: Duration,
+    /// How long the clock must have been steady before an age is judged by it.
+    pub settle: Duration,
     /// What goes first.
     pub policy: Policy,
 }
@@ -32,7 +35,12 @@ impl Default for Limits {
     /// 1 GiB and 30 days. Chosen: about 400,000 events, or a window a minute from each of nine
     /// measuring points for a month.
     fn default() -> Self {
-        Self { max_bytes: 1 << 30, max_age: Duration::from_hours(30 * 24), policy: Policy::Oldest }
+        Self {
+            max_bytes: 1 << 30,
+            max_age: Duration::from_hours(30 * 24),
+            settle: Patience::SETTLE,
+            policy: Policy::Oldest,
+        }
     }
 }
 
@@ -48,18 +56,20 @@ pub(super) enum Refused {
 /// Most rows deleted by one statement.
 const STEP: i64 = 256;
 
-/// Makes room for `incoming` bytes and lets go what is too old.
+/// Makes room for `incoming` bytes and lets go what is too old, if `now_ms` can be trusted to say so.
 pub(super) async fn make_room(
     tx: &mut Transaction<'_, Sqlite>,
     limits: &Limits,
-    now_ms: i64,
+    now_ms: Option<i64>,
     incoming: u64,
 ) -> Result<Refused, sqlx::Error> {
-    let age_ms = i64::try_from(limits.max_age.as_millis()).unwrap_or(i64::MAX);
-    let oldest_ms = now_ms.saturating_sub(age_ms);
-    let aged_unconfirmed = expire(tx, oldest_ms, true).await?;
-    let aged_waiting = expire(tx, oldest_ms, false).await?;
-    note(tx, aged_unconfirmed, aged_waiting, "age").await?;
+    if let Some(now_ms) = now_ms {
+        let age_ms = i64::try_from(limits.max_age.as_millis()).unwrap_or(i64::MAX);
+        let oldest_ms = now_ms.saturating_sub(age_ms);
+        let aged_unconfirmed = expire(tx, oldest_ms, true).await?;
+        let aged_waiting = expire(tx, oldest_ms, false).await?;
+        note(tx, aged_unconfirmed, aged_waiting, "age").await?;
+    }
 
     let mut unconfirmed = 0;
     let mut dropped = 0;

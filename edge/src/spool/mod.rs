@@ -27,7 +27,7 @@
 //!
 //! **Caps.** Over the cap in bytes or age, acknowledged rows go first, oldest first (counted as
 //! `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses the
-//! new ones before they get a number. Every loss is counted in the file, logged and in the metrics.
+//! new ones before they get a number. No age is judged before the clock has been steady for an hour. Every loss is counted in the file, logged and in the metrics.
 //!
 //! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
 //! out twice, also after the file was damaged or deleted. A payload on disk never changes; the two
@@ -39,7 +39,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use pdm_shared::clock::SharedClock;
+use pdm_shared::clock::{Patience, SharedClock};
 use pdm_shared::id::GatewayId;
 use tokio::sync::watch;
 
@@ -106,6 +106,7 @@ struct Inner {
     settings: SpoolSettings,
     gateway: GatewayId,
     clock: SharedClock,
+    patience: Patience,
     files: RwLock<Files>,
     repairing: tokio::sync::Mutex<()>,
     ledger: tokio::sync::Mutex<ledger::Ledger>,
@@ -139,7 +140,9 @@ impl Spool {
         };
         let tally = files.tally().await?;
         ledger.reserve(tally.last_sequence + 1)?;
+        let patience = Patience::new(Arc::clone(&clock), settings.limits.settle);
         let inner = Inner {
+            patience,
             settings,
             gateway,
             clock,

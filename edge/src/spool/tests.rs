@@ -221,7 +221,8 @@ async fn rows_past_their_age_go_and_are_counted() {
     let folder = tempfile::tempdir().expect("folder");
     let clock = Arc::new(TestClock::default());
     clock.set(1_000_000);
-    let limits = Limits { max_age: Duration::from_secs(10), ..Limits::default() };
+    let (max_age, settle) = (Duration::from_secs(10), Duration::ZERO);
+    let limits = Limits { max_age, settle, ..Limits::default() };
     let spool = open_at(SpoolSettings { limits, ..settings(folder.path()) }, clock.clone()).await;
     spool.commit(&mut batch(3)).await.expect("commits");
     spool.acknowledge(&[2]).await.expect("acknowledges");
@@ -230,6 +231,19 @@ async fn rows_past_their_age_go_and_are_counted() {
     assert_eq!(sequences(&spool).await, [4]);
     let tally = spool.tally().await.expect("reads");
     assert_eq!((tally.dropped, tally.unconfirmed), (2, 1));
+}
+
+/// R-EDGE-10: a gateway without a battery for its clock begins in 1970 and is set right later.
+#[tokio::test]
+async fn a_clock_that_jumps_makes_no_event_too_old() {
+    let folder = tempfile::tempdir().expect("folder");
+    let clock = Arc::new(TestClock::default());
+    let spool = open_at(settings(folder.path()), clock.clone()).await;
+    spool.commit(&mut batch(3)).await.expect("commits");
+    clock.set(1_795_000_000_000);
+    spool.commit(&mut batch(1)).await.expect("commits");
+    assert_eq!(sequences(&spool).await, [1, 2, 3, 4]);
+    assert_eq!(spool.tally().await.expect("reads").dropped, 0);
 }
 
 #[tokio::test]
