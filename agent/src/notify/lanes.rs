@@ -150,7 +150,7 @@ impl Lane {
                 Err(error) => tracing::error!(%error, id = row.id, "a row that is no notification"),
             }
         }
-        let outcome = match channel.send(first.key, &notifications).await {
+        let outcome = match channel.send(key_of(rows), &notifications).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.failed(channel.lane(), first, error),
         };
@@ -159,11 +159,12 @@ impl Lane {
 
     fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> Outcome {
         let now = self.clock.now();
-        let age_s = now.seconds_since(row.created_at);
+        // by the pauses that were made and not by the wall clock: it may have jumped
+        let tried_s: f64 = (0..row.attempts).map(nominal_pause_s).sum();
         metrics::counter!("pdm_agent_notify_failures_total", "lane" => lane.to_owned())
             .increment(1);
         match error {
-            SendError::Later(error) if age_s < self.give_up_after.as_secs_f64() => {
+            SendError::Later(error) if tried_s < self.give_up_after.as_secs_f64() => {
                 let pause_s = pause_s(row.attempts);
                 tracing::warn!(lane, %error, attempts = row.attempts + 1, pause_s, "not delivered, trying on");
                 Outcome::Retry { at: now.plus_seconds(pause_s), error }
@@ -177,10 +178,18 @@ impl Lane {
         }
     }
 
+    /// Notes what became of rows, as long as it takes: what is not noted is sent again when its
+    /// claim ends, rather twice than never.
     pub(super) async fn settle(&self, outcomes: &[(i64, Outcome)]) {
-        // a row that is not settled is sent again when its claim ends: rather twice than never
-        if let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
+        while let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
             tracing::error!(%error, "cannot note what was sent");
+            if self.stop.is_cancelled() {
+                return;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.stop.cancelled() => {}
+            }
         }
         let delivered =
             outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Delivered).count() as u64;
@@ -197,12 +206,30 @@ impl Lane {
 
 /// Doubling pauses with ±20 % jitter.
 pub(super) fn pause_s(attempts: u32) -> f64 {
-    let doubled = PAUSE_S.0 * 2_f64.powi(i32::try_from(attempts.min(20)).unwrap_or(20));
-    doubled.min(PAUSE_S.1) * rand::rng().random_range(0.8..1.2)
+    nominal_pause_s(attempts) * rand::rng().random_range(0.8..1.2)
 }
 
-/// Rows of one group and with the same number of tries leave together. So a retry carries what the
-/// first try carried, under the same key.
+/// The pause after so many tries, without jitter.
+fn nominal_pause_s(attempts: u32) -> f64 {
+    let doubled = PAUSE_S.0 * 2_f64.powi(i32::try_from(attempts.min(20)).unwrap_or(20));
+    doubled.min(PAUSE_S.1)
+}
+
+/// The idempotency key of what leaves together: that of a single row, else one made of all of them.
+/// So one key never stands for two different contents, of which a receiver would drop the second.
+fn key_of(rows: &[Claimed]) -> Uuid {
+    match rows {
+        [one] => one.key,
+        many => {
+            let mixed = many.iter().fold(0, |mixed, row| mixed ^ row.key.as_u128());
+            uuid::Builder::from_custom_bytes(mixed.to_be_bytes()).into_uuid()
+        }
+    }
+}
+
+/// Rows of one group and with the same number of tries leave together. A group's name holds the
+/// instant at which it leaves ([`super::policy`]), so a retry carries what the first try carried,
+/// also after a crash in between.
 fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
     let mut groups: Vec<Vec<Claimed>> = Vec::new();
     for row in rows {
@@ -250,6 +277,19 @@ mod tests {
         let ids: Vec<Vec<i64>> =
             groups(rows).iter().map(|group| group.iter().map(|row| row.id).collect()).collect();
         assert_eq!(ids, [vec![1, 2], vec![3], vec![4]]);
+    }
+
+    /// R-AGENT-10: a receiver that knows the key would drop what it does not know yet.
+    #[test]
+    fn a_key_stands_for_one_content_only() {
+        let row = |n: u128| Claimed { key: Uuid::from_u128(n), ..row(1, "a", 0) };
+        let (one, two, three) = (row(0x1111), row(0x2222), row(0x4444));
+        assert_eq!(key_of(std::slice::from_ref(&one)), one.key);
+        let pair = key_of(&[one.clone(), two.clone()]);
+        assert_eq!(pair, key_of(&[two.clone(), one.clone()]), "the same again in another order");
+        for other in [key_of(&[one.clone(), two.clone(), three]), one.key, two.key] {
+            assert_ne!(pair, other);
+        }
     }
 
     #[test]

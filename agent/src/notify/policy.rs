@@ -193,9 +193,12 @@ impl Policy {
         now: Timestamp,
     ) -> Vec<Outgoing> {
         let Ok(payload) = serde_json::to_string(notification) else { return Vec::new() };
-        let group = format!("{}/{}", subject.key.site, subject.key.equipment);
         let wait_s =
             if subject.risk == RiskLevel::Critical { 0.0 } else { self.settings.group_wait_s };
+        let due_at = end_of_interval(now, wait_s);
+        // who leaves together is settled here, whatever fails or crashes until it has left
+        let (site, machine) = (&subject.key.site, &subject.key.equipment);
+        let group = format!("{site}/{machine}@{}", due_at.unix_ms());
         let row = |lane: String| Outgoing {
             key: new_id(now),
             lane,
@@ -204,7 +207,7 @@ impl Policy {
             notification_id: Some(notification.notification_id),
             group: Some(group.clone()),
             payload: payload.clone(),
-            due_at: now.plus_seconds(wait_s),
+            due_at,
         };
         let mut rows = Vec::new();
         if self.settings.mqtt {
@@ -244,6 +247,17 @@ fn topic_of(key: &BearingKey, what: BearingTopic) -> Topic {
     }
 }
 
+/// The end of the interval of `length_s` that `now` lies in, counted from 1970: the same instant for
+/// all that happens in it.
+fn end_of_interval(now: Timestamp, length_s: f64) -> Timestamp {
+    let length_ms = (length_s * 1000.0).round() as i64;
+    if length_ms <= 0 {
+        return now;
+    }
+    let left_ms = length_ms - now.unix_ms().rem_euclid(length_ms);
+    now.plus_seconds(left_ms as f64 / 1000.0)
+}
+
 fn new_id(now: Timestamp) -> Uuid {
     EventId::at(now.unix_ms()).0
 }
@@ -275,5 +289,21 @@ fn notification(subject: &Subject<'_>, now: Timestamp) -> Notification {
         title: subject.title.clone(),
         body: subject.body.clone(),
         created_at: now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_in_one_interval_leaves_at_its_end() {
+        let at = |ms| Timestamp::from_unix_ms(ms).expect("in range");
+        for ms in [10_000, 10_001, 14_999] {
+            assert_eq!(end_of_interval(at(ms), 5.0), at(15_000));
+        }
+        assert_eq!(end_of_interval(at(15_000), 5.0), at(20_000));
+        assert_eq!(end_of_interval(at(-1), 5.0), at(0));
+        assert_eq!(end_of_interval(at(12_345), 0.0), at(12_345), "no wait");
     }
 }

@@ -23,7 +23,7 @@ pub struct NotifySettings {
     pub repeat_after_h: f64,
     /// Most repeats of one alarm.
     pub repeat_limit: u32,
-    /// Seconds that notifications of one machine wait to go out together; Critical never waits.
+    /// Seconds that notifications of one machine wait at most to go out together; Critical never waits.
     pub group_wait_s: f64,
     /// Hours after which an undeliverable notification is given up (kept, counted, shown).
     pub give_up_after_h: f64,
