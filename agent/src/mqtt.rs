@@ -6,7 +6,7 @@
 //! flight is resent behind the caller's back: the broker redelivers, the outbox sends again.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pdm_shared::broker::TlsError;
 use rand::RngExt as _;
@@ -35,6 +35,12 @@ pub enum BrokerError {
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// Longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A connection that stood this long was a good one: the next pause is the first again. Chosen.
+const STEADY: Duration = Duration::from_secs(10);
+/// Longest pause where connections come about and do not last: a broker that is restarted is back
+/// soon, one that closes the connection at every message it does not allow is not stormed. Chosen.
+const LONGEST_UNSTEADY: Duration = Duration::from_secs(4);
 
 /// Options of one connection. Secrets and certificates are read anew for each, so that what was
 /// renewed is used without a restart; `attempt` goes through the addresses in turn.
@@ -79,21 +85,21 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 pub(crate) struct Pauses {
     next: Duration,
     last_error: Option<String>,
-    /// The last connection stood before it was lost.
-    stood: bool,
+    /// Since when the connection stands that is lost next.
+    stands_since: Option<Instant>,
     attempt: usize,
 }
 
 impl Default for Pauses {
     fn default() -> Self {
-        Self { next: FIRST_PAUSE, last_error: None, stood: false, attempt: 0 }
+        Self { next: FIRST_PAUSE, last_error: None, stands_since: None, attempt: 0 }
     }
 }
 
 impl Pauses {
-    /// The connection stands: start from the first pause.
-    pub(crate) fn reset(&mut self) {
-        *self = Self { stood: true, attempt: self.attempt, ..Self::default() };
+    /// The connection stands.
+    pub(crate) fn stands(&mut self) {
+        self.stands_since = Some(Instant::now());
     }
 
     /// Which attempt the next one is; it stays the same after a connection that stood, so that the
@@ -104,10 +110,17 @@ impl Pauses {
 
     /// The connection failed: logs the reason once, gives the pause.
     pub(crate) fn after(&mut self, side: &'static str, error: &str) -> Duration {
-        if !self.stood {
-            self.attempt += 1;
-        }
-        self.stood = false;
+        let longest = match self.stands_since.take().map(|since| since.elapsed()) {
+            Some(stood) if stood >= STEADY => {
+                *self = Self { attempt: self.attempt, ..Self::default() };
+                LONGEST_PAUSE
+            }
+            Some(_) => LONGEST_UNSTEADY,
+            None => {
+                self.attempt += 1;
+                LONGEST_PAUSE
+            }
+        };
         if self.last_error.as_deref() == Some(error) {
             tracing::debug!(side, error, "the broker is still away");
         } else {
@@ -115,9 +128,9 @@ impl Pauses {
             self.last_error = Some(error.to_owned());
         }
         metrics::counter!("pdm_agent_broker_errors_total", "side" => side).increment(1);
-        let pause = self.next.mul_f64(rand::rng().random_range(0.8..1.2));
-        self.next = (self.next * 2).min(LONGEST_PAUSE);
-        pause
+        let pause = self.next.min(longest);
+        self.next = (pause * 2).min(LONGEST_PAUSE);
+        pause.mul_f64(rand::rng().random_range(0.8..1.2))
     }
 }
 
@@ -126,11 +139,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pauses_double_and_stay_short_where_connections_come_about() {
+        let mut pauses = Pauses::default();
+        let about = |pause: Duration, s: f64| {
+            let got = pause.as_secs_f64();
+            assert!((0.79 * s..=1.21 * s).contains(&got), "{got} s, about {s} s");
+        };
+        for s in [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0] {
+            about(pauses.after("intake", "away"), s);
+        }
+        for _ in 0..3 {
+            pauses.stands();
+            about(pauses.after("intake", "closed"), 4.0);
+        }
+    }
+
+    #[test]
     fn the_broker_that_stood_last_is_asked_first_and_then_the_others_in_turn() {
         let mut pauses = Pauses::default();
         pauses.after("test", "away");
         assert_eq!(pauses.attempt(), 1, "the second address");
-        pauses.reset();
+        pauses.stands();
         pauses.after("test", "lost");
         assert_eq!(pauses.attempt(), 1, "the same again");
         pauses.after("test", "away");

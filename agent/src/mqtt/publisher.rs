@@ -165,7 +165,7 @@ impl Connection {
             tokio::select! {
                 event = events.poll() => match event.map_err(|error| error.to_string())? {
                     Event::Incoming(Packet::ConnAck(_)) => {
-                        pauses.reset();
+                        pauses.stands();
                         stands = true;
                         tracing::info!("connected for publishing");
                         self.connected.send_modify(|count| *count += 1);

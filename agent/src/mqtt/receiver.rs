@@ -123,7 +123,7 @@ impl Receiver {
                     if let Some(code) = refused(&ack.return_codes) {
                         return Err(format!("the broker refuses a subscription: {code}"));
                     }
-                    pauses.reset();
+                    pauses.stands();
                     self.reporter.update(|progress| progress.subscribed = true);
                 }
                 Event::Incoming(Packet::Publish(publish)) => {

@@ -84,6 +84,11 @@ impl Child {
         self.signal("-CONT");
     }
 
+    /// Tells it to read its configuration again (SIGHUP).
+    pub fn hang_up(&self) {
+        self.signal("-HUP");
+    }
+
     fn signal(&self, signal: &str) {
         // one that is gone already needs no signal
         let _gone = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
