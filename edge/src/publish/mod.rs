@@ -32,6 +32,7 @@ use crate::pipeline::Progress;
 use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
 
+mod asked;
 mod backoff;
 mod documents;
 mod in_flight;

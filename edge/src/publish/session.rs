@@ -8,6 +8,7 @@ use pdm_shared::topic::GatewayTopic;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::asked::Asked;
 use super::in_flight::InFlight;
 use super::lanes::Lanes;
 use super::link::{Down, Happening, Link, Options, Will};
@@ -77,6 +78,7 @@ pub(super) struct Session<'a> {
     declined: u32,
     pause_until: Option<Instant>,
     tail: Tail,
+    asked: Asked,
 }
 
 /// When the end of the sequence is sent again.
@@ -108,6 +110,7 @@ impl<'a> Session<'a> {
             declined: 0,
             pause_until: None,
             tail: Tail { stored_through: 0, due: now + TAIL_AT_FIRST, wait: TAIL_WAIT },
+            asked: Asked::new(now),
         }
     }
 

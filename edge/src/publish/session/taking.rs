@@ -75,6 +75,8 @@ impl Session<'_> {
         };
         // what the broker has taken must be written first: only acknowledged rows can be let go
         self.write_taken().await?;
+        let last = self.publisher.spool.watch().borrow().last_sequence;
+        let receipt = self.asked.filter(&receipt, last, Instant::now());
         match self.publisher.spool.apply(&receipt).await {
             Ok(covered) => {
                 if let Some(first) = covered.first_called_back {

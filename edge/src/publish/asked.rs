@@ -1,0 +1,115 @@
+//! What receipts asked for and was sent again: not to be sent a third time while it is on its way.
+//!
+//! A broker that keeps a long queue delivers what is sent again after everything that waits already,
+//! and meanwhile every receipt asks for it anew. Sent at every asking, the queue would grow faster
+//! than an agent can empty it. So a number is sent again once, and once more only after a wait
+//! without progress, which doubles. No I/O here; a new connection begins anew.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use pdm_shared::delivery::Receipt;
+use tokio::time::Instant;
+
+/// How long what was sent again may be on its way, at first and at most.
+const WAIT: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
+
+/// Most numbers taken up from one receipt; the next one lists what is left.
+const AT_ONCE: usize = 10_000;
+
+/// Most numbers remembered. Beyond, nothing more is taken up until the wait is over.
+const REMEMBERED: usize = 50_000;
+
+/// Numbers that are on their way a second time.
+#[derive(Debug)]
+pub(super) struct Asked {
+    numbers: BTreeSet<u64>,
+    stored_through: u64,
+    again_at: Instant,
+    wait: Duration,
+}
+
+impl Asked {
+    pub(super) fn new(now: Instant) -> Self {
+        let wait = WAIT.0;
+        Self { numbers: BTreeSet::new(), stored_through: 0, again_at: now + wait, wait }
+    }
+
+    /// The receipt with those of its missing numbers only, up to `last`, that are to be sent again
+    /// now; they are remembered.
+    pub(super) fn filter(&mut self, receipt: &Receipt, last: u64, now: Instant) -> Receipt {
+        if receipt.stored_through > self.stored_through {
+            self.stored_through = receipt.stored_through;
+            self.numbers = self.numbers.split_off(&(receipt.stored_through + 1));
+            (self.wait, self.again_at) = (WAIT.0, now + WAIT.0);
+        } else if now >= self.again_at {
+            self.numbers.clear();
+            self.wait = self.wait.saturating_mul(2).min(WAIT.1);
+            self.again_at = now + self.wait;
+        }
+        let room = REMEMBERED.saturating_sub(self.numbers.len()).min(AT_ONCE);
+        let missing: Vec<u64> = receipt
+            .missing
+            .iter()
+            .flat_map(|&[first, to]| first.max(1)..=to.min(last))
+            .filter(|number| !self.numbers.contains(number))
+            .take(room)
+            .collect();
+        self.numbers.extend(&missing);
+        let missing = missing.into_iter().map(|number| [number, number]).collect();
+        Receipt { missing, ..receipt.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::clock::Timestamp;
+
+    use super::*;
+
+    fn receipt(stored_through: u64, missing: &[[u64; 2]]) -> Receipt {
+        Receipt {
+            schema: "pdm.receipt/1".to_owned(),
+            gateway_id: "gw".parse().expect("name"),
+            stored_through,
+            missing: missing.to_vec(),
+            at: Timestamp::from_unix_ms(0).expect("epoch"),
+        }
+    }
+
+    #[test]
+    fn what_is_on_its_way_again_is_not_sent_at_every_receipt() {
+        let now = Instant::now();
+        let mut asked = Asked::new(now);
+        let mut at = |s: u64, missing: &[[u64; 2]]| {
+            asked.filter(&receipt(4, missing), 100, now + Duration::from_secs(s)).missing
+        };
+        assert_eq!(at(0, &[[5, 7]]), [[5, 5], [6, 6], [7, 7]]);
+        assert!(at(1, &[[5, 7]]).is_empty(), "on its way");
+        assert_eq!(at(2, &[[6, 7], [9, 9]]), [[9, 9]], "a new gap is sent at once");
+        assert_eq!(at(11, &[[6, 7]]).len(), 2, "no progress for too long");
+        assert!(at(29, &[[6, 7]]).is_empty(), "the wait has doubled");
+        assert_eq!(at(32, &[[6, 7]]).len(), 2);
+    }
+
+    #[test]
+    fn progress_makes_the_wait_a_short_one_again() {
+        let now = Instant::now();
+        let mut asked = Asked::new(now);
+        let later = |s| now + Duration::from_secs(s);
+        assert_eq!(asked.filter(&receipt(4, &[[5, 6]]), 100, now).missing.len(), 2);
+        assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(9)).missing.len(), 0);
+        assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(18)).missing.len(), 0);
+        assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(20)).missing.len(), 1);
+    }
+
+    #[test]
+    fn a_receipt_that_asks_for_everything_is_taken_in_pieces() {
+        let now = Instant::now();
+        let mut asked = Asked::new(now);
+        let all = receipt(0, &[[0, u64::MAX]]);
+        let first = asked.filter(&all, 25_000, now).missing;
+        assert_eq!((first.len(), first[0]), (AT_ONCE, [1, 1]));
+        assert_eq!(asked.filter(&all, 25_000, now).missing[0], [10_001, 10_001]);
+    }
+}
