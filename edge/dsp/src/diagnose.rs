@@ -17,6 +17,7 @@ use crate::envelope::RecordLines;
 use crate::spectrum::Spectrum;
 use crate::transform::Transforms;
 
+pub mod cage;
 pub mod evidence;
 pub mod foreign;
 pub mod score;
@@ -173,6 +174,8 @@ pub enum Undetermined {
         /// The other.
         second: Fault,
     },
+    /// The cage's lines stand out: its own damage, or that of a rolling element.
+    CageLines,
     /// The lines can be explained by something else than the bearing.
     Foreign {
         /// The candidate that they would have named.
@@ -223,6 +226,9 @@ impl std::fmt::Display for Undetermined {
             Self::Ambiguous { first, second } => {
                 write!(f, "{first} and {second} explain the lines about equally well")
             }
+            Self::CageLines => f.write_str(
+                "lines of the cage stand out: the cage or a rolling element may be damaged",
+            ),
             Self::Foreign { candidate, cause } => {
                 write!(f, "lines near those of {candidate} can be explained by {cause}")
             }

@@ -94,7 +94,7 @@ struct Curve<'a> {
     spectrum: &'a Spectrum,
 }
 
-fn widen(levels: &[f64], reach: usize) -> Vec<f64> {
+pub(super) fn widen(levels: &[f64], reach: usize) -> Vec<f64> {
     (0..levels.len())
         .map(|i| {
             levels[i.saturating_sub(reach)..(i + reach + 1).min(levels.len())]
@@ -109,7 +109,7 @@ fn widen(levels: &[f64], reach: usize) -> Vec<f64> {
 /// Takes the shaft's own lines out: the neighbourhood of every multiple of the shaft frequency whose
 /// peak stands at the multiple itself. A peak that stands beside it, as far as the resolution tells,
 /// is another line and stays.
-fn mask_shaft(levels: &[f64], df: f64, shaft: f64) -> Vec<f64> {
+pub(super) fn mask_shaft(levels: &[f64], df: f64, shaft: f64) -> Vec<f64> {
     let half = if df > 0.02 * shaft { 1.6 } else { 2.2 };
     let mut masked = levels.to_vec();
     for k in 1..40 {

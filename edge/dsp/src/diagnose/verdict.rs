@@ -4,7 +4,7 @@ use pdm_shared::fault::Fault;
 
 use super::score::PARTS;
 use super::views::{Kind, Look, Source};
-use super::{ForeignCause, LEAST_TURNS, Undetermined};
+use super::{ForeignCause, LEAST_TURNS, Undetermined, cage};
 
 /// Confidence from which a fault is named (chosen: a wrong name costs more than a second look).
 pub const NAMING_CONFIDENCE: f64 = 0.7;
@@ -33,6 +33,8 @@ pub struct Ranked {
     pub best_band: [f64; 3],
     /// Parts by falling evidence, as indices into [`PARTS`].
     pub order: [usize; 3],
+    /// How far the cage's lines stand, raw and pre-whitened alike.
+    pub cage: f64,
 }
 
 /// The verdict before its evidence is gathered.
@@ -62,7 +64,8 @@ pub fn rank(looks: &[Look]) -> Ranked {
     });
     let mut order = [0, 1, 2];
     order.sort_by(|&a: &usize, &b: &usize| evidence[b].total_cmp(&evidence[a]));
-    Ranked { evidence, best_band, order }
+    let cage = looks.iter().filter_map(|look| look.cage).fold(f64::INFINITY, f64::min);
+    Ranked { evidence, best_band, order, cage: if cage.is_finite() { cage } else { 0.0 } }
 }
 
 /// The verdict on the looks of one record with `turns` shaft turns.
@@ -84,6 +87,7 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
         judged.confidence = 0.0;
         judged.undetermined = Some(Undetermined::TooFewTurns { turns });
     } else if top < MENTION_SCORE {
+        judged.undetermined = cage_lines(ranked);
         return judged;
     } else if let Some(cause) = cause {
         judged.confidence = confidence.min(0.3);
@@ -96,9 +100,15 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
     } else if top >= NAMING_SCORE && confidence >= NAMING_CONFIDENCE {
         judged.dominant = Some(first);
     } else {
-        judged.undetermined = Some(Undetermined::Weak { candidate: first, confidence });
+        let weak = Undetermined::Weak { candidate: first, confidence };
+        judged.undetermined = cage_lines(ranked).or(Some(weak));
     }
     judged
+}
+
+/// The cage's lines, where no part is named.
+fn cage_lines(ranked: &Ranked) -> Option<Undetermined> {
+    (ranked.cage >= cage::STANDS).then_some(Undetermined::CageLines)
 }
 
 /// The other race, if both show lines of their own in different bands: a rolling element that

@@ -5,8 +5,8 @@
 
 use pdm_shared::units::{Band, Rpm};
 
-use super::Request;
 use super::score::{Standings, standings};
+use super::{Request, cage};
 use crate::band::kurtogram;
 use crate::cepstrum::prewhiten;
 use crate::envelope::{RecordLines, averaged_envelope_spectrum, squared_envelope};
@@ -48,6 +48,8 @@ pub struct Look {
     pub band: Band,
     /// What it found.
     pub standings: Standings,
+    /// How far the cage's lines stand, where the look can tell.
+    pub cage: Option<f64>,
 }
 
 /// Highest frequency of an envelope spectrum that is looked at, Hz: four harmonics of the fastest
@@ -103,7 +105,9 @@ impl Taker<'_> {
         let limit = limit_hz(self.request, self.speed);
         let spectrum = averaged_envelope_spectrum(&envelope, block_s, limit, self.transforms);
         let standings = standings(&spectrum, envelope.mean(), shaft_hz, self.request);
-        self.looks.push(Look { source, kind, band, standings });
+        let cage =
+            (kind == Kind::FullWhole).then(|| cage::standing(&spectrum, shaft_hz, self.request));
+        self.looks.push(Look { source, kind, band, standings, cage });
     }
 
     fn impulsive(&mut self, record: &RecordLines, source: Source) -> Option<Band> {
