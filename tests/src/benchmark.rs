@@ -2,10 +2,12 @@
 //!
 //! [`recordings`] hands out samples and what an operator knows of the machine (rate, speed, bearing);
 //! [`labels`] holds the truth and is opened by the scorer alone; [`diagnosis`] runs quality and the
-//! thorough path and scores names; [`simulated`] adds records whose truth is chosen; [`report`]
+//! thorough path and scores names; [`simulated`] adds records whose truth is chosen, [`adversary`]
+//! sound machines that look damaged; [`report`]
 //! writes Markdown or JSON, failures first; [`runs`] follows runs to failure. Invariant: nothing
 //! before the scorer sees a label.
 
+pub mod adversary;
 pub mod diagnosis;
 pub mod labels;
 pub mod recordings;

@@ -21,6 +21,9 @@ struct Args {
     /// First seed of the simulated records
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Sound machines that look damaged to add
+    #[arg(long, default_value_t = 180)]
+    adversaries: u64,
     /// Simulated lives to add to the runs to failure
     #[arg(long, default_value_t = 200)]
     lives: u64,
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
     let scored = if wants(Part::Diagnosis) {
         let mut scored = diagnosis::recordings(&args.data)?;
         scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
+        scored.extend(diagnosis::adversaries(args.adversaries)?);
         Some(scored)
     } else {
         None
