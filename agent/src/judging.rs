@@ -300,6 +300,7 @@ impl Judging {
                 inquiry: &run.state.inquiry,
             };
             let mut sources = Sources::of(diagnosis, &grounds);
+            outcome::name_documents(&mut announcement, &mut sources, &run.state.documents);
             let withheld =
                 outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
             (announcement, withheld)

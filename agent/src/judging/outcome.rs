@@ -13,10 +13,32 @@ use serde_json::{Value, json};
 
 use crate::notify::VECTORS_LANE;
 use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing};
+use crate::workflow::documents::{Kind, Written};
 use crate::workflow::{State, count_ungrounded};
 
 /// The tool by which staff is told, in the seed's words.
 const NOTIFY: &str = "notify_maintenance_staff";
+
+/// Names the documents that were written, so that whoever is told finds them.
+pub(super) fn name_documents(
+    announcement: &mut Announcement,
+    sources: &mut Sources,
+    documents: &[Written],
+) {
+    let body = &mut announcement.notification.body;
+    for document in documents {
+        let (ko, en) = match document.kind {
+            Kind::Report => ("분석 리포트", "Report"),
+            Kind::WorkOrder => ("작업지시서", "Work order"),
+        };
+        body.ko = format!("{}\n{ko}: {}", body.ko, document.place);
+        body.en = format!("{}\n{en}: {}", body.en, document.place);
+        sources.add_name(&document.place);
+    }
+    if !documents.is_empty() {
+        retell(announcement);
+    }
+}
 
 /// Withholds figures without a source from what staff is told; tells which.
 pub(super) fn hold_to_sources(
@@ -36,10 +58,16 @@ pub(super) fn hold_to_sources(
     let notification = &mut announcement.notification;
     let mut withheld = sources.withhold(&mut notification.title);
     withheld.extend(sources.withhold(&mut notification.body));
-    if withheld.is_empty() {
-        return withheld;
+    if !withheld.is_empty() {
+        count_ungrounded(&withheld, judgement.diagnosis.event_id);
+        retell(announcement);
     }
-    count_ungrounded(&withheld, judgement.diagnosis.event_id);
+    withheld
+}
+
+/// Everything that carries the notification carries it as it reads now.
+fn retell(announcement: &mut Announcement) {
+    let notification = &announcement.notification;
     if let Ok(payload) = serde_json::to_string(notification) {
         for row in &mut announcement.outgoing {
             row.payload.clone_from(&payload);
@@ -48,7 +76,6 @@ pub(super) fn hold_to_sources(
     if let AlarmChange::Stands(alarm) = &mut announcement.alarm {
         alarm.notification = notification.clone();
     }
-    withheld
 }
 
 /// Notes among the tools that staff was told. The message itself leaves by the outbox, in the
@@ -152,4 +179,52 @@ pub(super) fn detail(
         detail["follow_up"] = json!(follow_up);
     }
     detail
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_expert::case::{Case, Memory};
+    use pdm_expert::grounding::Grounds;
+    use pdm_expert::research::Inquiry;
+    use pdm_expert::rules::Rules;
+    use pdm_shared::event::Event;
+    use pdm_shared::topic::Prefix;
+
+    use super::*;
+    use crate::notify::policy::Policy;
+    use crate::progress::BearingKey;
+    use crate::settings::NotifySettings;
+
+    /// R-AGENT-2: what staff is told leans on the judgement's sources, on every way it leaves by.
+    #[test]
+    fn a_figure_without_a_source_is_withheld_from_every_copy_of_a_notification() {
+        let event: Event =
+            serde_json::from_str(include_str!("../../../config/examples/event.json"))
+                .expect("event");
+        let (memory, inquiry) = (Memory::default(), Inquiry::default());
+        let case = Case { event: &event, memory: &memory, now: event.measured_at };
+        let judgement = pdm_expert::judge(&case, &Rules::default());
+        let policy = Policy::new(NotifySettings::default(), Prefix::default());
+        let key = BearingKey {
+            site: event.site.clone(),
+            equipment: event.equipment_id.clone(),
+            bearing: event.bearing_id.clone(),
+        };
+        let told = policy.judged(&key, &judgement.diagnosis, &judgement.state, None, case.now);
+        let mut told = told.expect("a Warning is told");
+        let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };
+        let sources = || Sources::of(&judgement.diagnosis, &grounds);
+        let place = "reports/P-101-DE-20261121.pdf".to_owned();
+        let written = [Written { kind: Kind::WorkOrder, place: place.clone() }];
+        let mut all = sources();
+        name_documents(&mut told, &mut all, &written);
+        let kept = hold_to_sources(&mut told, &mut all, &judgement, None);
+        assert_eq!(kept, Vec::<String>::new(), "{}", told.notification.body.ko);
+        assert!(told.outgoing.iter().all(|row| row.payload.contains(&place)));
+        told.notification.body.en.push_str(" Fails in 33 hours.");
+        assert_eq!(hold_to_sources(&mut told, &mut sources(), &judgement, None), ["33"]);
+        assert!(told.outgoing.iter().all(|row| !row.payload.contains("33 hours")));
+        let AlarmChange::Stands(alarm) = &told.alarm else { panic!("stands") };
+        assert_eq!(alarm.notification, told.notification);
+    }
 }
