@@ -5,6 +5,7 @@ use pdm_shared::exit::Exit;
 pub use pdm_shared::exit::{Failure, exit_of};
 
 pub mod check;
+pub mod follow_up;
 pub mod judge;
 pub mod knowledge;
 pub mod mcp;
@@ -45,6 +46,8 @@ pub enum Command {
     Mcp(mcp::Args),
     /// Tell every step of an event's judgement
     Trace(trace::Args),
+    /// List what is to be done because of a judgement, note that it was
+    FollowUp(follow_up::Args),
     /// Play sequences of events and measure the agent
     Scenario(scenario::Args),
     /// Print shell completions
@@ -68,6 +71,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Tools(args) => tools::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::FollowUp(args) => follow_up::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(

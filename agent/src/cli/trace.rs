@@ -78,10 +78,7 @@ fn tell(steps: &[TraceStep], actions: &[FollowUp], out: &mut impl Write) -> std:
         writeln!(out, "\n후속 조치 (follow-up)")?;
     }
     for (number, follow) in actions.iter().enumerate() {
-        let due = follow.due_at.map_or_else(String::new, |at| format!("  ~ {at}"));
-        let state = format!("{:?}", follow.state).to_lowercase();
-        let action = &follow.action;
-        writeln!(out, "{:2}. [{state}] {} / {}{due}", number + 1, action.ko, action.en)?;
+        writeln!(out, "{}", super::follow_up::line(number + 1, follow))?;
     }
     Ok(())
 }
