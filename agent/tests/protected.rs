@@ -9,8 +9,7 @@ use std::process::{Command, Output};
 use pdm_harness::{Authority, Child, Https, Mosquitto, Persistence, Smtp, free_port, until};
 use support::{Client, event};
 
-const SECRETS: [&str; 5] =
-    ["mqtt-hunter2", "smtp-hunter3", "hook-hunter4", "http-hunter5", "openai-hunter6"];
+const SECRETS: [&str; 4] = ["mqtt-hunter2", "smtp-hunter3", "hook-hunter4", "http-hunter5"];
 
 fn agent(config: &Path, command: &str) -> Command {
     let mut agent = Command::new(env!("CARGO_BIN_EXE_pdm-agent"));
@@ -88,7 +87,7 @@ async fn no_secret_shows_in_logs_errors_metrics_or_dead_letters() {
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let config = folder.path().join("agent.toml");
-    let [mqtt, smtp, hook, http, openai] = SECRETS.map(|value| match value.split_once('-') {
+    let [mqtt, smtp, hook, http] = SECRETS.map(|value| match value.split_once('-') {
         // the address itself is the secret
         Some(("hook", _)) => {
             let file = folder.path().join("hook");
@@ -106,10 +105,8 @@ async fn no_secret_shows_in_logs_errors_metrics_or_dead_letters() {
          [notify.email]\nhost = \"127.0.0.1\"\nport = {}\nsecurity = \"none\"\nuser = \"pdm\"\n\
          password = {smtp}\nfrom_address = \"pdm@plant.example\"\nto = [\"kim@plant.example\"]\n\
          [[notify.webhook]]\nname = \"ops\"\nurl_secret = {hook}\n\
-         [knowledge]\nembedding = {{ openai = {{ base_url = \"http://127.0.0.1:{}/v1\", key = {openai} }} }}\n\
          [http]\nlisten = \"{address}\"\ntoken = {http}\n",
         broker.port(),
-        free_port(),
         free_port(),
     );
     std::fs::write(&config, &text).expect("written");
