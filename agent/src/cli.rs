@@ -10,6 +10,7 @@ pub mod judge;
 pub mod knowledge;
 pub mod mcp;
 pub mod migrate;
+pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod tools;
@@ -38,6 +39,8 @@ pub enum Command {
     Migrate(migrate::Args),
     /// Judge one event without any side effect
     Judge(judge::Args),
+    /// Write report and work order of a stored judgement again
+    Report(report::Args),
     /// Fill the knowledge base, search it, look things up
     Knowledge(knowledge::Args),
     /// List, describe, draw, check and call tools
@@ -67,6 +70,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(args) => check::run(&args),
         Command::Migrate(args) => migrate::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Knowledge(args) => knowledge::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Mcp(args) => mcp::run(&args),

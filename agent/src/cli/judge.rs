@@ -12,13 +12,18 @@ use pdm_expert::judge;
 use pdm_expert::rules::Rules;
 use pdm_expert::wording::element;
 use pdm_shared::clock::{Clock, SystemClock};
-use pdm_shared::diagnosis::{Diagnosis, Thought, ThoughtTitle, UncertaintyLevel};
+use pdm_shared::diagnosis::{Diagnosis, Thought};
 use pdm_shared::event::Event;
 use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::text::{Language, Text};
 
 use super::failure;
 use crate::progress::BearingKey;
+use crate::report::files::{self, Format};
+use crate::report::gather;
+use crate::report::settings::ReportSettings;
+use crate::report::words;
+use crate::store::PastEvent;
 
 /// Arguments of `judge`.
 #[derive(Debug, clap::Args)]
@@ -26,10 +31,11 @@ use crate::progress::BearingKey;
 Examples:
   pdm-agent judge event.json
   pdm-agent judge event.json --json | jq .risk_level
+  pdm-agent judge event.json --report /tmp/report
   pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
   pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
 
-Exit codes: 0 judged, 65 not an event, 66 no such file, 78 bad rules")]
+Exit codes: 0 judged, 65 not an event, 66 no such file, 74 cannot write, 78 bad rules")]
 pub struct Args {
     /// The event (`pdm.event/1`); `-` reads standard input
     event: PathBuf,
@@ -40,6 +46,9 @@ pub struct Args {
     /// (with --json: every diagnosis, one a line)
     #[arg(long)]
     jsonl: bool,
+    /// Also write report and work order (HTML, PDF, JSON in both languages) into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "jsonl")]
+    report: Option<PathBuf>,
     /// Thresholds instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
@@ -50,7 +59,7 @@ pub struct Args {
 
 /// Language of the card.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Lang {
+pub(super) enum Lang {
     /// Korean
     Ko,
     /// English
@@ -91,7 +100,30 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     } else {
         write!(out, "{}", card(&diagnosis, args.lang.into()))?;
     }
+    drop(out);
+    if let Some(folder) = &args.report {
+        documents(folder, event, diagnosis, &rules)?;
+    }
     Ok(Exit::Ok)
+}
+
+/// Report and work order of one event without a past.
+fn documents(
+    folder: &Path,
+    event: Event,
+    diagnosis: Diagnosis,
+    rules: &Rules,
+) -> anyhow::Result<()> {
+    let past = PastEvent { event: event.clone(), judged: None };
+    let settings = ReportSettings::default();
+    let case = gather::fresh(event, diagnosis, &[past], &settings, &rules.lead_time);
+    let written = files::write(&case, folder, &settings.languages, &Format::ALL)
+        .map_err(|error| Failure::new(Exit::Io, error))?;
+    let mut out = std::io::stderr().lock();
+    for file in &written.files {
+        writeln!(out, "{}", file.display())?;
+    }
+    Ok(())
 }
 
 /// Judges line after line; what is remembered ends with the command.
@@ -176,16 +208,12 @@ fn card(diagnosis: &Diagnosis, language: Language) -> String {
         diagnosis.fault_stage,
     );
     for (number, thought) in diagnosis.thoughts.iter().enumerate() {
-        let title = say(&title(thought.title));
+        let title = say(&words::thought(thought.title));
         let _infallible =
             writeln!(card, "\n{}. {title}\n   {}", number + 1, say(&thought.conclusion));
         evidence(&mut card, thought);
     }
-    let certainty = match diagnosis.uncertainty.level {
-        UncertaintyLevel::Low => label("낮음", "low"),
-        UncertaintyLevel::Medium => label("중간", "medium"),
-        UncertaintyLevel::High => label("높음", "high"),
-    };
+    let certainty = say(&words::uncertainty(diagnosis.uncertainty.level));
     let _infallible = writeln!(card, "\n{}: {certainty}", label("불확실성", "Uncertainty"));
     for cause in &diagnosis.uncertainty.causes {
         let _infallible = writeln!(card, "   - {}", say(cause));
@@ -205,15 +233,5 @@ fn evidence(card: &mut String, thought: &Thought) {
     for fact in &thought.evidence {
         let rule = fact.rule.as_deref().unwrap_or("");
         let _infallible = writeln!(card, "     {rule:<9} {} = {}", fact.path, fact.value);
-    }
-}
-
-fn title(title: ThoughtTitle) -> Text {
-    match title {
-        ThoughtTitle::InitialScreening => Text::new("초기 판별", "Initial screening"),
-        ThoughtTitle::PfStage => Text::new("진행 단계", "P-F stage"),
-        ThoughtTitle::Degradation => Text::new("열화 속도", "Degradation"),
-        ThoughtTitle::Rul => Text::new("잔여수명", "Remaining life"),
-        ThoughtTitle::OverallRisk => Text::new("종합 위험도", "Overall risk"),
     }
 }

@@ -30,6 +30,7 @@ use crate::notify::staff::OutboxNotifier;
 use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
 use crate::progress::Reporter;
+use crate::report::writer::Writer;
 use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StorePlace, StoreSettings};
 use crate::store::postgres::PostgresStore;
 use crate::store::sqlite::SqliteStore;
@@ -167,7 +168,15 @@ impl Agent {
         };
         let Tooling { knowledge, runtime: tools, filling, watching } =
             Tooling::open(&settings, Some(Arc::new(notifier))).await?;
-        let workflow = workflow(&settings, &tools, &clock).await?;
+        let mut workflow = workflow(&settings, &tools, &clock).await?;
+        if settings.reports.folder.is_some() {
+            workflow = workflow.with_documents(Arc::new(Writer {
+                settings: settings.reports.clone(),
+                lead_time: settings.rules.lead_time.clone(),
+                store: Arc::clone(&store),
+                knowledge: knowledge.clone(),
+            }));
+        }
         let mut parts = Parts {
             settings,
             policy,

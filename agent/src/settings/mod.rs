@@ -2,7 +2,8 @@
 //!
 //! One file a section, each with its type, its defaults and its checks; here they are put together.
 //! Sections of a part with settings of its own stand there: `[tools]` in
-//! [`crate::tools::settings`], `[knowledge]` in [`crate::knowledge::settings`].
+//! [`crate::tools::settings`], `[knowledge]` in [`crate::knowledge::settings`], `[reports]` in
+//! [`crate::report::settings`].
 //! Invariant: what [`AgentSettings::read`] returns has been checked, and its paths start at the
 //! file's folder.
 
@@ -34,6 +35,7 @@ pub use store::{PostgresSettings, PostgresTls, StorePlace, StoreSettings};
 pub use webhook::{WebhookFormat, WebhookSettings};
 
 use crate::knowledge::{KnowledgeFile, KnowledgeSettings};
+use crate::report::settings::ReportSettings;
 use crate::tools::settings::ToolSettings;
 use broker::BrokerFile;
 
@@ -56,6 +58,8 @@ pub struct AgentSettings {
     pub knowledge: KnowledgeSettings,
     /// Tools and what their names stand for.
     pub tools: ToolSettings,
+    /// Where reports and work orders go.
+    pub reports: ReportSettings,
     /// What is served over HTTP, and to whom.
     pub http: HttpSettings,
     /// How long stopping may take.
@@ -80,6 +84,7 @@ impl AgentSettings {
             notify: NotifySettings::default(),
             silence: SilenceSettings::default(),
             tools: ToolSettings::default(),
+            reports: ReportSettings::default(),
             http: HttpSettings::default(),
             shutdown_grace: DEFAULT_GRACE,
         }
@@ -126,6 +131,8 @@ struct File {
     #[serde(default)]
     tools: ToolSettings,
     #[serde(default)]
+    reports: ReportSettings,
+    #[serde(default)]
     http: HttpSettings,
     #[serde(default)]
     shutdown_grace_s: Option<f64>,
@@ -153,6 +160,7 @@ impl File {
         self.notify.check(path)?;
         self.silence.check(path)?;
         self.tools.check(path)?;
+        self.reports.check(path)?;
         self.http.check(path)?;
         let broker = self.broker.meant(path)?;
         let mut store = self.store.rooted(folder);
@@ -167,6 +175,7 @@ impl File {
             silence: self.silence,
             knowledge,
             tools: self.tools.rooted(folder),
+            reports: self.reports.rooted(folder),
             http: self.http,
             shutdown_grace,
         })

@@ -1,0 +1,94 @@
+//! `pdm-agent report`: the documents of a stored judgement, written again.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::id::EventId;
+
+use super::failure;
+use super::judge::Lang;
+use crate::knowledge::Knowledge;
+use crate::report::files::{self, Format, Written};
+use crate::report::gather::{self, GatherError};
+use crate::service::open_store;
+use crate::settings::AgentSettings;
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out /tmp/report
+  pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out . --lang en --format pdf
+
+A risk below Warning has a short status and no work order. Exit codes: 0 written, 66 no such
+judgement, 69 store or knowledge base unavailable, 74 cannot write, 78 bad configuration")]
+pub struct Args {
+    /// The event, as it stands in notifications and diagnoses
+    event_id: EventId,
+    /// The configuration
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
+    config: PathBuf,
+    /// Where the files go; without it the configured folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Language; without it the configured ones
+    #[arg(long, value_enum)]
+    lang: Option<Lang>,
+    /// Forms; without it the configured ones
+    #[arg(long, value_enum, value_delimiter = ',')]
+    format: Vec<Format>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(failure::runtime)?;
+    let written = runtime.block_on(write(args, &settings))?;
+    tell(&written)?;
+    Ok(Exit::Ok)
+}
+
+async fn write(args: &Args, settings: &AgentSettings) -> Result<Written, Failure> {
+    let reports = &settings.reports;
+    let folder = args.out.as_ref().or(reports.folder.as_ref()).ok_or_else(|| {
+        let missing = anyhow::anyhow!("no --out, and no reports.folder in the configuration");
+        Failure::new(Exit::Usage, missing)
+    })?;
+    let store = open_store(&settings.store).await.map_err(failure::store)?;
+    let knowledge = Knowledge::open(&settings.knowledge).await.map_err(failure::knowledge)?;
+    let lead_time = &settings.rules.lead_time;
+    let case = gather::stored(&*store, Some(&knowledge), reports, lead_time, args.event_id)
+        .await
+        .map_err(not_gathered)?;
+    store.close().await;
+    let languages = args.lang.map_or_else(|| reports.languages.clone(), |lang| vec![lang.into()]);
+    let formats = if args.format.is_empty() { &reports.formats } else { &args.format };
+    files::write(&case, folder, &languages, formats).map_err(|error| Failure::new(Exit::Io, error))
+}
+
+fn not_gathered(error: GatherError) -> Failure {
+    match error {
+        GatherError::Store(error) => failure::store(error),
+        GatherError::Knowledge(error) => failure::knowledge(error),
+        GatherError::Unknown(_) => Failure::new(Exit::NoInput, error),
+    }
+}
+
+/// Names the files, one a line; figures without a source as a warning.
+fn tell(written: &Written) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for file in &written.files {
+        writeln!(out, "{}", file.display())?;
+    }
+    if !written.ungrounded.is_empty() {
+        tracing::warn!(figures = ?written.ungrounded, "figures without a source in the documents");
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Holds the texts of the documents to their sources (R-AGENT-2).
+//!
+//! Checked are the texts that this program words. Passages of the knowledge base and findings of
+//! the research are quoted with their source, tables show values with their path: they are not
+//! words about figures but the figures themselves. Sources are the event, the judgement, the
+//! memory and what the plant says of planning; not the history, whose thousands of values would
+//! ground anything.
+
+use pdm_expert::case::Memory;
+use pdm_expert::grounding::{Grounds, Sources};
+use pdm_expert::research::Inquiry;
+use pdm_shared::text::Text;
+use serde_json::json;
+
+use super::case_file::CaseFile;
+use super::data::Report;
+use crate::work_order::WorkOrder;
+
+/// The figures of a report's texts that stand in none of their sources; empty when all is well.
+pub fn of_report(case: &CaseFile, report: &Report) -> Vec<String> {
+    ungrounded(case, texts_of_report(report))
+}
+
+/// The same of a work order.
+pub fn of_order(case: &CaseFile, order: &WorkOrder) -> Vec<String> {
+    ungrounded(case, texts_of_order(order))
+}
+
+fn ungrounded<'t>(case: &CaseFile, texts: impl Iterator<Item = &'t Text>) -> Vec<String> {
+    let sources = sources(case);
+    texts
+        .flat_map(|text| [text.ko.as_str(), text.en.as_str()])
+        .flat_map(|text| sources.ungrounded(text))
+        .collect()
+}
+
+fn sources(case: &CaseFile) -> Sources {
+    let memory = Memory { recent: case.memory.clone(), ..Memory::default() };
+    let inquiry = Inquiry::default();
+    let grounds = Grounds { event: &case.event, memory: &memory, inquiry: &inquiry };
+    let mut sources = Sources::of(&case.diagnosis, &grounds);
+    for evidence in case.diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence) {
+        // a quote was held to its document when the judgement was made
+        sources.add(&evidence.value);
+        if let (Some(_), Some(quote)) = (&evidence.source, evidence.value.as_str()) {
+            sources.add_text(quote);
+        }
+    }
+    sources.add(&json!(case.event));
+    sources.add(&json!(case.diagnosis.rul_assessment));
+    sources.add(&json!(case.planning));
+    sources.add_number(case.planning.lead_time.total_h());
+    let invalid = case.history.iter().filter(|point| !point.valid).count();
+    for count in [case.history.len(), invalid, case.memory.len()] {
+        sources.add_number(count as f64);
+    }
+    for name in names(case) {
+        sources.add_name(name);
+    }
+    sources
+}
+
+/// What may hold digits without being a figure: identities, designations, the feature's key, and
+/// the reasons that the edge gives in its own words.
+fn names(case: &CaseFile) -> Vec<&str> {
+    let event = &case.event;
+    let names = [
+        Some(event.site.as_str()),
+        Some(event.equipment_id.as_str()),
+        Some(event.bearing_id.as_str()),
+        Some(event.trend.feature.as_str()),
+        case.asset.designation.as_deref(),
+        event.rul.unknown.as_deref(),
+        event.frequency_domain.undetermined.as_deref(),
+    ];
+    names.into_iter().flatten().collect()
+}
+
+fn texts_of_report(report: &Report) -> impl Iterator<Item = &Text> {
+    report
+        .summary
+        .iter()
+        .map(|line| &line.text)
+        .chain([&report.recommendation, &report.memory.summary])
+        .chain(report.thoughts.iter().map(|thought| &thought.conclusion))
+        .chain(&report.uncertainty.causes)
+        .chain(&report.would_change)
+        .chain(&report.data_quality)
+}
+
+fn texts_of_order(order: &WorkOrder) -> impl Iterator<Item = &Text> {
+    let worded = [&order.people, &order.hours]
+        .into_iter()
+        .filter(|resource| resource.amount.is_some())
+        .map(|resource| &resource.text);
+    [&order.title, &order.reason, &order.recommendation, &order.schedule.basis]
+        .into_iter()
+        .chain(order.parts.iter().map(|part| &part.note))
+        .chain(worded)
+}

@@ -1,0 +1,183 @@
+//! `[reports]`: where documents go, in which languages and forms, and what the plant says of its
+//! machines and of planning.
+
+use std::path::{Path, PathBuf};
+
+use pdm_expert::rules::LeadTime;
+use pdm_shared::config::ConfigError;
+use pdm_shared::event::Event;
+use pdm_shared::text::{Language, Text};
+use serde::Deserialize;
+
+use super::case_file::{Asset, Planning};
+use super::files::Format;
+
+/// `[reports]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReportSettings {
+    /// Where documents are written; without it none are.
+    pub folder: Option<PathBuf>,
+    /// What stands before a file's name where people are told of it; without it the path.
+    pub url_base: Option<String>,
+    /// In which languages.
+    pub languages: Vec<Language>,
+    /// In which forms.
+    pub formats: Vec<Format>,
+    /// People for a replacement; without it what the procedure says.
+    pub people: Option<u32>,
+    /// Hours of work for a replacement; without it what the procedure says.
+    pub work_hours: Option<f64>,
+    /// Who plans.
+    pub planner: Option<String>,
+    /// Names of sites, machines and bearings.
+    pub asset: Vec<AssetEntry>,
+}
+
+impl Default for ReportSettings {
+    fn default() -> Self {
+        Self {
+            folder: None,
+            url_base: None,
+            languages: vec![Language::Ko, Language::En],
+            formats: Format::ALL.to_vec(),
+            people: None,
+            work_hours: None,
+            planner: None,
+            asset: Vec::new(),
+        }
+    }
+}
+
+/// `[[reports.asset]]`: names for what it matches; a key that is left out matches all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AssetEntry {
+    /// The site that is meant.
+    pub site: Option<String>,
+    /// The machine that is meant.
+    pub equipment: Option<String>,
+    /// The bearing that is meant.
+    pub bearing: Option<String>,
+    /// The plant's name.
+    pub site_name: Option<Text>,
+    /// The machine's name.
+    pub equipment_name: Option<Text>,
+    /// Where on the machine the bearing sits.
+    pub location: Option<Text>,
+    /// The bearing's designation, such as `6205-2RS/C3`.
+    pub designation: Option<String>,
+}
+
+impl AssetEntry {
+    fn matches(&self, event: &Event) -> bool {
+        let fits =
+            |asked: &Option<String>, is: &str| asked.as_deref().is_none_or(|asked| asked == is);
+        fits(&self.site, event.site.as_str())
+            && fits(&self.equipment, event.equipment_id.as_str())
+            && fits(&self.bearing, event.bearing_id.as_str())
+    }
+}
+
+impl ReportSettings {
+    /// What is known of the event's bearing; of several entries that match the first that says it.
+    pub fn asset_of(&self, event: &Event) -> Asset {
+        let mut asset = Asset::default();
+        for entry in self.asset.iter().filter(|entry| entry.matches(event)) {
+            let entry = entry.clone();
+            asset.site = asset.site.or(entry.site_name);
+            asset.equipment = asset.equipment.or(entry.equipment_name);
+            asset.location = asset.location.or(entry.location);
+            asset.designation = asset.designation.or(entry.designation);
+        }
+        asset
+    }
+
+    /// What is known of planning.
+    pub fn planning(&self, lead_time: &LeadTime) -> Planning {
+        Planning {
+            lead_time: lead_time.clone(),
+            people: self.people,
+            work_hours: self.work_hours,
+            planner: self.planner.clone(),
+        }
+    }
+
+    /// Refuses what cannot be meant.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with key, value and what is allowed.
+    pub fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        if self.folder.is_some() && (self.languages.is_empty() || self.formats.is_empty()) {
+            let allowed = "one or more";
+            return Err(ConfigError::value(
+                path,
+                "reports.languages, reports.formats",
+                "[]",
+                allowed,
+            ));
+        }
+        if let Some(hours) = self.work_hours.filter(|hours| !(hours.is_finite() && *hours > 0.0)) {
+            return Err(ConfigError::value(path, "reports.work_hours", hours, "hours above 0"));
+        }
+        Ok(())
+    }
+
+    /// With a relative folder taken from `folder`.
+    #[must_use]
+    pub fn rooted(mut self, folder: &Path) -> Self {
+        self.folder = self.folder.map(|own| folder.join(own));
+        self
+    }
+
+    /// Where people find a file.
+    pub fn place(&self, file: &Path) -> String {
+        let name = file.file_name().map(|name| name.to_string_lossy());
+        match (&self.url_base, name) {
+            (Some(base), Some(name)) => format!("{}/{name}", base.trim_end_matches('/')),
+            _ => file.display().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event() -> Event {
+        serde_json::from_str(include_str!("../../../config/examples/event.json")).expect("event")
+    }
+
+    #[test]
+    fn the_first_entry_that_says_it_names_the_bearing() {
+        let text = "[[asset]]\nequipment = \"P-101\"\nbearing = \"DE\"\ndesignation = \"6205\"\n\
+                    [[asset]]\nequipment = \"P-101\"\ndesignation = \"other\"\n\
+                    equipment_name = { ko = \"펌프\", en = \"pump\" }\n\
+                    [[asset]]\nequipment = \"P-102\"\nsite_name = { ko = \"가\", en = \"a\" }\n";
+        let settings: ReportSettings = toml::from_str(text).expect("read");
+        let asset = settings.asset_of(&event());
+        assert_eq!(asset.designation.as_deref(), Some("6205"));
+        assert_eq!(asset.equipment, Some(Text::new("펌프", "pump")));
+        assert_eq!(asset.site, None);
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_address_where_there_is_one() {
+        let mut settings = ReportSettings::default();
+        let file = Path::new("/var/lib/pdm/reports/a.html");
+        assert_eq!(settings.place(file), "/var/lib/pdm/reports/a.html");
+        settings.url_base = Some("https://pdm.plant.example/reports/".to_owned());
+        assert_eq!(settings.place(file), "https://pdm.plant.example/reports/a.html");
+    }
+
+    #[test]
+    fn no_form_and_no_time_are_refused() {
+        let path = Path::new("agent.toml");
+        let bad = ReportSettings { work_hours: Some(-1.0), ..ReportSettings::default() };
+        let error = bad.check(path).expect_err("negative").to_string();
+        assert!(error.contains("reports.work_hours"), "{error}");
+        let folder = Some(PathBuf::from("r"));
+        let bad = ReportSettings { folder, formats: Vec::new(), ..ReportSettings::default() };
+        assert!(bad.check(path).is_err());
+    }
+}

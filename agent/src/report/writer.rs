@@ -1,0 +1,83 @@
+//! Writes the documents of a run: the workflow's nodes `generate_report` and `generate_work_order`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_expert::rules::LeadTime;
+
+use super::case_file::{CaseFile, LOOK_BACK};
+use super::files::{self, Part};
+use super::settings::ReportSettings;
+use super::{findings, gather, grounds};
+use crate::knowledge::Knowledge;
+use crate::progress::BearingKey;
+use crate::store::Store;
+use crate::workflow::documents::{DocumentError, Documents, Kind, Written};
+use crate::workflow::state::State;
+
+/// Who writes documents into the configured folder.
+#[derive(Debug)]
+pub struct Writer {
+    /// Where to, in which forms.
+    pub settings: ReportSettings,
+    /// How long a replacement takes to arrange.
+    pub lead_time: LeadTime,
+    /// What was measured before.
+    pub store: Arc<dyn Store>,
+    /// What documents quote.
+    pub knowledge: Knowledge,
+}
+
+impl Writer {
+    async fn case(&self, state: &State) -> Result<CaseFile, String> {
+        let event = state.event_payload.clone();
+        let judgement = state.diagnosis_result.as_ref().ok_or("there is no judgement")?;
+        let key = BearingKey {
+            site: event.site.clone(),
+            equipment: event.equipment_id.clone(),
+            bearing: event.bearing_id.clone(),
+        };
+        let past = self.store.history(&key, event.measured_at, LOOK_BACK).await;
+        let past = past.map_err(|error| error.to_string())?;
+        let diagnosis = judgement.diagnosis.clone();
+        let fault = diagnosis.fault_type;
+        let mut case = gather::fresh(event, diagnosis, &past, &self.settings, &self.lead_time);
+        case.memory.clone_from(&state.memory_context.recent);
+        case.research = findings::of_run(&state.inquiry);
+        // a document without grounds is better than none: it says that there is no procedure
+        match grounds::look_up(&self.knowledge, fault).await {
+            Ok(grounds) => case.grounds = grounds,
+            Err(error) => tracing::warn!(%error, "the documents quote nothing"),
+        }
+        Ok(case)
+    }
+
+    async fn files(&self, kind: Kind, state: &State) -> Result<Vec<Written>, String> {
+        let Some(folder) = self.settings.folder.clone() else { return Ok(Vec::new()) };
+        let case = self.case(state).await?;
+        let settings = self.settings.clone();
+        let part = match kind {
+            Kind::Report => Part::Report,
+            Kind::WorkOrder => Part::WorkOrder,
+        };
+        let written = tokio::task::spawn_blocking(move || {
+            files::write_part(&case, part, &folder, &settings.languages, &settings.formats)
+        });
+        let written = written.await.map_err(|error| error.to_string())?;
+        let written = written.map_err(|error| error.to_string())?;
+        if !written.ungrounded.is_empty() {
+            let count = written.ungrounded.len() as u64;
+            metrics::counter!("pdm_agent_ungrounded_figures_total").increment(count);
+            tracing::error!(figures = ?written.ungrounded, "figures without a source in a document");
+        }
+        let place = |file: &std::path::PathBuf| self.settings.place(file);
+        Ok(written.files.iter().map(|file| Written { kind, place: place(file) }).collect())
+    }
+}
+
+#[async_trait]
+impl Documents for Writer {
+    async fn write(&self, kind: Kind, state: &State) -> Result<Vec<Written>, DocumentError> {
+        self.files(kind, state).await.map_err(|reason| DocumentError { kind, reason })
+    }
+}
