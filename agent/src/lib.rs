@@ -22,3 +22,4 @@ mod http;
 mod intake;
 mod mqtt;
 mod notify;
+mod retention;

@@ -26,6 +26,7 @@ mod intake;
 mod judgement;
 mod outbox;
 pub mod postgres;
+mod retention;
 mod sequence;
 pub mod sqlite;
 
@@ -36,6 +37,7 @@ pub use judgement::{
     PastEvent, Recall, TraceStep, Unjudged,
 };
 pub use outbox::{Claimed, Outcome, Outgoing};
+pub use retention::{Forget, Forgotten};
 
 /// Gaps of a gateway that one receipt names. Chosen: a receipt stays below 4 KiB; the next one
 /// names the rest.
@@ -167,6 +169,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Notes what became of claimed rows.
     async fn settle(&self, outcomes: &[(i64, Outcome)], now: Timestamp) -> Result<(), StoreError>;
+
+    /// Forgets what is older than it is kept, a bounded amount at a time; makes room for what comes.
+    async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError>;
 
     /// How much waits.
     async fn backlog(&self) -> Result<Backlog, StoreError>;

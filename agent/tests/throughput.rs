@@ -1,4 +1,6 @@
-//! How many events a second go the whole way: received, stored, judged, published.
+//! A burst goes the whole way: received, stored, judged, published, and nothing stalls.
+//!
+//! How fast is measured by `benches/durable`; here nothing depends on the machine's speed.
 
 mod support;
 
@@ -10,11 +12,11 @@ use pdm_shared::clock::SystemClock;
 use pdm_shared::event::Event;
 use support::{Client, healthy, settings, subscribed, until};
 
-const EVENTS: u64 = 4000;
+/// More than twice what may be in flight at once, so that every queue fills.
+const EVENTS: u64 = 2500;
 const BEARINGS: u64 = 40;
-/// Far below what an idle machine shows, so that a busy one does not fail: it guards against a
-/// commit for each event, not against a slow day.
-const AT_LEAST_PER_S: f64 = 50.0;
+/// A guard against waiting for ever, not a measure: an idle machine needs two seconds.
+const AT_MOST_S: u64 = 240;
 
 fn events() -> Vec<Event> {
     (1..=EVENTS)
@@ -27,11 +29,10 @@ fn events() -> Vec<Event> {
         .collect()
 }
 
-/// R-AGENT-1: batches, not single commits.
+/// R-AGENT-1: more events than any queue holds, without one lost, twice or stuck.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement for an idle machine: cargo test -p pdm-agent --test throughput -- --ignored"]
-async fn events_go_the_whole_way_in_batches() {
-    let name = "events_go_the_whole_way_in_batches";
+async fn a_burst_goes_the_whole_way() {
+    let name = "a_burst_goes_the_whole_way";
     let lines = "allow_anonymous true\nmax_inflight_messages 1024\n";
     let Some(broker) = Mosquitto::start_with(name, Persistence::Memory, lines) else { return };
     let folder = tempfile::tempdir().expect("folder");
@@ -39,15 +40,12 @@ async fn events_go_the_whole_way_in_batches() {
         .await
         .expect("starts");
     let progress = subscribed(&agent).await;
-    let mut client = Client::connect(broker.port(), "test", &[]).await;
-    let events = events();
-    let begun = std::time::Instant::now();
-    client.send(&events).await;
-    until("all of them judged", 60, || progress.borrow().judged == EVENTS).await;
-    let judged_per_s = EVENTS as f64 / begun.elapsed().as_secs_f64();
-    until("all of them published", 60, || progress.borrow().unsent == 0).await;
-    let whole_per_s = EVENTS as f64 / begun.elapsed().as_secs_f64();
-    println!("{judged_per_s:.0} events/s judged, {whole_per_s:.0} events/s the whole way");
-    agent.stop().await.expect("no part failed");
-    assert!(whole_per_s >= AT_LEAST_PER_S, "{whole_per_s:.0} events/s");
+    let mut client = Client::connect(broker.port(), "test", &["pdm/v1/+/+/+/diagnosis"]).await;
+    client.send(&events()).await;
+    until("all of them judged", AT_MOST_S, || progress.borrow().judged == EVENTS).await;
+    until("all of them published", AT_MOST_S, || progress.borrow().unsent == 0).await;
+    let heard = || client.heard_on("/diagnosis").len() as u64;
+    until("all of them heard", AT_MOST_S, || heard() == EVENTS).await;
+    let stopped = agent.stop().await.expect("no part failed");
+    assert_eq!((stopped.stored, stopped.duplicates, stopped.dead_letters), (EVENTS, 0, 0));
 }

@@ -73,7 +73,7 @@ impl Handle {
         let deadline = tokio::time::Instant::now() + self.grace;
         let mut failure = None;
         self.stop.intake.cancel();
-        self.end(&["intake", "watchdog"], deadline, &mut failure).await;
+        self.end(&["intake", "watchdog", "retention"], deadline, &mut failure).await;
         self.stop.drained.cancel();
         self.end(&["receiver"], deadline, &mut failure).await;
         self.stop.judging.cancel();

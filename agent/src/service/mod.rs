@@ -195,6 +195,7 @@ impl Agent {
         let lanes = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, lanes);
         parts.intake(receiver, publisher, connected);
+        parts.retention();
         let publishing = parts.stop.publisher.clone();
         parts.spawn("publisher", connection.run(publishing));
         let grace = parts.settings.shutdown_grace;

@@ -22,6 +22,7 @@ use crate::notify::lanes::{Channel, Lane};
 use crate::notify::policy::Policy;
 use crate::notify::silence::Watchdog;
 use crate::progress::Reporter;
+use crate::retention::Retention;
 use crate::settings::AgentSettings;
 use crate::store::Store;
 use crate::tools::Runtime;
@@ -132,6 +133,17 @@ impl Parts {
         self.spawn("judging", judging.run(stop));
         let stop = self.stop.intake.clone();
         self.spawn("watchdog", watchdog.run(stop));
+    }
+
+    /// Forgets what is no longer kept for as long as the agent runs.
+    pub(super) fn retention(&mut self) {
+        let retention = Retention {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            settings: self.settings.store.retention,
+        };
+        let stop = self.stop.intake.clone();
+        self.spawn("retention", retention.run(stop));
     }
 
     pub(super) fn intake(

@@ -31,7 +31,7 @@ pub use http::HttpSettings;
 pub use intake::IntakeSettings;
 pub use notify::{Languages, NotifySettings};
 pub use silence::SilenceSettings;
-pub use store::{PostgresSettings, PostgresTls, StorePlace, StoreSettings};
+pub use store::{PostgresSettings, PostgresTls, RetentionSettings, StorePlace, StoreSettings};
 pub use webhook::{WebhookFormat, WebhookSettings};
 
 use crate::knowledge::{KnowledgeFile, KnowledgeSettings};

@@ -15,6 +15,8 @@ use super::{above_zero, seconds_of};
 pub struct StoreSettings {
     /// Where.
     pub place: StorePlace,
+    /// For how long.
+    pub retention: RetentionSettings,
     /// This agent's name among those that share the store: its client identity at the broker.
     pub replica: String,
 }
@@ -35,6 +37,8 @@ pub enum StorePlace {
 struct Typed {
     sqlite: Option<PathBuf>,
     postgres: Option<PostgresSettings>,
+    #[serde(default)]
+    retention: RetentionSettings,
 }
 
 impl TryFrom<Typed> for StoreSettings {
@@ -47,7 +51,28 @@ impl TryFrom<Typed> for StoreSettings {
             (Some(_), Some(_)) => return Err("either sqlite or postgres, not both"),
             (None, None) => return Err("sqlite = \"agent.db\" or [store.postgres] is missing"),
         };
-        Ok(Self { place, replica: String::new() })
+        Ok(Self { place, retention: typed.retention, replica: String::new() })
+    }
+}
+
+/// `[store.retention]`: days; 0 keeps for ever. What waits for a judgement or has still to leave stays
+/// whatever its age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetentionSettings {
+    /// Events as they came.
+    pub events_days: u32,
+    /// Judgements, with the steps of their runs.
+    pub judgements_days: u32,
+    /// Notifications and acknowledgements.
+    pub told_days: u32,
+    /// Refused messages.
+    pub refused_days: u32,
+}
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self { events_days: 90, judgements_days: 0, told_days: 730, refused_days: 90 }
     }
 }
 
@@ -101,7 +126,11 @@ fn statement_timeout_s() -> f64 {
 impl StoreSettings {
     /// One file.
     pub fn sqlite(file: impl Into<PathBuf>) -> Self {
-        Self { place: StorePlace::Sqlite(file.into()), replica: String::new() }
+        Self {
+            place: StorePlace::Sqlite(file.into()),
+            retention: RetentionSettings::default(),
+            replica: String::new(),
+        }
     }
 
     /// The folder of the file, where the store is one: what has no place of its own goes there.

@@ -15,8 +15,8 @@ use pdm_shared::text::Text;
 use pdm_shared::topic::Prefix;
 
 use super::{
-    BearingJudged, Checkpoint, FollowUp, FollowUpState, Incoming, Judged, Outcome, Store, Stored,
-    TraceStep,
+    BearingJudged, Checkpoint, FollowUp, FollowUpState, Forget, Incoming, Judged, Outcome, Store,
+    Stored, TraceStep,
 };
 use crate::notify::policy::Policy;
 use crate::notify::{MQTT_LANE, webhook_lane};
@@ -151,6 +151,7 @@ where
     the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
     refused_messages_do_not_pile_up(&*fresh().await).await;
     presence_is_noted(&*fresh().await).await;
+    what_is_old_goes_and_what_waits_stays(&*fresh().await).await;
     a_message_is_told_once(&*fresh().await).await;
 }
 
@@ -426,4 +427,49 @@ async fn a_message_is_told_once(store: &dyn Store) {
     assert!(!store.tell(&told, &rows).await.expect("told"), "the same call again");
     assert_eq!(store.claim(&hook, at(20_002.0), at(90_000.0), 10).await.expect("claimed").len(), 1);
     assert_eq!(store.alarm(&key()).await.expect("read"), alarm, "it is no alarm");
+}
+
+async fn what_is_old_goes_and_what_waits_stays(store: &dyn Store) {
+    let weeks = |count: f64| count * 7.0 * 86_400.0;
+    let of = |sequence: u64, seconds: f64| {
+        let mut event = event(sequence);
+        event.measured_at = at(seconds);
+        event.event_id = EventId::at(event.measured_at.unix_ms());
+        event
+    };
+    let events = [of(1, weeks(-30.0)), of(2, weeks(-29.0)), of(3, weeks(-1.0))];
+    store
+        .store(&[incoming(&events[0]), incoming(&events[1])], at(weeks(-29.0)), "dead")
+        .await
+        .expect("stored");
+    assert_eq!(judge_some(store, 1).await, 1);
+    store.store(&[incoming(&events[2])], at(weeks(-1.0)), "dead").await.expect("stored");
+    let forget = Forget { events_before: Some(at(weeks(-10.0))), limit: 10, ..Forget::default() };
+    store.forget(&forget, at(0.0)).await.expect("forgotten");
+    let there =
+        async |number: usize| store.event(events[number].event_id).await.expect("read").is_some();
+    assert!(!there(0).await, "judged and old");
+    assert!(there(1).await, "it waits for its judgement");
+    assert!(there(2).await, "young");
+    assert!(store.diagnosis(events[0].event_id).await.expect("read").is_some(), "kept for longer");
+    assert_eq!(receipt(store).await, (3, vec![]), "the sequence knows nothing of it");
+    judge_all(store).await;
+    let told = store.claim(MQTT_LANE, at(20_000.0), at(20_100.0), 100).await.expect("claimed");
+    let all = Some(at(30_000.0));
+    let forget = Forget {
+        events_before: Some(at(weeks(-10.0))),
+        judgements_before: all,
+        told_before: all,
+        refused_before: all,
+        limit: 2,
+    };
+    let gone = store.forget(&forget, at(0.0)).await.expect("forgotten");
+    assert!(gone.judgements == 2 && gone.has_more, "a bounded amount: {gone:?}");
+    let gone = store.forget(&forget, at(0.0)).await.expect("forgotten");
+    assert!(gone.judgements == 1 && !gone.has_more, "{gone:?}");
+    assert!(!there(1).await && there(2).await);
+    assert!(store.trace(events[0].event_id).await.expect("read").is_empty());
+    assert!(store.alarm(&key()).await.expect("read").is_some(), "it stands");
+    let again = store.claim(MQTT_LANE, at(20_200.0), at(20_300.0), 100).await.expect("claimed");
+    assert_eq!(again.len(), told.len(), "what has not left stays");
 }

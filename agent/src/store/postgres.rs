@@ -15,7 +15,7 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use tokio::sync::Mutex;
 
-use super::{Incoming, StoreError};
+use super::{Forget, Incoming, StoreError};
 use crate::settings::{PostgresSettings, PostgresTls};
 use turns::Turns;
 
@@ -84,6 +84,19 @@ impl PostgresStore {
             })
             .collect();
         partitions::make(self, weeks).await
+    }
+
+    /// Makes the weeks to come, drops those that are past.
+    async fn forget_events(
+        &self,
+        forget: &Forget,
+        now: Timestamp,
+    ) -> Result<(u64, bool), StoreError> {
+        partitions::ahead(self, now).await?;
+        match forget.events_before {
+            Some(before) => partitions::drop_before(self, before, forget.limit).await,
+            None => Ok((0, false)),
+        }
     }
 
     async fn end(&self) {

@@ -11,7 +11,7 @@ use pdm_shared::clock::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
 
-use super::{Incoming, StoreError};
+use super::{Forget, Incoming, StoreError};
 
 mod bulk;
 mod dialect;
@@ -77,6 +77,27 @@ impl SqliteStore {
     #[expect(clippy::unused_self, reason = "on a server partitions are made")]
     fn make_room(&self, _batch: &[Incoming], _now: Timestamp) -> Ready<Result<(), StoreError>> {
         ready(Ok(()))
+    }
+
+    /// The oldest stand first: so only they are looked at. What waits for a judgement stays.
+    async fn forget_events(
+        &self,
+        forget: &Forget,
+        _now: Timestamp,
+    ) -> Result<(u64, bool), StoreError> {
+        let Some(before) = forget.events_before else { return Ok((0, false)) };
+        let gone = sqlx::query(
+            "DELETE FROM events WHERE arrival IN (
+                 SELECT arrival FROM (
+                     SELECT arrival, received_at_ms, judged FROM events ORDER BY arrival LIMIT $2)
+                 WHERE received_at_ms < $1 AND judged = 1)",
+        )
+        .bind(before.unix_ms())
+        .bind(forget.limit)
+        .execute(&self.writer)
+        .await?
+        .rows_affected();
+        Ok((gone, gone >= u64::from(forget.limit)))
     }
 
     async fn end(&self) {

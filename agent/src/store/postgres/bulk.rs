@@ -138,6 +138,18 @@ pub(super) async fn drop_checkpoints(
     Ok(())
 }
 
+/// The steps of these runs are no longer kept.
+pub(super) async fn drop_steps(
+    connection: &mut Connection,
+    events: &[EventId],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM trace_steps WHERE event_id = ANY($1)")
+        .bind(column(events, |id| id.0))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Adds steps of runs; one that is stored stays as it is.
 pub(super) async fn add_steps(
     connection: &mut Connection,

@@ -37,6 +37,13 @@ impl Week {
         (ms >= EARLIEST_MS && week.0 <= Self::of(now).0 + AHEAD).then_some(week)
     }
 
+    /// The week whose partition has this name.
+    fn named(table: &str) -> Option<Self> {
+        let day = table.strip_prefix("events_")?.replace('_', "-");
+        let at = Timestamp::parse(&format!("{day}T00:00:00Z")).ok()?;
+        Some(Self::of(at)).filter(|week| week.table() == table)
+    }
+
     fn start(self) -> Uuid {
         let ms = u128::try_from(self.0 * WEEK_MS).unwrap_or(0);
         Uuid::from_u128(ms << 80)
@@ -57,6 +64,12 @@ impl Week {
 /// Weeks that are known to be there.
 #[derive(Debug, Default)]
 pub(super) struct Weeks(Mutex<BTreeSet<Week>>);
+
+/// Makes the weeks from the present one on.
+pub(super) async fn ahead(store: &PostgresStore, now: Timestamp) -> Result<(), StoreError> {
+    let Week(present) = Week::of(now);
+    make(store, (present..=present + AHEAD).map(Week).collect()).await
+}
 
 /// Makes those of the weeks that are not there.
 pub(super) async fn make(store: &PostgresStore, weeks: BTreeSet<Week>) -> Result<(), StoreError> {
@@ -98,6 +111,74 @@ async fn make_one(connection: &mut Connection, week: Week) -> Result<(), StoreEr
     Ok(())
 }
 
+/// Drops the weeks that ended before `before` and of which nothing waits for a judgement; takes such
+/// rows out of the default partition. Tells how many rows are gone, and whether there may be more.
+pub(super) async fn drop_before(
+    store: &PostgresStore,
+    before: Timestamp,
+    limit: u32,
+) -> Result<(u64, bool), StoreError> {
+    let rows = sqlx::query(
+        "SELECT child.relname::text FROM pg_inherits
+         JOIN pg_class child ON child.oid = inhrelid
+         WHERE inhparent = to_regclass('events') AND child.relname <> 'events_default'
+         ORDER BY 1",
+    )
+    .fetch_all(&store.pool)
+    .await?;
+    let mut gone = 0;
+    for row in &rows {
+        let table: &str = row.get(0);
+        let past = Week::named(table).filter(|week| Week(week.0 + 1) <= Week::of(before));
+        if let Some(week) = past {
+            gone += drop_one(store, week).await?;
+        }
+    }
+    let strays = sqlx::query(
+        "DELETE FROM events_default WHERE event_id IN (
+             SELECT event_id FROM events_default stray WHERE received_at_ms < $1
+               AND NOT EXISTS (SELECT 1 FROM events_unjudged waiting
+                               WHERE waiting.event_id = stray.event_id)
+             LIMIT $2)",
+    )
+    .bind(before.unix_ms())
+    .bind(i64::from(limit))
+    .execute(&store.pool)
+    .await?
+    .rows_affected();
+    Ok((gone + strays, strays >= u64::from(limit)))
+}
+
+async fn drop_one(store: &PostgresStore, week: Week) -> Result<u64, StoreError> {
+    let table = week.table();
+    // while its table goes nobody may find it among the known ones
+    let mut known = store.weeks.0.lock().await;
+    let mut transaction = store.pool.begin().await?;
+    one_at_a_time(&mut transaction).await?;
+    // whoever reads or writes events is not held up for longer: the next look tries again
+    sqlx::raw_sql("SET LOCAL lock_timeout = '2s'; LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
+        .execute(&mut *transaction)
+        .await?;
+    let row = sqlx::query(
+        "SELECT EXISTS (SELECT 1 FROM events_unjudged WHERE event_id >= $1 AND event_id < $2),
+                (SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass($3))",
+    )
+    .bind(week.start())
+    .bind(week.end())
+    .bind(&table)
+    .fetch_one(&mut *transaction)
+    .await?;
+    let (Some(rows), false) = (row.get::<Option<i64>, _>(1), row.get::<bool, _>(0)) else {
+        return Ok(0);
+    };
+    // a table's name made of a date
+    sqlx::raw_sql(AssertSqlSafe(format!("DROP TABLE {table}"))).execute(&mut *transaction).await?;
+    transaction.commit().await?;
+    known.remove(&week);
+    tracing::info!(table, rows, "a week that is no longer kept was dropped");
+    Ok(rows.unsigned_abs())
+}
+
 async fn one_at_a_time(connection: &mut PgConnection) -> Result<(), StoreError> {
     sqlx::query("SELECT pg_advisory_xact_lock($1, 0)").bind(SCHEMA).execute(connection).await?;
     Ok(())
@@ -131,6 +212,9 @@ mod tests {
             assert_eq!(week, Week::of(at(ms)));
         }
         assert_eq!(Week::of(now).table(), "events_2026_11_19");
+        assert_eq!(Week::named("events_2026_11_19"), Some(Week::of(now)));
+        assert_eq!(Week::named("events_2026_11_20"), None, "no week begins then");
+        assert_eq!(Week::named("events_default"), None);
     }
 
     #[test]

@@ -18,8 +18,9 @@ use uuid::Uuid;
 
 use crate::progress::BearingKey;
 use crate::store::{
-    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, GatewayState,
-    Incoming, Outcome, Outgoing, PastEvent, Recall, Store, StoreError, Stored, TraceStep, Unjudged,
+    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
+    GatewayState, Incoming, Outcome, Outgoing, PastEvent, Recall, Store, StoreError, Stored,
+    TraceStep, Unjudged,
 };
 
 use super::{dialect, turns};
@@ -30,6 +31,7 @@ mod history;
 mod intake;
 pub(super) mod judging;
 mod outbox;
+mod retention;
 pub(super) mod runs;
 mod telling;
 
@@ -173,6 +175,14 @@ impl Store for dialect::This {
 
     async fn settle(&self, outcomes: &[(i64, Outcome)], now: Timestamp) -> Result<(), StoreError> {
         outbox::settle(self.writer(), outcomes, now).await
+    }
+
+    async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
+        let mut gone = retention::forget(self.writer(), forget).await?;
+        let (events, has_more) = self.forget_events(forget, now).await?;
+        gone.events = events;
+        gone.has_more |= has_more;
+        Ok(gone)
     }
 
     async fn backlog(&self) -> Result<Backlog, StoreError> {

@@ -115,6 +115,20 @@ pub(super) async fn drop_checkpoints(
     Ok(())
 }
 
+/// The steps of these runs are no longer kept.
+pub(super) async fn drop_steps(
+    connection: &mut Connection,
+    events: &[EventId],
+) -> Result<(), StoreError> {
+    for event_id in events {
+        sqlx::query("DELETE FROM trace_steps WHERE event_id = $1")
+            .bind(event_id.0)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
 /// Adds steps of runs; one that is stored stays as it is.
 pub(super) async fn add_steps(
     connection: &mut Connection,

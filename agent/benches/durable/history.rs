@@ -1,0 +1,265 @@
+//! The store under test: filled with history by the database itself, and the bare client.
+
+use pdm_agent::service::open_store;
+use pdm_agent::settings::{PostgresSettings, StorePlace, StoreSettings};
+use pdm_harness::Postgres;
+use pdm_shared::event::Event;
+use sqlx::{AssertSqlSafe, PgPool, Row as _, SqlitePool};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// Rows of one INSERT or transaction: the agent's own batch.
+const BATCH: usize = 512;
+const BEARINGS: u64 = 40;
+const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
+
+/// Events of one gateway over some bearings, in their order.
+pub(crate) fn events(count: u64, gateway: &str) -> Vec<Event> {
+    let example: Event = serde_json::from_str(EXAMPLE).expect("event");
+    (1..=count)
+        .map(|sequence| {
+            let mut event = example.clone();
+            event.gateway_id = gateway.parse().expect("a name");
+            event.bearing_id = format!("B{}", sequence % BEARINGS).parse().expect("a name");
+            event.sequence = sequence;
+            event.measured_at = event.measured_at.plus_seconds(sequence as f64);
+            event.event_id = pdm_shared::id::EventId::at(event.measured_at.unix_ms());
+            // healthy: what is measured is storing, not telling
+            event.anomaly_detected = false;
+            event.anomaly.contributors.clear();
+            event.time_domain.kurtosis = Some(3.0);
+            event.frequency_domain.dominant_fault = None;
+            event.frequency_domain.confidence = 0.0;
+            event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
+            event
+        })
+        .collect()
+}
+
+/// A database of its own.
+pub(crate) enum Place {
+    Sqlite { folder: TempDir, pool: SqlitePool },
+    Postgres { server: Box<Postgres>, folder: TempDir, pool: PgPool },
+}
+
+impl Place {
+    pub(crate) async fn new(store: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a folder");
+        if store == "postgres" {
+            let server = Box::new(Postgres::start("durable")?);
+            let settings = PostgresSettings::at(server.url());
+            install(&StoreSettings {
+                place: StorePlace::Postgres(Box::new(settings)),
+                ..sqlite(&folder)
+            })
+            .await;
+            let pool = PgPool::connect(&server.url()).await.expect("connected");
+            Some(Self::Postgres { server, folder, pool })
+        } else {
+            install(&sqlite(&folder)).await;
+            let options = sqlx::sqlite::SqliteConnectOptions::new()
+                .filename(folder.path().join("agent.db"))
+                .synchronous(sqlx::sqlite::SqliteSynchronous::Full)
+                .busy_timeout(std::time::Duration::from_secs(10));
+            let pool = SqlitePool::connect_with(options).await.expect("opened");
+            Some(Self::Sqlite { folder, pool })
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        match self {
+            Self::Sqlite { folder, .. } | Self::Postgres { folder, .. } => folder.path(),
+        }
+    }
+
+    /// The section of the agent's configuration.
+    pub(crate) fn section(&self) -> String {
+        match self {
+            Self::Sqlite { .. } => "[store]\nsqlite = \"agent.db\"\n".to_owned(),
+            Self::Postgres { server, .. } => {
+                format!("[store.postgres]\nurl = \"{}\"\n", server.url())
+            }
+        }
+    }
+
+    /// Makes `rows` events with their judgements, a second apart before the example's time.
+    pub(crate) async fn load(&self, rows: u64) {
+        if rows == 0 {
+            return;
+        }
+        match self {
+            Self::Sqlite { pool, .. } => {
+                for statement in [sqlite_events(rows), sqlite_judgements(rows)] {
+                    sqlx::raw_sql(AssertSqlSafe(statement)).execute(pool).await.expect("loaded");
+                }
+                let check = "PRAGMA wal_checkpoint(TRUNCATE)";
+                sqlx::raw_sql(check).execute(pool).await.expect("written");
+            }
+            Self::Postgres { pool, .. } => {
+                for statement in [postgres_events(rows), postgres_judgements(rows)] {
+                    sqlx::raw_sql(AssertSqlSafe(statement)).execute(pool).await.expect("loaded");
+                }
+                sqlx::raw_sql("VACUUM ANALYZE; CHECKPOINT").execute(pool).await.expect("tidied");
+            }
+        }
+    }
+
+    /// The bare client: the same rows, nothing else.
+    pub(crate) async fn insert_bare(&self, events: &[Event]) {
+        let payloads: Vec<String> =
+            events.iter().map(|event| serde_json::to_string(event).expect("json")).collect();
+        let rows: Vec<(&Event, &str)> = events
+            .iter()
+            .zip(&payloads)
+            .map(|(event, payload)| (event, payload.as_str()))
+            .collect();
+        for batch in rows.chunks(BATCH) {
+            match self {
+                Self::Sqlite { pool, .. } => insert_sqlite(pool, batch).await,
+                Self::Postgres { pool, .. } => insert_postgres(pool, batch).await,
+            }
+        }
+    }
+
+    /// How many events of a gateway are stored, and how many of all wait for a judgement.
+    pub(crate) async fn progress(&self, gateway: &str) -> (u64, u64) {
+        let stored =
+            "SELECT coalesce((SELECT highest_sequence FROM gateways WHERE gateway_id = $1), 0)";
+        let (stored, waiting): (i64, i64) = match self {
+            Self::Sqlite { pool, .. } => {
+                let row = sqlx::query(stored).bind(gateway).fetch_one(pool).await.expect("read");
+                let waiting = "SELECT count(*) FROM events WHERE judged = 0";
+                (row.get(0), sqlx::query(waiting).fetch_one(pool).await.expect("read").get(0))
+            }
+            Self::Postgres { pool, .. } => {
+                let row = sqlx::query(stored).bind(gateway).fetch_one(pool).await.expect("read");
+                let waiting = "SELECT count(*) FROM events_unjudged";
+                (row.get(0), sqlx::query(waiting).fetch_one(pool).await.expect("read").get(0))
+            }
+        };
+        (stored.unsigned_abs(), waiting.unsigned_abs())
+    }
+}
+
+fn sqlite(folder: &TempDir) -> StoreSettings {
+    StoreSettings::sqlite(folder.path().join("agent.db"))
+}
+
+async fn install(settings: &StoreSettings) {
+    open_store(settings).await.expect("opens").close().await;
+}
+
+async fn insert_sqlite(pool: &SqlitePool, batch: &[(&Event, &str)]) {
+    let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.expect("begun");
+    for (event, payload) in batch {
+        sqlx::query(
+            "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                                 measured_at_ms, received_at_ms, payload, judged)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, 1)",
+        )
+        .bind(event.event_id.0)
+        .bind(event.gateway_id.as_str())
+        .bind(event.sequence.cast_signed())
+        .bind(event.site.as_str())
+        .bind(event.equipment_id.as_str())
+        .bind(event.bearing_id.as_str())
+        .bind(event.measured_at.unix_ms())
+        .bind(*payload)
+        .execute(&mut *transaction)
+        .await
+        .expect("inserted");
+    }
+    transaction.commit().await.expect("committed");
+}
+
+async fn insert_postgres(pool: &PgPool, batch: &[(&Event, &str)]) {
+    let text = |value: fn(&Event) -> &str| -> Vec<&str> {
+        batch.iter().map(|(event, _)| value(event)).collect()
+    };
+    let times: Vec<i64> = batch.iter().map(|(event, _)| event.measured_at.unix_ms()).collect();
+    sqlx::query(
+        "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                             measured_at_ms, received_at_ms, payload)
+         SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[],
+                              $6::text[], $7::bigint[], $7::bigint[], $8::text[])",
+    )
+    .bind(batch.iter().map(|(event, _)| event.event_id.0).collect::<Vec<Uuid>>())
+    .bind(text(|event| event.gateway_id.as_str()))
+    .bind(batch.iter().map(|(event, _)| event.sequence.cast_signed()).collect::<Vec<i64>>())
+    .bind(text(|event| event.site.as_str()))
+    .bind(text(|event| event.equipment_id.as_str()))
+    .bind(text(|event| event.bearing_id.as_str()))
+    .bind(times)
+    .bind(batch.iter().map(|(_, payload)| *payload).collect::<Vec<&str>>())
+    .execute(pool)
+    .await
+    .expect("inserted");
+}
+
+/// Time of the first row: a second apart, up to the example's.
+fn first_ms(rows: u64) -> i64 {
+    let example: Event = serde_json::from_str(EXAMPLE).expect("event");
+    example.measured_at.unix_ms() - rows.cast_signed() * 1000
+}
+
+/// What stands for a payload and for a diagnosis in rows of history: a tenth of a real one, as the
+/// indexes are what grows.
+const FILLER: &str = "'{\"filler\":\"' || '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef' || '\"}'";
+
+fn sqlite_events(rows: u64) -> String {
+    let first = first_ms(rows);
+    format!(
+        "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
+         INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                             measured_at_ms, received_at_ms, judged, payload)
+         SELECT unhex(printf('%012x', {first} + n * 1000) || '70008000' || printf('%012x', n)),
+                'history', n, 'ulsan-1', 'P-101', 'B' || (n % {BEARINGS}),
+                {first} + n * 1000, {first} + n * 1000, 1, {FILLER}
+         FROM n"
+    )
+}
+
+fn sqlite_judgements(rows: u64) -> String {
+    format!(
+        "INSERT INTO pdm_agent_memory
+             (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late,
+              fault_stage, risk_level, degradation_speed, rul_assessment, recommendation_ko,
+              recommendation_en, uncertainty, tool_use, diagnosis)
+         SELECT event_id, site, equipment_id, bearing_id, measured_at_ms, measured_at_ms, 0, 0,
+                'Normal', 'none', '{{}}', '', '', '{{}}', '[]', {FILLER}
+         FROM events ORDER BY arrival LIMIT {rows}"
+    )
+}
+
+fn postgres_events(rows: u64) -> String {
+    let first = first_ms(rows);
+    // by the agent's own rule a week's partition is made first
+    format!(
+        "DO $$ DECLARE week bigint; start text; stop text; BEGIN
+             FOR week IN SELECT generate_series({first} / 604800000, ({first} + {rows} * 1000::bigint) / 604800000) LOOP
+                 start := rpad(lpad(to_hex(week * 604800000), 12, '0'), 32, '0');
+                 stop := rpad(lpad(to_hex((week + 1) * 604800000), 12, '0'), 32, '0');
+                 EXECUTE format('CREATE TABLE IF NOT EXISTS events_%s PARTITION OF events FOR VALUES FROM (%L) TO (%L)',
+                     to_char(to_timestamp(week * 604800) AT TIME ZONE 'UTC', 'YYYY_MM_DD'), start, stop);
+             END LOOP;
+         END $$;
+         INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                             measured_at_ms, received_at_ms, payload)
+         SELECT (lpad(to_hex({first} + n * 1000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+                'history', n, 'ulsan-1', 'P-101', 'B' || (n % {BEARINGS}),
+                {first} + n * 1000, {first} + n * 1000, {FILLER}
+         FROM generate_series(1::bigint, {rows}) AS n"
+    )
+}
+
+fn postgres_judgements(rows: u64) -> String {
+    format!(
+        "INSERT INTO pdm_agent_memory
+             (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late,
+              fault_stage, risk_level, degradation_speed, rul_assessment, recommendation_ko,
+              recommendation_en, uncertainty, tool_use, diagnosis)
+         SELECT event_id, site, equipment_id, bearing_id, measured_at_ms, measured_at_ms, FALSE, 0,
+                'Normal', 'none', '{{}}', '', '', '{{}}', '[]', {FILLER}
+         FROM events LIMIT {rows}"
+    )
+}
