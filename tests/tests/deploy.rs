@@ -99,11 +99,21 @@ fn only_the_broker_listens_beyond_this_machine() {
 
 /// The configuration with its paths under `/etc/pdm` and `/run/secrets` read as they are.
 #[test]
-fn the_edge_accepts_its_configuration() {
+fn the_programs_accept_their_configurations() {
     let edge = Path::new("/etc/pdm/edge.toml");
     let (edge, _log) =
         pdm_edge::settings::parse(edge, &read("compose/config/edge.toml")).expect("edge.toml");
     assert_eq!(edge.admin.map(|admin| admin.listen.port()), Some(9101));
+
+    let path = Path::new("/etc/pdm/agent.toml");
+    let cluster = manifests();
+    let config = cluster.iter().find(|m| m["kind"] == "ConfigMap").expect("a configuration");
+    let inner = config["data"]["agent.toml"].as_str().expect("agent.toml").to_owned();
+    for text in [read("compose/config/agent.toml"), inner] {
+        let agent = pdm_agent::settings::AgentSettings::parse(path, &text).expect("agent.toml");
+        assert_eq!(agent.http.listen.map(|listen| listen.port()), Some(9465));
+        assert_eq!(agent.broker.addresses[0].port, 8883);
+    }
 }
 
 fn manifests() -> Vec<Value> {
