@@ -48,7 +48,7 @@ pub struct Options {
 impl Options {
     /// The form of the test command: about a minute.
     pub fn short(seed: u64, store: plan::StoreKind) -> Self {
-        Self { seed, kills: 16, events: 2000, store, patience: Duration::from_secs(90) }
+        Self { seed, kills: 16, events: 1200, store, patience: Duration::from_mins(4) }
     }
 
     /// The soak: at least 200 kills and 100,000 events.
