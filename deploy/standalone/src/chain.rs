@@ -94,7 +94,10 @@ impl Chain {
         // what is published before the agent's first subscription would have to be asked for again
         let mut progress = agent.progress();
         let subscribed = progress.wait_for(|progress| progress.subscribed);
-        let _in_time = tokio::time::timeout(FIRST_CONTACT, subscribed).await;
+        // what is waited for must be let go of at once: it locks the agent's progress as long as it
+        // is held, and the agent's tasks would wait for it on every thread there is
+        let is_in_time = tokio::time::timeout(FIRST_CONTACT, subscribed).await.is_ok();
+        tracing::debug!(is_in_time, "the agent listens");
         let edge = Edge::start(edge, Arc::new(SystemClock))
             .await
             .map_err(|error| Failure::new(Exit::Io, error))?;
