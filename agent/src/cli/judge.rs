@@ -31,7 +31,7 @@ use crate::store::PastEvent;
 Examples:
   pdm-agent judge event.json
   pdm-agent judge event.json --json | jq .risk_level
-  pdm-agent judge event.json --report /tmp/report
+  pdm-agent judge event.json --report reports
   pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
   pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
 

@@ -18,7 +18,7 @@ use crate::settings::AgentSettings;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out /tmp/report
+  pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out reports
   pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out . --lang en --format pdf
 
 A risk below Warning has a short status and no work order. Exit codes: 0 written, 66 no such

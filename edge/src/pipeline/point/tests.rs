@@ -1,0 +1,111 @@
+//! A measuring point remembers, forgets and judges as its settings say.
+
+use super::*;
+use crate::condition::MonitorSettings;
+use crate::settings::DefectOrders;
+
+fn point(baseline_windows: u32) -> Point {
+    let settings = PointSettings {
+        channel: 0,
+        equipment: "P-101".parse().expect("name"),
+        bearing: "DE".parse().expect("name"),
+        measuring_point: None,
+        orders: DefectOrders::new(3.585, 5.415, 2.357, 0.398).expect("valid"),
+        order_tolerance: 0.015,
+        speed: Rpm::new(1797.0).expect("valid"),
+        speed_tolerance: 0.02,
+        tachometer_ratio: 1.0,
+        speed_bins: Vec::new(),
+        envelope_band: None,
+        zones: None,
+        monitor: MonitorSettings { baseline_windows, ..MonitorSettings::default() },
+    };
+    let rate = SampleRate::new(6400.0).expect("valid");
+    Point::new(settings, "gw".parse().expect("name"), "site".parse().expect("name"), rate)
+}
+
+fn samples(seed: u64) -> Vec<f64> {
+    // xorshift: white enough for a healthy window
+    let mut state = seed * 7919 + 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as f64 / u64::MAX as f64 - 0.5
+    };
+    (0..6400).map(|_| (0..6).map(|_| next()).sum()).collect()
+}
+
+fn at(window: i64) -> Timestamp {
+    Timestamp::from_unix_ms(window * 60_000).expect("in range")
+}
+
+#[test]
+fn a_restored_point_goes_on_as_if_nothing_had_happened() {
+    let (mut kept, mut first) = (point(10), point(10));
+    for n in 0..8 {
+        kept.measure(&samples(n), at(n.cast_signed()), at(0));
+        first.measure(&samples(n), at(n.cast_signed()), at(0));
+    }
+    let mut restored = point(10);
+    restored.restore(&first.memory()).expect("its own form");
+    for n in 8..20 {
+        let mut expected = kept.measure(&samples(n), at(n.cast_signed()), at(0));
+        let got = restored.measure(&samples(n), at(n.cast_signed()), at(0));
+        expected.event_id = got.event_id;
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn a_restored_point_is_judged_by_the_settings_of_today() {
+    let mut first = point(10);
+    for n in 0..5 {
+        first.measure(&samples(n), at(n.cast_signed()), at(0));
+    }
+    let mut restored = point(200);
+    restored.restore(&first.memory()).expect("its own form");
+    let last = (5..40).map(|n| restored.measure(&samples(n), at(n.cast_signed()), at(0))).last();
+    let baseline = last.expect("some").anomaly.baseline;
+    assert_eq!(baseline.state, BaselineState::Learning, "200 windows are asked for now");
+    assert_eq!(baseline.windows, 40);
+}
+
+/// R-EDGE-6.
+#[test]
+fn a_point_that_is_learnt_anew_knows_nothing_of_before() {
+    let (mut point, mut new) = (point(10), point(10));
+    for n in 0..30 {
+        point.measure(&samples(n), at(n.cast_signed()), at(0));
+    }
+    point.relearn();
+    for n in 30..50 {
+        let mut expected = new.measure(&samples(n), at(n.cast_signed()), at(0));
+        let got = point.measure(&samples(n), at(n.cast_signed()), at(0));
+        expected.event_id = got.event_id;
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn a_speed_falls_in_the_bin_that_begins_with_it() {
+    let mut point = point(10);
+    let rpm = |rpm| Rpm::new(rpm).expect("valid");
+    assert_eq!(point.state(rpm(10.0)), DEFAULT_STATE);
+    point.settings.speed_bins = vec![rpm(600.0), rpm(1200.0)];
+    let states = [599.9, 600.0, 1300.0].map(|speed| point.state(rpm(speed)));
+    assert_eq!(states, ["below 600 rpm", "600 to 1200 rpm", "1200 rpm and above"]);
+}
+
+#[test]
+fn a_window_that_cannot_be_judged_is_told_and_names_nothing() {
+    let mut point = point(10);
+    let mut event = point.measure(&vec![f64::NAN; 6400], at(0), at(0));
+    event.sequence = 1;
+    event.check().expect("as the contract asks");
+    assert!(!event.signal_quality.valid);
+    assert_eq!(event.frequency_domain.dominant_fault, None);
+    let mut event = point.measure(&[], at(1), at(0));
+    event.sequence = 2;
+    event.check().expect("as the contract asks");
+}
