@@ -2,20 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use pdm_agent::cli::{Cli, dispatch, exit_of};
+use pdm_agent::cli::{Cli, dispatch};
+use pdm_shared::command_line;
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse()) {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            report(&error);
-            exit_of(&error).into()
-        }
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "the program's last word goes to the person who typed")]
-fn report(error: &anyhow::Error) {
-    eprintln!("pdm-agent: {error:#}");
+    command_line::run::<Cli>(dispatch)
 }

@@ -32,6 +32,15 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
+fn a_wrong_command_line_ends_with_64_and_help_does_not() {
+    for wrong in [&["judge"][..], &["judge", "-", "--lang", "fr"], &["juge"]] {
+        let output = run(wrong, "");
+        assert_eq!(code(&output), 64, "{wrong:?}: {}", said(&output));
+    }
+    assert_eq!(code(&run(&["--help"], "")), 0);
+}
+
+#[test]
 fn judge_prints_the_diagnosis_of_the_contract() {
     let output = run(&["judge", "-", "--json"], EVENT);
     assert_eq!(code(&output), 0, "{}", said(&output));

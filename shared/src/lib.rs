@@ -12,6 +12,8 @@ pub mod broker;
 #[cfg(feature = "contracts")]
 pub mod clock;
 #[cfg(feature = "contracts")]
+pub mod command_line;
+#[cfg(feature = "contracts")]
 pub mod config;
 #[cfg(feature = "contracts")]
 pub mod delivery;

@@ -10,20 +10,15 @@ mod view;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
-use pdm_shared::exit::{Exit, exit_of};
+use clap::CommandFactory;
+use pdm_shared::command_line;
+use pdm_shared::exit::Exit;
 use pdm_shared::telemetry::{self, LogFormat};
 
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            report(&error);
-            exit_of(&error).into()
-        }
-    }
+    command_line::run::<Cli>(run)
 }
 
 fn run(cli: Cli) -> anyhow::Result<Exit> {
@@ -48,9 +43,4 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 /// One line on standard output. Who closed the pipe does not want the rest.
 pub(crate) fn print(line: &str) {
     let _closed = writeln!(std::io::stdout(), "{line}");
-}
-
-#[expect(clippy::print_stderr, reason = "the program's last word goes to the person who typed")]
-fn report(error: &anyhow::Error) {
-    eprintln!("pdm: {error:#}");
 }

@@ -90,7 +90,6 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Tells a failure that does not end the command.
-#[expect(clippy::print_stderr, reason = "failures of single files go to the person who typed")]
 pub(crate) fn report(error: &anyhow::Error) {
-    eprintln!("pdm-edge: {error:#}");
+    pdm_shared::command_line::report("pdm-edge", error);
 }
