@@ -6,6 +6,8 @@
 //! that, in addition, the spool can be read. A broker that is away makes neither of them fail:
 //! nothing is lost meanwhile, and a restart would not bring it back.
 
+mod serve;
+
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
@@ -93,12 +95,7 @@ impl Admin {
 
     /// Serves until stopped.
     pub async fn serve(self, stop: CancellationToken) {
-        let served = axum::serve(self.listener, routes(self.shared))
-            .with_graceful_shutdown(stop.cancelled_owned())
-            .await;
-        if let Err(error) = served {
-            tracing::error!(%error, "health and metrics ended");
-        }
+        serve::serve(self.listener, routes(self.shared), stop).await;
     }
 }
 
