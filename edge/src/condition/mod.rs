@@ -255,11 +255,11 @@ impl Monitor {
     }
 
     fn has_end(&self, key: &str) -> bool {
-        self.settings.failure_thresholds.contains_key(key) || feature::has_usual_end(key)
+        self.settings.failure_threshold(key).is_some() || feature::has_usual_end(key)
     }
 
     fn degradation(&self, key: &str, normal: &Normal) -> Degradation {
-        let known = self.settings.failure_thresholds.get(key).copied();
+        let known = self.settings.failure_threshold(key);
         let ratio = self.settings.failure_ratio;
         let ratio = if feature::is_squared(key) { ratio * ratio } else { ratio };
         let healthy = normal.level();
@@ -298,7 +298,7 @@ impl Monitor {
 /// zone B/C limit is none (ISO 20816-1, criterion II), however little the velocity strays.
 fn distance(key: &str, value: f64, normal: &Normal, settings: &MonitorSettings) -> f64 {
     let distance = normal.distance(value);
-    let least = normal.level() + 0.25 * settings.velocity_zone_bc_mm_s;
+    let least = normal.level() + 0.25 * settings.velocity_zone_bc();
     if Kind::of(key) == Kind::Velocity && value < least {
         distance.min(settings.clear_sigma)
     } else {

@@ -52,18 +52,25 @@ pub struct MonitorSettings {
     /// … but at most after this many windows.
     pub clear_windows_most: u32,
     /// ISO 20816-3's limit between the zones B and C for this machine, mm/s RMS. A change of
-    /// velocity counts only from a quarter of it on (ISO 20816-1, criterion II). 4.5: group 1,
-    /// rigid support.
-    pub velocity_zone_bc_mm_s: f64,
+    /// velocity counts only from a quarter of it on (ISO 20816-1, criterion II). Without: that of
+    /// the machine's zones, else 4.5 (group 1, rigid support).
+    pub velocity_zone_bc_mm_s: Option<f64>,
     /// Failure thresholds by feature key in the feature's own unit, where the plant knows one.
-    /// `velocity_rms_mm_s`: 7.1, the limit between the zones C and D of ISO 20816-3, group 1,
-    /// rigid support.
+    /// Without one for `velocity_rms_mm_s`: the limit between the machine's zones C and D, else
+    /// 7.1 (ISO 20816-3, group 1, rigid support).
     pub failure_thresholds: BTreeMap<String, f64>,
     /// Where no threshold is known, a level's multiple of its baseline at failure. Chosen on the
     /// ends of three FEMTO runs (3.2 to 17, median 4.7) and of IMS test 2 (4.5 at four hours before
     /// its end, 9 at it); its square for energies.
     pub failure_ratio: f64,
 }
+
+/// The one feature whose failure threshold is known without the plant.
+const VELOCITY: &str = "velocity_rms_mm_s";
+/// ISO 20816-3, group 1, rigid support.
+const ZONE_BC_MM_S: f64 = 4.5;
+/// ISO 20816-3, group 1, rigid support.
+const ZONE_CD_MM_S: f64 = 7.1;
 
 impl Default for MonitorSettings {
     fn default() -> Self {
@@ -80,8 +87,8 @@ impl Default for MonitorSettings {
             clear_windows: 100,
             clear_factor: 10,
             clear_windows_most: 1000,
-            velocity_zone_bc_mm_s: 4.5,
-            failure_thresholds: BTreeMap::from([("velocity_rms_mm_s".to_owned(), 7.1)]),
+            velocity_zone_bc_mm_s: None,
+            failure_thresholds: BTreeMap::new(),
             failure_ratio: 5.0,
         }
     }
@@ -130,7 +137,7 @@ impl MonitorSettings {
         }
         for (key, got, least) in [
             ("clear_sigma", self.clear_sigma, 0.0),
-            ("velocity_zone_bc_mm_s", self.velocity_zone_bc_mm_s, 0.0),
+            ("velocity_zone_bc_mm_s", self.velocity_zone_bc(), 0.0),
             ("failure_ratio", self.failure_ratio, 1.0),
         ] {
             if !(got.is_finite() && got > least) {
@@ -142,6 +149,25 @@ impl MonitorSettings {
         levels.find(|(_, level)| !level.is_finite()).map_or(Ok(()), |(key, level)| {
             refuse(&format!("failure_thresholds.{key}"), level.to_string(), "a finite number")
         })
+    }
+
+    /// Where nothing else is said: these limits between the zones B, C and D, mm/s.
+    #[must_use]
+    pub fn in_zones(mut self, zone_bc_mm_s: f64, zone_cd_mm_s: f64) -> Self {
+        self.velocity_zone_bc_mm_s.get_or_insert(zone_bc_mm_s);
+        self.failure_thresholds.entry(VELOCITY.to_owned()).or_insert(zone_cd_mm_s);
+        self
+    }
+
+    /// The limit between the zones B and C, mm/s.
+    pub(super) fn velocity_zone_bc(&self) -> f64 {
+        self.velocity_zone_bc_mm_s.unwrap_or(ZONE_BC_MM_S)
+    }
+
+    /// A feature's value at failure, in its own unit, where one is known.
+    pub(super) fn failure_threshold(&self, key: &str) -> Option<f64> {
+        let usual = (key == VELOCITY).then_some(ZONE_CD_MM_S);
+        self.failure_thresholds.get(key).copied().or(usual)
     }
 
     /// The rule that `persistence` and the score refer to.

@@ -48,6 +48,25 @@ fn every_wrong_value_is_told_with_line_key_value_and_what_is_allowed() {
     assert!(error(&text).contains("admin.token"), "{}", error(&text));
 }
 
+/// R-EDGE-2: the machine's zones judge its velocity, whatever else of the condition is set.
+#[test]
+fn a_machines_zones_hold_beside_other_keys_of_its_condition() {
+    let monitor = |condition: &str| {
+        let text = format!("{EXAMPLE}\n[source.channel.condition]\n{condition}\n");
+        let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
+        settings.sources[0].points[0].monitor.clone()
+    };
+    // the example's machine is of group 2 on a rigid support
+    let limits = [Some(2.8), Some(4.5)];
+    for condition in ["", "baseline_windows = 30", "failure_thresholds = { rms_g = 9.0 }"] {
+        let monitor = monitor(condition);
+        let failure = monitor.failure_thresholds.get("velocity_rms_mm_s").copied();
+        assert_eq!([monitor.velocity_zone_bc_mm_s, failure], limits, "{condition}");
+    }
+    let own = monitor("velocity_zone_bc_mm_s = 3.5");
+    assert_eq!(own.velocity_zone_bc_mm_s, Some(3.5));
+}
+
 #[test]
 fn an_unknown_key_is_an_error_at_every_depth() {
     for (from, to) in [

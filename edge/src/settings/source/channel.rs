@@ -66,12 +66,9 @@ impl ChannelTable {
         };
         let zones = self.zones(origin, key)?;
         let mut monitor = self.condition.clone().unwrap_or_default();
-        if let Some(zones) = &zones
-            && self.condition.is_none()
-        {
+        if let Some(zones) = &zones {
             let [_, bc, cd] = zones.limits_mm_s();
-            monitor.velocity_zone_bc_mm_s = bc;
-            monitor.failure_thresholds.insert("velocity_rms_mm_s".to_owned(), cd);
+            monitor = monitor.in_zones(bc, cd);
         }
         monitor.check().map_err(|error| {
             origin.refuse(&format!("{key}.condition.{}", error.key), error.got, error.allowed)
