@@ -1,15 +1,17 @@
 //! R-EDGE-1. Raw frames from an MQTT topic, through a real broker.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_edge::source::Source;
+use pdm_edge::settings::{TlsFiles, parse};
 use pdm_edge::source::frames::{Encoding, FrameFormat};
 use pdm_edge::source::mqtt::{TopicSettings, open_topic};
-use pdm_harness::{Mosquitto, Persistence};
+use pdm_edge::source::{Source, SourceError};
+use pdm_harness::{Authority, Mosquitto, Persistence};
 use pdm_shared::clock::SystemClock;
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
-use rumqttc::{Client, MqttOptions, QoS};
+use rumqttc::{Client, MqttOptions, QoS, TlsConfiguration, Transport};
 
 fn source(port: u16, silence: Duration) -> Box<dyn Source> {
     let settings = TopicSettings {
@@ -31,10 +33,26 @@ fn source(port: u16, silence: Duration) -> Box<dyn Source> {
     open_topic(&settings, &format, Arc::new(SystemClock)).expect("valid")
 }
 
+/// The stream of an `edge.toml` with these lines more.
+fn configured(port: u16, scheme: &str, lines: &str) -> Result<Box<dyn Source>, SourceError> {
+    let text = format!(
+        "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nencoding = \"i16\"\nchannels = 2\n\
+         block_s = 0.1\nfrom = \"{scheme}://127.0.0.1:{port}/plant/raw\"\n{lines}\n\
+         [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+         bearing_type = \"6205\"\n"
+    );
+    let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
+    (settings.sources[0].open)()
+}
+
 /// Publishes `[n, -n]` frames of 30 a message until the other end is dropped.
 fn sender(port: u16) {
+    send_with(MqttOptions::new("node", "127.0.0.1", port));
+}
+
+fn send_with(options: MqttOptions) {
     std::thread::spawn(move || {
-        let options = MqttOptions::new("node", "127.0.0.1", port);
         let (client, mut connection) = Client::new(options, 8);
         let mut n = 0i16;
         std::thread::spawn(move || while connection.iter().next().is_some_and(|e| e.is_ok()) {});
@@ -81,4 +99,48 @@ fn a_silent_topic_and_a_missing_broker_are_errors_that_name_the_topic() {
     broker.kill();
     let error = source(port, Duration::from_secs(20)).next_block().expect_err("nobody");
     assert!(error.to_string().contains(&format!("mqtt://127.0.0.1:{port}/plant/raw")), "{error}");
+}
+
+/// R-EDGE-10's TLS for raw frames too: by the keys of the configuration.
+#[test]
+fn frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused() {
+    let test = "frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused";
+    let Some(authority) = Authority::found(test) else { return };
+    authority.issue("broker");
+    authority.issue("node");
+    let place = |name: &str| authority.path(name).display().to_string();
+    let lines = format!(
+        "allow_anonymous true\nrequire_certificate true\ncafile {}\ncertfile {}\nkeyfile {}\n",
+        place("ca.pem"),
+        place("broker.pem"),
+        place("broker.key"),
+    );
+    let Some(broker) = Mosquitto::start_with(test, Persistence::Memory, &lines) else { return };
+    let pair = |ca: &str| {
+        let (certificate, key) = (place("node.pem"), place("node.key"));
+        format!(
+            "tls = {{ ca = \"{}\", certificate = \"{certificate}\", key = \"{key}\" }}",
+            place(ca)
+        )
+    };
+    let files = TlsFiles {
+        ca: authority.path("ca.pem"),
+        certificate: Some(authority.path("node.pem")),
+        key: Some(authority.path("node.key")),
+    };
+    let mut options = MqttOptions::new("node", "127.0.0.1", broker.port());
+    let config = Arc::new(files.client_config().expect("certificates"));
+    options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(config)));
+    send_with(options);
+
+    let mut source = configured(broker.port(), "mqtts", &pair("ca.pem")).expect("opens");
+    let block = source.next_block().expect("frames").expect("endless");
+    assert_eq!(block.accel_m_s2.dim(), (2, 100));
+
+    let mut stranger = configured(broker.port(), "mqtts", &pair("other-ca.pem")).expect("opens");
+    let error = stranger.next_block().expect_err("another authority").to_string();
+    assert!(error.contains("plant/raw") && error.contains("certificate"), "{error}");
+    let missing = configured(broker.port(), "mqtts", &pair("gone.pem"));
+    let error = missing.err().expect("no such file").to_string();
+    assert!(error.contains("gone.pem"), "{error}");
 }

@@ -132,7 +132,7 @@ impl Origin<'_> {
     }
 
     /// The folder that relative paths start at.
-    fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
 

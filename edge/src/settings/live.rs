@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_shared::broker::TlsFiles;
 use pdm_shared::clock::SystemClock;
 use pdm_shared::config::ConfigError;
 use pdm_shared::secret::SecretSource;
@@ -12,11 +13,11 @@ use serde::Deserialize;
 
 use super::Opener;
 use super::file::Origin;
+use super::topic::TopicKeys;
+use crate::source::Calibration;
 use crate::source::frames::{Encoding, FrameFormat};
 use crate::source::iio::{IioSettings, open_iio};
-use crate::source::mqtt::{TopicSettings, open_topic};
 use crate::source::stream::{open_stdin, open_tcp};
-use crate::source::{Calibration, SourceError};
 
 /// Length of a block where none is given, s.
 const DEFAULT_BLOCK_S: f64 = 1.0;
@@ -25,7 +26,8 @@ const DEFAULT_BLOCK_S: f64 = 1.0;
 const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
 
 /// What senders are allowed.
-const FROM: &str = "\"stdin\", \"tcp://HOST:PORT\" or \"mqtt://HOST:PORT/TOPIC\"";
+const FROM: &str =
+    "\"stdin\", \"tcp://HOST:PORT\", \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
 
 /// `[source.stream]`: interleaved little-endian frames.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,6 +45,7 @@ pub(super) struct StreamTable {
     client_id: Option<String>,
     user: Option<String>,
     password: Option<SecretSource>,
+    tls: Option<TlsFiles>,
 }
 
 /// `[source.iio]`: accelerometers of the kernel.
@@ -87,25 +90,17 @@ impl StreamTable {
                 open_tcp(&address, &format, silence, Arc::new(SystemClock))
             }));
         }
-        let Some(rest) = self.from.strip_prefix("mqtt://") else { return Err(refused(FROM)) };
-        let (host, port, topic) = host_port_topic(rest).ok_or_else(|| refused(FROM))?;
-        let settings = TopicSettings {
-            host,
-            port,
-            topic,
-            client_id: self.client_id.clone().unwrap_or_else(|| format!("pdm-{}", around.name)),
-            credentials: None,
-            tls: None,
-            silence,
+        if !self.from.starts_with("mqtt") {
+            return Err(refused(FROM));
+        }
+        let topic = TopicKeys {
+            from: &self.from,
+            client_id: self.client_id.as_deref(),
+            user: self.user.as_deref(),
+            password: self.password.as_ref(),
+            tls: self.tls.as_ref(),
         };
-        let (user, password) = (self.user.clone(), self.password.clone());
-        Ok(Arc::new(move || {
-            let mut settings = settings.clone();
-            if let Some(user) = &user {
-                settings.credentials = Some((user.clone(), secret(password.as_ref())?));
-            }
-            open_topic(&settings, &format, Arc::new(SystemClock))
-        }))
+        topic.meant(&around, format, silence)
     }
 
     fn format(&self, around: &Around<'_>) -> Result<FrameFormat, ConfigError> {
@@ -168,40 +163,9 @@ fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
     }
 }
 
-/// `host:port/topic`; the port may be left out.
-fn host_port_topic(text: &str) -> Option<(String, u16, String)> {
-    let (server, topic) = text.split_once('/')?;
-    let (host, port) = match server.rsplit_once(':') {
-        Some((host, port)) => (host, port.parse().ok()?),
-        None => (server, 1883),
-    };
-    (!host.is_empty() && !topic.is_empty()).then(|| (host.to_owned(), port, topic.to_owned()))
-}
-
-fn secret(password: Option<&SecretSource>) -> Result<String, SourceError> {
-    let Some(password) = password else { return Ok(String::new()) };
-    match password.fetch() {
-        Ok(secret) => Ok(secret.expose().to_owned()),
-        Err(error) => Err(SourceError::Options {
-            path: PathBuf::from("password of the stream"),
-            what: error.to_string(),
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_topic_may_have_levels_and_the_port_may_be_left_out() {
-        let read = host_port_topic("broker:1884/plant/raw").expect("valid");
-        assert_eq!(read, ("broker".to_owned(), 1884, "plant/raw".to_owned()));
-        assert_eq!(host_port_topic("broker/raw").expect("valid").1, 1883);
-        for wrong in ["broker", "broker:x/raw", "/raw", "broker/"] {
-            assert!(host_port_topic(wrong).is_none(), "{wrong}");
-        }
-    }
 
     fn config(source: &str) -> Result<super::super::EdgeSettings, ConfigError> {
         let text = format!(
@@ -214,13 +178,37 @@ mod tests {
 
     #[test]
     fn a_live_source_is_live_and_opens_without_its_sender() {
-        for from in ["stdin", "tcp://127.0.0.1:9", "mqtt://127.0.0.1/raw"] {
+        for from in
+            ["stdin", "tcp://127.0.0.1:9", "mqtt://127.0.0.1/plant/raw", "mqtt://a:1884/raw"]
+        {
             let stream = format!("[source.stream]\nfrom = \"{from}\"\nencoding = \"i24\"");
             let settings = config(&format!("kind = \"stream\"\nrate_hz = 8000.0\n{stream}"));
             let source = &settings.expect(from).sources[0];
             assert_eq!(source.pace, super::super::Pace::Live, "{from}");
             let opened = (source.open)().expect(from);
             assert_eq!(opened.format().block_samples, Some(8000), "{from}");
+        }
+    }
+
+    #[test]
+    fn a_topic_that_cannot_be_reached_as_written_is_refused_with_its_key() {
+        for (keys, expected) in [
+            ("from = \"mqtt://broker\"", "stream.from"),
+            ("from = \"mqtt://broker:x/raw\"", "stream.from"),
+            ("from = \"mqtt:///raw\"", "stream.from"),
+            ("from = \"mqtt://broker/\"", "stream.from"),
+            ("from = \"mqtts://broker/raw\"", "[source.stream.tls] with ca"),
+            ("from = \"mqtt://broker/raw\"\ntls = { ca = \"ca.pem\" }", "only with mqtts://"),
+            ("from = \"mqtt://broker/raw\"\nuser = \"a\"", "a user with source[0].stream.password"),
+            (
+                "from = \"mqtts://broker/raw\"\ntls = { ca = \"ca.pem\", key = \"x\" }",
+                "certificate and key together",
+            ),
+        ] {
+            let stream = format!("[source.stream]\n{keys}\nencoding = \"i16\"");
+            let error = config(&format!("kind = \"stream\"\nrate_hz = 8000.0\n{stream}"));
+            let text = error.expect_err(keys).to_string();
+            assert!(text.contains(expected), "{keys}: {text}");
         }
     }
 

@@ -23,6 +23,7 @@ mod file;
 mod lines;
 mod live;
 mod source;
+mod topic;
 mod zones;
 
 pub use file::{LogSettings, parse, read};
