@@ -131,7 +131,12 @@ fn chunk(number: usize, patterns: &[Chunk], sentences: &[String], random: &mut S
         document: format!("AH-{number}"),
         collection: Collection::AnalysisHistory,
         equipment: Some(format!("P-{}", number % 100)),
-        sections: vec![Section { number: "1".to_owned(), title: String::new(), body }],
+        sections: vec![Section {
+            number: "1".to_owned(),
+            title: String::new(),
+            body,
+            ..Section::default()
+        }],
         ..pattern.clone()
     }
 }

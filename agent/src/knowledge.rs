@@ -18,6 +18,7 @@ pub mod document;
 pub mod embed;
 pub mod glossary;
 pub mod ingest;
+pub mod items;
 pub mod judgement;
 pub mod keeper;
 pub mod lookup;

@@ -16,6 +16,7 @@ use pdm_shared::text::Text;
 use serde::Deserialize;
 use serde_json::Value;
 
+mod expected;
 pub mod kpi;
 pub mod play;
 
@@ -70,8 +71,8 @@ const fn hourly() -> f64 {
     1.0
 }
 
-/// What is expected of a phase. Risk, stage and fault are those after its last event; the rest holds
-/// for each of its events.
+/// What is expected of a phase. Risk, stage and fault are those after its last event; documents are
+/// written once in it or not at all; the rest holds for each of its events.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -88,8 +89,9 @@ pub struct Expect {
     /// Deep research is due.
     #[serde(default)]
     pub research: bool,
-    /// A report and a work order are written in this phase.
-    pub documents: Option<bool>,
+    /// A report and a work order are due in this phase; without it none may be written.
+    #[serde(default)]
+    pub documents: bool,
 }
 
 /// An element, or none.

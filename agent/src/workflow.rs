@@ -251,27 +251,24 @@ impl Workflow {
 
     async fn document(&self, kind: Kind, state: &mut State) -> Value {
         if state.risk() < RiskLevel::Warning {
-            return trace::written(
-                &[],
-                Some("Normal and Watch have a short status: the judgement"),
-            );
+            return trace::not_written("Normal and Watch have a short status: the judgement");
         }
         let Some(documents) = self.documents.as_ref() else {
-            return trace::written(&[], Some("this program writes no documents"));
+            return trace::not_written("this program writes no documents");
         };
         if !documents::are_due(state) {
-            return trace::written(&[], Some("nothing new: the documents there are stand"));
+            return trace::not_written("nothing new: the documents there are stand");
         }
         match documents.write(kind, state).await {
-            Ok(written) => {
-                let detail = trace::written(&written, None);
-                state.documents.extend(written);
+            Ok(outcome) => {
+                let detail = trace::written(&outcome);
+                state.documents.extend(outcome.written);
                 detail
             }
             Err(error) => {
                 metrics::counter!("pdm_agent_document_failures_total").increment(1);
                 tracing::error!(%error, event_id = %state.event_payload.event_id, "A document is missing.");
-                trace::written(&[], Some(&error.to_string()))
+                trace::not_written(&error.to_string())
             }
         }
     }

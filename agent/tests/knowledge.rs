@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pdm_agent::knowledge::document::Document;
 use pdm_agent::knowledge::embed::local::LocalEmbedder;
+use pdm_agent::knowledge::items::items;
 use pdm_agent::knowledge::store::embedded::EmbeddedStore;
 use pdm_agent::knowledge::{
     Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings,
@@ -50,6 +52,32 @@ async fn nineteen_documents_are_twelve_reports_and_ten_manual_chunks() {
     assert_eq!(knowledge.count(HISTORY).await.expect("count"), 12);
     // specification, four guides, procedure, and an FMEA of four modes
     assert_eq!(knowledge.count(MANUAL).await.expect("count"), 6 + 4);
+}
+
+/// R-AGENT-11: what work orders and reports quote has its English, item for item, and the figures
+/// (torques, temperatures, clearances, times) are the same.
+#[test]
+fn the_english_of_a_manual_has_the_figures_of_the_korean() {
+    let figures = |text: &str| {
+        // "2차" is "secondary"
+        let text = text.replace("2차", "");
+        let runs = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+        let mut all: Vec<String> = runs.map(|run| run.trim_matches('.').to_owned()).collect();
+        all.retain(|run| !run.is_empty());
+        all.sort();
+        all
+    };
+    for name in ["em-02", "em-03", "em-04", "em-05", "em-06", "em-07"] {
+        let path = documents().join(format!("equipment_manual/{name}.md"));
+        let text = std::fs::read_to_string(&path).expect("document");
+        let document = Document::parse(&path, &text, MANUAL).expect("document");
+        for section in document.sections.iter().filter(|section| !section.number.is_empty()) {
+            assert_eq!(section.english.is_empty(), section.body.is_empty(), "{name} {section:?}");
+            for item in items(section) {
+                assert_eq!(figures(&item.ko), figures(&item.en), "{name} §{}", section.number);
+            }
+        }
+    }
 }
 
 /// R-KB-7.

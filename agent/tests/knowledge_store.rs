@@ -30,6 +30,7 @@ fn chunk(id: &str, document: &str, text: &str) -> Chunk {
             number: "1".to_owned(),
             title: "경과".to_owned(),
             body: text.to_owned(),
+            english: String::new(),
         }],
         sources: vec!["a test".to_owned()],
         origin: "test.md".to_owned(),

@@ -14,7 +14,8 @@ fn typed(arguments: &[&str]) -> Output {
 }
 
 /// R-AGENT-3, -6, -12: every sequence ends with the expected risk and stage; normal events use no
-/// tool; acceleration is always researched in at least two rounds; no figure is without a source.
+/// tool; acceleration is always researched in at least two rounds; report and work order are written
+/// where they are due and nowhere else; no figure of a judgement or document is without a source.
 #[test]
 fn every_scenario_ends_as_a_reliability_engineer_expects() {
     let output = typed(&["scenario", "run", "--json"]);
@@ -26,11 +27,12 @@ fn every_scenario_ends_as_a_reliability_engineer_expects() {
     assert!(output.status.success(), "{output:?}");
     let kpis = &all["kpis"];
     assert!(kpis["scenarios"].as_u64().is_some_and(|count| count >= 18), "{kpis:#}");
-    for share in ["right_risk", "right_stage", "deep_research"] {
+    for share in ["right_risk", "right_stage", "deep_research", "documents"] {
         assert_eq!(kpis[share]["of"], kpis[share]["all"], "{share}");
         assert!(kpis[share]["all"].as_u64() > Some(0), "{share}");
     }
     assert_eq!(kpis["normal_events_with_tools"], 0);
+    assert_eq!(kpis["undue_documents"], 0);
     assert_eq!(kpis["ungrounded_figures"], 0);
     assert!(kpis["fewest_rounds"].as_u64() >= Some(2));
 }
@@ -48,6 +50,40 @@ fn a_sequence_that_ends_otherwise_is_told_with_its_phase() {
     assert_eq!(output.status.code(), Some(70));
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(told.contains("phase 2: risk is Watch, expected Critical"), "{told}");
+}
+
+/// R-AGENT-8, -12: documents that are kept are whole, and one that is due and not written is told.
+#[test]
+fn documents_are_kept_where_asked_and_a_missing_one_is_told() {
+    let folder = tempfile::tempdir().expect("folder");
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/scenarios");
+    for file in ["healthy.json", "repair.toml"] {
+        let text = std::fs::read_to_string(scenarios.join(file)).expect("read");
+        // a Warning that stands gets no second set
+        let text = text.replacen(
+            "risk = \"Warning\"\nstage = 2\n\n",
+            "risk = \"Warning\"\nstage = 2\ndocuments = true\n\n",
+            1,
+        );
+        std::fs::write(folder.path().join(file), text).expect("written");
+    }
+    let kept = folder.path().join("papers");
+    let place = folder.path().display().to_string();
+    let output = typed(&["scenario", "run", &place, "--documents", &kept.display().to_string()]);
+    assert_eq!(output.status.code(), Some(70));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("phase 3: documents is [], expected"), "{told}");
+    assert!(told.contains("documents where due              1/2, 0 where none"), "{told}");
+    let files = std::fs::read_dir(kept.join("repair")).expect("kept").flatten();
+    let names: Vec<String> =
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    for document in ["report", "work-order"] {
+        for form in ["json", "ko.html", "ko.pdf", "en.html", "en.pdf"] {
+            let end = format!("-{document}.{form}");
+            assert_eq!(names.iter().filter(|name| name.ends_with(&end)).count(), 1, "{end}");
+        }
+    }
+    assert_eq!(names.len(), 10, "{names:?}");
 }
 
 #[test]

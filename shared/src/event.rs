@@ -342,6 +342,14 @@ pub struct Trend {
     pub acceleration_detected: bool,
     /// Hours looked at.
     pub span_h: Option<f64>,
+    /// Where the feature lies in health in this window's operating state, in the feature's own
+    /// unit; absent while that is not learnt, and in events of before this field.
+    #[serde(default)]
+    pub baseline_level: Option<f64>,
+    /// Above this a window counts against the baseline (`anomaly.persistence` counts such windows),
+    /// in the feature's own unit.
+    #[serde(default)]
+    pub baseline_limit: Option<f64>,
 }
 
 /// Direction of a trend.

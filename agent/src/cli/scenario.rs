@@ -24,6 +24,7 @@ const DEFAULT_FOLDER: &str = "config/scenarios";
 Examples:
   pdm-agent scenario run
   pdm-agent scenario run config/scenarios/outer_race_accelerating.toml
+  pdm-agent scenario run --documents papers
   pdm-agent scenario run --json | jq .kpis
 
 Exit codes: 0 everything is as expected, 65 not a scenario, 66 no such folder, 69 cannot be played,
@@ -45,6 +46,9 @@ enum What {
         /// Thresholds instead of the built-in ones
         #[arg(long, value_name = "FILE")]
         rules: Option<PathBuf>,
+        /// Keep reports and work orders there, a folder for each scenario
+        #[arg(long, value_name = "DIR")]
+        documents: Option<PathBuf>,
         /// Print every judgement and the figures as JSON
         #[arg(long)]
         json: bool,
@@ -56,7 +60,7 @@ enum What {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let What::Run { place, rules, json } = &args.what;
+    let What::Run { place, rules, documents, json } = &args.what;
     telemetry::start(LogFormat::Text, "error");
     let rules = match rules {
         Some(path) => Rules::read(path).map_err(failure::config)?,
@@ -65,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let scenarios = scenario::read(place).map_err(unreadable)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
-    let cast = Cast { rules, documents: None };
+    let cast = Cast { rules, documents: documents.clone() };
     let played = runtime.block_on(play_all(&scenarios, &cast))?;
     let kpis = Kpis::of(&played);
     let mut out = std::io::stdout().lock();
@@ -154,6 +158,10 @@ fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result
         ),
         ("normal events with a tool", kpis.normal_events_with_tools.to_string()),
         ("deep research where due", format!("{}, at least {rounds} rounds", kpis.deep_research)),
+        (
+            "documents where due",
+            format!("{}, {} where none were due", kpis.documents, kpis.undue_documents),
+        ),
         ("figures without a source", kpis.ungrounded_figures.to_string()),
         (
             "agreement with another reasoner",
@@ -162,6 +170,7 @@ fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result
         ("shortest lead time", lead),
         ("stored to judged, p95", format!("{:.1} ms", kpis.judged_p95_ms)),
         ("with research, p95", format!("{:.1} ms", kpis.researched_p95_ms)),
+        ("with documents, p95", format!("{:.1} ms", kpis.documented_p95_ms)),
     ];
     for (what, figure) in lines {
         writeln!(out, "{what:32} {figure}")?;

@@ -17,6 +17,9 @@
 //! ### 1.1 …
 //! ```
 //!
+//! A section may carry its English below a line `<!-- en -->`, item for item: what documents in
+//! English quote. It is not searched; titles and keywords are, in both languages.
+//!
 //! An FMEA lists its failure modes (`[[modes]]`: section, title, keywords, fault_type).
 
 use std::path::Path;
@@ -28,9 +31,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::chunk::{Collection, DocType, Keywords};
+use super::items;
 
 /// Line that opens and closes front matter.
 const FENCE: &str = "+++";
+/// Line after which a section's English stands, up to the next heading.
+const ENGLISH: &str = "<!-- en -->";
 
 /// Longest id, bytes.
 const MAX_ID: usize = 100;
@@ -84,7 +90,7 @@ pub enum DocumentError {
 }
 
 /// A numbered section.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
     /// `2`, `2.1`; empty for text before the first heading.
     pub number: String,
@@ -92,6 +98,9 @@ pub struct Section {
     pub title: String,
     /// Text under it, without deeper sections.
     pub body: String,
+    /// The same in English, item for item; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub english: String,
 }
 
 impl Section {
@@ -125,9 +134,15 @@ impl Section {
                 }
             }
         }
+        let mut english = self.english.clone();
         pieces
             .into_iter()
-            .map(|body| Self { number: self.number.clone(), title: self.title.clone(), body })
+            .map(|body| Self {
+                number: self.number.clone(),
+                title: self.title.clone(),
+                body,
+                english: std::mem::take(&mut english),
+            })
             .collect()
     }
 }
@@ -225,6 +240,7 @@ impl Document {
         check_id(path, &front.id)?;
         let sections = sections(body);
         check_modes(path, &front, &sections)?;
+        check_english(path, &sections)?;
         let origin = path.display().to_string();
         if sections.is_empty() {
             return Err(DocumentError::Empty { path: origin });
@@ -311,6 +327,20 @@ fn check_modes(path: &Path, front: &FrontMatter, sections: &[Section]) -> Result
     })
 }
 
+/// A step that is lost in one language may cost a hand: items must pair.
+fn check_english(path: &Path, sections: &[Section]) -> Result<(), ConfigError> {
+    for section in sections.iter().filter(|section| !section.english.is_empty()) {
+        let own = items::split(&section.body).len();
+        let english = items::split(&section.english).len();
+        if own != english {
+            let key = format!("section {:?}, items below {ENGLISH}", section.number);
+            let allowed = format!("as many as above it, {own}");
+            return Err(ConfigError::value(path, key, english, allowed));
+        }
+    }
+    Ok(())
+}
+
 /// Front matter and what follows it.
 fn front_matter(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix(FENCE)?;
@@ -327,18 +357,23 @@ fn front_matter(text: &str) -> Option<(&str, &str)> {
 
 /// Cuts text at its headings: Markdown (`## 2. …`), or a bare numbered line (`2.1 …`).
 fn sections(text: &str) -> Vec<Section> {
-    let mut all =
-        vec![Section { number: String::new(), title: String::new(), body: String::new() }];
+    let mut all = vec![Section::default()];
+    let mut is_english = false;
     for line in text.lines() {
         if let Some((number, title)) = heading(line) {
-            all.push(Section { number, title, body: String::new() });
+            all.push(Section { number, title, ..Section::default() });
+            is_english = false;
+        } else if line.trim() == ENGLISH {
+            is_english = true;
         } else if let Some(section) = all.last_mut() {
-            section.body.push_str(line);
-            section.body.push('\n');
+            let part = if is_english { &mut section.english } else { &mut section.body };
+            part.push_str(line);
+            part.push('\n');
         }
     }
     for section in &mut all {
         section.body = section.body.trim().to_owned();
+        section.english = section.english.trim().to_owned();
     }
     all.retain(|section| !(section.body.is_empty() && section.number.is_empty()));
     all
@@ -390,6 +425,17 @@ mod tests {
     fn a_mistyped_key_is_told_with_its_line_in_the_file() {
         let error = read(&REPORT.replace("doc_type", "doctype")).expect_err("wrong");
         assert!(error.to_string().starts_with("a/mh-90.md:4:1:"), "{error}");
+    }
+
+    #[test]
+    fn english_stands_beside_its_section_and_must_pair() {
+        let text = REPORT.replace("P-101\n", "- 하나\n- 둘\n\n<!-- en -->\n- one\n- two\n");
+        let document = read(&text).expect("document");
+        assert_eq!(document.sections[1].body, "- 하나\n- 둘");
+        assert_eq!(document.sections[1].english, "- one\n- two");
+        assert_eq!(document.sections[2].english, "", "the next section has none");
+        let error = read(&text.replace("- two\n", "")).expect_err("a step is missing").to_string();
+        assert!(error.contains("section \"1\"") && error.contains("above it, 2"), "{error}");
     }
 
     #[test]

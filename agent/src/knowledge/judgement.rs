@@ -66,7 +66,12 @@ fn keywords(diagnosis: &Diagnosis) -> Keywords {
 }
 
 fn section(number: &str, title: &str, lines: Vec<String>) -> Section {
-    Section { number: number.to_owned(), title: title.to_owned(), body: lines.join("\n") }
+    Section {
+        number: number.to_owned(),
+        title: title.to_owned(),
+        body: lines.join("\n"),
+        english: String::new(),
+    }
 }
 
 fn verdict(diagnosis: &Diagnosis) -> Section {

@@ -1,7 +1,7 @@
 //! From the case file to the report as data.
 
 use pdm_expert::wording::{element, frequency};
-use pdm_shared::diagnosis::UncertaintyLevel;
+use pdm_shared::diagnosis::{ToolUse, UncertaintyLevel};
 use pdm_shared::text::Text;
 
 use super::case_file::{CaseFile, features};
@@ -34,7 +34,7 @@ pub fn report(case: &CaseFile) -> Report {
             judgements: case.memory.iter().map(PastJudgement::from).collect(),
         },
         research: case.research.clone(),
-        tools: diagnosis.tools.clone(),
+        tools: looked_up(case),
         uncertainty: diagnosis.uncertainty.clone(),
         would_change: doubts::would_change(case),
         data_quality: doubts::data_quality(case),
@@ -42,6 +42,12 @@ pub fn report(case: &CaseFile) -> Report {
         knowledge: knowledge(case),
         plots: plots::plots(case),
     }
+}
+
+/// What was looked up. Telling staff comes after the report, which would else differ when it is
+/// written again.
+fn looked_up(case: &CaseFile) -> Vec<ToolUse> {
+    case.diagnosis.tools.iter().filter(|tool| tool.round > 0).cloned().collect()
 }
 
 /// Which bearing, with the plant's names.

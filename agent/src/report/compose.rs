@@ -1,13 +1,16 @@
 //! From the report as data to the document in one language.
 
-use pdm_expert::wording::element;
 use pdm_shared::text::Language;
-use serde_json::Value;
 
-use super::chart;
 use super::data::{Passage, Report, Subject};
-use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour, sign};
+use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour};
 use super::words::{self, moment};
+
+mod grounds;
+mod plots;
+
+use grounds::{history, research, thoughts};
+use plots::plots;
 
 /// The document of a report.
 pub fn document(report: &Report, language: Language) -> Document {
@@ -120,162 +123,6 @@ fn tiles(report: &Report, speaker: Speaker) -> Block {
         value: words::quantity(told.value, &told.unit),
     });
     Block::Tiles(tiles.collect())
-}
-
-fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
-    let mut blocks = vec![speaker.section("추세와 스펙트럼", "Trend and spectrum")];
-    if let Some(plot) = &report.plots.trend {
-        let name = words::feature(&plot.feature)
-            .map_or_else(|| plot.feature.clone(), |name| speaker.say(&name));
-        blocks.push(Block::Plot {
-            title: format!("{} {name} ({})", speaker.word("추세:", "Trend:"), plot.unit),
-            caption: speaker.word(
-                "파란 선: 측정값, 붉은 점: 이상 감지 구간, 검은 점: 이번 측정, 주황 띠: 예상 수명 구간(RUL 하한–상한)",
-                "Blue line: measured; red dots: anomaly flagged; black dot: this window; orange band: expected end of life (lower to upper bound)",
-            ),
-            drawing: chart::trend(plot, speaker.0),
-        });
-    }
-    if let Some(plot) = &report.plots.envelope {
-        blocks.push(Block::Plot {
-            title: format!("{} ({})", speaker.word("제곱 포락선 스펙트럼", "Squared-envelope spectrum"), plot.unit),
-            caption: speaker.word(
-                "붉은 점선: 판정된 결함의 주파수와 배수, 회색 점선: 다른 결함 주파수의 위치",
-                "Red dashes: the named fault's frequency and multiples; grey dashes: where other faults would show",
-            ),
-            drawing: chart::envelope(plot),
-        });
-    }
-    if let Some(plot) = &report.plots.risk {
-        blocks.push(Block::Plot {
-            title: speaker.word("위험도 경과", "Risk over time"),
-            caption: speaker.word(
-                "계단: 판정된 위험도, 숫자: P-F 단계",
-                "Steps: the risk as judged; numbers: P-F stage",
-            ),
-            drawing: chart::risk(plot, speaker.0),
-        });
-    }
-    if blocks.len() == 1 {
-        blocks.push(Block::Text(speaker.word(
-            "그릴 이전 측정과 스펙트럼이 없음",
-            "No earlier windows and no spectrum to draw",
-        )));
-    }
-    blocks
-}
-
-/// The five thoughts, each with its evidence.
-fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
-    let mut blocks = vec![speaker.section("판단 과정", "Reasoning")];
-    for (at, thought) in report.thoughts.iter().enumerate() {
-        blocks.push(Block::Sub(format!("{}. {}", at + 1, speaker.say(&thought.title))));
-        blocks.push(Block::Text(speaker.say(&thought.conclusion)));
-        if thought.evidence.is_empty() {
-            continue;
-        }
-        let rows = thought.evidence.iter().map(|fact| {
-            let name =
-                words::feature(&fact.path).map(|name| speaker.say(&name)).unwrap_or_default();
-            let value = told(&fact.value, words::unit(&fact.path), speaker);
-            let rule = fact.rule.clone().or_else(|| fact.source.clone()).unwrap_or_default();
-            vec![name, value, fact.path.clone(), rule]
-        });
-        blocks.push(Block::Table(Table {
-            head: vec![
-                speaker.word("근거", "Evidence"),
-                speaker.word("값", "Value"),
-                speaker.word("위치", "Where it stands"),
-                speaker.word("규칙·출처", "Rule, source"),
-            ],
-            shares: vec![0.28, 0.18, 0.38, 0.16],
-            rows: rows.collect(),
-        }));
-    }
-    blocks
-}
-
-/// A value of evidence in words.
-fn told(value: &Value, unit: &str, speaker: Speaker) -> String {
-    match value {
-        Value::Number(number) => {
-            number.as_f64().map_or_else(|| number.to_string(), |value| words::quantity(value, unit))
-        }
-        Value::Bool(true) => speaker.word("예", "yes"),
-        Value::Bool(false) => speaker.word("아니오", "no"),
-        Value::Null => speaker.word("없음", "none"),
-        Value::String(text) => text.clone(),
-        Value::Array(all) => {
-            let told: Vec<String> = all.iter().map(|one| told(one, unit, speaker)).collect();
-            told.join(", ")
-        }
-        Value::Object(_) => value.to_string(),
-    }
-}
-
-fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
-    let mut blocks = vec![speaker.section("판정 이력", "Earlier judgements")];
-    blocks.push(Block::Text(speaker.say(&report.memory.summary)));
-    if report.memory.judgements.is_empty() {
-        return blocks;
-    }
-    let rows = report.memory.judgements.iter().map(|past| {
-        let risk = past.risk_level;
-        let fault =
-            past.fault_type.map_or_else(|| "–".to_owned(), |fault| speaker.say(&element(fault)));
-        vec![
-            moment(past.measured_at),
-            format!("{} {}", sign(risk), speaker.say(&risk.label())),
-            past.fault_stage.to_string(),
-            fault,
-        ]
-    });
-    blocks.push(Block::Table(Table {
-        head: vec![
-            speaker.word("측정", "Measured"),
-            speaker.word("위험도", "Risk"),
-            speaker.word("P-F 단계", "P-F stage"),
-            speaker.word("결함 부위", "Element"),
-        ],
-        shares: vec![0.34, 0.22, 0.18, 0.26],
-        rows: rows.collect(),
-    }));
-    blocks
-}
-
-/// Rounds of deep research: what was asked and why, what was found and where, what was learnt.
-fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
-    if report.research.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks = vec![speaker.section("심층 조사", "Deep research")];
-    for round in &report.research {
-        let number = round.round;
-        blocks.push(Block::Sub(format!(
-            "{} {number}: {}",
-            speaker.word("조사", "Round"),
-            round.question
-        )));
-        blocks.push(Block::Text(format!(
-            "{}: {}",
-            speaker.word("이유", "Why"),
-            speaker.say(&round.why)
-        )));
-        for hit in &round.hits {
-            blocks.push(Block::Text(format!("{} {}: {}", hit.id, hit.title, hit.quote)));
-            blocks.push(Block::Source(format!(
-                "{}: {}",
-                speaker.word("출처", "Source"),
-                hit.source
-            )));
-        }
-        blocks.push(Block::Callout {
-            label: speaker.word("알게 된 것", "What was learnt"),
-            text: speaker.say(&round.learnt),
-            tone: super::drawing::Colour::Course,
-        });
-    }
-    blocks
 }
 
 fn uncertainty(report: &Report, speaker: Speaker) -> Vec<Block> {

@@ -52,7 +52,7 @@ pub struct Report {
     pub memory: Past,
     /// Rounds of deep research.
     pub research: Vec<ResearchRound>,
-    /// Tools that were called.
+    /// Tools that were asked.
     pub tools: Vec<ToolUse>,
     /// How sure, and why not surer.
     pub uncertainty: Uncertainty,
@@ -195,6 +195,12 @@ pub struct TrendPlot {
     pub points: Vec<TrendPoint>,
     /// Remaining life told as moments.
     pub end: Option<EndOfLife>,
+    /// Where the feature lies in health, in its unit.
+    #[serde(default)]
+    pub baseline_level: Option<f64>,
+    /// Above this a window counts against the baseline, in the feature's unit.
+    #[serde(default)]
+    pub baseline_limit: Option<f64>,
 }
 
 /// One value of a course.

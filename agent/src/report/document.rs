@@ -6,6 +6,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 
 use super::drawing::{Colour, Drawing};
+use super::words::is_korean;
 
 /// A document in one language.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +134,14 @@ impl Speaker {
     /// A text.
     pub(crate) fn say(self, text: &Text) -> String {
         text.in_language(self.0).to_owned()
+    }
+
+    /// A quote as it stands in its source, which may not be in the reader's language.
+    pub(crate) fn quote(self, text: &str) -> String {
+        match self.0 {
+            Language::En if is_korean(text) => format!("{text} (Korean original)"),
+            Language::En | Language::Ko => text.to_owned(),
+        }
     }
 
     /// One of two words.

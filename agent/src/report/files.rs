@@ -135,6 +135,8 @@ pub fn write_part(
         }
     };
     let stem = format!("{}-{}", stem(case), part.name());
+    std::fs::create_dir_all(folder)
+        .map_err(|source| FilesError::Io { path: folder.to_owned(), source })?;
     let mut files = Vec::new();
     let mut put = |name: String, bytes: &[u8]| -> Result<(), FilesError> {
         let path = folder.join(name);
@@ -149,6 +151,9 @@ pub fn write_part(
         for (format, bytes) in pages(&document, formats)? {
             put(format!("{stem}.{}.{format}", code(language)), &bytes)?;
         }
+    }
+    if !files.is_empty() {
+        settle(folder)?;
     }
     Ok(Written { files, ungrounded })
 }
@@ -184,13 +189,19 @@ fn stem(case: &CaseFile) -> String {
 }
 
 /// Writes beside the file, then renames: a reader sees the old file or the new one.
+///
+/// The file beside it always has the same name, so that what a killed process left half written is
+/// written over and does not stay. Of two who write one file at once each has its own half: the
+/// last to rename wins, the other is told that it failed.
 fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
     let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.part", std::process::id()));
+    part.push(".part");
     let part = PathBuf::from(part);
-    let done = std::fs::File::create(&part)
+    match std::fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let done = std::fs::File::create_new(&part)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&part, path));
     if done.is_err() {
@@ -198,4 +209,10 @@ fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let _gone = std::fs::remove_file(&part);
     }
     done
+}
+
+/// Makes the renaming outlast a power cut: the judgement that names the files is stored next.
+fn settle(folder: &Path) -> Result<(), FilesError> {
+    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|source| FilesError::Io { path: folder.to_owned(), source })
 }

@@ -1,25 +1,34 @@
-//! Passages of the knowledge base, cut into items for a page: as they stand there, with their
-//! source.
-//!
-//! An item is a bullet, a part of an enumeration (`1. … 2. …`), or a paragraph. Nothing is added
-//! and nothing is rephrased; only Markdown's marks go.
+//! Passages of the knowledge base on a page: as they stand there, with their source.
 
 use pdm_shared::text::Text;
 
 use super::data::Passage;
+use super::words::is_korean;
+use crate::knowledge::items::items;
 use crate::knowledge::{Chunk, Section};
 
-/// A section of a chunk as a passage.
+/// A section of a chunk as a passage. One that stands in one language alone says so to readers of
+/// the other.
 pub(crate) fn passage(chunk: &Chunk, section: &Section) -> Passage {
-    let title = heading(&section.title);
+    let mut title = heading(&section.title);
+    if section.english.is_empty() {
+        if is_korean(&section.body) {
+            title.en.push_str(" (Korean original)");
+        } else {
+            title.ko.push_str(" (영어 원문)");
+        }
+    }
     Passage { title, items: items(section), source: source(chunk, section) }
 }
 
-/// `EM-06 §1 (베어링 교체 정비 절차서)`: the chunk's id already names a piece of a document.
+/// `EM-06 §1 (베어링 교체 정비 절차서 · Bearing replacement procedure)`: the chunk's id already names
+/// a piece of a document.
 fn source(chunk: &Chunk, section: &Section) -> String {
     let place =
         if section.number.is_empty() { String::new() } else { format!(" §{}", section.number) };
-    format!("{}{place} ({})", chunk.document, chunk.title.ko)
+    let Text { ko, en } = &chunk.title;
+    let title = if ko == en { ko.clone() } else { format!("{ko} · {en}") };
+    format!("{}{place} ({title})", chunk.document)
 }
 
 /// `안전 (Safety, LOTO)` in its two languages; a title in one language stands for both.
@@ -31,98 +40,13 @@ fn heading(title: &str) -> Text {
     }
 }
 
-fn items(section: &Section) -> Vec<Text> {
-    let ko = split(&section.body);
-    ko.into_iter().map(|item| Text::new(item.clone(), item)).collect()
-}
-
-/// The items of a Markdown text.
-pub(crate) fn split(body: &str) -> Vec<String> {
-    let mut items = Vec::new();
-    let mut paragraph = String::new();
-    for line in body.lines().map(str::trim) {
-        if let Some(bullet) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
-            flush(&mut paragraph, &mut items);
-            paragraph.push_str(bullet);
-        } else if line.is_empty() {
-            flush(&mut paragraph, &mut items);
-        } else if !line.starts_with('#') {
-            if starts_enumeration(line) {
-                flush(&mut paragraph, &mut items);
-            }
-            if !paragraph.is_empty() {
-                paragraph.push(' ');
-            }
-            paragraph.push_str(line);
-            // an enumeration on one line ends with it
-            if starts_enumeration(line) && line.ends_with('.') {
-                flush(&mut paragraph, &mut items);
-            }
-        }
-    }
-    flush(&mut paragraph, &mut items);
-    items
-}
-
-fn starts_enumeration(line: &str) -> bool {
-    line.starts_with("1. ")
-}
-
-fn flush(paragraph: &mut String, items: &mut Vec<String>) {
-    let text = plain(paragraph);
-    paragraph.clear();
-    if text.is_empty() {
-        return;
-    }
-    match enumerated(&text) {
-        Some(parts) => items.extend(parts),
-        None => items.push(text),
-    }
-}
-
-/// Without Markdown's emphasis and code marks.
-fn plain(text: &str) -> String {
-    text.replace("**", "").replace('`', "").trim().to_owned()
-}
-
-/// `1. first 2. second` as its parts; none if it does not count from 1 upwards.
-fn enumerated(text: &str) -> Option<Vec<String>> {
-    let mut rest = text.strip_prefix("1. ")?;
-    let mut parts = Vec::new();
-    for next in 2.. {
-        let mark = format!(" {next}. ");
-        let Some(at) = rest.find(&mark) else { break };
-        parts.push(rest[..at].trim().to_owned());
-        rest = &rest[at + mark.len()..];
-    }
-    parts.push(rest.trim().to_owned());
-    (parts.len() > 1).then_some(parts)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn bullets_enumerations_and_paragraphs_become_items() {
-        let body =
-            "1. 차단 2. 잠금 3. **확인** 4. 작업.\n국내 규칙을 확인한다.\n\n- 하나\n- 둘\n  이어짐";
-        assert_eq!(
-            split(body),
-            ["차단", "잠금", "확인", "작업.", "국내 규칙을 확인한다.", "하나", "둘 이어짐"]
-        );
-    }
-
-    #[test]
     fn a_heading_in_two_languages_is_told_apart() {
         assert_eq!(heading("안전 (Safety, LOTO)"), Text::new("안전", "Safety, LOTO"));
         assert_eq!(heading("점검(매일)"), Text::new("점검(매일)", "점검(매일)"));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_panics(body in "\\PC{0,120}") {
-            let _items = split(&body);
-        }
     }
 }

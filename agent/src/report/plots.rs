@@ -35,11 +35,15 @@ fn trend(case: &CaseFile) -> Option<TrendPlot> {
             Some(TrendPoint { at: past.measured_at, value, anomaly: past.anomaly_detected })
         })
         .collect();
+    // the baseline is told of the feature that leads
+    let baseline = (feature == leads).then_some(&event.trend);
     (points.len() > 1).then(|| TrendPlot {
         feature: feature.to_owned(),
         unit: words::unit(feature).to_owned(),
         points,
         end: end_of_life(event.measured_at, &event.rul),
+        baseline_level: baseline.and_then(|trend| trend.baseline_level),
+        baseline_limit: baseline.and_then(|trend| trend.baseline_limit),
     })
 }
 

@@ -150,6 +150,11 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
     format!("{number} {unit}").trim_end().to_owned()
 }
 
+/// A text that readers of English alone cannot read.
+pub(crate) fn is_korean(text: &str) -> bool {
+    text.chars().any(|letter| ('가'..='힣').contains(&letter))
+}
+
 /// A moment to the minute: `2026-11-21 05:10 UTC`.
 pub(crate) fn moment(at: Timestamp) -> String {
     at.date_time().format("%Y-%m-%d %H:%M UTC").to_string()

@@ -12,7 +12,7 @@ use super::{findings, gather, grounds};
 use crate::knowledge::Knowledge;
 use crate::progress::BearingKey;
 use crate::store::Store;
-use crate::workflow::documents::{DocumentError, Documents, Kind, Written};
+use crate::workflow::documents::{DocumentError, Documents, Kind, Outcome, Written};
 use crate::workflow::state::State;
 
 /// Who writes documents into the configured folder.
@@ -52,8 +52,8 @@ impl Writer {
         Ok(case)
     }
 
-    async fn files(&self, kind: Kind, state: &State) -> Result<Vec<Written>, String> {
-        let Some(folder) = self.settings.folder.clone() else { return Ok(Vec::new()) };
+    async fn files(&self, kind: Kind, state: &State) -> Result<Outcome, String> {
+        let Some(folder) = self.settings.folder.clone() else { return Ok(Outcome::default()) };
         let case = self.case(state).await?;
         let settings = self.settings.clone();
         let part = match kind {
@@ -70,14 +70,15 @@ impl Writer {
             metrics::counter!("pdm_agent_ungrounded_figures_total").increment(count);
             tracing::error!(figures = ?written.ungrounded, "figures without a source in a document");
         }
-        let place = |file: &std::path::PathBuf| self.settings.place(file);
-        Ok(written.files.iter().map(|file| Written { kind, place: place(file) }).collect())
+        let files = written.files.iter();
+        let files = files.map(|file| Written { kind, place: self.settings.place(file) });
+        Ok(Outcome { written: files.collect(), ungrounded: written.ungrounded })
     }
 }
 
 #[async_trait]
 impl Documents for Writer {
-    async fn write(&self, kind: Kind, state: &State) -> Result<Vec<Written>, DocumentError> {
+    async fn write(&self, kind: Kind, state: &State) -> Result<Outcome, DocumentError> {
         self.files(kind, state).await.map_err(|reason| DocumentError { kind, reason })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 
-use super::play::{Played, PlayedEvent};
+use super::play::{Files, Played, PlayedEvent};
 
 /// What the scenarios come to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,16 +29,23 @@ pub struct Kpis {
     pub deep_research: Share,
     /// Fewest rounds of an event on which research was due.
     pub fewest_rounds: Option<u32>,
-    /// Figures without a source; must be 0.
+    /// Phases in which documents were due and both were written, once and whole, of those in which
+    /// they were due.
+    pub documents: Share,
+    /// Events with a document though none was due; must be 0.
+    pub undue_documents: usize,
+    /// Figures without a source, in judgements and documents; must be 0.
     pub ungrounded_figures: usize,
     /// Judgements on which the expert and another reasoner agree; none judged beside the expert.
     pub agreement: Option<Share>,
     /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
     pub shortest_lead_time_h: Option<f64>,
-    /// From stored to judged, without research, 95th percentile, ms.
+    /// From stored to judged, without research and documents, 95th percentile, ms.
     pub judged_p95_ms: f64,
-    /// From stored to judged, with research, 95th percentile, ms.
+    /// From stored to judged, with research and no documents, 95th percentile, ms.
     pub researched_p95_ms: f64,
+    /// From stored to judged, with documents, 95th percentile, ms.
+    pub documented_p95_ms: f64,
 }
 
 /// So many of so many.
@@ -76,26 +83,15 @@ impl Kpis {
     /// Sums up.
     pub fn of(played: &[Played]) -> Self {
         let events = || played.iter().flat_map(|played| &played.events);
-        let phases = |what: &'static str| {
-            let checked = |played: &Played| {
-                let wrong = played.wrong.clone();
-                let phases: Vec<usize> =
-                    played.events.iter().filter(|e| e.is_checked).map(|e| e.phase).collect();
-                phases.into_iter().map(move |phase| {
-                    let head = format!("phase {phase}: {what} ");
-                    !wrong.iter().any(|wrong| wrong.starts_with(&head))
-                })
-            };
-            Share::of(played.iter().flat_map(checked))
-        };
+        let phases = |what, counts| played.iter().flat_map(move |one| right(one, what, counts));
         let due = || events().filter(|event| event.research_due);
         let count = events().count();
         Self {
             scenarios: played.len(),
             right: played.iter().filter(|played| played.wrong.is_empty()).count(),
             events: count,
-            right_risk: phases("risk"),
-            right_stage: phases("stage"),
+            right_risk: Share::of(phases("risk", every)),
+            right_stage: Share::of(phases("stage", every)),
             tool_calls_per_event: events().map(PlayedEvent::look_ups).sum::<usize>() as f64
                 / count.max(1) as f64,
             normal_events_with_tools: events()
@@ -104,11 +100,18 @@ impl Kpis {
                 .count(),
             deep_research: Share::of(due().map(|event| event.research_rounds >= 2)),
             fewest_rounds: due().map(|event| event.research_rounds).min(),
+            documents: Share::of(phases("documents", |event| event.documents_due)),
+            undue_documents: events()
+                .filter(|event| !event.documents_due && !is_bare(event))
+                .count(),
             ungrounded_figures: events().map(|event| event.ungrounded).sum(),
             agreement: None,
             shortest_lead_time_h: played.iter().filter_map(lead_time_h).min_by(f64::total_cmp),
-            judged_p95_ms: p95_ms(events().filter(|event| event.research_rounds < 2)),
-            researched_p95_ms: p95_ms(events().filter(|event| event.research_rounds >= 2)),
+            judged_p95_ms: p95_ms(events().filter(|event| is_bare(event) && !is_researched(event))),
+            researched_p95_ms: p95_ms(
+                events().filter(|event| is_bare(event) && is_researched(event)),
+            ),
+            documented_p95_ms: p95_ms(events().filter(|event| !is_bare(event))),
         }
     }
 
@@ -118,7 +121,34 @@ impl Kpis {
             && self.normal_events_with_tools == 0
             && self.ungrounded_figures == 0
             && self.deep_research.is_whole()
+            && self.documents.is_whole()
+            && self.undue_documents == 0
     }
+}
+
+fn is_bare(event: &PlayedEvent) -> bool {
+    event.documents == Files::NONE
+}
+
+const fn is_researched(event: &PlayedEvent) -> bool {
+    event.research_rounds >= 2
+}
+
+const fn every(_: &PlayedEvent) -> bool {
+    true
+}
+
+/// Of each phase that counts, whether this was as expected.
+fn right<'a>(
+    played: &'a Played,
+    what: &'a str,
+    counts: fn(&PlayedEvent) -> bool,
+) -> impl Iterator<Item = bool> + 'a {
+    let ends = played.events.iter().filter(move |event| event.is_checked && counts(event));
+    ends.map(move |event| {
+        let head = format!("phase {}: {what} ", event.phase);
+        !played.wrong.iter().any(|wrong| wrong.starts_with(&head))
+    })
 }
 
 fn lead_time_h(played: &Played) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Plays a scenario: each event is stored, judged and read back, as in service.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -10,17 +10,20 @@ use pdm_shared::clock::{Clock, SharedClock, Timestamp};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::topic::Prefix;
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 
-use super::{Expect, Scenario};
+use super::Scenario;
+use super::expected::differs;
 use crate::judging::{Judging, JudgingError};
 use crate::knowledge::{Knowledge, KnowledgeError};
 use crate::mcp::client::{ClientError, ToolClient};
+use crate::report::settings::ReportSettings;
+use crate::report::writer::Writer;
 use crate::service::tooling::Tooling;
 use crate::service::{StartError, open_store};
 use crate::settings::AgentSettings;
 use crate::store::{Incoming, Store, StoreError, TraceStep};
-use crate::workflow::documents::Documents;
+use crate::workflow::documents::{Kind, Written};
 use crate::workflow::{Expert, Workflow};
 
 /// From the end of a window to its judgement in a scenario's own time.
@@ -58,8 +61,8 @@ pub enum PlayError {
 pub struct Cast {
     /// The expert's rules.
     pub rules: Rules,
-    /// Who writes documents.
-    pub documents: Option<Arc<dyn Documents>>,
+    /// Where the documents stay, a folder for each scenario; without it they go with its store.
+    pub documents: Option<PathBuf>,
 }
 
 /// A scenario that was played.
@@ -88,12 +91,45 @@ pub struct PlayedEvent {
     pub research_rounds: u32,
     /// Deep research was due.
     pub research_due: bool,
-    /// Figures without a source.
+    /// Figures without a source, in the judgement and in the documents.
     pub ungrounded: usize,
-    /// Documents that were written.
-    pub documents: usize,
+    /// The scenario expects documents of its phase.
+    pub documents_due: bool,
+    /// Documents that stand on disk because of it.
+    pub documents: Files,
     /// From stored to judged.
     pub took: Duration,
+}
+
+/// Files of documents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Files {
+    /// Of the report.
+    pub report: usize,
+    /// Of the work order.
+    pub work_order: usize,
+}
+
+impl Files {
+    /// Of each document: the data, and a page and a sheet in each of the two languages.
+    pub const WHOLE: Self = Self { report: 5, work_order: 5 };
+    /// None.
+    pub const NONE: Self = Self { report: 0, work_order: 0 };
+
+    /// Those of a trace that are there and not empty.
+    fn on_disk(trace: &[TraceStep]) -> Self {
+        let lists = trace.iter().filter_map(|step| step.detail.get("written"));
+        let told = lists.filter_map(|list| Vec::<Written>::deserialize(list).ok()).flatten();
+        let there =
+            told.filter(|file| std::fs::metadata(&file.place).is_ok_and(|file| file.len() > 0));
+        there.fold(Self::NONE, |mut files, file| {
+            match file.kind {
+                Kind::Report => files.report += 1,
+                Kind::WorkOrder => files.work_order += 1,
+            }
+            files
+        })
+    }
 }
 
 impl PlayedEvent {
@@ -124,19 +160,23 @@ struct Stage {
 }
 
 impl Stage {
-    async fn set(folder: &Path, cast: &Cast) -> Result<Self, PlayError> {
+    async fn set(folder: &Path, rules: &Rules, documents: PathBuf) -> Result<Self, PlayError> {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
-        settings.rules = cast.rules.clone();
+        settings.rules = rules.clone();
         let store = open_store(&settings.store).await?;
         let tooling = Tooling::open(&settings, None).await?;
         let client = ToolClient::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());
         let shared: SharedClock = clock.clone();
-        let expert = Expert::new(settings.rules);
-        let mut workflow = Workflow::new(expert, Arc::clone(&shared)).with_tools(Arc::new(client));
-        if let Some(documents) = &cast.documents {
-            workflow = workflow.with_documents(Arc::clone(documents));
-        }
+        let writer = Writer {
+            settings: ReportSettings { folder: Some(documents), ..ReportSettings::default() },
+            lead_time: settings.rules.lead_time.clone(),
+            store: Arc::clone(&store),
+            knowledge: tooling.knowledge.clone(),
+        };
+        let workflow = Workflow::new(Expert::new(settings.rules), Arc::clone(&shared))
+            .with_tools(Arc::new(client))
+            .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
         let judging = Judging::new(Arc::clone(&store), shared, workflow, &settings.notify, &prefix);
         Ok(Self { store, knowledge: tooling.knowledge, judging, clock })
@@ -166,7 +206,11 @@ impl Stage {
 /// # Errors
 /// [`PlayError`] if it cannot be played; what is not as expected stands in [`Played::wrong`].
 pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Played, PlayError> {
-    let stage = Stage::set(folder, cast).await?;
+    let documents = match &cast.documents {
+        Some(kept) => kept.join(&scenario.name),
+        None => folder.join("documents"),
+    };
+    let stage = Stage::set(folder, &cast.rules, documents).await?;
     let mut events: Vec<PlayedEvent> = Vec::new();
     let mut begun: Option<Timestamp> = None;
     let total: Vec<_> = scenario.events().collect();
@@ -183,7 +227,8 @@ pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Pla
             research_rounds: diagnosis.tools.iter().map(|tool| tool.round).max().unwrap_or(0),
             research_due: pdm_expert::research::is_due(&diagnosis),
             ungrounded: counted(&trace, "ungrounded"),
-            documents: counted(&trace, "written"),
+            documents_due: scenario.phases[phase - 1].expect.documents,
+            documents: Files::on_disk(&trace),
             diagnosis,
             took,
         });
@@ -202,37 +247,4 @@ pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Pla
 fn counted(trace: &[TraceStep], name: &str) -> usize {
     let lists = trace.iter().filter_map(|step| step.detail.get(name)?.as_array());
     lists.map(Vec::len).sum()
-}
-
-/// What of a phase is not as expected.
-fn differs(phase: usize, expect: &Expect, events: &[PlayedEvent]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let mut hold = |what: &str, is: &dyn std::fmt::Debug, should: &dyn std::fmt::Debug| {
-        let (is, should) = (format!("{is:?}"), format!("{should:?}"));
-        if is != should {
-            wrong.push(format!("phase {phase}: {what} is {is}, expected {should}"));
-        }
-    };
-    let own = || events.iter().filter(|event| event.phase == phase);
-    if let Some(last) = own().find(|event| event.is_checked) {
-        let diagnosis = &last.diagnosis;
-        hold("risk", &diagnosis.risk_level, &expect.risk);
-        hold("stage", &diagnosis.fault_stage, &expect.stage);
-        if let Some(fault) = expect.fault {
-            hold("fault", &diagnosis.fault_type, &fault.fault());
-        }
-        if let Some(speed) = expect.speed {
-            hold("speed", &diagnosis.degradation.speed, &speed);
-        }
-        if let Some(conservative) = expect.conservative {
-            hold("conservative", &diagnosis.rul_assessment.conservative, &conservative);
-        }
-    }
-    for event in own() {
-        hold("research due", &event.research_due, &expect.research);
-    }
-    if let Some(documents) = expect.documents {
-        hold("documents", &own().any(|event| event.documents > 0), &documents);
-    }
-    wrong
 }

@@ -29,6 +29,15 @@ pub struct Written {
     pub place: String,
 }
 
+/// What writing came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What was written.
+    pub written: Vec<Written>,
+    /// Figures of its texts that stand in none of their sources; empty when all is well.
+    pub ungrounded: Vec<String>,
+}
+
 /// A document could not be written. The judgement goes on without it and says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot write the {kind:?}: {reason}")]
@@ -47,7 +56,7 @@ pub trait Documents: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`DocumentError`].
-    async fn write(&self, kind: Kind, state: &State) -> Result<Vec<Written>, DocumentError>;
+    async fn write(&self, kind: Kind, state: &State) -> Result<Outcome, DocumentError>;
 }
 
 /// Whether documents are due.

@@ -3,7 +3,7 @@
 use pdm_expert::research::{Answered, Inquiry, Question};
 use serde_json::{Value, json};
 
-use super::documents::Written;
+use super::documents::Outcome;
 use super::expert::{Turn, Want};
 use super::state::State;
 
@@ -91,10 +91,12 @@ pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> 
     detail
 }
 
-/// What was written, or why nothing was.
-pub(super) fn written(documents: &[Written], why_not: Option<&str>) -> Value {
-    match why_not {
-        Some(reason) => json!({ "written": documents, "why_not": reason }),
-        None => json!({ "written": documents }),
-    }
+/// What was written, and which of its figures have no source.
+pub(super) fn written(outcome: &Outcome) -> Value {
+    json!({ "written": outcome.written, "ungrounded": outcome.ungrounded })
+}
+
+/// Why nothing was written.
+pub(super) fn not_written(reason: &str) -> Value {
+    json!({ "written": [], "why_not": reason })
 }

@@ -119,6 +119,23 @@ fn html_stands_alone_and_tells_the_risk_by_word_and_sign() {
     assert!(text(&written, "report.en.html").contains("Recommendation"));
 }
 
+/// R-AGENT-8: the trend stands beside the baseline; an event of before that field plots without.
+#[test]
+fn the_trend_is_drawn_with_the_baseline_where_the_event_tells_it() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut case = case::case();
+    let html = text(&written(&case, folder.path()), "report.ko.html");
+    assert!(html.contains(">기준선 한계</text>"), "no limit in the plot");
+    assert!(html.contains("기준선 0.040 g, 점선: 그 한계 0.055 g"), "no limit in the caption");
+    let mut old = serde_json::to_value(&case.event).expect("json");
+    let trend = old["trend"].as_object_mut().expect("a trend");
+    assert!(trend.remove("baseline_limit").is_some() && trend.remove("baseline_level").is_some());
+    case.event = serde_json::from_value(old).expect("an event of before");
+    let html = text(&written(&case, folder.path()), "report.ko.html");
+    assert_eq!(html.matches("<svg").count(), 3);
+    assert!(!html.contains("기준선 한계"));
+}
+
 #[test]
 fn hostile_words_stay_words() {
     let evil = "</svg></style><script>alert(1)</script>{{ 7*7 }}\" onload=\"x";
@@ -208,9 +225,45 @@ fn every_quoted_step_stands_in_its_document() {
     let bodies: Vec<String> = case.grounds.iter().map(|chunk| squeeze(&chunk.body())).collect();
     let order = order(&case);
     let passages = [order.safety, order.preparation, order.procedure, order.acceptance].concat();
+    let english: Vec<String> = case
+        .grounds
+        .iter()
+        .flat_map(|chunk| &chunk.sections)
+        .map(|section| squeeze(&section.english))
+        .collect();
     for item in passages.iter().flat_map(|passage| &passage.items) {
         assert!(bodies.iter().any(|body| body.contains(&squeeze(&item.ko))), "{item:?}");
+        assert!(english.iter().any(|body| body.contains(&squeeze(&item.en))), "{item:?}");
     }
+}
+
+/// R-AGENT-11: a technician who reads English finds every step in English.
+#[test]
+fn the_english_work_order_has_no_korean_but_the_names_of_its_sources() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut case = case::case();
+    let is_korean = |text: &str| text.chars().any(|letter| ('가'..='힣').contains(&letter));
+    let order = order(&case);
+    let passages = [order.safety, order.preparation, order.procedure, order.acceptance].concat();
+    assert!(passages.len() >= 9, "{passages:?}");
+    for passage in &passages {
+        assert!(!is_korean(&passage.title.en), "{passage:?}");
+        assert!(!passage.items.iter().any(|item| is_korean(&item.en)), "{passage:?}");
+    }
+    assert!(order.tools.iter().any(|tool| tool.en == "induction heater"), "{:?}", order.tools);
+    let sheet = selected(&written(&case, folder.path()), "work-order.en.pdf").expect("text");
+    for word in ["Verify zero (0) energy", "induction heater", "M12 85 N·m", "Run-in", "24 hours"]
+    {
+        assert!(sheet.contains(word), "{word:?} is missing in:\n{sheet}");
+    }
+    assert!(!sheet.contains("Korean original"));
+
+    // a plant's own procedure in Korean alone says so
+    for section in case.grounds.iter_mut().flat_map(|chunk| &mut chunk.sections) {
+        section.english.clear();
+    }
+    let sheet = text(&written(&case, folder.path()), "work-order.en.html");
+    assert!(sheet.contains("Safety, LOTO (Korean original)"), "{sheet}");
 }
 
 #[test]

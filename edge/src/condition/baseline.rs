@@ -219,6 +219,11 @@ impl Normal {
         distance.clamp(FAR_BELOW, 1000.0)
     }
 
+    /// The value that lies so many robust standard deviations above the centre.
+    pub(super) fn at_distance(&self, distance: f64) -> f64 {
+        self.unscaled(self.centre + distance * self.spread)
+    }
+
     /// The healthy level in the feature's own unit.
     pub(super) fn level(&self) -> f64 {
         self.unscaled(self.centre)

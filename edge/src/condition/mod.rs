@@ -221,13 +221,15 @@ impl Monitor {
         self.choose_leader();
         let leader = self.leader.clone().unwrap_or_default();
         let normal = self.reference_normal(&leader);
-        let trend = match (normal, self.history.last_hours()) {
+        let mut trend = match (normal, self.history.last_hours()) {
             (Some(normal), Some(now)) => {
                 let recent = self.history.course(&leader, self.recent(now), trend::BINS);
                 trend::trend(&leader, &recent, normal.scatter())
             }
             _ => trend::unknown(&leader),
         };
+        (trend.baseline_level, trend.baseline_limit) =
+            self.bounds(&leader, &observation.state).unzip();
         let silent = match () {
             () if !observation.usable => Some("this window cannot be judged"),
             () if !ready => Some("the baseline of this operating state is still learning"),
@@ -244,6 +246,16 @@ impl Monitor {
             .filter(|_| grows)
             .map(|normal| Growth { course: &course, model: self.degradation(&leader, normal) });
         (trend, rul::remaining(growth, age))
+    }
+
+    /// Level and limit of a feature's baseline in a state: beyond the limit lies what the main rule
+    /// counts.
+    fn bounds(&self, key: &str, state: &str) -> Option<(f64, f64)> {
+        let normal = self.baselines.get(state)?.normal(key)?;
+        let limit = normal.at_distance(self.settings.main_rule().sigma);
+        let least = least_that_counts(key, normal, &self.settings).unwrap_or(limit);
+        let bounds = (normal.level(), limit.max(least));
+        (bounds.0.is_finite() && bounds.1.is_finite()).then_some(bounds)
     }
 
     /// Where the trend begins: the later half of what came since the damage began to show, or the
@@ -294,14 +306,18 @@ impl Monitor {
     }
 }
 
-/// Robust standard deviations above the baseline. A change of velocity below a quarter of the
-/// zone B/C limit is none (ISO 20816-1, criterion II), however little the velocity strays.
+/// Robust standard deviations above the baseline; what is too little to count stays within it.
 fn distance(key: &str, value: f64, normal: &Normal, settings: &MonitorSettings) -> f64 {
     let distance = normal.distance(value);
-    let least = normal.level() + 0.25 * settings.velocity_zone_bc();
-    if Kind::of(key) == Kind::Velocity && value < least {
-        distance.min(settings.clear_sigma)
-    } else {
-        distance
+    match least_that_counts(key, normal, settings) {
+        Some(least) if value < least => distance.min(settings.clear_sigma),
+        Some(_) | None => distance,
     }
+}
+
+/// A change of velocity below a quarter of the zone B/C limit is none (ISO 20816-1, criterion II),
+/// however little the velocity strays. Other features have no such level.
+fn least_that_counts(key: &str, normal: &Normal, settings: &MonitorSettings) -> Option<f64> {
+    let is_velocity = Kind::of(key) == Kind::Velocity;
+    is_velocity.then(|| normal.level() + 0.25 * settings.velocity_zone_bc())
 }

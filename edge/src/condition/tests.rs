@@ -38,6 +38,26 @@ fn a_step_that_stays_is_an_anomaly_and_a_spike_is_not() {
     assert!(last.anomaly.score.is_some_and(|score| score > 0.5));
 }
 
+/// The limit that is told is the one that windows are counted by, of levels and of velocities, of
+/// which a change has to matter.
+#[test]
+fn a_window_counts_above_the_limit_that_is_told_and_not_below() {
+    for key in ["rms_g", "velocity_rms_mm_s"] {
+        let one = |n: i64, value: f64| window(n, "default", &[(key, value)]);
+        let healthy = |n| one(n, 0.2 * (1.0 + 0.03 * noise(n)));
+        let counted = |times: f64| {
+            let mut monitor = Monitor::new(MonitorSettings::default());
+            assert_eq!(monitor.observe(&healthy(0)).trend.baseline_limit, None, "not learnt");
+            let learnt = (1..200).map(|n| monitor.observe(&healthy(n))).last().expect("one").trend;
+            let limit = learnt.baseline_limit.expect("learnt");
+            assert_eq!(learnt.feature, key);
+            assert!(learnt.baseline_level.is_some_and(|level| (0.19..0.21).contains(&level)));
+            monitor.observe(&one(200, times * limit)).anomaly.persistence.k
+        };
+        assert_eq!((counted(0.999), counted(1.001)), (0, 1), "{key}");
+    }
+}
+
 #[test]
 fn ten_thousand_healthy_windows_raise_nothing() {
     let mut monitor = Monitor::new(MonitorSettings::default());

@@ -29,6 +29,8 @@ pub(super) fn unknown(feature: &str) -> Trend {
         trend_direction: TrendDirection::Unknown,
         acceleration_detected: false,
         span_h: None,
+        baseline_level: None,
+        baseline_limit: None,
     }
 }
 

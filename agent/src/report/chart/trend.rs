@@ -23,8 +23,12 @@ pub(crate) fn trend(plot: &TrendPlot, language: Language) -> Drawing {
     let last = plot.points.last().map_or(1.0, |point| seconds(point.at));
     let furthest = last + AHEAD * (last - first).max(1.0);
     let until = plot.end.map_or(last, |end| seconds(end.high_at).clamp(last, furthest));
-    let top = plot.points.iter().map(|point| point.value).fold(0.0, f64::max);
-    let low = plot.points.iter().map(|point| point.value).fold(0.0, f64::min);
+    let values = || {
+        let measured = plot.points.iter().map(|point| point.value);
+        measured.chain(plot.baseline_limit).chain(plot.baseline_level)
+    };
+    let top = values().fold(0.0, f64::max);
+    let low = values().fold(0.0, f64::min);
     let x = Range::new(first, until);
     let y = Range::new(low, top * 1.15);
     let mut frame = Frame::new(WIDTH, HEIGHT, x, y);
@@ -33,8 +37,24 @@ pub(crate) fn trend(plot: &TrendPlot, language: Language) -> Drawing {
     if let Some(end) = plot.end {
         band(&mut frame, end, until, Speaker(language));
     }
+    baseline(&mut frame, plot, Speaker(language));
     course(&mut frame, plot);
     frame.drawing
+}
+
+/// Where the feature lies in health, and from where on a window counts against it.
+fn baseline(frame: &mut Frame, plot: &TrendPlot, speaker: Speaker) {
+    let (left, right, ..) = frame.edges();
+    if let Some(level) = plot.baseline_level {
+        let y = frame.y_of(level);
+        frame.drawing.line([left, y], [right, y], Colour::Muted, 0.8);
+    }
+    if let Some(limit) = plot.baseline_limit {
+        let y = frame.y_of(limit);
+        frame.drawing.dashes([left, y], [right, y], Colour::Normal, 1.2);
+        let text = speaker.word("기준선 한계", "baseline limit");
+        frame.tag([left + 3.0, y - 3.0], Colour::Normal, text);
+    }
 }
 
 /// The interval of the end of life, the median in it.

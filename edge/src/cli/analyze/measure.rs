@@ -133,6 +133,8 @@ fn event(
             trend_direction: TrendDirection::Unknown,
             acceleration_detected: false,
             span_h: None,
+            baseline_level: None,
+            baseline_limit: None,
         },
         rul: pdm_shared::event::Rul::unknown("one recording has no history"),
         spectra: findings.map(features::spectra),
