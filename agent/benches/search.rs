@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use pdm_agent::knowledge::chunk::cut;
+use pdm_agent::knowledge::chunk::{About, cut};
 use pdm_agent::knowledge::document::Section;
 use pdm_agent::knowledge::embed::local::LocalEmbedder;
 use pdm_agent::knowledge::embed::{Embedder, Passage};
@@ -129,14 +129,16 @@ fn chunk(number: usize, patterns: &[Chunk], sentences: &[String], random: &mut S
     Chunk {
         id: format!("AH-{number}"),
         document: format!("AH-{number}"),
-        collection: Collection::AnalysisHistory,
-        equipment: Some(format!("P-{}", number % 100)),
+        about: About {
+            collection: Collection::AnalysisHistory,
+            equipment: Some(format!("P-{}", number % 100)),
+            ..pattern.about.clone()
+        },
         sections: vec![Section {
             number: "1".to_owned(),
             title: String::new(),
             body,
             ..Section::default()
         }],
-        ..pattern.clone()
     }
 }

@@ -17,7 +17,10 @@ pub mod tools;
 pub mod trace;
 
 mod failure;
+mod language;
 pub mod place;
+
+pub use language::Lang;
 
 /// Judges bearing events and tells people: intake, judgement in five thoughts, notification.
 #[derive(Debug, Parser)]

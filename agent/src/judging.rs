@@ -191,7 +191,8 @@ impl Judging {
             self.acting(&mut run, is_resumed).await?;
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
-        let judged = self.judged(bearing, &mut run, arrival);
+        let span = run.node_span(Node::SaveMemory);
+        let judged = span.in_scope(|| self.judged(bearing, &mut run, arrival));
         bearing.waiting.extend(judged);
         if acts {
             self.workflow.reached(&run, Node::SaveMemory, Phase::Done);

@@ -240,12 +240,12 @@ impl Knowledge {
     /// if the same content is stored already under the same embedding.
     async fn put(&self, chunks: Vec<Chunk>) -> Result<bool, KnowledgeError> {
         let Some(first) = chunks.first() else { return Ok(false) };
-        let (collection, document) = (first.collection, first.document.clone());
+        let (collection, document) = (first.about.collection, first.document.clone());
         let stored = self.store.list(collection, &Filter::document(&document)).await?;
         let same = stored.len() == chunks.len()
-            && stored
-                .iter()
-                .all(|old| old.embedder == self.embedder.id() && old.chunk.hash == first.hash);
+            && stored.iter().all(|old| {
+                old.embedder == self.embedder.id() && old.chunk.about.hash == first.about.hash
+            });
         if same {
             return Ok(false);
         }

@@ -15,6 +15,7 @@ pub mod service;
 pub mod settings;
 pub mod store;
 pub mod tools;
+pub mod traces;
 pub mod work_order;
 pub mod workflow;
 

@@ -25,6 +25,7 @@ use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use serde_json::Value;
+use tracing::Instrument as _;
 
 pub mod documents;
 pub mod expert;
@@ -33,6 +34,7 @@ pub mod state;
 pub mod tools;
 
 mod run;
+pub mod spans;
 mod trace;
 
 pub use expert::{Expert, Reasoner};
@@ -126,8 +128,9 @@ impl Workflow {
 
     /// A run at its beginning.
     pub fn begin(&self, event: Event, memory: Memory) -> Run {
+        let span = spans::of_run(&event, false);
         let state = State::new(event, memory, self.clock.now());
-        Run { state, node: Node::LoadMemory, steps: Vec::new(), number: 0 }
+        Run { state, node: Node::LoadMemory, steps: Vec::new(), number: 0, span }
     }
 
     /// Goes on in memory until the run waits to be saved or leaves the fast path; tells whether it
@@ -144,6 +147,11 @@ impl Workflow {
 
     /// Does what the next node does and goes on to the one after it.
     pub(crate) async fn step(&self, run: &mut Run) {
+        let span = run.node_span(run.node);
+        self.work(run).instrument(span).await;
+    }
+
+    async fn work(&self, run: &mut Run) {
         let node = run.node;
         let started = std::time::Instant::now();
         self.reached(run, node, Phase::Entered);

@@ -121,7 +121,7 @@ async fn filters_narrow_and_every_hit_names_its_source() {
     let hits = knowledge.search(MANUAL, "보지기 위험", &fmea, 3).await.expect("search");
     assert_eq!(ids(&hits)[0], "EM-07#5");
     for hit in hits {
-        assert!(!hit.chunk.sources.is_empty());
+        assert!(!hit.chunk.about.sources.is_empty());
         assert!(hit.chunk.citation().contains("em-07.md"), "{}", hit.chunk.citation());
     }
     let own = Filter { without: vec!["MH-03".to_owned()], ..Filter::default() };

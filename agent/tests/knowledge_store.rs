@@ -1,7 +1,7 @@
 //! What a vector store has to do, held against both: the embedded one always, Qdrant where
 //! `PDM_QDRANT_URL` names a server.
 
-use pdm_agent::knowledge::chunk::Keywords;
+use pdm_agent::knowledge::chunk::{About, Keywords};
 use pdm_agent::knowledge::document::Section;
 use pdm_agent::knowledge::embed::local::LocalEmbedder;
 use pdm_agent::knowledge::store::embedded::EmbeddedStore;
@@ -15,9 +15,7 @@ use pdm_shared::text::Text;
 const AT: Collection = Collection::MaintenanceHistory;
 
 fn chunk(id: &str, document: &str, text: &str) -> Chunk {
-    Chunk {
-        id: id.to_owned(),
-        document: document.to_owned(),
+    let about = About {
         collection: AT,
         doc_type: DocType::Report,
         title: Text::new(text, text),
@@ -26,16 +24,17 @@ fn chunk(id: &str, document: &str, text: &str) -> Chunk {
         bearing: None,
         fault_type: None,
         synthetic: false,
-        sections: vec![Section {
-            number: "1".to_owned(),
-            title: "경과".to_owned(),
-            body: text.to_owned(),
-            english: String::new(),
-        }],
         sources: vec!["a test".to_owned()],
         origin: "test.md".to_owned(),
         hash: text.len().to_string(),
-    }
+    };
+    let section = Section {
+        number: "1".to_owned(),
+        title: "경과".to_owned(),
+        body: text.to_owned(),
+        english: String::new(),
+    };
+    Chunk { id: id.to_owned(), document: document.to_owned(), about, sections: vec![section] }
 }
 
 fn point(chunk: Chunk) -> Point {
@@ -50,14 +49,14 @@ fn point(chunk: Chunk) -> Point {
 
 fn cases() -> Vec<Chunk> {
     let mut outer = chunk("A", "A", "펌프 외륜 박리가 BPFO에서 보였다");
-    outer.equipment = Some("P-101".to_owned());
-    outer.bearing = Some("DE".to_owned());
-    outer.fault_type = Some(Fault::OuterRace);
+    outer.about.equipment = Some("P-101".to_owned());
+    outer.about.bearing = Some("DE".to_owned());
+    outer.about.fault_type = Some(Fault::OuterRace);
     let mut cage = chunk("B", "B", "송풍기 보지기 파손, FTF 불규칙");
-    cage.equipment = Some("F-201".to_owned());
-    cage.fault_type = Some(Fault::Cage);
+    cage.about.equipment = Some("F-201".to_owned());
+    cage.about.fault_type = Some(Fault::Cage);
     let mut fmea = chunk("C#1", "C", "외륜 고장 모드의 심각도와 발생도");
-    fmea.doc_type = DocType::Fmea;
+    fmea.about.doc_type = DocType::Fmea;
     vec![outer, cage, fmea]
 }
 
@@ -245,5 +244,5 @@ async fn many_replacements_keep_the_index_small_and_right() {
     }
     assert_eq!(store.count(AT).await.expect("count"), 1);
     let hits = store.search(AT, &asked("외륜 박리")).await.expect("search");
-    assert_eq!(hits[0].chunk.title.ko, "외륜 박리 99");
+    assert_eq!(hits[0].chunk.about.title.ko, "외륜 박리 99");
 }

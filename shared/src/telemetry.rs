@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::str::FromStr as _;
 
 use tracing_subscriber::Layer as _;
+use tracing_subscriber::Registry;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -24,6 +25,14 @@ pub enum LogFormat {
 ///
 /// A second call changes nothing: the first subscriber stays.
 pub fn start(format: LogFormat, default_filter: &str) {
+    start_with(format, default_filter, None);
+}
+
+/// What else is told of spans and events, such as traces for a collector.
+pub type MoreTelemetry = Box<dyn tracing_subscriber::Layer<Registry> + Send + Sync>;
+
+/// As [`start`], with something beside the log.
+pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTelemetry>) {
     let asked = std::env::var("PDM_LOG").ok();
     let filter = asked.as_deref().map(Targets::from_str);
     let targets = match &filter {
@@ -38,7 +47,8 @@ pub fn start(format: LogFormat, default_filter: &str) {
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // a subscriber that is already there (tests, one process with both programs) is kept
-    let _kept = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
+    let _kept =
+        tracing_subscriber::registry().with(more).with(lines.with_filter(targets)).try_init();
     if let Some(Err(error)) = filter {
         tracing::warn!(value = asked, %error, default_filter, "PDM_LOG is not understood, expected levels such as info,pdm_edge=debug");
     }

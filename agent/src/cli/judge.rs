@@ -6,7 +6,6 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::ValueEnum;
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::judge;
 use pdm_expert::rules::Rules;
@@ -17,7 +16,7 @@ use pdm_shared::event::Event;
 use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::text::{Language, Text};
 
-use super::failure;
+use super::{Lang, failure};
 use crate::progress::BearingKey;
 use crate::report::files::{self, Format};
 use crate::report::gather;
@@ -55,24 +54,6 @@ pub struct Args {
     /// Language of the card
     #[arg(long, value_enum, default_value = "ko")]
     lang: Lang,
-}
-
-/// Language of the card.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Lang {
-    /// Korean
-    Ko,
-    /// English
-    En,
-}
-
-impl From<Lang> for Language {
-    fn from(lang: Lang) -> Self {
-        match lang {
-            Lang::Ko => Self::Ko,
-            Lang::En => Self::En,
-        }
-    }
 }
 
 /// Runs the command.

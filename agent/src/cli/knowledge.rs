@@ -201,11 +201,11 @@ fn told_hits(hits: &[Hit], json: bool) -> anyhow::Result<Exit> {
 
 fn hit_fields(chunk: &Chunk, score: f32) -> Value {
     json!({
-        "id": chunk.id, "document": chunk.document, "collection": chunk.collection,
-        "doc_type": chunk.doc_type, "title": chunk.title, "equipment": chunk.equipment,
-        "bearing": chunk.bearing, "fault_type": chunk.fault_type, "synthetic": chunk.synthetic,
+        "id": chunk.id, "document": chunk.document, "collection": chunk.about.collection,
+        "doc_type": chunk.about.doc_type, "title": chunk.about.title, "equipment": chunk.about.equipment,
+        "bearing": chunk.about.bearing, "fault_type": chunk.about.fault_type, "synthetic": chunk.about.synthetic,
         "score": score, "text": chunk.body(), "source": chunk.citation(),
-        "sources": chunk.sources,
+        "sources": chunk.about.sources,
     })
 }
 

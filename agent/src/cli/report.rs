@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 
-use super::failure;
-use super::judge::Lang;
+use super::{Lang, failure};
 use crate::knowledge::Knowledge;
 use crate::report::files::{self, Format, Written};
 use crate::report::gather::{self, GatherError};

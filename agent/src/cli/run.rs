@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use pdm_shared::clock::SystemClock;
 use pdm_shared::exit::{Exit, Failure};
-use pdm_shared::telemetry::{self, LogFormat};
+use pdm_shared::telemetry::LogFormat;
 
 use super::failure;
 use crate::service::Agent;
 use crate::settings::AgentSettings;
+use crate::traces::Telemetry;
 
 /// How often it looks whether a part has ended by itself.
 const LOOK: Duration = Duration::from_secs(1);
@@ -41,16 +42,19 @@ pub struct Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let format = if args.log == "json" { LogFormat::Json } else { LogFormat::Text };
-    telemetry::start(format, "info");
     let mut settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     if let Some(name) = &args.client_id {
         settings.broker.client_id.clone_from(name);
     }
+    let telemetry = Telemetry::start(&settings, format, "info");
+    let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(failure::runtime)?;
-    runtime.block_on(serve(settings))
+    let served = runtime.block_on(serve(settings));
+    telemetry.end();
+    served
 }
 
 async fn serve(settings: AgentSettings) -> anyhow::Result<Exit> {

@@ -56,7 +56,7 @@ fn failure(error: KnowledgeError) -> Failure {
 fn found(hit: Hit) -> Found {
     Found {
         id: hit.chunk.id.clone(),
-        title: hit.chunk.title.ko.clone(),
+        title: hit.chunk.about.title.ko.clone(),
         text: hit.chunk.body(),
         source: hit.chunk.citation(),
         score: f64::from(hit.score),

@@ -127,18 +127,14 @@ pub struct Keywords {
     pub en: Vec<String>,
 }
 
-/// One piece of a document.
+/// What a document says of itself, and each of its chunks with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chunk {
-    /// `MH-03`, or `EM-07#2` for a piece of a document that is cut.
-    pub id: String,
-    /// The document's id.
-    pub document: String,
+pub struct About {
     /// Where it is searched.
     pub collection: Collection,
     /// Its kind.
     pub doc_type: DocType,
-    /// The document's title.
+    /// Its title.
     pub title: Text,
     /// Words to find it by.
     pub keywords: Keywords,
@@ -150,9 +146,7 @@ pub struct Chunk {
     pub fault_type: Option<Fault>,
     /// The case is made up to teach; no such machine failed.
     pub synthetic: bool,
-    /// Its text, by section.
-    pub sections: Vec<Section>,
-    /// What the document itself rests on.
+    /// What it rests on itself.
     pub sources: Vec<String>,
     /// The file it came from, as it was named.
     pub origin: String,
@@ -160,17 +154,31 @@ pub struct Chunk {
     pub hash: String,
 }
 
+/// One piece of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// `MH-03`, or `EM-07#2` for a piece of a document that is cut.
+    pub id: String,
+    /// The document's id.
+    pub document: String,
+    /// What is said of it: the document's, or its failure mode's.
+    #[serde(flatten)]
+    pub about: About,
+    /// Its text, by section.
+    pub sections: Vec<Section>,
+}
+
 impl Chunk {
     /// Titles and keywords: what weighs most when it is searched for.
     pub fn head(&self) -> String {
-        let mut parts = vec![self.title.ko.as_str(), self.title.en.as_str()];
-        parts.extend(self.keywords.ko.iter().map(String::as_str));
-        parts.extend(self.keywords.en.iter().map(String::as_str));
+        let mut parts = vec![self.about.title.ko.as_str(), self.about.title.en.as_str()];
+        parts.extend(self.about.keywords.ko.iter().map(String::as_str));
+        parts.extend(self.about.keywords.en.iter().map(String::as_str));
         if let [section] = self.sections.as_slice() {
             parts.push(&section.title);
         }
-        parts.extend(self.equipment.as_deref());
-        parts.extend(self.bearing.as_deref());
+        parts.extend(self.about.equipment.as_deref());
+        parts.extend(self.about.bearing.as_deref());
         parts.join("\n")
     }
 
@@ -182,14 +190,14 @@ impl Chunk {
 
     /// How a hit is cited: `MH-03 외륜 박리 … (config/knowledge/mh-03.md)`.
     pub fn citation(&self) -> String {
-        let made_up = if self.synthetic { ", synthetic" } else { "" };
-        format!("{} {} ({}{made_up})", self.id, self.title.ko, self.origin)
+        let made_up = if self.about.synthetic { ", synthetic" } else { "" };
+        format!("{} {} ({}{made_up})", self.id, self.about.title.ko, self.about.origin)
     }
 }
 
 /// Cuts a document into its chunks.
 pub fn cut(document: &Document) -> Vec<Chunk> {
-    match document.doc_type {
+    match document.about.doc_type {
         DocType::Report
         | DocType::Specification
         | DocType::FaultGuide
@@ -204,18 +212,8 @@ fn whole(document: &Document) -> Chunk {
     Chunk {
         id: document.id.clone(),
         document: document.id.clone(),
-        collection: document.collection,
-        doc_type: document.doc_type,
-        title: document.title.clone(),
-        keywords: document.keywords.clone(),
-        equipment: document.equipment.clone(),
-        bearing: document.bearing.clone(),
-        fault_type: document.fault_type,
-        synthetic: document.synthetic,
+        about: document.about.clone(),
         sections: document.sections.clone(),
-        sources: document.sources.clone(),
-        origin: document.origin.clone(),
-        hash: document.hash.clone(),
     }
 }
 
@@ -228,14 +226,14 @@ fn modes(document: &Document) -> Vec<Chunk> {
         .map(|mode| {
             let belongs = |section: &&Section| section.is_within(&mode.section);
             let sections = document.sections.iter().filter(belongs).cloned().collect();
-            Chunk {
-                id: format!("{}#{}", document.id, mode.section),
+            let about = About {
                 title: mode.title.clone(),
                 keywords: mode.keywords.clone(),
                 fault_type: mode.fault_type,
-                sections,
-                ..whole(document)
-            }
+                ..document.about.clone()
+            };
+            let id = format!("{}#{}", document.id, mode.section);
+            Chunk { id, document: document.id.clone(), about, sections }
         })
         .collect();
     let shared = document

@@ -30,7 +30,7 @@ use pdm_shared::text::Text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::chunk::{Collection, DocType, Keywords};
+use super::chunk::{About, Collection, DocType, Keywords};
 use super::items;
 
 /// Line that opens and closes front matter.
@@ -168,32 +168,12 @@ pub struct FailureMode {
 pub struct Document {
     /// `MH-03`.
     pub id: String,
-    /// Where it is searched.
-    pub collection: Collection,
-    /// Its kind.
-    pub doc_type: DocType,
-    /// Title.
-    pub title: Text,
-    /// Words to find it by.
-    pub keywords: Keywords,
-    /// The machine it is about.
-    pub equipment: Option<String>,
-    /// The bearing it is about.
-    pub bearing: Option<String>,
-    /// The fault it is about.
-    pub fault_type: Option<Fault>,
-    /// Made up to teach.
-    pub synthetic: bool,
-    /// What it rests on.
-    pub sources: Vec<String>,
+    /// What is said of it.
+    pub about: About,
     /// Failure modes, of an FMEA.
     pub modes: Vec<FailureMode>,
     /// The text.
     pub sections: Vec<Section>,
-    /// The file it came from.
-    pub origin: String,
-    /// SHA-256 of the file, hexadecimal.
-    pub hash: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -245,8 +225,7 @@ impl Document {
         if sections.is_empty() {
             return Err(DocumentError::Empty { path: origin });
         }
-        Ok(Self {
-            id: front.id,
+        let about = About {
             collection: front.collection,
             doc_type: front.doc_type,
             title: front.title,
@@ -256,11 +235,10 @@ impl Document {
             fault_type: front.fault_type,
             synthetic: front.synthetic,
             sources: front.sources,
-            modes: front.modes,
-            sections,
             origin,
             hash: hash(text.as_bytes()),
-        })
+        };
+        Ok(Self { id: front.id, about, modes: front.modes, sections })
     }
 
     fn free_text(path: &Path, text: &str, collection: Collection) -> Result<Self, DocumentError> {
@@ -276,8 +254,7 @@ impl Document {
             .map_or_else(|| stem.clone(), |line| line.trim().to_owned());
         let mut id = stem;
         id.truncate((0..=MAX_ID).rev().find(|at| id.is_char_boundary(*at)).unwrap_or(0));
-        Ok(Self {
-            id,
+        let about = About {
             collection,
             doc_type: DocType::FreeText,
             title: Text::new(title.clone(), title),
@@ -287,11 +264,10 @@ impl Document {
             fault_type: None,
             synthetic: false,
             sources: Vec::new(),
-            modes: Vec::new(),
-            sections,
             origin,
             hash: hash(text.as_bytes()),
-        })
+        };
+        Ok(Self { id, about, modes: Vec::new(), sections })
     }
 }
 
@@ -415,7 +391,7 @@ mod tests {
     #[test]
     fn front_matter_and_numbered_sections_are_read() {
         let document = read(REPORT).expect("document");
-        assert_eq!((document.id.as_str(), document.doc_type), ("MH-90", DocType::Report));
+        assert_eq!((document.id.as_str(), document.about.doc_type), ("MH-90", DocType::Report));
         let numbers: Vec<&str> = document.sections.iter().map(|s| s.number.as_str()).collect();
         assert_eq!(numbers, ["", "1", "2", "2.1"]);
         assert_eq!(cut(&document).len(), 1);

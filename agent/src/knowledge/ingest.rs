@@ -107,7 +107,7 @@ impl Knowledge {
         let is_changed = self.put(chunks).await?;
         Ok(Outcome {
             document: document.id.clone(),
-            collection: document.collection,
+            collection: document.about.collection,
             chunks: count,
             is_changed,
         })

@@ -5,7 +5,7 @@ use pdm_shared::diagnosis::{DegradationSpeed, Diagnosis, ThoughtTitle, Uncertain
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
-use super::chunk::{Chunk, Collection, DocType, Keywords};
+use super::chunk::{About, Chunk, Collection, DocType, Keywords};
 use super::document::{Section, hash};
 
 /// The one chunk of a judgement. The same event has the same id: judged again, it is replaced.
@@ -14,8 +14,7 @@ pub fn chunk(diagnosis: &Diagnosis) -> Chunk {
     let sections = vec![verdict(diagnosis), reasoning(diagnosis), advice(diagnosis)];
     let whole: Vec<String> = sections.iter().map(Section::whole).collect();
     let title = title(diagnosis);
-    Chunk {
-        document: id.clone(),
+    let about = About {
         collection: Collection::AnalysisHistory,
         doc_type: DocType::Judgement,
         keywords: keywords(diagnosis),
@@ -27,9 +26,8 @@ pub fn chunk(diagnosis: &Diagnosis) -> Chunk {
         origin: format!("judgement of {}", diagnosis.judged_at),
         hash: hash(format!("{}\n{}\n{}", title.ko, title.en, whole.join("\n")).as_bytes()),
         title,
-        sections,
-        id,
-    }
+    };
+    Chunk { document: id.clone(), id, about, sections }
 }
 
 fn title(diagnosis: &Diagnosis) -> Text {
@@ -125,7 +123,7 @@ mod tests {
         for thought in &diagnosis.thoughts {
             assert!(body.contains(&thought.conclusion.ko), "{body}");
         }
-        assert_eq!(chunk.equipment.as_deref(), Some("P-101"));
+        assert_eq!(chunk.about.equipment.as_deref(), Some("P-101"));
     }
 
     #[test]
@@ -135,6 +133,6 @@ mod tests {
         after.fault_stage = 3;
         let (before, after) = (chunk(&before), chunk(&after));
         assert_eq!(before.id, after.id);
-        assert_ne!(before.hash, after.hash);
+        assert_ne!(before.about.hash, after.about.hash);
     }
 }

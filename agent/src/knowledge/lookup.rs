@@ -102,7 +102,8 @@ fn by_title(typed: &str, asked: &[String], chunk: Chunk) -> Option<FoundTitle> {
     if chunk.id.eq_ignore_ascii_case(typed) || chunk.document.eq_ignore_ascii_case(typed) {
         return Some(FoundTitle { chunk, section: None, score: 1.0 });
     }
-    let document = likeness(asked, &chunk.title.ko).max(likeness(asked, &chunk.title.en));
+    let document =
+        likeness(asked, &chunk.about.title.ko).max(likeness(asked, &chunk.about.title.en));
     let section = chunk
         .sections
         .iter()

@@ -79,11 +79,11 @@ impl Filter {
         let same = |asked: &Option<String>, is: Option<&str>| {
             asked.as_deref().is_none_or(|asked| is == Some(asked))
         };
-        same(&self.equipment, chunk.equipment.as_deref())
-            && same(&self.bearing, chunk.bearing.as_deref())
+        same(&self.equipment, chunk.about.equipment.as_deref())
+            && same(&self.bearing, chunk.about.bearing.as_deref())
             && same(&self.document, Some(&chunk.document))
-            && self.doc_type.is_none_or(|asked| asked == chunk.doc_type)
-            && self.fault_type.is_none_or(|asked| chunk.fault_type == Some(asked))
+            && self.doc_type.is_none_or(|asked| asked == chunk.about.doc_type)
+            && self.fault_type.is_none_or(|asked| chunk.about.fault_type == Some(asked))
             && !self.without.contains(&chunk.document)
     }
 }

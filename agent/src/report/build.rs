@@ -168,7 +168,7 @@ fn knowledge(case: &CaseFile) -> Vec<Passage> {
     let chunks = case
         .grounds
         .iter()
-        .filter(|chunk| matches!(chunk.doc_type, DocType::FaultGuide | DocType::Fmea));
+        .filter(|chunk| matches!(chunk.about.doc_type, DocType::FaultGuide | DocType::Fmea));
     chunks
         .flat_map(|chunk| chunk.sections.iter().map(move |section| (chunk, section)))
         .filter(|(_, section)| !section.body.is_empty() && !section.number.is_empty())

@@ -60,8 +60,8 @@ fn sources(case: &CaseFile) -> Sources {
     sources
 }
 
-/// What may hold digits without being a figure: identities, designations, the feature's key, and
-/// the reasons that the edge gives in its own words.
+/// What may hold digits without being a figure: identities, designations, the feature's key,
+/// documents, and the reasons that the edge gives in its own words.
 fn names(case: &CaseFile) -> Vec<&str> {
     let event = &case.event;
     let names = [
@@ -73,7 +73,8 @@ fn names(case: &CaseFile) -> Vec<&str> {
         event.rul.unknown.as_deref(),
         event.frequency_domain.undetermined.as_deref(),
     ];
-    names.into_iter().flatten().collect()
+    let documents = case.research.iter().flat_map(|round| &round.hits).map(|hit| hit.id.as_str());
+    names.into_iter().flatten().chain(documents).collect()
 }
 
 fn texts_of_report(report: &Report) -> impl Iterator<Item = &Text> {
@@ -86,6 +87,7 @@ fn texts_of_report(report: &Report) -> impl Iterator<Item = &Text> {
         .chain(&report.uncertainty.causes)
         .chain(&report.would_change)
         .chain(&report.data_quality)
+        .chain(report.research.iter().map(|round| &round.why))
 }
 
 fn texts_of_order(order: &WorkOrder) -> impl Iterator<Item = &Text> {

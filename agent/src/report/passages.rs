@@ -26,7 +26,7 @@ pub(crate) fn passage(chunk: &Chunk, section: &Section) -> Passage {
 fn source(chunk: &Chunk, section: &Section) -> String {
     let place =
         if section.number.is_empty() { String::new() } else { format!(" §{}", section.number) };
-    let Text { ko, en } = &chunk.title;
+    let Text { ko, en } = &chunk.about.title;
     let title = if ko == en { ko.clone() } else { format!("{ko} · {en}") };
     format!("{}{place} ({title})", chunk.document)
 }

@@ -14,6 +14,7 @@ mod intake;
 mod notify;
 mod silence;
 mod store;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod webhook;
@@ -32,6 +33,7 @@ pub use intake::IntakeSettings;
 pub use notify::{Languages, NotifySettings};
 pub use silence::SilenceSettings;
 pub use store::{PostgresSettings, PostgresTls, RetentionSettings, StorePlace, StoreSettings};
+pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
 use crate::knowledge::{KnowledgeFile, KnowledgeSettings};
@@ -62,6 +64,8 @@ pub struct AgentSettings {
     pub reports: ReportSettings,
     /// What is served over HTTP, and to whom.
     pub http: HttpSettings,
+    /// Where traces go.
+    pub telemetry: TelemetrySettings,
     /// How long stopping may take.
     pub shutdown_grace: Duration,
 }
@@ -86,6 +90,7 @@ impl AgentSettings {
             tools: ToolSettings::default(),
             reports: ReportSettings::default(),
             http: HttpSettings::default(),
+            telemetry: TelemetrySettings::default(),
             shutdown_grace: DEFAULT_GRACE,
         }
     }
@@ -135,6 +140,8 @@ struct File {
     #[serde(default)]
     http: HttpSettings,
     #[serde(default)]
+    telemetry: TelemetrySettings,
+    #[serde(default)]
     shutdown_grace_s: Option<f64>,
 }
 
@@ -162,6 +169,7 @@ impl File {
         self.tools.check(path)?;
         self.reports.check(path)?;
         self.http.check(path)?;
+        self.telemetry.check(path)?;
         let broker = self.broker.meant(path)?;
         let mut store = self.store.rooted(folder);
         store.replica.clone_from(&broker.client_id);
@@ -177,6 +185,7 @@ impl File {
             tools: self.tools.rooted(folder),
             reports: self.reports.rooted(folder),
             http: self.http,
+            telemetry: self.telemetry,
             shutdown_grace,
         })
     }

@@ -125,7 +125,12 @@ impl Executor {
                 Pipeline::read(reading, config, input, dependencies).map(Self::Pipeline)
             }
             other => {
-                let message = format!("is {other:?}, allowed are {}", KINDS.join(", "));
+                let why = match other {
+                    "prompt" => " (this version has no language model to run it)",
+                    "graph" => " (this version has no asset graph to ask)",
+                    _ => "",
+                };
+                let message = format!("is {other:?}{why}, allowed are {}", KINDS.join(", "));
                 reading.problem("/executor", message);
                 None
             }

@@ -293,7 +293,7 @@ impl Quoted {
 }
 
 fn of_type(case: &CaseFile, doc_type: DocType) -> impl Iterator<Item = &Chunk> {
-    case.grounds.iter().filter(move |chunk| chunk.doc_type == doc_type)
+    case.grounds.iter().filter(move |chunk| chunk.about.doc_type == doc_type)
 }
 
 fn says(section: &Section, words: &[&str]) -> bool {

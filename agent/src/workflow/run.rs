@@ -2,10 +2,11 @@
 
 use pdm_shared::clock::Timestamp;
 use serde_json::Value;
+use tracing::Span;
 
 use super::node::{Node, UnknownNode};
 use super::state::{STATE_SCHEMA, State};
-use super::{Workflow, WorkflowError, documents};
+use super::{Workflow, WorkflowError, documents, spans};
 use crate::store::{Checkpoint, TraceStep};
 
 /// One event on its way.
@@ -18,6 +19,8 @@ pub struct Run {
     /// Steps that are not stored yet.
     pub steps: Vec<TraceStep>,
     pub(super) number: u32,
+    /// What is told to collectors of traces; it ends with the run.
+    pub(super) span: Span,
 }
 
 impl Run {
@@ -51,7 +54,16 @@ impl Run {
             return Err(bad(format!("its form is {:?}, expected {STATE_SCHEMA:?}", state.schema)));
         }
         let node = checkpoint.node.parse().map_err(|error: UnknownNode| bad(error.to_string()))?;
-        Ok(Self { state, node, steps: Vec::new(), number: noted })
+        let span = spans::of_run(&state.event_payload, true);
+        Ok(Self { state, node, steps: Vec::new(), number: noted, span })
+    }
+
+    /// The span of a node; that of the last tells what the run came to.
+    pub(crate) fn node_span(&self, node: Node) -> Span {
+        if node == Node::SaveMemory {
+            spans::conclude(&self.span, &self.state);
+        }
+        spans::of_node(&self.span, node)
     }
 
     /// Notes a step.

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::node::MAX_TOOL_CALLS;
+use super::spans;
 use super::state::{Message, State};
 use crate::mcp::client::{Answer, ClientError, ToolClient};
 
@@ -114,28 +115,28 @@ impl Caller {
         if self.is_resting(tool) {
             return Outcome::failed("not asked: the tool was away a moment ago");
         }
-        let span = tracing::info_span!(
-            "execute_tool",
-            gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = tool,
-            gen_ai.tool.call.id = id
-        );
-        let call = self.tools.call(id, tool, question.arguments.clone()).instrument(span);
+        let span = spans::of_call(tool, id);
+        let call = self.tools.call(id, tool, question.arguments.clone()).instrument(span.clone());
+        let failed = |kind: &str, reason: String| {
+            spans::fail(&span, kind, &reason);
+            Outcome::failed(reason)
+        };
         match tokio::time::timeout(CALL, call).await {
             Ok(Ok(answer)) if answer.is_error => {
-                if answer.failure.as_deref() == Some("unavailable") {
+                let kind = answer.failure.as_deref().unwrap_or("tool_error");
+                if kind == "unavailable" {
                     self.rest(tool);
                 }
-                Outcome::failed(answer.text)
+                failed(kind, answer.text)
             }
             Ok(Ok(answer)) => Outcome { documents: documents(&answer), failure: None },
             Ok(Err(error)) => {
                 self.rest(tool);
-                Outcome::failed(error.to_string())
+                failed("unavailable", error.to_string())
             }
             Err(_elapsed) => {
                 self.rest(tool);
-                Outcome::failed(format!("no answer within {} s", CALL.as_secs()))
+                failed("timeout", format!("no answer within {} s", CALL.as_secs()))
             }
         }
     }

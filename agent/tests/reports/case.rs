@@ -126,7 +126,7 @@ pub(crate) fn case() -> CaseFile {
     let grounds = ["em-06.md", "em-02.md", "em-07.md"]
         .iter()
         .flat_map(|name| document(&format!("equipment_manual/{name}")))
-        .filter(|chunk| chunk.fault_type.is_none_or(|fault| fault == Fault::OuterRace));
+        .filter(|chunk| chunk.about.fault_type.is_none_or(|fault| fault == Fault::OuterRace));
     CaseFile {
         diagnosis: judgement.diagnosis,
         memory: recent,

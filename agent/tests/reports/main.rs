@@ -126,7 +126,7 @@ fn the_trend_is_drawn_with_the_baseline_where_the_event_tells_it() {
     let mut case = case::case();
     let html = text(&written(&case, folder.path()), "report.ko.html");
     assert!(html.contains(">기준선 한계</text>"), "no limit in the plot");
-    assert!(html.contains("기준선 0.040 g, 점선: 그 한계 0.055 g"), "no limit in the caption");
+    assert!(html.contains("기준선 0.04 g, 점선: 그 한계 0.055 g"), "no limit in the caption");
     let mut old = serde_json::to_value(&case.event).expect("json");
     let trend = old["trend"].as_object_mut().expect("a trend");
     assert!(trend.remove("baseline_limit").is_some() && trend.remove("baseline_level").is_some());

@@ -126,6 +126,16 @@ fn a_wrong_executor_is_told() {
         "executor: shell\n",
         "executor: is \"shell\", allowed are builtin, search, sql, http, mcp, pipeline",
     );
+    // R-TOOL-6: kinds of the specification that need what is not there
+    one(
+        "executor: prompt\nconfig: {template: x}\n",
+        "t.yaml:13:1: executor: is \"prompt\" (this version has no language model to run it), \
+         allowed are builtin, search, sql, http, mcp, pipeline",
+    );
+    one(
+        "executor: graph\nconfig: {query: x}\n",
+        "t.yaml:13:1: executor: is \"graph\" (this version has no asset graph to ask), allowed are",
+    );
     one("executor: search\n", "config.collection: is required");
     one("executor: search\nconfig: {collection: c, topk: 1}\n", "config.topk: unknown field");
     one(

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use pdm_shared::text::Language;
 
 use crate::demo;
 
@@ -53,22 +52,4 @@ pub(crate) struct UpArgs {
     /// End when every source is at its end and everything is judged and sent
     #[arg(long)]
     pub(crate) exit: bool,
-}
-
-/// A language on the command line.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Lang {
-    /// Korean
-    Ko,
-    /// English
-    En,
-}
-
-impl From<Lang> for Language {
-    fn from(lang: Lang) -> Self {
-        match lang {
-            Lang::Ko => Self::Ko,
-            Lang::En => Self::En,
-        }
-    }
 }

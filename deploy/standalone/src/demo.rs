@@ -9,13 +9,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pdm_agent::cli::Lang;
 use pdm_agent::settings::AgentSettings;
 use pdm_edge::settings::EdgeSettings;
 use pdm_shared::exit::{Exit, Failure};
 
 use crate::broker::BrokerSettings;
 use crate::chain::{Chain, ChainSettings};
-use crate::cli::Lang;
 use crate::view::View;
 
 /// Arguments of `pdm demo`.

@@ -22,16 +22,14 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<Exit> {
-    let default_filter = match &cli.command {
-        // the view is what a person wants to see; trouble still shows
-        Command::Demo(_) => "warn,mqtt5=error",
-        Command::Up(_) | Command::Completions { .. } => "info,mqtt5=warn",
-    };
-    telemetry::start(LogFormat::Text, default_filter);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match cli.command {
-        Command::Demo(args) => runtime.block_on(demo::run(&args)),
-        Command::Up(args) => runtime.block_on(up::run(&args)),
+        Command::Demo(args) => {
+            // the view is what a person wants to see; trouble still shows
+            telemetry::start(LogFormat::Text, "warn,mqtt5=error");
+            runtime()?.block_on(demo::run(&args))
+        }
+        Command::Up(args) => up::run(&args, &runtime()?),
         Command::Completions { shell } => {
             let mut out = std::io::stdout().lock();
             clap_complete::generate(shell, &mut Cli::command(), "pdm", &mut out);

@@ -1,8 +1,11 @@
 //! `pdm up`: the whole chain in production on one machine.
 
 use pdm_agent::settings::AgentSettings;
+use pdm_agent::traces::Telemetry;
 use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::telemetry::LogFormat;
 use pdm_shared::text::Language;
+use tokio::runtime::Runtime;
 
 use crate::broker::BrokerSettings;
 use crate::chain::{Chain, ChainSettings};
@@ -13,8 +16,16 @@ use crate::view::View;
 ///
 /// # Errors
 /// What did not start or failed, with its exit code.
-pub(crate) async fn run(args: &UpArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &UpArgs, runtime: &Runtime) -> anyhow::Result<Exit> {
     let settings = settings(args)?;
+    let telemetry = Telemetry::start(&settings.agent, LogFormat::Text, "info,mqtt5=warn");
+    let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;
+    let done = runtime.block_on(chain(args, settings));
+    telemetry.end();
+    done
+}
+
+async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     let stop = pdm_shared::shutdown::on_signal()?;
     let mut view = View::new(Language::default(), None);
     let chain = Chain::start(settings).await?;

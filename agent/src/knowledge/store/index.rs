@@ -66,10 +66,10 @@ impl Index {
         self.rows.push(Row {
             key,
             document: chunk.document.as_str().into(),
-            equipment: boxed(&chunk.equipment),
-            bearing: boxed(&chunk.bearing),
-            doc_type: chunk.doc_type,
-            fault_type: chunk.fault_type,
+            equipment: boxed(&chunk.about.equipment),
+            bearing: boxed(&chunk.about.bearing),
+            doc_type: chunk.about.doc_type,
+            fault_type: chunk.about.fault_type,
             alive: true,
         });
         self.alive += 1;

@@ -200,10 +200,10 @@ fn point(point: &Point) -> Result<PointStruct, serde_json::Error> {
     let payload = json!({
         "id": chunk.id,
         "document": chunk.document,
-        "equipment": chunk.equipment,
-        "bearing": chunk.bearing,
-        "doc_type": chunk.doc_type.as_str(),
-        "fault_type": chunk.fault_type.map(pdm_shared::fault::Fault::as_str),
+        "equipment": chunk.about.equipment,
+        "bearing": chunk.about.bearing,
+        "doc_type": chunk.about.doc_type.as_str(),
+        "fault_type": chunk.about.fault_type.map(pdm_shared::fault::Fault::as_str),
         "embedder": point.embedder,
         "content": serde_json::to_string(chunk)?,
     });

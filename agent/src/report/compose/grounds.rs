@@ -99,7 +99,7 @@ pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
         blocks.push(Block::Sub(format!(
             "{} {number}: {}",
             speaker.word("조사", "Round"),
-            round.question
+            speaker.quote(&round.question)
         )));
         blocks.push(Block::Text(format!(
             "{}: {}",

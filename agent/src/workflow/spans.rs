@@ -1,0 +1,71 @@
+//! Spans of a run, for whoever collects traces (R-AGENT-12): one for the run, below it one for each
+//! node, below `tool_executor` one for each call.
+//!
+//! Names and attributes are those of OpenTelemetry's semantic conventions for generative AI
+//! (`invoke_agent`, `execute_tool`); what they have no word for begins with `pdm.`. Without a
+//! collector nobody asks for them and they cost nothing. What is measured or quoted never stands in
+//! a span: identities, names and outcomes do.
+
+use pdm_shared::event::Event;
+use tracing::Span;
+use tracing::field::Empty;
+
+use super::node::Node;
+use super::state::State;
+
+/// Where spans are told from: a filter by this name lets them through and no log line.
+pub const TARGET: &str = "pdm_agent::spans";
+
+/// The span of a run.
+pub(super) fn of_run(event: &Event, is_resumed: bool) -> Span {
+    tracing::debug_span!(
+        target: TARGET,
+        parent: None,
+        "invoke_agent",
+        otel.name = "invoke_agent pdm-agent",
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = "pdm-agent",
+        pdm.event_id = %event.event_id,
+        pdm.site = %event.site,
+        pdm.equipment_id = %event.equipment_id,
+        pdm.bearing_id = %event.bearing_id,
+        pdm.resumed = is_resumed,
+        pdm.risk_level = Empty,
+        pdm.tool_calls = Empty,
+    )
+}
+
+/// The span of a node of a run.
+pub(super) fn of_node(run: &Span, node: Node) -> Span {
+    let name = node.as_str();
+    tracing::debug_span!(target: TARGET, parent: run, "node", otel.name = name, pdm.node = name)
+}
+
+/// The span of a tool's call, below the node that makes it.
+pub(super) fn of_call(tool: &str, id: &str) -> Span {
+    tracing::debug_span!(
+        target: TARGET,
+        "execute_tool",
+        otel.name = format!("execute_tool {tool}"),
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = tool,
+        gen_ai.tool.r#type = "function",
+        gen_ai.tool.call.id = id,
+        error.r#type = Empty,
+        otel.status_code = Empty,
+        otel.status_message = Empty,
+    )
+}
+
+/// Notes that a call has no answer: of which kind, and why.
+pub(super) fn fail(call: &Span, kind: &str, reason: &str) {
+    call.record("error.type", kind);
+    call.record("otel.status_code", "ERROR");
+    call.record("otel.status_message", reason);
+}
+
+/// Notes what a run came to.
+pub(super) fn conclude(run: &Span, state: &State) {
+    run.record("pdm.risk_level", tracing::field::display(state.risk()));
+    run.record("pdm.tool_calls", state.tool_calls_count);
+}

@@ -1,0 +1,158 @@
+//! Traces of a running agent as a collector receives them: OTLP over HTTP, decoded from protobuf
+//! (R-AGENT-12).
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::routing::post;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use pdm_harness::{Child, Mosquitto, Persistence, free_port};
+use pdm_shared::event::Event;
+use prost::Message as _;
+use support::{Client, event, healthy, until};
+
+/// What a collector received.
+type Received = Arc<Mutex<Vec<ExportTraceServiceRequest>>>;
+
+/// A collector: takes what is posted to its path for traces.
+async fn collector() -> (u16, Received) {
+    let received = Received::default();
+    let take = async |State(received): State<Received>, headers: HeaderMap, body: Bytes| {
+        assert_eq!(headers["content-type"], "application/x-protobuf");
+        let request = ExportTraceServiceRequest::decode(body).expect("protobuf");
+        received.lock().expect("lock").push(request);
+    };
+    let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&received));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (port, received)
+}
+
+fn told(attributes: &[KeyValue]) -> BTreeMap<String, String> {
+    let text = |value: &Option<AnyValue>| match value.as_ref().and_then(|any| any.value.as_ref()) {
+        Some(Value::StringValue(text)) => text.clone(),
+        Some(other) => format!("{other:?}"),
+        None => String::new(),
+    };
+    attributes.iter().map(|one| (one.key.clone(), text(&one.value))).collect()
+}
+
+fn spans(received: &Received) -> Vec<Span> {
+    let requests = received.lock().expect("lock");
+    let resources = requests.iter().flat_map(|request| &request.resource_spans);
+    let scopes = resources.flat_map(|resource| &resource.scope_spans);
+    scopes.flat_map(|scope| scope.spans.clone()).collect()
+}
+
+fn below<'s>(spans: &'s [Span], parent: &Span) -> Vec<&'s Span> {
+    let mut own: Vec<&Span> =
+        spans.iter().filter(|span| span.parent_span_id == parent.span_id).collect();
+    own.sort_by_key(|span| (span.start_time_unix_nano, span.end_time_unix_nano));
+    own
+}
+
+fn run(folder: &Path, port: u16, collector: u16) -> Child {
+    let text = format!(
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n\
+         [telemetry]\notlp_endpoint = \"http://127.0.0.1:{collector}\"\n"
+    );
+    std::fs::write(folder.join("agent.toml"), text).expect("configuration");
+    Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(["run", "--config"])
+            .arg(folder.join("agent.toml"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    )
+}
+
+/// The agent has judged `first`, and `events` once it listens, when this comes back.
+async fn judge(port: u16, first: &Event, events: &[Event]) {
+    let mut client = Client::connect(port, "test", &["pdm/v1/+/+/+/diagnosis"]).await;
+    let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
+    while client.heard_on("/diagnosis").is_empty() {
+        assert!(tokio::time::Instant::now() < deadline, "the agent does not listen");
+        client.send(std::slice::from_ref(first)).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    client.send(events).await;
+    until("judgements", 60, || client.heard_on("/diagnosis").len() > events.len()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collector_receives_a_span_for_the_judgement_each_node_and_each_call() {
+    let name = "a_collector_receives_a_span_for_the_judgement_each_node_and_each_call";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let (port, received) = collector().await;
+    let mut agent = run(folder.path(), broker.port(), port);
+    let (well, mut fast) = (healthy(1), event(2));
+    fast.trend.acceleration_detected = true;
+    judge(broker.port(), &well, std::slice::from_ref(&fast)).await;
+    assert!(agent.terminate().success());
+
+    let spans = spans(&received);
+    let roots: Vec<&Span> = spans.iter().filter(|span| span.parent_span_id.is_empty()).collect();
+    assert_eq!(roots.len(), 2, "one for each judgement");
+    let of = |event: &Event| {
+        let id = event.event_id.to_string();
+        let root = roots.iter().find(|root| told(&root.attributes)["pdm.event_id"] == id);
+        *root.expect("the event's")
+    };
+    let nodes = |root: &Span| -> Vec<String> {
+        below(&spans, root).iter().map(|span| span.name.clone()).collect()
+    };
+    let normal = of(&well);
+    assert_eq!(nodes(normal), ["load_memory", "reasoning", "parse_diagnosis", "save_memory"]);
+    assert_eq!(told(&normal.attributes)["pdm.risk_level"], "Normal");
+
+    let root = of(&fast);
+    let about = told(&root.attributes);
+    assert_eq!(root.name, "invoke_agent pdm-agent");
+    assert_eq!(about["gen_ai.operation.name"], "invoke_agent");
+    assert_eq!(about["pdm.equipment_id"], "P-101");
+    assert_eq!(about["pdm.risk_level"], "Critical");
+    let nodes = nodes(root);
+    assert_eq!(nodes[..3], ["load_memory", "reasoning", "tool_executor"]);
+    let ends = ["parse_diagnosis", "generate_report", "generate_work_order", "save_memory"];
+    assert_eq!(nodes[nodes.len() - 4..], ends);
+    let executors = below(&spans, root).into_iter().filter(|span| span.name == "tool_executor");
+    let calls: Vec<&Span> = executors.flat_map(|node| below(&spans, node)).collect();
+    assert!(calls.len() >= 2, "two rounds of research: {nodes:?}");
+    for call in &calls {
+        let about = told(&call.attributes);
+        assert_eq!(about["gen_ai.operation.name"], "execute_tool");
+        assert_eq!(call.name, format!("execute_tool {}", about["gen_ai.tool.name"]));
+        assert!(about["gen_ai.tool.call.id"].starts_with(&fast.event_id.to_string()), "{about:?}");
+        assert_eq!(call.trace_id, root.trace_id);
+        assert!(call.end_time_unix_nano >= call.start_time_unix_nano);
+    }
+    let resource = &received.lock().expect("lock")[0].resource_spans[0].resource;
+    let service = told(&resource.as_ref().expect("a resource").attributes);
+    assert_eq!(service["service.name"], "pdm-agent");
+    assert_eq!(service["service.instance.id"], "pdm-agent");
+}
+
+/// A collector that is away holds up neither a judgement nor the stop.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_its_collector_the_agent_judges_and_stops_as_ever() {
+    let name = "without_its_collector_the_agent_judges_and_stops_as_ever";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let mut agent = run(folder.path(), broker.port(), free_port());
+    judge(broker.port(), &healthy(1), &[event(2), event(3)]).await;
+    assert!(agent.terminate().success());
+}
