@@ -52,7 +52,7 @@ impl Intake {
                 .collect();
             let stored = self.store_until_done(&batch).await;
             for delivery in deliveries.drain(..) {
-                delivery.acknowledge().await;
+                delivery.acknowledge();
             }
             self.report(&stored);
         }
