@@ -78,7 +78,7 @@ mod tests {
     use crate::progress::{BearingKey, Reporter};
     use crate::settings::NotifySettings;
     use crate::store::sqlite::SqliteStore;
-    use crate::store::{Outgoing, Store};
+    use crate::store::{Outgoing, Payload, Store};
 
     /// R-AGENT-9
     #[tokio::test]
@@ -103,7 +103,7 @@ mod tests {
             retain: false,
             notification_id: None,
             group: None,
-            payload: payload.to_owned(),
+            payload: Payload::Text(payload.to_owned()),
             due_at: now,
         };
         let rows = [row(1, &payload), row(2, &payload), row(3, "{}")];
