@@ -44,8 +44,8 @@ impl Delivery {
     }
 }
 
-/// Acknowledgements of one connection that do not fit into its queue yet, in their order. Bounded by
-/// what the broker sends without them.
+/// Acknowledgements of one connection that do not fit into its queue yet, in their order. At most
+/// 65,535, whatever a broker does: there are no more packet identifiers.
 #[derive(Debug)]
 struct Acks {
     client: AsyncClient,
@@ -54,8 +54,8 @@ struct Acks {
 
 impl Acks {
     fn owe(&self, mut publish: Publish) {
-        // only its number is told
-        publish.payload.clear();
+        // only its number is told: what it was read into need not be kept for that
+        drop((std::mem::take(&mut publish.payload), std::mem::take(&mut publish.topic)));
         let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
         owed.push_back(publish);
         self.hand_on(&mut owed);
