@@ -50,12 +50,14 @@ impl Intake {
                     parse::parse(&self.prefix, &delivery.topic(), delivery.payload(), now)
                 })
                 .collect();
+            self.reporter.flooded(queue.len() >= self.batch);
             let stored = self.store_until_done(&batch).await;
             for delivery in deliveries.drain(..) {
-                delivery.acknowledge().await;
+                delivery.acknowledge();
             }
             self.report(&stored);
         }
+        self.reporter.flooded(false);
     }
 
     /// Tries until the batch is stored; the messages stay unacknowledged meanwhile.

@@ -5,16 +5,14 @@
 //! had begun to act by its checkpoint. A bearing's events are judged one after the other, in the
 //! order of arrival, each remembering the one before; bearings side by side. A run that leaves the
 //! fast path is checkpointed after every node and saved by itself, after what its bearing had before
-//! it in the batch. An event that cannot be judged holds up its own bearing only.
+//! it in the batch. An event that cannot be judged holds up its own bearing only. While more events
+//! come in than can be stored at once, storing them goes first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use pdm_expert::Judgement;
-use pdm_expert::case::Memory;
-use pdm_expert::grounding::{Grounds, Sources};
 use pdm_shared::clock::SharedClock;
 use pdm_shared::event::Event;
 use pdm_shared::topic::Prefix;
@@ -22,14 +20,16 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::notify::policy::Policy;
-use crate::progress::{BearingKey, Reporter, Standing};
+use crate::progress::{BearingKey, Reporter};
 use crate::settings::NotifySettings;
-use crate::store::{
-    Alarm, AlarmChange, Announcement, BearingJudged, Judged, Recall, Store, StoreError, Unjudged,
-};
+use crate::store::{BearingJudged, Recall, Store, StoreError, Unjudged};
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
+mod bearing;
 mod outcome;
+mod save;
+
+use bearing::{Bearing, key_of};
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
@@ -37,6 +37,9 @@ const BATCH: u32 = 256;
 const PARALLEL: usize = 8;
 /// Looks at least this often, should a ring be missed.
 const LOOK: Duration = Duration::from_secs(1);
+/// Longest wait for the intake, should it have more to store than fits into a batch. Chosen: also in
+/// an endless flood two batches a second are judged.
+const WAIT: Duration = Duration::from_millis(500);
 /// Pause after a failure.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -110,6 +113,7 @@ impl Judging {
     /// Judges until `stop`, and then what is left.
     pub async fn run(self, stop: CancellationToken) {
         loop {
+            self.reporter.intake_first(WAIT).await;
             match self.pass().await {
                 Ok(0) if stop.is_cancelled() => return,
                 Ok(0) => {
@@ -253,135 +257,5 @@ impl Judging {
         self.store.save(&judged).await?;
         self.report(judged);
         Ok(())
-    }
-
-    /// `save_memory`: the judgement, and all that leaves because of it.
-    fn judged(&self, bearing: &mut Bearing, run: &mut Run, arrival: i64) -> Option<Judged> {
-        // there always is one behind `parse_diagnosis`
-        let mut judgement = *run.state.diagnosis_result.take()?;
-        let told = self.announcement(bearing, run, &judgement);
-        if let Some((announcement, _)) = &told {
-            outcome::note_telling(&mut judgement.diagnosis, announcement);
-            bearing.heard(announcement);
-        }
-        let follow_up = outcome::follow_up(&judgement.diagnosis, &run.state);
-        let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
-        outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
-        let measured_at = run.state.event_payload.measured_at;
-        bearing.memory.recall(&run.state.event_payload, &judgement);
-        let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
-        run.note(Node::SaveMemory, self.clock.now(), detail);
-        Some(Judged {
-            arrival,
-            measured_at,
-            late: judgement.late,
-            outgoing,
-            diagnosis: judgement.diagnosis,
-            announcement: told.map(|(announcement, _)| announcement),
-            follow_up,
-            trace: std::mem::take(&mut run.steps),
-        })
-    }
-
-    /// What staff is told because of a judgement, every figure held to its source, and what was
-    /// withheld.
-    fn announcement(
-        &self,
-        bearing: &Bearing,
-        run: &Run,
-        judgement: &Judgement,
-    ) -> Option<(Announcement, Vec<String>)> {
-        let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
-        let now = self.clock.now();
-        let told = self.policy.judged(&bearing.key, diagnosis, &judgement.state, alarm, now);
-        told.map(|mut announcement| {
-            let grounds = Grounds {
-                event: &run.state.event_payload,
-                memory: &run.state.memory_context,
-                inquiry: &run.state.inquiry,
-            };
-            let mut sources = Sources::of(diagnosis, &grounds);
-            outcome::name_documents(&mut announcement, &mut sources, &run.state.documents);
-            let withheld =
-                outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
-            (announcement, withheld)
-        })
-    }
-
-    fn report(&self, judged: Vec<BearingJudged>) {
-        let all = || judged.iter().flat_map(|bearing| &bearing.judgements);
-        let count = all().count() as u64;
-        if count == 0 {
-            return;
-        }
-        let announcements: Vec<_> = all().filter_map(|one| one.announcement.clone()).collect();
-        let rows: usize = announcements.iter().map(|told| told.outgoing.len()).sum::<usize>()
-            + all().map(|judgement| judgement.outgoing.len()).sum::<usize>();
-        metrics::counter!("pdm_agent_events_judged_total").increment(count);
-        metrics::counter!("pdm_agent_notifications_total").increment(announcements.len() as u64);
-        let calls: usize = all().map(|judgement| judgement.diagnosis.tools.len()).sum();
-        metrics::counter!("pdm_agent_judgement_tool_uses_total").increment(calls as u64);
-        self.reporter.update(|progress| {
-            progress.judged += count;
-            progress.unjudged = progress.unjudged.saturating_sub(count);
-            progress.notified += announcements.len() as u64;
-            progress.unsent += rows as u64;
-        });
-        for bearing in judged {
-            for judgement in bearing.judgements {
-                let standing = Standing {
-                    at: judgement.measured_at,
-                    risk: judgement.diagnosis.risk_level,
-                    stage: judgement.diagnosis.fault_stage,
-                    fault: judgement.diagnosis.fault_type,
-                };
-                self.reporter.stands(&bearing.key, standing);
-            }
-        }
-        for announcement in announcements {
-            self.reporter.notified(announcement.notification);
-        }
-        self.ring();
-    }
-
-    fn ring(&self) {
-        for lane in self.written.iter() {
-            lane.notify_one();
-        }
-    }
-}
-
-/// A bearing while its events are judged.
-struct Bearing {
-    key: BearingKey,
-    memory: Memory,
-    alarm: Option<Alarm>,
-    /// Judgements that are not saved yet.
-    waiting: Vec<Judged>,
-}
-
-impl Bearing {
-    fn heard(&mut self, announcement: &Announcement) {
-        self.alarm = match &announcement.alarm {
-            AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
-            AlarmChange::Over => None,
-        };
-    }
-
-    /// What waits to be saved, with where the bearing stands.
-    fn taken(&mut self) -> BearingJudged {
-        BearingJudged {
-            key: self.key.clone(),
-            judgements: std::mem::take(&mut self.waiting),
-            state: self.memory.state.clone(),
-        }
-    }
-}
-
-fn key_of(event: &Event) -> BearingKey {
-    BearingKey {
-        site: event.site.clone(),
-        equipment: event.equipment_id.clone(),
-        bearing: event.bearing_id.clone(),
     }
 }

@@ -37,6 +37,7 @@ pub use document::Section;
 pub use settings::{KnowledgeFile, KnowledgeSettings};
 pub use store::{Filter, Hit};
 
+use embed::breaker::Breaker;
 use embed::{EmbedError, Embedder, Passage};
 use store::{Point, Query, StoreError, VectorStore};
 
@@ -99,6 +100,15 @@ pub enum Mode {
     Vector,
 }
 
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Findings {
+    /// The best chunks, best first.
+    pub hits: Vec<Hit>,
+    /// Why they were found by words alone, if they were: there was no vector of the question.
+    pub by_words_alone: Option<String>,
+}
+
 /// The knowledge base, shared by cloning.
 #[derive(Debug, Clone)]
 pub struct Knowledge {
@@ -123,7 +133,7 @@ impl Knowledge {
     /// # Errors
     /// As [`Knowledge::open`], for what no waiting heals.
     pub async fn connect(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
-        let embedder = settings.embedder()?;
+        let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let store = settings.store(embedder.dimensions()).await?;
         Ok(Self { store, embedder })
     }
@@ -137,13 +147,14 @@ impl Knowledge {
         embedder: Arc<dyn Embedder>,
     ) -> Result<Self, KnowledgeError> {
         store.prepare().await?;
-        Ok(Self { store, embedder })
+        Ok(Self { store, embedder: Arc::new(Breaker::new(embedder)) })
     }
 
-    /// The `top_k` chunks of `collection` that answer `query` best, best first.
+    /// The `top_k` chunks of `collection` that answer `query` best, best first; by words alone while
+    /// the embedding is away.
     ///
     /// # Errors
-    /// [`KnowledgeError::EmptyQuery`], or store and embedding.
+    /// [`KnowledgeError::EmptyQuery`], or the store.
     pub async fn search(
         &self,
         collection: Collection,
@@ -151,7 +162,7 @@ impl Knowledge {
         filter: &Filter,
         top_k: usize,
     ) -> Result<Vec<Hit>, KnowledgeError> {
-        self.search_by(Mode::Fused, collection, query, filter, top_k).await
+        Ok(self.find(Mode::Fused, collection, query, filter, top_k).await?.hits)
     }
 
     /// [`Knowledge::search`] over all collections: the best of each, by their fused score.
@@ -176,7 +187,7 @@ impl Knowledge {
     /// As [`Knowledge::search`], by words alone or by meaning alone where `mode` says so.
     ///
     /// # Errors
-    /// As [`Knowledge::search`].
+    /// As [`Knowledge::search`]; by meaning alone the embedding's, too.
     pub async fn search_by(
         &self,
         mode: Mode,
@@ -185,13 +196,32 @@ impl Knowledge {
         filter: &Filter,
         top_k: usize,
     ) -> Result<Vec<Hit>, KnowledgeError> {
+        Ok(self.find(mode, collection, query, filter, top_k).await?.hits)
+    }
+
+    /// As [`Knowledge::search_by`], and whether the question's meaning could be compared.
+    ///
+    /// # Errors
+    /// As [`Knowledge::search_by`].
+    pub async fn find(
+        &self,
+        mode: Mode,
+        collection: Collection,
+        query: &str,
+        filter: &Filter,
+        top_k: usize,
+    ) -> Result<Findings, KnowledgeError> {
         let sparse = words::query_vector(query);
         if sparse.is_empty() {
             return Err(KnowledgeError::EmptyQuery { query: query.to_owned() });
         }
         let dense = match mode {
-            Mode::Keyword => None,
-            Mode::Fused | Mode::Vector => Some(self.embedder.embed_query(query).await?),
+            Mode::Keyword => Ok(None),
+            Mode::Fused | Mode::Vector => self.embedder.embed_query(query).await.map(Some),
+        };
+        let (dense, by_words_alone) = match dense {
+            Err(error) if mode == Mode::Fused => (None, Some(error.to_string())),
+            other => (other?, None),
         };
         let query = Query {
             dense,
@@ -199,7 +229,8 @@ impl Knowledge {
             filter: filter.clone(),
             top_k: top_k.clamp(1, MAX_TOP_K),
         };
-        Ok(self.store.search(collection, &query).await?)
+        let hits = self.store.search(collection, &query).await?;
+        Ok(Findings { hits, by_words_alone })
     }
 
     /// Stores a judgement in `analysis_history`. Returns false if it stood there already.

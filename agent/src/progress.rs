@@ -4,6 +4,7 @@
 //! loses the oldest entries and is told how many, the agent never waits for it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Notification;
@@ -90,6 +91,8 @@ pub(crate) struct Reporter {
     progress: watch::Sender<Progress>,
     standings: watch::Sender<BTreeMap<BearingKey, Standing>>,
     live: broadcast::Sender<Live>,
+    /// More events wait to be stored than fit into a batch.
+    flooded: watch::Sender<bool>,
 }
 
 impl Reporter {
@@ -98,6 +101,7 @@ impl Reporter {
             progress: watch::Sender::new(Progress::default()),
             standings: watch::Sender::new(BTreeMap::new()),
             live: broadcast::Sender::new(LIVE_CAPACITY),
+            flooded: watch::Sender::new(false),
         }
     }
 
@@ -111,6 +115,26 @@ impl Reporter {
 
     pub(crate) fn live(&self) -> broadcast::Sender<Live> {
         self.live.clone()
+    }
+
+    /// Says whether more events wait to be stored than fit into a batch.
+    pub(crate) fn flooded(&self, is_flooded: bool) {
+        self.flooded.send_if_modified(|was| std::mem::replace(was, is_flooded) != is_flooded);
+    }
+
+    /// Waits while events flood in, at most so long: storing them comes before what is done with
+    /// them, as the broker holds what is not stored.
+    pub(crate) async fn intake_first(&self, at_most: Duration) {
+        let mut flooded = self.flooded.subscribe();
+        let ebb = flooded.wait_for(|is_flooded| !is_flooded);
+        let _ebb_or_late = tokio::time::timeout(at_most, ebb).await;
+    }
+
+    /// Waits while more than `few` events wait to be judged, at most so long.
+    pub(crate) async fn judging_first(&self, few: u64, at_most: Duration) {
+        let mut progress = self.progress.subscribe();
+        let caught_up = progress.wait_for(|progress| progress.unjudged <= few);
+        let _caught_up_or_late = tokio::time::timeout(at_most, caught_up).await;
     }
 
     pub(crate) fn update(&self, change: impl FnOnce(&mut Progress)) {

@@ -36,7 +36,7 @@ pub use judgement::{
     Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, FollowUp, FollowUpState, Judged,
     PastEvent, Recall, TraceStep, Unjudged,
 };
-pub use outbox::{Claimed, Outcome, Outgoing};
+pub use outbox::{Claimed, Outcome, Outgoing, Payload};
 pub use retention::{Forget, Forgotten};
 
 /// Gaps of a gateway that one receipt names. Chosen: a receipt stays below 4 KiB; the next one

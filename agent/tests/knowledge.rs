@@ -4,13 +4,15 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pdm_agent::knowledge::document::Document;
 use pdm_agent::knowledge::embed::local::LocalEmbedder;
+use pdm_agent::knowledge::embed::openai::OpenAiEmbedder;
 use pdm_agent::knowledge::items::items;
 use pdm_agent::knowledge::store::embedded::EmbeddedStore;
 use pdm_agent::knowledge::{
-    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings,
+    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings, Mode,
 };
 use tempfile::TempDir;
 
@@ -293,4 +295,44 @@ async fn a_knowledge_base_can_be_made_of_given_parts() {
     let store = EmbeddedStore::open(&file, LocalEmbedder::DIMENSIONS).await.expect("store");
     let knowledge = Knowledge::new(Arc::new(store), Arc::new(LocalEmbedder)).await;
     assert_eq!(knowledge.expect("knowledge").count(MANUAL).await.expect("count"), 0);
+}
+
+/// R-KB-4: nobody waits for an endpoint that takes the call and says nothing; words
+/// answer, and it is told.
+#[tokio::test]
+async fn an_endpoint_that_hangs_is_asked_once_and_words_answer() {
+    let (folder, knowledge) = filled().await;
+    let by_words = knowledge
+        .search_by(Mode::Keyword, HISTORY, "외륜 결함", &Filter::default(), 3)
+        .await
+        .expect("search");
+    drop(knowledge);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("address"));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((call, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            held.push(call);
+        }
+    });
+    let file = folder.path().join("knowledge.db");
+    let store = EmbeddedStore::open(&file, LocalEmbedder::DIMENSIONS).await.expect("store");
+    let embedder =
+        OpenAiEmbedder::new(&url, "m", LocalEmbedder::DIMENSIONS, None).expect("a client");
+    let knowledge = Knowledge::new(Arc::new(store), Arc::new(embedder)).await.expect("knowledge");
+    for _ in 0..5 {
+        let filter = Filter::default();
+        let found = knowledge.find(Mode::Fused, HISTORY, "외륜 결함", &filter, 3).await;
+        let found = found.expect("search");
+        assert_eq!(found.hits, by_words);
+        let why = found.by_words_alone.expect("it is told");
+        assert!(why.contains("no answer within 2 s"), "{why}");
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 1, "the first one waited, the others did not");
+    let by_meaning =
+        knowledge.search_by(Mode::Vector, HISTORY, "외륜", &Filter::default(), 3).await;
+    assert!(by_meaning.expect_err("there is no vector").is_transient());
 }

@@ -246,3 +246,47 @@ async fn many_replacements_keep_the_index_small_and_right() {
     let hits = store.search(AT, &asked("외륜 박리")).await.expect("search");
     assert_eq!(hits[0].chunk.about.title.ko, "외륜 박리 99");
 }
+
+fn judgements(numbers: std::ops::Range<usize>) -> (Vec<String>, Vec<Point>) {
+    let points = numbers.map(|number| {
+        let id = format!("AH-{number:04}");
+        let mut judged = chunk(&id, &id, &format!("펌프 판정 {number}"));
+        judged.collection = Collection::AnalysisHistory;
+        judged.fault_type = number.is_multiple_of(10).then_some(Fault::OuterRace);
+        point(judged)
+    });
+    let points: Vec<Point> = points.collect();
+    (points.iter().map(|point| point.chunk.document.clone()).collect(), points)
+}
+
+/// R-AGENT-9: memory and file of an agent that judges for years stay bounded, and the cases worth
+/// finding go last.
+#[tokio::test]
+async fn judgements_above_the_bound_go_and_those_that_name_a_fault_go_last() {
+    const KEPT: usize = 200;
+    let at = Collection::AnalysisHistory;
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join("knowledge.db");
+    let store = EmbeddedStore::open(&file, LocalEmbedder::DIMENSIONS).await.expect("store");
+    let (documents, points) = judgements(0..500);
+    store.replace(at, &documents, points).await.expect("stored");
+    assert_eq!(store.count(at).await.expect("count"), 500, "without a bound all stay");
+    let store = store.bounded(KEPT).await.expect("bounded");
+    assert!(
+        store.count(at).await.expect("count") <= KEPT as u64,
+        "also what an older version left"
+    );
+    for first in (500..1000).step_by(25) {
+        let (documents, points) = judgements(first..first + 25);
+        store.replace(at, &documents, points).await.expect("stored");
+        assert!(store.count(at).await.expect("count") <= KEPT as u64);
+    }
+    let kept = store.list(at, &Filter::default()).await.expect("listed");
+    assert_eq!(kept.len() as u64, store.count(at).await.expect("count"), "memory and file agree");
+    let ids: Vec<&str> = kept.iter().map(|stored| stored.chunk.id.as_str()).collect();
+    let with_fault = kept.iter().filter(|stored| stored.chunk.fault_type.is_some()).count();
+    assert_eq!(with_fault, 100, "every case with a fault");
+    assert!(ids.contains(&"AH-0000") && ids.contains(&"AH-0999") && !ids.contains(&"AH-0501"));
+    let hits = store.search(at, &asked("판정 999")).await.expect("search");
+    assert_eq!(hits[0].chunk.id, "AH-0999");
+}

@@ -143,7 +143,10 @@ async fn left(folder: &Path, store: &dyn Store) -> Left {
         let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
         sqlx::query(query).fetch_one(&pool).await.expect("counted").get::<i64, _>(0)
     };
-    let rows = sqlx::query("SELECT lane, topic, payload FROM outbox ORDER BY id");
+    let rows = sqlx::query(
+        "SELECT lane, topic, coalesce(diagnosis, payload) AS payload
+         FROM outbox LEFT JOIN pdm_agent_memory ON event_id = judgement_of ORDER BY outbox.id",
+    );
     let rows = rows.fetch_all(&pool).await.expect("read");
     let outbox = rows.iter().map(|row| {
         let mut payload: Value = serde_json::from_str(row.get("payload")).expect("json");

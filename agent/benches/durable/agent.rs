@@ -23,7 +23,10 @@ pub(crate) struct Drained {
     pub(crate) rss_mib: f64,
 }
 
-/// Lets the broker keep `events` for an agent that is away, then starts it.
+/// Lets the broker keep `events` for an agent that is away, then starts it. None without a broker.
+///
+/// # Panics
+/// If the agent does not get through within [`LIMIT`].
 pub(crate) async fn drain(place: &Place, events: u64) -> Option<Drained> {
     let lines = "allow_anonymous true\nmax_inflight_messages 1024\nset_tcp_nodelay true\n";
     let broker = Mosquitto::start_with("durable", Persistence::Memory, lines)?;
@@ -54,10 +57,10 @@ pub(crate) async fn drain(place: &Place, events: u64) -> Option<Drained> {
     let mut agent = start();
     let drained = watch(place, &agent, events).await;
     agent.terminate();
-    drained
+    Some(drained)
 }
 
-async fn watch(place: &Place, agent: &Child, events: u64) -> Option<Drained> {
+async fn watch(place: &Place, agent: &Child, events: u64) -> Drained {
     let begun = Instant::now();
     let (mut first, mut stored_per_s, mut rss_mib) = (None, None, 0.0_f64);
     while begun.elapsed() < LIMIT {
@@ -70,12 +73,13 @@ async fn watch(place: &Place, agent: &Child, events: u64) -> Option<Drained> {
                 stored_per_s = Some(rate(events - at_first));
             }
             if let Some(stored_per_s) = stored_per_s.filter(|_| waiting == 0) {
-                return Some(Drained { stored_per_s, judged_per_s: rate(events), rss_mib });
+                return Drained { stored_per_s, judged_per_s: rate(events), rss_mib };
             }
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    None
+    let (stored, waiting) = place.progress(GATEWAY).await;
+    panic!("after {LIMIT:?} {stored} of {events} events are stored, {waiting} wait");
 }
 
 /// Resident memory of a process, MiB.

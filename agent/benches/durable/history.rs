@@ -4,12 +4,14 @@ use pdm_agent::service::open_store;
 use pdm_agent::settings::{PostgresSettings, StorePlace, StoreSettings};
 use pdm_harness::Postgres;
 use pdm_shared::event::Event;
-use sqlx::{AssertSqlSafe, PgPool, Row as _, SqlitePool};
+use sqlx::{AssertSqlSafe, PgPool, QueryBuilder, Row as _, Sqlite, SqlitePool};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// Rows of one INSERT or transaction: the agent's own batch.
+/// Rows of one transaction: the agent's own batch.
 const BATCH: usize = 512;
+/// Rows of one statement of the bare client on SQLite: the agent's own number.
+const ROWS: usize = 64;
 const BEARINGS: u64 = 40;
 const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
 
@@ -99,7 +101,10 @@ impl Place {
                 for statement in [postgres_events(rows), postgres_judgements(rows)] {
                     sqlx::raw_sql(AssertSqlSafe(statement)).execute(pool).await.expect("loaded");
                 }
-                sqlx::raw_sql("VACUUM ANALYZE; CHECKPOINT").execute(pool).await.expect("tidied");
+                // one by one: together they would be a transaction
+                for statement in ["VACUUM ANALYZE", "CHECKPOINT"] {
+                    sqlx::raw_sql(statement).execute(pool).await.expect("tidied");
+                }
             }
         }
     }
@@ -151,23 +156,25 @@ async fn install(settings: &StoreSettings) {
 
 async fn insert_sqlite(pool: &SqlitePool, batch: &[(&Event, &str)]) {
     let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.expect("begun");
-    for (event, payload) in batch {
-        sqlx::query(
+    for rows in batch.chunks(ROWS) {
+        let mut statement = QueryBuilder::<Sqlite>::new(
             "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                                 measured_at_ms, received_at_ms, payload, judged)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, 1)",
-        )
-        .bind(event.event_id.0)
-        .bind(event.gateway_id.as_str())
-        .bind(event.sequence.cast_signed())
-        .bind(event.site.as_str())
-        .bind(event.equipment_id.as_str())
-        .bind(event.bearing_id.as_str())
-        .bind(event.measured_at.unix_ms())
-        .bind(*payload)
-        .execute(&mut *transaction)
-        .await
-        .expect("inserted");
+                                 measured_at_ms, received_at_ms, payload, judged) ",
+        );
+        statement.push_values(rows, |mut row, (event, payload)| {
+            row.push_bind(event.event_id.0)
+                .push_bind(event.gateway_id.as_str())
+                .push_bind(event.sequence.cast_signed())
+                .push_bind(event.site.as_str())
+                .push_bind(event.equipment_id.as_str())
+                .push_bind(event.bearing_id.as_str())
+                .push_bind(event.measured_at.unix_ms())
+                .push_bind(event.measured_at.unix_ms())
+                .push_bind(*payload)
+                .push_bind(1_i64);
+        });
+        let statement = statement.build().persistent(rows.len() == ROWS);
+        statement.execute(&mut *transaction).await.expect("inserted");
     }
     transaction.commit().await.expect("committed");
 }

@@ -12,7 +12,7 @@ use pdm_shared::text::Text;
 use serde_json::{Value, json};
 
 use crate::notify::VECTORS_LANE;
-use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing};
+use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload};
 use crate::workflow::documents::{Kind, Written};
 use crate::workflow::{State, count_ungrounded};
 
@@ -70,7 +70,7 @@ fn retell(announcement: &mut Announcement) {
     let notification = &announcement.notification;
     if let Ok(payload) = serde_json::to_string(notification) {
         for row in &mut announcement.outgoing {
-            row.payload.clone_from(&payload);
+            row.payload = Payload::Text(payload.clone());
         }
     }
     if let AlarmChange::Stands(alarm) = &mut announcement.alarm {
@@ -108,7 +108,7 @@ pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
         retain: false,
         notification_id: None,
         group: None,
-        payload: serde_json::to_string(diagnosis).unwrap_or_default(),
+        payload: Payload::Judgement(diagnosis.event_id),
         due_at: diagnosis.judged_at,
     }
 }
@@ -220,10 +220,10 @@ mod tests {
         name_documents(&mut told, &mut all, &written);
         let kept = hold_to_sources(&mut told, &mut all, &judgement, None);
         assert_eq!(kept, Vec::<String>::new(), "{}", told.notification.body.ko);
-        assert!(told.outgoing.iter().all(|row| row.payload.contains(&place)));
+        assert!(told.outgoing.iter().all(|row| row.payload.text().contains(&place)));
         told.notification.body.en.push_str(" Fails in 33 hours.");
         assert_eq!(hold_to_sources(&mut told, &mut sources(), &judgement, None), ["33"]);
-        assert!(told.outgoing.iter().all(|row| !row.payload.contains("33 hours")));
+        assert!(told.outgoing.iter().all(|row| !row.payload.text().contains("33 hours")));
         let AlarmChange::Stands(alarm) = &told.alarm else { panic!("stands") };
         assert_eq!(alarm.notification, told.notification);
     }

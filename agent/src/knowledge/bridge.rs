@@ -2,17 +2,20 @@
 
 use async_trait::async_trait;
 
-use super::{Collection, DocType, Filter, Hit, Knowledge, KnowledgeError};
+use super::{Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode};
 use crate::tools::exec::Failure;
-use crate::tools::exec::search::{Found, KnowledgeSearch, Question};
+use crate::tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
 
 #[async_trait]
 impl KnowledgeSearch for Knowledge {
-    async fn search(&self, question: Question) -> Result<Vec<Found>, Failure> {
+    async fn search(&self, question: Question) -> Result<Answer, Failure> {
         let collection: Collection = question.collection.parse().map_err(Failure::Permanent)?;
         let filter = filter(&question)?;
-        let hits = Knowledge::search(self, collection, &question.query, &filter, question.top_k);
-        Ok(hits.await.map_err(failure)?.into_iter().map(found).collect())
+        let (query, top_k) = (&question.query, question.top_k);
+        let findings = self.find(Mode::Fused, collection, query, &filter, top_k);
+        let Findings { hits, by_words_alone } = findings.await.map_err(failure)?;
+        let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
+        Ok(Answer { documents: hits.into_iter().map(found).collect(), note })
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`local::LocalEmbedder`] needs no network and no model; [`openai::OpenAiEmbedder`] asks any
 //! endpoint that speaks OpenAI's `/embeddings`. Vectors have length 1 or are all zero.
 
+pub mod breaker;
 pub mod local;
 pub mod openai;
 

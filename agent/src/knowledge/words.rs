@@ -9,7 +9,8 @@
 //! frequency (Robertson & Zaragoza 2009, eq. 3.15), in a query 1. The store multiplies the inverse
 //! document frequency. Qdrant's `Modifier::Idf` and the embedded store do the same sum.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 use super::glossary::{CONCEPTS, concepts};
 
@@ -91,17 +92,26 @@ fn terms(text: &str) -> Vec<(String, f32, u32)> {
 /// Lower case, Hangul composed: NFD text of macOS and of some PDFs is the same as NFC text.
 pub fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars().flat_map(char::to_lowercase) {
-        let joined = out.chars().next_back().and_then(|before| join(before, c));
-        match joined {
-            Some(syllable) => {
-                out.pop();
-                out.push(syllable);
-            }
-            None => out.push(c),
+    for c in text.chars() {
+        if c.is_ascii() {
+            out.push(c.to_ascii_lowercase());
+        } else if is_hangul(c) {
+            out.push(c);
+        } else {
+            c.to_lowercase().for_each(|c| push_joined(&mut out, c));
         }
     }
     out
+}
+
+fn push_joined(out: &mut String, c: char) {
+    match out.chars().next_back().and_then(|before| join(before, c)) {
+        Some(syllable) => {
+            out.pop();
+            out.push(syllable);
+        }
+        None => out.push(c),
+    }
 }
 
 /// Joins conjoining jamo. Source: Unicode 16.0, section 3.12.
@@ -122,7 +132,7 @@ fn join(before: char, next: char) -> Option<char> {
 /// Words of folded text: English words and codes, numbers, pairs of Hangul syllables.
 pub fn words(folded: &str) -> Vec<String> {
     let mut all = Vec::new();
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_word = |c: char| is_hangul(c) || c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     for run in folded.split(|c: char| !is_word(c)) {
         for (at, part) in by_script(run).enumerate() {
             if !part.starts_with(is_hangul) {
@@ -142,7 +152,7 @@ fn code(run: &str, all: &mut Vec<String>) {
     if run.contains(joints) {
         all.push(run.to_owned());
     }
-    let parts = run.split(joints).filter(|part| !part.is_empty() && !STOP_ENGLISH.contains(part));
+    let parts = run.split(joints).filter(|part| !part.is_empty() && !STOPS.contains(part));
     all.extend(parts.map(|part| stem(part).to_owned()));
 }
 
@@ -163,7 +173,7 @@ fn by_script(run: &str) -> impl Iterator<Item = &str> {
 }
 
 fn syllable_pairs(run: &str, all: &mut Vec<String>) {
-    if STOP_KOREAN.contains(&run) {
+    if STOPS.contains(run) {
         return;
     }
     let letters: Vec<char> = without_particle(run).chars().collect();
@@ -175,12 +185,23 @@ fn syllable_pairs(run: &str, all: &mut Vec<String>) {
 
 /// Takes one particle or ending off, if two syllables or more are left.
 fn without_particle(run: &str) -> &str {
+    if run.chars().next_back().is_none_or(|last| !LAST_OF_ENDINGS.contains(&last)) {
+        return run;
+    }
     ENDINGS
         .iter()
         .filter_map(|ending| run.strip_suffix(ending))
         .find(|stem| stem.chars().count() >= 2)
         .unwrap_or(run)
 }
+
+/// Last syllables of [`ENDINGS`]: most words end in none of them, and need not be compared with all.
+static LAST_OF_ENDINGS: LazyLock<HashSet<char>> =
+    LazyLock::new(|| ENDINGS.iter().filter_map(|ending| ending.chars().next_back()).collect());
+
+/// Words of asking in both languages.
+static STOPS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| STOP_KOREAN.iter().chain(STOP_ENGLISH).copied().collect());
 
 /// Particles and endings, longest first. General Korean grammar; no list of the questions.
 const ENDINGS: &[&str] = &[

@@ -3,7 +3,12 @@
 //!
 //! The session is persistent and the receive maximum bounds what is in flight, so the broker keeps
 //! what the agent has not stored. An acknowledgement goes to the connection that the message came
-//! on; if that is gone it is dropped, and the broker redelivers.
+//! on; if that is gone it is dropped, and the broker redelivers. Whoever acknowledges never waits for
+//! the connection: it may be waiting for him to take the next message, as brokers send more than the
+//! receive maximum (Mosquitto 2.0 twice as much to a session that it kept messages for).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use rumqttc::v5::mqttbytes::QoS;
@@ -21,7 +26,7 @@ use crate::settings::BrokerSettings;
 #[must_use = "a message that is not acknowledged is delivered again"]
 pub(crate) struct Delivery {
     publish: Publish,
-    client: AsyncClient,
+    acks: Arc<Acks>,
 }
 
 impl Delivery {
@@ -34,9 +39,39 @@ impl Delivery {
     }
 
     /// Acknowledges it, on the connection that it came on.
-    pub(crate) async fn acknowledge(self) {
-        if self.client.ack(&self.publish).await.is_err() {
-            tracing::debug!("the connection of a stored message is gone; it will come again");
+    pub(crate) fn acknowledge(self) {
+        self.acks.owe(self.publish);
+    }
+}
+
+/// Acknowledgements of one connection that do not fit into its queue yet, in their order. At most
+/// 65,535, whatever a broker does: there are no more packet identifiers.
+#[derive(Debug)]
+struct Acks {
+    client: AsyncClient,
+    owed: Mutex<VecDeque<Publish>>,
+}
+
+impl Acks {
+    fn owe(&self, mut publish: Publish) {
+        // only its number is told: what it was read into need not be kept for that
+        drop((std::mem::take(&mut publish.payload), std::mem::take(&mut publish.topic)));
+        let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        owed.push_back(publish);
+        self.hand_on(&mut owed);
+    }
+
+    /// Hands on what fits. While something does not, the connection has work to do: it comes back.
+    fn pay(&self) {
+        self.hand_on(&mut self.owed.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn hand_on(&self, owed: &mut VecDeque<Publish>) {
+        while let Some(publish) = owed.front() {
+            if self.client.try_ack(publish).is_err() {
+                return;
+            }
+            owed.pop_front();
         }
     }
 }
@@ -83,7 +118,8 @@ impl Receiver {
                 Ok(options) => {
                     let capacity = usize::from(self.settings.receive_maximum) * 2;
                     let (client, events) = AsyncClient::new(options, capacity);
-                    self.connection(&client, events, &mut queue, &mut pauses, &stop, &drained).await
+                    let acks = Arc::new(Acks { client, owed: Mutex::default() });
+                    self.connection(&acks, events, &mut queue, &mut pauses, &stop, &drained).await
                 }
                 Err(error) => Err(super::chain(&error)),
             };
@@ -100,14 +136,16 @@ impl Receiver {
     /// One connection to its end: `Ok` if asked to stop, else why it ended.
     async fn connection(
         &self,
-        client: &AsyncClient,
+        acks: &Arc<Acks>,
         mut events: EventLoop,
         queue: &mut Option<mpsc::Sender<Delivery>>,
         pauses: &mut Pauses,
         stop: &CancellationToken,
         drained: &CancellationToken,
     ) -> Result<(), String> {
+        let client = &acks.client;
         loop {
+            acks.pay();
             let event = tokio::select! {
                 event = events.poll() => event.map_err(|error| error.to_string())?,
                 () = stop.cancelled(), if queue.is_some() => { *queue = None; continue }
@@ -128,7 +166,7 @@ impl Receiver {
                 }
                 Event::Incoming(Packet::Publish(publish)) => {
                     if let Some(queue) = &queue {
-                        let delivery = Delivery { publish, client: client.clone() };
+                        let delivery = Delivery { publish, acks: Arc::clone(acks) };
                         tokio::select! {
                             sent = queue.send(delivery) => {
                                 if sent.is_err() { return Ok(()) }

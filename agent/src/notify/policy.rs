@@ -18,7 +18,7 @@ use uuid::{Builder, Uuid};
 use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
 use crate::progress::BearingKey;
 use crate::settings::NotifySettings;
-use crate::store::{Alarm, AlarmChange, Announcement, Outgoing};
+use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, Payload};
 
 /// The rules of telling.
 #[derive(Debug, Clone)]
@@ -206,7 +206,7 @@ impl Policy {
             retain: false,
             notification_id: Some(notification.notification_id),
             group: Some(group.clone()),
-            payload: payload.clone(),
+            payload: Payload::Text(payload.clone()),
             due_at,
         };
         let mut rows = Vec::new();
@@ -232,7 +232,7 @@ impl Policy {
             retain: true,
             notification_id: None,
             group: None,
-            payload: serde_json::to_string(diagnosis).unwrap_or_default(),
+            payload: Payload::Judgement(diagnosis.event_id),
             due_at: diagnosis.judged_at,
         }
     }

@@ -2,7 +2,10 @@
 //! later judgement finds what was thought of similar cases.
 //!
 //! A judgement is stored under its event's id: sent twice it is there once. It is never given up
-//! because a store is away; a row that is no judgement is.
+//! because a store is away; a row that is no judgement is. Counting words is the most work of all
+//! that follows from a judgement and the least urgent: while events wait to be judged it waits, too.
+
+use std::time::Duration;
 
 use pdm_shared::diagnosis::Diagnosis;
 
@@ -11,10 +14,19 @@ use super::lanes::{Lane, pause_s};
 use crate::knowledge::Knowledge;
 use crate::store::{Claimed, Outcome};
 
+/// Events that may wait to be judged while a batch goes in. Chosen: a batch of judging.
+const FEW: u64 = 256;
+/// Longest wait of a batch for the judging. Chosen: a case is found some seconds after it was judged.
+const WAIT: Duration = Duration::from_secs(10);
+
 impl Lane {
     /// Runs the lane.
     pub(crate) async fn run_vectors(self, knowledge: Knowledge) {
         while let Some(rows) = self.next(VECTORS_LANE).await {
+            tokio::select! {
+                () = self.reporter.judging_first(FEW, WAIT) => {}
+                () = self.stop.cancelled() => {}
+            }
             let outcomes = self.remember(&knowledge, &rows).await;
             self.settle(&outcomes).await;
         }
@@ -59,7 +71,6 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use pdm_expert::case::{Case, Memory};
     use pdm_expert::rules::Rules;
@@ -78,7 +89,7 @@ mod tests {
     use crate::progress::{BearingKey, Reporter};
     use crate::settings::NotifySettings;
     use crate::store::sqlite::SqliteStore;
-    use crate::store::{Outgoing, Store};
+    use crate::store::{Outgoing, Payload, Store};
 
     /// R-AGENT-9
     #[tokio::test]
@@ -103,7 +114,7 @@ mod tests {
             retain: false,
             notification_id: None,
             group: None,
-            payload: payload.to_owned(),
+            payload: Payload::Text(payload.to_owned()),
             due_at: now,
         };
         let rows = [row(1, &payload), row(2, &payload), row(3, "{}")];

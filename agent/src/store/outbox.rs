@@ -1,6 +1,7 @@
 //! What has to leave: a row of the outbox as it is written, claimed and settled.
 
 use pdm_shared::clock::Timestamp;
+use pdm_shared::id::EventId;
 use uuid::Uuid;
 
 /// One thing that has to leave.
@@ -18,10 +19,38 @@ pub struct Outgoing {
     pub notification_id: Option<Uuid>,
     /// Rows of one lane and group may leave together.
     pub group: Option<String>,
-    /// What to say, JSON.
-    pub payload: String,
+    /// What to say.
+    pub payload: Payload,
     /// Not before.
     pub due_at: Timestamp,
+}
+
+/// What a row of the outbox says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payload {
+    /// These words, JSON.
+    Text(String),
+    /// The judgement of this event as it is stored: written once, however many rows carry it. It is
+    /// not forgotten before they have left.
+    Judgement(EventId),
+}
+
+impl Payload {
+    /// Its own words; a judgement's stand elsewhere.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Judgement(_) => "",
+        }
+    }
+
+    /// The event whose judgement it is.
+    pub(super) fn judgement_of(&self) -> Option<EventId> {
+        match self {
+            Self::Text(_) => None,
+            Self::Judgement(event) => Some(*event),
+        }
+    }
 }
 
 /// A row of the outbox that has been claimed for sending.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use pdm_agent::tools::exec::builtin::{
     Accepted, Builtin, Builtins, Notifier, NotifyStaff, StaffMessage,
 };
-use pdm_agent::tools::exec::search::{Found, KnowledgeSearch, Question};
+use pdm_agent::tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
 use pdm_agent::tools::exec::{Failure, Invocation};
 use pdm_agent::tools::{Catalogue, Means, Runtime, ToolError};
 use pdm_shared::risk::RiskLevel;
@@ -177,9 +177,9 @@ struct ThreeDocuments;
 
 #[async_trait]
 impl KnowledgeSearch for ThreeDocuments {
-    async fn search(&self, question: Question) -> Result<Vec<Found>, Failure> {
+    async fn search(&self, question: Question) -> Result<Answer, Failure> {
         if question.collection != "maintenance_history" {
-            return Ok(Vec::new());
+            return Ok(Answer::default());
         }
         let texts = [
             ("h1", "외륜 결함 outer race", "P-1"),
@@ -204,7 +204,7 @@ impl KnowledgeSearch for ThreeDocuments {
             .collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(question.top_k);
-        Ok(found)
+        Ok(Answer { documents: found, note: None })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Embeddings of an endpoint that speaks OpenAI's `POST {base_url}/embeddings`: OpenAI itself, or a
 //! server in the plant.
 //!
-//! What may pass (no answer, 429, 5xx) is retried after 1, 2 and 4 s; what may not is refused at
-//! once. The key never stands in an error.
+//! What may pass (no answer, 429, 5xx) is retried after 1, 2 and 4 s for documents; for a question,
+//! as somebody waits for it, it is not; what may not is refused at once. The key never stands in an
+//! error.
 
 use std::time::Duration;
 
@@ -175,7 +176,7 @@ impl Embedder for OpenAiEmbedder {
 
     async fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
         let query = query.chars().take(MAX_CHARS).collect();
-        let vectors = self.embed(vec![query]).await?;
+        let vectors = self.ask(&[query]).await?;
         vectors.into_iter().next().ok_or_else(|| self.odd("no vector".to_owned()))
     }
 }

@@ -67,12 +67,17 @@ async fn vectors_come_in_the_order_of_the_texts_with_length_one() {
 
 #[tokio::test]
 async fn a_busy_endpoint_is_asked_four_times_in_all() {
+    let passages = [Passage { head: "가".to_owned(), body: String::new() }];
     let busy = script(3, 4);
-    assert!(embedder(busy.clone(), "k-1").await.embed_query("가").await.is_ok());
+    assert!(embedder(busy.clone(), "k-1").await.embed_passages(&passages).await.is_ok());
     let dead = script(9, 4);
-    let error = embedder(dead.clone(), "k-1").await.embed_query("가").await.expect_err("dead");
+    let dead_one = embedder(dead.clone(), "k-1").await;
+    let error = dead_one.embed_passages(&passages).await.expect_err("dead");
     assert!(matches!(error, EmbedError::Unavailable { .. }), "{error}");
     assert_eq!(dead.calls.load(Ordering::SeqCst), 4);
+    let error = dead_one.embed_query("가").await.expect_err("dead");
+    assert!(matches!(error, EmbedError::Unavailable { .. }), "{error}");
+    assert_eq!(dead.calls.load(Ordering::SeqCst), 5, "who asks does not wait for more tries");
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@
 //! `f32` and `u32`). Everything a search needs but the texts is loaded on opening. A write is one
 //! transaction and changes memory after the commit; a write of another process (`pdm-agent knowledge
 //! ingest` beside a running agent) is seen by SQLite's `data_version` before the next search, which
-//! then loads the file again.
+//! then loads the file again. Judgements are kept up to a number ([`EmbeddedStore::bounded`]), so
+//! that neither the memory nor the file grows for ever.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,9 @@ use tokio::sync::Mutex;
 
 use super::index::Index;
 use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
-use crate::knowledge::chunk::{Chunk, Collection};
-use crate::knowledge::words::Sparse;
+use crate::knowledge::chunk::Collection;
+
+mod rows;
 
 /// Version of the file's form, in `PRAGMA user_version`.
 const FORM: i64 = 1;
@@ -39,12 +41,6 @@ create table if not exists chunk (
 create index if not exists chunk_document on chunk (collection, document);
 ";
 
-/// Rows that are read at once.
-const PAGE: i64 = 1000;
-
-/// Key, collection, content, dense, terms, weights.
-type Loaded = (i64, String, String, Vec<u8>, Vec<u8>, Vec<u8>);
-
 type Indexes = HashMap<Collection, Index>;
 
 /// A SQLite file.
@@ -52,6 +48,8 @@ type Indexes = HashMap<Collection, Index>;
 pub struct EmbeddedStore {
     path: PathBuf,
     dimensions: usize,
+    /// Most judgements.
+    most: Option<usize>,
     /// One connection: `data_version` then tells of other processes alone.
     pool: SqlitePool,
     /// The `data_version` that `indexes` were loaded at; held while the file is read or written.
@@ -84,12 +82,24 @@ impl EmbeddedStore {
         let store = Self {
             path: path.to_owned(),
             dimensions,
+            most: None,
             pool,
             version: Arc::default(),
             indexes: Arc::default(),
         };
         store.prepare().await?;
         Ok(store)
+    }
+
+    /// Keeps at most so many judgements, and one batch of new ones: what is too many of older ones
+    /// goes now. Those without a fault go first, of each the oldest.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn bounded(mut self, most: usize) -> Result<Self, StoreError> {
+        self.most = Some(most);
+        self.replace(Collection::AnalysisHistory, &[], Vec::new()).await?;
+        Ok(self)
     }
 
     fn failed(&self, error: impl std::fmt::Display) -> StoreError {
@@ -121,108 +131,29 @@ impl EmbeddedStore {
         sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|e| self.failed(e))
     }
 
-    async fn load(&self, connection: &mut SqliteConnection) -> Result<Indexes, StoreError> {
-        let mut indexes: Indexes = Collection::ALL
-            .into_iter()
-            .map(|collection| (collection, Index::new(self.dimensions)))
-            .collect();
-        let sql = "select key, collection, content, dense, terms, weights from chunk \
-                   where key > ? order by key limit ?";
-        let mut last = i64::MIN;
-        loop {
-            let rows = sqlx::query_as::<_, Loaded>(sql)
-                .bind(last)
-                .bind(PAGE)
-                .fetch_all(&mut *connection)
-                .await
-                .map_err(|e| self.failed(e))?;
-            let Some(end) = rows.last() else { return Ok(indexes) };
-            last = end.0;
-            for row in rows {
-                self.push(&mut indexes, row)?;
-            }
+    /// The judgements that have to go once `coming` have come: some more than are too many, so
+    /// that it is seldom done.
+    fn surplus(&self, collection: Collection, coming: usize) -> Vec<String> {
+        let Some(most) = self.most.filter(|_| collection == Collection::AnalysisHistory) else {
+            return Vec::new();
+        };
+        let indexes = self.indexes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(index) = indexes.get(&collection) else { return Vec::new() };
+        match (index.alive() + coming).saturating_sub(most) {
+            0 => Vec::new(),
+            surplus => index.oldest(surplus + most / 20),
         }
     }
 
-    fn push(&self, indexes: &mut Indexes, row: Loaded) -> Result<(), StoreError> {
-        let (key, collection, content, dense, terms, weights) = row;
-        let collection: Collection = collection.parse().map_err(|e: String| self.failed(e))?;
-        let (chunk, dense) = (self.chunk(&content)?, self.floats(&dense)?);
-        self.check_dimensions(collection, dense.len())?;
-        let sparse = Sparse { indices: self.words(&terms)?, values: self.floats(&weights)? };
-        if let Some(index) = indexes.get_mut(&collection) {
-            index.push(key, &chunk, &dense, &sparse);
-        }
-        Ok(())
-    }
-
-    fn check_dimensions(&self, collection: Collection, stored: usize) -> Result<(), StoreError> {
-        if stored == self.dimensions {
-            return Ok(());
-        }
-        Err(StoreError::Dimensions {
-            place: self.path.display().to_string(),
-            collection: collection.to_string(),
-            stored: stored as u64,
-            asked: self.dimensions as u64,
-        })
-    }
-
-    fn chunk(&self, content: &str) -> Result<Chunk, StoreError> {
-        serde_json::from_str(content).map_err(|e| self.failed(e))
-    }
-
-    fn floats(&self, bytes: &[u8]) -> Result<Vec<f32>, StoreError> {
-        Ok(self.words(bytes)?.into_iter().map(f32::from_bits).collect())
-    }
-
-    fn words(&self, bytes: &[u8]) -> Result<Vec<u32>, StoreError> {
-        let (words, rest) = bytes.as_chunks::<4>();
-        if rest.is_empty() {
-            Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
-        } else {
-            Err(self.failed("a vector of broken length"))
-        }
-    }
-
-    async fn insert(
-        &self,
-        connection: &mut SqliteConnection,
-        collection: Collection,
-        point: &Point,
-    ) -> Result<i64, StoreError> {
-        let content = serde_json::to_string(&point.chunk).map_err(|e| self.failed(e))?;
-        let sql = "insert into chunk (collection, id, document, embedder, content, dense, terms, \
-                   weights) values (?, ?, ?, ?, ?, ?, ?, ?)";
-        let done = sqlx::query(sql)
-            .bind(collection.as_str())
-            .bind(&point.chunk.id)
-            .bind(&point.chunk.document)
-            .bind(&point.embedder)
-            .bind(content)
-            .bind(bytes(point.dense.iter().map(|value| value.to_bits())))
-            .bind(bytes(point.sparse.indices.iter().copied()))
-            .bind(bytes(point.sparse.values.iter().map(|value| value.to_bits())))
-            .execute(connection)
-            .await
-            .map_err(|e| self.failed(e))?;
-        Ok(done.last_insert_rowid())
-    }
-
-    /// Puts into memory what was committed; asks for a reload if most rows are dead.
-    fn remember(
-        &self,
-        collection: Collection,
-        documents: &[String],
-        points: &[(i64, Point)],
-    ) -> bool {
+    /// Puts into memory what was committed.
+    fn remember(&self, collection: Collection, gone: &[String], points: &[(i64, Point)]) {
         let mut indexes = self.indexes.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let index = indexes.entry(collection).or_insert_with(|| Index::new(self.dimensions));
-        index.bury(documents);
+        index.bury(gone);
         for (key, point) in points {
             index.push(*key, &point.chunk, &point.dense, &point.sparse);
         }
-        index.is_mostly_dead()
+        index.tidy();
     }
 
     async fn hits(&self, found: Vec<(i64, f32)>) -> Result<Vec<Hit>, StoreError> {
@@ -247,10 +178,6 @@ impl EmbeddedStore {
 
 fn unavailable(path: &Path, reason: &impl std::fmt::Display) -> StoreError {
     StoreError::Unavailable { place: path.display().to_string(), reason: reason.to_string() }
-}
-
-fn bytes(words: impl Iterator<Item = u32>) -> Vec<u8> {
-    words.flat_map(u32::to_le_bytes).collect()
 }
 
 #[async_trait]
@@ -282,24 +209,19 @@ impl VectorStore for EmbeddedStore {
             self.check_dimensions(collection, point.dense.len())?;
         }
         self.refresh().await?;
-        let mut version = self.version.lock().await;
+        let _still = self.version.lock().await;
+        let surplus = self.surplus(collection, points.len());
+        let gone: Vec<String> = documents.iter().chain(&surplus).cloned().collect();
         let mut transaction =
             self.pool.begin_with("begin immediate").await.map_err(|e| self.failed(e))?;
-        for document in documents {
-            sqlx::query("delete from chunk where collection = ? and document = ?")
-                .bind(collection.as_str())
-                .bind(document)
-                .execute(&mut *transaction)
-                .await
-                .map_err(|e| self.failed(e))?;
-        }
-        let mut stored = Vec::with_capacity(points.len());
-        for point in points {
-            stored.push((self.insert(&mut transaction, collection, &point).await?, point));
-        }
+        self.delete(&mut transaction, collection, &gone).await?;
+        let stored = self.insert(&mut transaction, collection, points).await?;
         transaction.commit().await.map_err(|e| self.failed(e))?;
-        if self.remember(collection, documents, &stored) {
-            *version = None;
+        self.remember(collection, &gone, &stored);
+        if !surplus.is_empty() {
+            metrics::counter!("pdm_agent_forgotten_total", "what" => "analysis_history")
+                .increment(surplus.len() as u64);
+            tracing::info!(judgements = surplus.len(), "Forgotten by the knowledge base.");
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! One collection in memory: a matrix of embeddings and lists of postings, both searched exactly.
 //!
-//! Rows are only added; a replaced row is marked dead and left out. The owner rebuilds the index
-//! when more rows are dead than alive. Texts stay on disk: a row knows its key there.
+//! Rows are only added; a replaced row is marked dead, left out of every search, and taken out when
+//! enough are dead to be worth the work. Texts stay on disk: a row knows its key there.
 
 use std::collections::HashMap;
 
@@ -92,9 +92,50 @@ impl Index {
         }
     }
 
-    /// Whether rebuilding pays.
-    pub(super) fn is_mostly_dead(&self) -> bool {
-        self.rows.len() > 2 * self.alive + 64
+    /// Takes dead rows out if a quarter is dead; the others keep their order.
+    pub(super) fn tidy(&mut self) {
+        if self.rows.len() <= self.alive + self.alive / 4 + 64 {
+            return;
+        }
+        let mut next = 0;
+        let place = |row: &Row| {
+            let here = next;
+            next += u32::from(row.alive);
+            row.alive.then_some(here)
+        };
+        let places: Vec<Option<u32>> = self.rows.iter().map(place).collect();
+        for (from, to) in places.iter().enumerate() {
+            if let Some(to) = to {
+                let vector = from * self.dimensions..(from + 1) * self.dimensions;
+                self.matrix.copy_within(vector, *to as usize * self.dimensions);
+            }
+        }
+        self.matrix.truncate(self.alive * self.dimensions);
+        self.postings.retain(|_, rows| {
+            rows.retain_mut(|(row, _)| match places[*row as usize] {
+                Some(place) => {
+                    *row = place;
+                    true
+                }
+                None => false,
+            });
+            !rows.is_empty()
+        });
+        self.documents.retain(|_, rows| {
+            *rows = rows.iter().filter_map(|row| places[*row as usize]).collect();
+            !rows.is_empty()
+        });
+        self.rows.retain(|row| row.alive);
+    }
+
+    /// The `count` rows that go first, by their documents: those without a fault before the others,
+    /// of each the oldest.
+    pub(super) fn oldest(&self, count: usize) -> Vec<String> {
+        let of = |has_fault: bool| {
+            let rows = self.rows.iter();
+            rows.filter(move |row| row.alive && row.fault_type.is_some() == has_fault)
+        };
+        of(false).chain(of(true)).take(count).map(|row| row.document.to_string()).collect()
     }
 
     /// Rows that are alive.
@@ -220,6 +261,52 @@ mod tests {
         let fused = fuse(&lists, 3);
         assert_eq!(fused[0].0, 2);
         assert_eq!(fused.len(), 3);
+    }
+
+    fn index(rows: usize) -> Index {
+        let mut index = Index::new(2);
+        let text = include_str!("../../../../config/examples/diagnosis.json");
+        let mut chunk =
+            crate::knowledge::judgement::chunk(&serde_json::from_str(text).expect("diagnosis"));
+        for at in 0..rows {
+            chunk.document = format!("D{at}");
+            chunk.about.fault_type = (at % 3 == 0).then_some(pdm_shared::fault::Fault::Cage);
+            let sparse = Sparse { indices: vec![7, 100 + at as u32], values: vec![1.0, 2.0] };
+            let key = i64::try_from(at).expect("few");
+            index.push(key, &chunk, &[at as f32, 1.0], &sparse);
+        }
+        index
+    }
+
+    #[test]
+    fn tidied_up_it_finds_what_it_found_before() {
+        let (mut index, gone) = (index(400), |at: usize| at.is_multiple_of(7) || at < 100);
+        let dead: Vec<String> =
+            (0..400).filter(|at| gone(*at)).map(|at| format!("D{at}")).collect();
+        index.bury(&dead);
+        let ask = |sparse: Option<Sparse>| Query {
+            dense: Some(vec![0.6, 0.8]),
+            sparse,
+            filter: Filter::default(),
+            top_k: 50,
+        };
+        let by_meaning = index.search(&ask(None));
+        index.tidy();
+        assert_eq!(index.rows.len(), index.alive());
+        assert_eq!(index.alive(), (0..400).filter(|at| !gone(*at)).count());
+        assert_eq!(index.matrix.len(), 2 * index.alive());
+        assert_eq!(index.documents.len(), index.alive());
+        assert_eq!(index.search(&ask(None)), by_meaning);
+        let sparse = Sparse { indices: vec![100 + 201], values: vec![1.0] };
+        let query = Query { dense: None, ..ask(Some(sparse)) };
+        assert_eq!(index.search(&query).iter().map(|(key, _)| *key).collect::<Vec<_>>(), [201]);
+    }
+
+    #[test]
+    fn what_names_no_fault_goes_before_what_names_one() {
+        let index = index(7);
+        assert_eq!(index.oldest(3), ["D1", "D2", "D4"]);
+        assert_eq!(index.oldest(9), ["D1", "D2", "D4", "D5", "D0", "D3", "D6"]);
     }
 
     proptest::proptest! {

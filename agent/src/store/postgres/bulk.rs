@@ -189,13 +189,13 @@ pub(super) async fn insert_outbox(
     }
     sqlx::query(
         "INSERT INTO outbox (idempotency_key, lane, topic, retain, notification_id, group_key,
-                             payload, created_at_ms, due_at_ms)
+                             payload, judgement_of, created_at_ms, due_at_ms)
          SELECT idempotency_key, lane, topic, retain, notification_id, group_key, payload,
-                created_at_ms, due_at_ms
+                judgement_of, created_at_ms, due_at_ms
          FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::uuid[], $6::text[],
-                     $7::text[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
+                     $7::text[], $8::uuid[], $9::bigint[], $10::bigint[]) WITH ORDINALITY
               AS batch (idempotency_key, lane, topic, retain, notification_id, group_key, payload,
-                        created_at_ms, due_at_ms, place)
+                        judgement_of, created_at_ms, due_at_ms, place)
          ORDER BY place
          ON CONFLICT (idempotency_key) DO NOTHING",
     )
@@ -205,7 +205,8 @@ pub(super) async fn insert_outbox(
     .bind(column(rows, |(row, _)| row.retain))
     .bind(column(rows, |(row, _)| row.notification_id))
     .bind(column(rows, |(row, _)| row.group.as_deref()))
-    .bind(column(rows, |(row, _)| row.payload.as_str()))
+    .bind(column(rows, |(row, _)| row.payload.text()))
+    .bind(column(rows, |(row, _)| row.payload.judgement_of().map(|event| event.0)))
     .bind(column(rows, |(_, at)| at.unix_ms()))
     .bind(column(rows, |(row, _)| row.due_at.unix_ms()))
     .execute(connection)

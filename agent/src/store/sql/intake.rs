@@ -10,7 +10,9 @@ use sqlx::Row as _;
 
 use crate::progress::BearingKey;
 use crate::store::encoding::{to_json, to_word};
-use crate::store::{Incoming, MAX_DEAD_LETTERS, Outgoing, StoreError, Stored, fingerprint};
+use crate::store::{
+    Incoming, MAX_DEAD_LETTERS, Outgoing, Payload, StoreError, Stored, fingerprint,
+};
 
 use super::super::{bulk, dialect};
 use super::gateways;
@@ -180,7 +182,7 @@ async fn refuse(
             retain: false,
             notification_id: None,
             group: None,
-            payload: to_json("a dead letter", letter)?,
+            payload: Payload::Text(to_json("a dead letter", letter)?),
             due_at: letter.received_at,
         };
         bulk::insert_outbox(connection, &[(&row, letter.received_at)]).await?;

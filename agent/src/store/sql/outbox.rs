@@ -7,7 +7,7 @@ use crate::store::encoding::time_of;
 use crate::store::{Claimed, Outcome, StoreError};
 
 use super::super::{bulk, dialect};
-use dialect::{Pool, Row};
+use dialect::{Connection, Pool, Row};
 
 pub(super) async fn claim(
     pool: &Pool,
@@ -26,21 +26,28 @@ pub(super) async fn claim(
         .bind(replica)
         .fetch_all(&mut *transaction)
         .await?;
+    let mut claimed = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match row.get::<Option<String>, _>("payload") {
+            Some(payload) => claimed.push(claimed_of(row, payload)?),
+            // somebody deleted it by hand: the lane must not stop for it
+            None => give_up(&mut transaction, row.get("id"), "its judgement is gone", now).await?,
+        }
+    }
     transaction.commit().await?;
-    let mut claimed = rows.iter().map(claimed_of).collect::<Result<Vec<_>, StoreError>>()?;
     // RETURNING promises no order
     claimed.sort_by_key(|row| row.id);
     Ok(claimed)
 }
 
-fn claimed_of(row: &Row) -> Result<Claimed, StoreError> {
+fn claimed_of(row: &Row, payload: String) -> Result<Claimed, StoreError> {
     Ok(Claimed {
         id: row.get("id"),
         key: row.get("idempotency_key"),
         topic: row.get("topic"),
         retain: row.get("retain"),
         group: row.get("group_key"),
-        payload: row.get("payload"),
+        payload,
         attempts: u32::try_from(row.get::<i64, _>("attempts")).unwrap_or(u32::MAX),
         created_at: time_of(row.get("created_at_ms"))?,
     })
@@ -86,19 +93,29 @@ pub(super) async fn settle(
                 .await?;
             }
             Outcome::GivenUp { error } => {
-                sqlx::query(
-                    "UPDATE outbox SET state = 'given_up', attempts = attempts + 1,
-                                       settled_at_ms = $1, last_error = $2
-                     WHERE id = $3",
-                )
-                .bind(now.unix_ms())
-                .bind(dialect::text(error))
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
+                give_up(&mut transaction, *id, error, now).await?;
             }
         }
     }
     transaction.commit().await?;
+    Ok(())
+}
+
+async fn give_up(
+    connection: &mut Connection,
+    id: i64,
+    error: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE outbox SET state = 'given_up', attempts = attempts + 1, settled_at_ms = $1,
+                           last_error = $2
+         WHERE id = $3",
+    )
+    .bind(now.unix_ms())
+    .bind(dialect::text(error))
+    .bind(id)
+    .execute(connection)
+    .await?;
     Ok(())
 }

@@ -33,12 +33,21 @@ pub(super) async fn forget(pool: &Pool, forget: &Forget) -> Result<Forgotten, St
     Ok(gone)
 }
 
-/// The oldest rows stand first: so only they are looked at.
+/// The oldest rows stand first: so only they are looked at. What a waiting row of the outbox carries
+/// stays.
 async fn judgements(
     connection: &mut Connection,
     before: Timestamp,
     limit: i64,
 ) -> Result<u64, StoreError> {
+    let oldest_waiting: Option<i64> = sqlx::query(
+        "SELECT min(created_at_ms) FROM outbox
+         WHERE state = 'waiting' AND judgement_of IS NOT NULL",
+    )
+    .fetch_one(&mut *connection)
+    .await?
+    .get(0);
+    let before = before.unix_ms();
     let rows = sqlx::query(
         "DELETE FROM pdm_agent_memory WHERE id IN (
              SELECT id FROM (
@@ -46,7 +55,7 @@ async fn judgements(
              WHERE judged_at_ms < $1)
          RETURNING event_id",
     )
-    .bind(before.unix_ms())
+    .bind(oldest_waiting.map_or(before, |oldest| oldest.min(before)))
     .bind(limit)
     .fetch_all(&mut *connection)
     .await?;

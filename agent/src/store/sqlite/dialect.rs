@@ -19,7 +19,10 @@ pub(super) const CLAIM: &str =
          SELECT id FROM outbox
          WHERE lane = $2 AND state = 'waiting' AND due_at_ms <= $3 AND claimed_until_ms <= $3
          ORDER BY id LIMIT $4)
-     RETURNING id, idempotency_key, topic, retain, group_key, payload, attempts, created_at_ms";
+     RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
+               CASE WHEN judgement_of IS NULL THEN payload
+                    ELSE (SELECT diagnosis FROM pdm_agent_memory
+                          WHERE event_id = outbox.judgement_of) END AS payload";
 
 /// Parameter: machine. A bearing whose first event is being judged stands in no other table yet.
 pub(super) const BEARINGS_OF: &str =

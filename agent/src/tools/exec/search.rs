@@ -37,6 +37,15 @@ pub struct Found {
     pub score: f64,
 }
 
+/// What came of a question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The nearest documents, nearest first.
+    pub documents: Vec<Found>,
+    /// What whoever asked should know of how they were found.
+    pub note: Option<String>,
+}
+
 /// Who searches.
 #[async_trait]
 pub trait KnowledgeSearch: Send + Sync {
@@ -44,7 +53,7 @@ pub trait KnowledgeSearch: Send + Sync {
     ///
     /// # Errors
     /// [`Failure`]: an unknown collection is permanent, a store that is away is transient.
-    async fn search(&self, question: Question) -> Result<Vec<Found>, Failure>;
+    async fn search(&self, question: Question) -> Result<Answer, Failure>;
 }
 
 pub(in crate::tools) async fn run(
@@ -71,6 +80,10 @@ pub(in crate::tools) async fn run(
         filters: filters.collect(),
         top_k: top_k.clamp(1, config.max_top_k),
     };
-    let documents = knowledge.search(question).await?;
-    Ok(json!({ "documents": documents, "count": documents.len() }))
+    let Answer { documents, note } = knowledge.search(question).await?;
+    let mut answer = json!({ "documents": documents, "count": documents.len() });
+    if let Some(note) = note {
+        answer["note"] = note.into();
+    }
+    Ok(answer)
 }

@@ -1,0 +1,114 @@
+//! `save_memory`: what is written of a run, and who is told that it was.
+
+use pdm_expert::Judgement;
+use pdm_expert::grounding::{Grounds, Sources};
+
+use super::bearing::Bearing;
+use super::{Judging, outcome};
+use crate::progress::Standing;
+use crate::store::{Announcement, BearingJudged, Judged};
+use crate::workflow::{Node, Run};
+
+impl Judging {
+    /// `save_memory`: the judgement, and all that leaves because of it.
+    pub(super) fn judged(
+        &self,
+        bearing: &mut Bearing,
+        run: &mut Run,
+        arrival: i64,
+    ) -> Option<Judged> {
+        // there always is one behind `parse_diagnosis`
+        let mut judgement = *run.state.diagnosis_result.take()?;
+        let told = self.announcement(bearing, run, &judgement);
+        if let Some((announcement, _)) = &told {
+            outcome::note_telling(&mut judgement.diagnosis, announcement);
+            bearing.heard(announcement);
+        }
+        let follow_up = outcome::follow_up(&judgement.diagnosis, &run.state);
+        let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
+        outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
+        let measured_at = run.state.event_payload.measured_at;
+        bearing.memory.recall(&run.state.event_payload, &judgement);
+        let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
+        run.note(Node::SaveMemory, self.clock.now(), detail);
+        Some(Judged {
+            arrival,
+            measured_at,
+            late: judgement.late,
+            outgoing,
+            diagnosis: judgement.diagnosis,
+            announcement: told.map(|(announcement, _)| announcement),
+            follow_up,
+            trace: std::mem::take(&mut run.steps),
+        })
+    }
+
+    /// What staff is told because of a judgement, every figure held to its source, and what was
+    /// withheld.
+    fn announcement(
+        &self,
+        bearing: &Bearing,
+        run: &Run,
+        judgement: &Judgement,
+    ) -> Option<(Announcement, Vec<String>)> {
+        let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
+        let now = self.clock.now();
+        let told = self.policy.judged(&bearing.key, diagnosis, &judgement.state, alarm, now);
+        told.map(|mut announcement| {
+            let grounds = Grounds {
+                event: &run.state.event_payload,
+                memory: &run.state.memory_context,
+                inquiry: &run.state.inquiry,
+            };
+            let mut sources = Sources::of(diagnosis, &grounds);
+            outcome::name_documents(&mut announcement, &mut sources, &run.state.documents);
+            let withheld =
+                outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
+            (announcement, withheld)
+        })
+    }
+
+    /// Counts what was saved, and rings for what has to leave.
+    pub(super) fn report(&self, judged: Vec<BearingJudged>) {
+        let all = || judged.iter().flat_map(|bearing| &bearing.judgements);
+        let count = all().count() as u64;
+        if count == 0 {
+            return;
+        }
+        let announcements: Vec<_> = all().filter_map(|one| one.announcement.clone()).collect();
+        let rows: usize = announcements.iter().map(|told| told.outgoing.len()).sum::<usize>()
+            + all().map(|judgement| judgement.outgoing.len()).sum::<usize>();
+        metrics::counter!("pdm_agent_events_judged_total").increment(count);
+        metrics::counter!("pdm_agent_notifications_total").increment(announcements.len() as u64);
+        let calls: usize = all().map(|judgement| judgement.diagnosis.tools.len()).sum();
+        metrics::counter!("pdm_agent_judgement_tool_uses_total").increment(calls as u64);
+        self.reporter.update(|progress| {
+            progress.judged += count;
+            progress.unjudged = progress.unjudged.saturating_sub(count);
+            progress.notified += announcements.len() as u64;
+            progress.unsent += rows as u64;
+        });
+        for bearing in judged {
+            for judgement in bearing.judgements {
+                let standing = Standing {
+                    at: judgement.measured_at,
+                    risk: judgement.diagnosis.risk_level,
+                    stage: judgement.diagnosis.fault_stage,
+                    fault: judgement.diagnosis.fault_type,
+                };
+                self.reporter.stands(&bearing.key, standing);
+            }
+        }
+        for announcement in announcements {
+            self.reporter.notified(announcement.notification);
+        }
+        self.ring();
+    }
+
+    /// Something may have to leave.
+    pub(super) fn ring(&self) {
+        for lane in self.written.iter() {
+            lane.notify_one();
+        }
+    }
+}
