@@ -16,6 +16,12 @@ use super::Pauses;
 use crate::progress::Reporter;
 use crate::settings::BrokerSettings;
 
+/// Requests that may wait for the connection: one acknowledgement of every packet identifier there is,
+/// and the subscription. So who acknowledges never waits for who receives, which may be waiting
+/// for it, even where a broker sends more than the receive maximum, as Mosquitto 2.0 was seen to do
+/// to a session that it takes up again.
+const REQUESTS: usize = u16::MAX as usize + 8;
+
 /// A message that is not acknowledged yet. Dropping it leaves it with the broker.
 #[derive(Debug)]
 #[must_use = "a message that is not acknowledged is delivered again"]
@@ -81,8 +87,7 @@ impl Receiver {
         loop {
             let ended = match self.options(pauses.attempt()) {
                 Ok(options) => {
-                    let capacity = usize::from(self.settings.receive_maximum) * 2;
-                    let (client, events) = AsyncClient::new(options, capacity);
+                    let (client, events) = AsyncClient::new(options, REQUESTS);
                     self.connection(&client, events, &mut queue, &mut pauses, &stop, &drained).await
                 }
                 Err(error) => Err(super::chain(&error)),
