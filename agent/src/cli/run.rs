@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     telemetry::start(format, "info");
     let mut settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     if let Some(name) = &args.client_id {
-        settings.broker.client_id.clone_from(name);
+        settings.name_replica(name);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
