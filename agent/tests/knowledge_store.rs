@@ -251,8 +251,8 @@ fn judgements(numbers: std::ops::Range<usize>) -> (Vec<String>, Vec<Point>) {
     let points = numbers.map(|number| {
         let id = format!("AH-{number:04}");
         let mut judged = chunk(&id, &id, &format!("펌프 판정 {number}"));
-        judged.collection = Collection::AnalysisHistory;
-        judged.fault_type = number.is_multiple_of(10).then_some(Fault::OuterRace);
+        judged.about.collection = Collection::AnalysisHistory;
+        judged.about.fault_type = number.is_multiple_of(10).then_some(Fault::OuterRace);
         point(judged)
     });
     let points: Vec<Point> = points.collect();
@@ -284,7 +284,7 @@ async fn judgements_above_the_bound_go_and_those_that_name_a_fault_go_last() {
     let kept = store.list(at, &Filter::default()).await.expect("listed");
     assert_eq!(kept.len() as u64, store.count(at).await.expect("count"), "memory and file agree");
     let ids: Vec<&str> = kept.iter().map(|stored| stored.chunk.id.as_str()).collect();
-    let with_fault = kept.iter().filter(|stored| stored.chunk.fault_type.is_some()).count();
+    let with_fault = kept.iter().filter(|stored| stored.chunk.about.fault_type.is_some()).count();
     assert_eq!(with_fault, 100, "every case with a fault");
     assert!(ids.contains(&"AH-0000") && ids.contains(&"AH-0999") && !ids.contains(&"AH-0501"));
     let hits = store.search(at, &asked("판정 999")).await.expect("search");

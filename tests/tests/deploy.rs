@@ -197,3 +197,65 @@ fn prepare_makes_certificates_and_secrets_and_keeps_them() {
     let again = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
     assert_eq!(again, secret, "a second run keeps what is there");
 }
+
+/// A unit's keys, each with its section, as they stand.
+fn unit(name: &str) -> Vec<(String, String, String)> {
+    let mut section = String::new();
+    let mut keys = Vec::new();
+    for line in read(&format!("systemd/{name}.service")).lines() {
+        let line = line.trim();
+        if let Some(opened) = line.strip_prefix('[') {
+            section = opened.trim_end_matches(']').to_owned();
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) {
+            keys.push((section.clone(), key.to_owned(), value.to_owned()));
+        }
+    }
+    keys
+}
+
+const UNITS: [&str; 3] = ["pdm-edge", "pdm-agent", "pdm"];
+
+#[test]
+fn units_run_unprivileged_and_leave_time_to_stop() {
+    for name in UNITS {
+        let keys = unit(name);
+        let value = |wanted: &str| {
+            let found = keys.iter().find(|(section, key, _)| section == "Service" && key == wanted);
+            found.map_or("", |(_, _, value)| value.as_str())
+        };
+        assert_eq!(value("DynamicUser"), "yes", "{name}");
+        assert_eq!(value("NoNewPrivileges"), "yes", "{name}");
+        assert_eq!(value("ProtectSystem"), "strict", "{name}");
+        assert_eq!(value("CapabilityBoundingSet"), "", "{name}");
+        assert_eq!(value("RestartPreventExitStatus"), "78", "{name}");
+        let program = value("ExecStart").split(' ').next().unwrap_or_default();
+        assert_eq!(program, format!("/usr/local/bin/{name}"));
+        let grace_s = if name == "pdm-agent" { 10 } else { 45 };
+        let stop_s: u32 = value("TimeoutStopSec").parse().expect("seconds");
+        assert!(stop_s > grace_s, "{name} is killed after {stop_s} s, before its {grace_s} s");
+    }
+}
+
+/// With the program itself in the place where it would be installed.
+#[test]
+fn systemd_accepts_the_units() {
+    let Some(analyze) = pdm_harness::program("systemd_accepts_the_units", "systemd-analyze") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("folder");
+    for name in UNITS {
+        let installed = format!("ExecStart=/usr/local/bin/{name} ");
+        let text = read(&format!("systemd/{name}.service"));
+        assert!(text.contains(&installed), "{name}");
+        let here = format!("ExecStart={} ", pdm_harness::binary(name).display());
+        let file = folder.path().join(format!("{name}.service"));
+        std::fs::write(&file, text.replace(&installed, &here)).expect("writes");
+        let done = std::process::Command::new(&analyze)
+            .args(["verify", "--man=no"])
+            .arg(&file)
+            .output()
+            .expect("runs");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success() && said.is_empty(), "{name}: {said}");
+    }
+}

@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let format = if args.log == "json" { LogFormat::Json } else { LogFormat::Text };
     let mut settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     if let Some(name) = &args.client_id {
-        settings.broker.client_id.clone_from(name);
+        settings.name_replica(name);
     }
     let telemetry = Telemetry::start(&settings, format, "info");
     let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;

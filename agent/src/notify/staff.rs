@@ -58,6 +58,7 @@ fn away(error: StoreError) -> Failure {
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
         | StoreError::Password(_)
+        | StoreError::Certificate { .. }
         | StoreError::Migrate(_) => Failure::Transient(error.to_string()),
     }
 }

@@ -12,6 +12,7 @@ mod email;
 mod http;
 mod intake;
 mod notify;
+mod postgres;
 mod silence;
 mod store;
 mod telemetry;
@@ -31,8 +32,9 @@ pub use email::{EmailSecurity, EmailSettings};
 pub use http::HttpSettings;
 pub use intake::IntakeSettings;
 pub use notify::{Languages, NotifySettings};
+pub use postgres::{PostgresCertificates, PostgresSettings, PostgresTls};
 pub use silence::SilenceSettings;
-pub use store::{PostgresSettings, PostgresTls, RetentionSettings, StorePlace, StoreSettings};
+pub use store::{RetentionSettings, StorePlace, StoreSettings};
 pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
@@ -102,6 +104,12 @@ impl AgentSettings {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let file: File = config::read(path)?;
         file.meant(path)
+    }
+
+    /// Names this replica, at the broker and in the store that it shares with others.
+    pub fn name_replica(&mut self, name: &str) {
+        self.broker.client_id = name.to_owned();
+        self.store.replica = name.to_owned();
     }
 
     /// Reads `text` as if it stood in `path`.

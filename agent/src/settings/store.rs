@@ -4,10 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pdm_shared::config::ConfigError;
-use pdm_shared::secret::SecretSource;
 use serde::Deserialize;
 
-use super::{above_zero, seconds_of};
+use super::postgres::PostgresSettings;
 
 /// `[store]`: `sqlite = "agent.db"`, or `[store.postgres]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -76,53 +75,6 @@ impl Default for RetentionSettings {
     }
 }
 
-/// `[store.postgres]`
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PostgresSettings {
-    /// `postgres://user@host:port/database`, without a password.
-    pub url: String,
-    /// Where the password stands; without it as the server trusts the user.
-    #[serde(default)]
-    pub password: Option<SecretSource>,
-    /// Most connections of this agent, beside the one that holds the bearings it judges.
-    #[serde(default = "connections")]
-    pub connections: u32,
-    /// Longest time of one statement, s.
-    #[serde(default = "statement_timeout_s")]
-    pub statement_timeout_s: f64,
-    /// Absent: off on this machine, verified to any other.
-    #[serde(default)]
-    pub tls: Option<PostgresTls>,
-    /// Who signed the server's certificate, PEM; absent: the machine's own authorities.
-    #[serde(default)]
-    pub ca_file: Option<PathBuf>,
-    /// Own certificate, PEM.
-    #[serde(default)]
-    pub cert_file: Option<PathBuf>,
-    /// Its key, PEM.
-    #[serde(default)]
-    pub key_file: Option<PathBuf>,
-}
-
-/// How the connection to the server is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PostgresTls {
-    /// Not at all.
-    Off,
-    /// TLS; the certificate has to be valid and to name the host.
-    Verified,
-}
-
-fn connections() -> u32 {
-    8
-}
-
-fn statement_timeout_s() -> f64 {
-    30.0
-}
-
 impl StoreSettings {
     /// One file.
     pub fn sqlite(file: impl Into<PathBuf>) -> Self {
@@ -152,12 +104,7 @@ impl StoreSettings {
     pub(super) fn rooted(mut self, folder: &Path) -> Self {
         match &mut self.place {
             StorePlace::Sqlite(file) => *file = folder.join(&file),
-            StorePlace::Postgres(server) => {
-                let files = [&mut server.ca_file, &mut server.cert_file, &mut server.key_file];
-                for file in files.into_iter().flatten() {
-                    *file = folder.join(&file);
-                }
-            }
+            StorePlace::Postgres(server) => server.root(folder),
         }
         self
     }
@@ -169,62 +116,5 @@ impl fmt::Display for StoreSettings {
             StorePlace::Sqlite(file) => file.display().fmt(f),
             StorePlace::Postgres(server) => f.write_str(&server.url),
         }
-    }
-}
-
-impl PostgresSettings {
-    /// A server at this address, with the defaults for the rest.
-    pub fn at(url: impl Into<String>) -> Self {
-        Self {
-            url: url.into(),
-            password: None,
-            connections: connections(),
-            statement_timeout_s: statement_timeout_s(),
-            tls: None,
-            ca_file: None,
-            cert_file: None,
-            key_file: None,
-        }
-    }
-
-    /// How the connection is protected.
-    pub fn tls(&self) -> PostgresTls {
-        let is_here =
-            || match reqwest::Url::parse(&self.url).ok().as_ref().and_then(|url| url.host_str()) {
-                // a socket is written as a host that begins with %2F
-                Some(host) => {
-                    matches!(host, "localhost" | "[::1]")
-                        || host.starts_with("127.")
-                        || host.to_ascii_lowercase().starts_with("%2f")
-                }
-                None => true,
-            };
-        self.tls.unwrap_or(if is_here() { PostgresTls::Off } else { PostgresTls::Verified })
-    }
-
-    fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        let key = "store.postgres.url";
-        let allowed = "postgres://user@host:port/database, with the password under `password`";
-        let Ok(url) = reqwest::Url::parse(&self.url) else {
-            return Err(ConfigError::value(path, key, "not a URL", allowed));
-        };
-        if url.password().is_some() {
-            // which must not be repeated here
-            return Err(ConfigError::value(path, key, "a URL with a password", allowed));
-        }
-        if !matches!(url.scheme(), "postgres" | "postgresql") || url.query().is_some() {
-            return Err(ConfigError::value(path, key, &self.url, allowed));
-        }
-        above_zero(path, "store.postgres.connections", self.connections.into())?;
-        seconds_of(path, "store.postgres.statement_timeout_s", self.statement_timeout_s)?;
-        if self.statement_timeout_s < 0.1 {
-            let key = "store.postgres.statement_timeout_s";
-            return Err(ConfigError::value(path, key, self.statement_timeout_s, "0.1 or more"));
-        }
-        if self.cert_file.is_some() != self.key_file.is_some() {
-            let key = "store.postgres.cert_file";
-            return Err(ConfigError::value(path, key, "alone", "cert_file and key_file together"));
-        }
-        Ok(())
     }
 }

@@ -69,9 +69,8 @@ fn a_server_is_named_without_its_password_and_verified_unless_it_is_this_machine
         StorePlace::Postgres(server) => server,
         StorePlace::Sqlite(_) => panic!("a file"),
     };
-    let far = server("url = \"postgres://pdm@db.plant.example/pdm\"\nca_file = \"ca.pem\"\n");
-    assert_eq!(far.tls(), PostgresTls::Verified);
-    assert_eq!(far.ca_file.as_deref(), Some(Path::new("/etc/pdm/ca.pem")));
+    let far = server("url = \"postgres://pdm@db.plant.example/pdm\"\n");
+    assert_eq!(far.tls(), PostgresTls::Verified(PostgresCertificates::default()));
     assert_eq!(server("url = \"postgres://pdm@localhost/pdm\"\n").tls(), PostgresTls::Off);
     assert_eq!(server("url = \"postgres://pdm@%2Frun%2Fpg/pdm\"\n").tls(), PostgresTls::Off);
     let spoken =

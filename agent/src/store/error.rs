@@ -19,6 +19,17 @@ pub enum StoreError {
     /// The password of the server cannot be had: a matter of configuration.
     #[error("store.postgres.password")]
     Password(#[source] pdm_shared::secret::SecretError),
+    /// A certificate or key cannot be read: a matter of configuration.
+    #[error("{key}: cannot read {}", path.display())]
+    Certificate {
+        /// The key that names the file.
+        key: &'static str,
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
     /// The schema cannot be installed.
     #[error("cannot bring the store's schema up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),

@@ -112,16 +112,27 @@ fn options(settings: &PostgresSettings, replica: &str) -> Result<PgConnectOption
         let password = source.fetch().map_err(StoreError::Password)?;
         options = options.password(password.expose());
     }
+    for (key, path) in settings.files() {
+        // the driver does not say which file it could not read
+        std::fs::File::open(&path).map_err(|source| StoreError::Certificate {
+            key,
+            path: path.clone(),
+            source,
+        })?;
+    }
     options = match settings.tls() {
         PostgresTls::Off => options.ssl_mode(PgSslMode::Disable),
-        PostgresTls::Verified => options.ssl_mode(PgSslMode::VerifyFull),
+        PostgresTls::Verified(files) => {
+            options = options.ssl_mode(PgSslMode::VerifyFull);
+            if let Some(file) = &files.ca {
+                options = options.ssl_root_cert(file);
+            }
+            if let (Some(certificate), Some(key)) = (&files.certificate, &files.key) {
+                options = options.ssl_client_cert(certificate).ssl_client_key(key);
+            }
+            options
+        }
     };
-    if let Some(file) = &settings.ca_file {
-        options = options.ssl_root_cert(file);
-    }
-    if let (Some(cert), Some(key)) = (&settings.cert_file, &settings.key_file) {
-        options = options.ssl_client_cert(cert).ssl_client_key(key);
-    }
     let statement_ms = (settings.statement_timeout_s * 1000.0).to_string();
     Ok(options.application_name(&format!("pdm-agent {replica}")).options([
         ("statement_timeout", statement_ms.as_str()),

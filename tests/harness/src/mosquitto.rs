@@ -64,6 +64,24 @@ impl Mosquitto {
         Some(broker)
     }
 
+    /// Starts a broker with this configuration and no other line, which listens on `port`.
+    ///
+    /// # Panics
+    /// If it is installed but does not come up.
+    pub fn start_configured(test: &str, configuration: &str, port: u16) -> Option<Self> {
+        let program = program(test, "mosquitto")?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = if crate::needs::is_root() {
+            format!("{configuration}\nuser root\n")
+        } else {
+            configuration.to_owned()
+        };
+        std::fs::write(folder.path().join("mosquitto.conf"), text).expect("configuration");
+        let mut broker = Self { program, folder, port, child: None };
+        broker.restart();
+        Some(broker)
+    }
+
     /// Its port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port

@@ -1,6 +1,9 @@
 //! A throw-away PostgreSQL cluster on a free port. PostgreSQL refuses root: there it runs as the
 //! user `postgres` that its package makes.
 
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -43,6 +46,45 @@ impl Postgres {
         Some(server)
     }
 
+    /// Makes and starts a cluster that speaks TLS with this certificate and key. With an authority
+    /// clients have to show a certificate of it that carries the name `pdm`.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    pub fn start_tls(
+        test: &str,
+        certificate: &Path,
+        key: &Path,
+        clients: Option<&Path>,
+    ) -> Option<Self> {
+        let mut server = Self::start(test)?;
+        server.stop();
+        let cluster = server.cluster();
+        for (name, file) in [("server.crt", certificate), ("server.key", key)] {
+            let place = cluster.join(name);
+            std::fs::copy(file, &place).expect("copies");
+            std::fs::set_permissions(&place, Permissions::from_mode(0o600)).expect("permissions");
+            if is_root() {
+                let owned = Command::new("chown").arg("postgres").arg(&place).status();
+                assert!(owned.is_ok_and(|status| status.success()), "chown {}", place.display());
+            }
+        }
+        let mut lines = "ssl = on\n".to_owned();
+        if let Some(authority) = clients {
+            std::fs::copy(authority, cluster.join("clients.crt")).expect("copies");
+            lines.push_str("ssl_ca_file = 'clients.crt'\n");
+            let rule = "hostssl all pdm 127.0.0.1/32 cert\n";
+            std::fs::write(cluster.join("pg_hba.conf"), rule).expect("writes");
+        }
+        let configuration = std::fs::File::options()
+            .append(true)
+            .open(cluster.join("postgresql.conf"))
+            .and_then(|mut file| file.write_all(lines.as_bytes()));
+        configuration.expect("writes");
+        server.restart();
+        Some(server)
+    }
+
     /// The address for clients.
     pub fn url(&self) -> String {
         format!("postgres://pdm@127.0.0.1:{}/postgres", self.port)
@@ -51,12 +93,31 @@ impl Postgres {
     /// `kill -9` of the whole cluster.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
-            let pids = std::fs::read_to_string(self.cluster().join("postmaster.pid"));
-            let pid = pids.unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+            // stopped first, so that it makes no new process while the others are killed: one that
+            // outlived it would keep the next start away
+            child.freeze();
+            let pid = child.id().to_string();
             let _children = Command::new("pkill").args(["-KILL", "-P", &pid]).status();
-            let _server = Command::new("kill").args(["-KILL", &pid]).status();
             child.kill();
         }
+    }
+
+    /// Ends it as an operator does who does not wait for clients (SIGINT, "fast"): transactions that
+    /// are open are rolled back and every session is cut. Leaves it down.
+    pub fn stop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.interrupt();
+        }
+    }
+
+    /// Its port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What it logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
     /// Starts it (again) on the same port and folder.
@@ -64,7 +125,11 @@ impl Postgres {
     /// # Panics
     /// If it does not come up.
     pub fn restart(&mut self) {
-        let log = std::fs::File::create(self.folder.path().join("log")).expect("log file");
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("log"))
+            .expect("log file");
         self.child = Some(Child::start(
             as_server_user(&self.initdb.with_file_name("postgres"))
                 .arg("-D")

@@ -61,9 +61,17 @@ impl Child {
     /// # Panics
     /// If it cannot be waited for.
     pub fn terminate(&mut self) -> ExitStatus {
-        let pid = self.0.id().to_string();
-        let _asked = Command::new("kill").args(["-TERM", &pid]).status();
-        self.0.wait().expect("the child can be waited for")
+        self.signal("-TERM");
+        self.wait()
+    }
+
+    /// Interrupts it (SIGINT) and waits for it.
+    ///
+    /// # Panics
+    /// If it cannot be waited for.
+    pub fn interrupt(&mut self) -> ExitStatus {
+        self.signal("-INT");
+        self.wait()
     }
 
     /// Waits for its end.

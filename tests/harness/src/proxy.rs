@@ -32,8 +32,21 @@ pub enum Network {
     },
 }
 
+/// Sees what the server sends on one connection, piece by piece, each after it was delivered.
+pub type Watcher = Box<dyn FnMut(&[u8]) + Send>;
+
+/// Makes a watcher for each connection.
+struct Watch(Box<dyn Fn() -> Watcher + Send + Sync>);
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
+    watch: Option<Watch>,
     to: SocketAddr,
     network: Mutex<Network>,
     era: AtomicU64,
@@ -63,9 +76,22 @@ impl Proxy {
     /// # Panics
     /// If the machine has no free port.
     pub fn before(port: u16) -> Self {
+        Self::stand(port, None)
+    }
+
+    /// The same, with somebody who watches every connection.
+    ///
+    /// # Panics
+    /// If the machine has no free port.
+    pub fn watched(port: u16, watch: impl Fn() -> Watcher + Send + Sync + 'static) -> Self {
+        Self::stand(port, Some(Watch(Box::new(watch))))
+    }
+
+    fn stand(port: u16, watch: Option<Watch>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let own = listener.local_addr().expect("a bound address").port();
         let shared = Arc::new(Shared {
+            watch,
             to: (Ipv4Addr::LOCALHOST, port).into(),
             network: Mutex::new(Network::Open),
             era: AtomicU64::new(0),
@@ -132,12 +158,19 @@ fn connection(client: TcpStream, shared: &Arc<Shared>, era: u64) {
     }
     let (Ok(from), Ok(to)) = (client.try_clone(), server.try_clone()) else { return };
     let back = Arc::clone(shared);
-    std::thread::spawn(move || carry(server, client, &back, era));
-    carry(from, to, shared, era);
+    let watcher = shared.watch.as_ref().map(|watch| (watch.0)());
+    std::thread::spawn(move || carry(server, client, &back, era, watcher));
+    carry(from, to, shared, era, None);
 }
 
 /// Carries one direction to its end, then closes both.
-fn carry(mut from: TcpStream, mut to: TcpStream, shared: &Shared, era: u64) {
+fn carry(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    shared: &Shared,
+    era: u64,
+    mut watcher: Option<Watcher>,
+) {
     let mut piece = vec![0_u8; 64 * 1024];
     while !shared.is_over(era) {
         let most = match shared.network() {
@@ -154,7 +187,11 @@ fn carry(mut from: TcpStream, mut to: TcpStream, shared: &Shared, era: u64) {
         };
         match from.read(&mut piece[..most]) {
             Ok(0) => break,
-            Ok(got) if deliver(&mut to, &piece[..got], shared, era) => {}
+            Ok(got) if deliver(&mut to, &piece[..got], shared, era) => {
+                if let Some(watcher) = &mut watcher {
+                    watcher(&piece[..got]);
+                }
+            }
             Err(error) if is_patient(error.kind()) => {}
             Ok(_) | Err(_) => break,
         }
