@@ -64,19 +64,21 @@ fn below<'s>(spans: &'s [Span], parent: &Span) -> Vec<&'s Span> {
     own
 }
 
-fn run(folder: &Path, port: u16, collector: u16) -> Child {
+/// The agent with this command and a configuration in the folder.
+fn agent(command: &str, folder: &Path, port: u16, collector: u16) -> Command {
     let text = format!(
         "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n\
          [telemetry]\notlp_endpoint = \"http://127.0.0.1:{collector}\"\n"
     );
     std::fs::write(folder.join("agent.toml"), text).expect("configuration");
-    Child::start(
-        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
-            .args(["run", "--config"])
-            .arg(folder.join("agent.toml"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null()),
-    )
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_pdm-agent"));
+    agent.args([command, "--config"]).arg(folder.join("agent.toml"));
+    agent
+}
+
+fn run(folder: &Path, port: u16, collector: u16) -> Child {
+    let mut agent = agent("run", folder, port, collector);
+    Child::start(agent.stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
 /// The agent has judged `first`, and `events` once it listens, when this comes back.
@@ -155,4 +157,25 @@ async fn without_its_collector_the_agent_judges_and_stops_as_ever() {
     let mut agent = run(folder.path(), broker.port(), free_port());
     judge(broker.port(), &healthy(1), &[event(2), event(3)]).await;
     assert!(agent.terminate().success());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn check_tells_whether_the_collector_answers() {
+    let name = "check_tells_whether_the_collector_answers";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let config = |collector| agent("check", folder.path(), broker.port(), collector);
+    // the store is looked at as it is
+    let migrated = agent("migrate", folder.path(), broker.port(), 1).status().expect("runs");
+    assert!(migrated.success());
+    let (port, received) = collector().await;
+    let output = config(port).output().expect("runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let line = format!("ok    trace collector http://127.0.0.1:{port}/v1/traces");
+    assert!(output.status.success() && told.contains(&line), "{output:?}");
+    assert_eq!(spans(&received), [], "no span is made up");
+    let output = config(free_port()).output().expect("runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(69));
+    assert!(told.contains("FAIL  trace collector"), "{told}");
 }

@@ -130,7 +130,23 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
             wrong: in_time(async { probe.probe().await.err() }).await,
         });
     }
+    if let Some(url) = settings.telemetry.traces_url() {
+        let wrong = in_time(collector(&url)).await;
+        findings.push(Finding { what: format!("trace collector {url}"), wrong });
+    }
     Ok(findings)
+}
+
+/// Sends no span at all. A collector that wants a token is there, too.
+async fn collector(url: &str) -> Option<String> {
+    let asked = reqwest::Client::new().post(url).header("content-type", "application/x-protobuf");
+    match asked.send().await.map(|answer| answer.status()) {
+        Ok(status) if status.is_server_error() || status == reqwest::StatusCode::NOT_FOUND => {
+            Some(format!("answers {status}"))
+        }
+        Ok(_) => None,
+        Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
+    }
 }
 
 async fn in_time(probe: impl Future<Output = Option<String>>) -> Option<String> {
