@@ -143,6 +143,7 @@ impl Judging {
     pub async fn pass(&self) -> Result<usize, JudgingError> {
         let events = self.store.unjudged(BATCH).await?;
         let count = events.len();
+        self.reporter.behind(count >= BATCH as usize);
         if count == 0 {
             // a dead letter may wait to leave
             self.ring();

@@ -93,6 +93,8 @@ pub(crate) struct Reporter {
     live: broadcast::Sender<Live>,
     /// More events wait to be stored than fit into a batch.
     flooded: watch::Sender<bool>,
+    /// More events wait to be judged than fit into a batch.
+    behind: watch::Sender<bool>,
 }
 
 impl Reporter {
@@ -102,6 +104,7 @@ impl Reporter {
             standings: watch::Sender::new(BTreeMap::new()),
             live: broadcast::Sender::new(LIVE_CAPACITY),
             flooded: watch::Sender::new(false),
+            behind: watch::Sender::new(false),
         }
     }
 
@@ -119,22 +122,23 @@ impl Reporter {
 
     /// Says whether more events wait to be stored than fit into a batch.
     pub(crate) fn flooded(&self, is_flooded: bool) {
-        self.flooded.send_if_modified(|was| std::mem::replace(was, is_flooded) != is_flooded);
+        set(&self.flooded, is_flooded);
+    }
+
+    /// Says whether more events wait to be judged than fit into a batch.
+    pub(crate) fn behind(&self, is_behind: bool) {
+        set(&self.behind, is_behind);
     }
 
     /// Waits while events flood in, at most so long: storing them comes before what is done with
     /// them, as the broker holds what is not stored.
     pub(crate) async fn intake_first(&self, at_most: Duration) {
-        let mut flooded = self.flooded.subscribe();
-        let ebb = flooded.wait_for(|is_flooded| !is_flooded);
-        let _ebb_or_late = tokio::time::timeout(at_most, ebb).await;
+        over(&self.flooded, at_most).await;
     }
 
-    /// Waits while more than `few` events wait to be judged, at most so long.
-    pub(crate) async fn judging_first(&self, few: u64, at_most: Duration) {
-        let mut progress = self.progress.subscribe();
-        let caught_up = progress.wait_for(|progress| progress.unjudged <= few);
-        let _caught_up_or_late = tokio::time::timeout(at_most, caught_up).await;
+    /// Waits while judging is behind, at most so long.
+    pub(crate) async fn judging_first(&self, at_most: Duration) {
+        over(&self.behind, at_most).await;
     }
 
     pub(crate) fn update(&self, change: impl FnOnce(&mut Progress)) {
@@ -156,5 +160,41 @@ impl Reporter {
 
     pub(crate) fn notified(&self, notification: Notification) {
         let _watchers = self.live.send(Live::Notified(Box::new(notification)));
+    }
+}
+
+fn set(state: &watch::Sender<bool>, is: bool) {
+    state.send_if_modified(|was| std::mem::replace(was, is) != is);
+}
+
+/// Waits until it is no longer so, or has been for as long as one waits.
+async fn over(state: &watch::Sender<bool>, at_most: Duration) {
+    let mut state = state.subscribe();
+    let over = state.wait_for(|is| !is);
+    let _over_or_late = tokio::time::timeout(at_most, over).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has less haste waits, but never for ever.
+    #[tokio::test(start_paused = true)]
+    async fn what_can_wait_waits_until_it_is_over_or_has_lasted() {
+        let reporter = Reporter::new();
+        let limit = Duration::from_secs(10);
+        let begun = tokio::time::Instant::now();
+        reporter.judging_first(limit).await;
+        assert_eq!(begun.elapsed(), Duration::ZERO, "nothing to wait for");
+        reporter.behind(true);
+        reporter.judging_first(limit).await;
+        assert_eq!(begun.elapsed(), limit, "longer is not waited");
+        let other = reporter.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            other.behind(false);
+        });
+        reporter.judging_first(limit).await;
+        assert_eq!(begun.elapsed(), limit + Duration::from_secs(3));
     }
 }

@@ -12,7 +12,6 @@ use rumqttc::v5::{AsyncClient, MqttOptions};
 
 use crate::history::{self, Place};
 
-const GATEWAY: &str = "gw-bench";
 /// Longest time of one drain.
 const LIMIT: Duration = Duration::from_mins(10);
 
@@ -27,7 +26,8 @@ pub(crate) struct Drained {
 ///
 /// # Panics
 /// If the agent does not get through within [`LIMIT`].
-pub(crate) async fn drain(place: &Place, events: u64) -> Option<Drained> {
+pub(crate) async fn drain(place: &Place, events: u64, time: u32) -> Option<Drained> {
+    let gateway = format!("gw-{time}");
     let lines = "allow_anonymous true\nmax_inflight_messages 1024\nset_tcp_nodelay true\n";
     let broker = Mosquitto::start_with("durable", Persistence::Memory, lines)?;
     let config = place.folder().join("agent.toml");
@@ -45,26 +45,30 @@ pub(crate) async fn drain(place: &Place, events: u64) -> Option<Drained> {
                 .stderr(Stdio::null()),
         )
     };
-    let all = history::events(events, GATEWAY);
+    let all = history::events(events, &gateway, time);
     // one event shows that the session is there
     let mut agent = start();
-    while place.progress(GATEWAY).await.0 == 0 {
+    while place.progress(&gateway).await.0 == 0 {
         publish(broker.port(), &all[..1]).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     agent.terminate();
     publish(broker.port(), &all[1..]).await;
     let mut agent = start();
-    let drained = watch(place, &agent, events).await;
+    let drained = watch(place, &agent, &gateway, events).await;
+    // the next time begins with nothing left to do
+    while !place.is_sent().await {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
     agent.terminate();
     Some(drained)
 }
 
-async fn watch(place: &Place, agent: &Child, events: u64) -> Drained {
+async fn watch(place: &Place, agent: &Child, gateway: &str, events: u64) -> Drained {
     let begun = Instant::now();
     let (mut first, mut stored_per_s, mut rss_mib) = (None, None, 0.0_f64);
     while begun.elapsed() < LIMIT {
-        let (stored, waiting) = place.progress(GATEWAY).await;
+        let (stored, is_judged) = place.progress(gateway).await;
         rss_mib = rss_mib.max(rss(agent.id()));
         if stored > 1 {
             let (since, at_first) = *first.get_or_insert((Instant::now(), stored));
@@ -72,14 +76,14 @@ async fn watch(place: &Place, agent: &Child, events: u64) -> Drained {
             if stored == events && stored_per_s.is_none() {
                 stored_per_s = Some(rate(events - at_first));
             }
-            if let Some(stored_per_s) = stored_per_s.filter(|_| waiting == 0) {
+            if let Some(stored_per_s) = stored_per_s.filter(|_| is_judged) {
                 return Drained { stored_per_s, judged_per_s: rate(events), rss_mib };
             }
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let (stored, waiting) = place.progress(GATEWAY).await;
-    panic!("after {LIMIT:?} {stored} of {events} events are stored, {waiting} wait");
+    let (stored, is_judged) = place.progress(gateway).await;
+    panic!("after {LIMIT:?} {stored} of {events} events are stored, all judged: {is_judged}");
 }
 
 /// Resident memory of a process, MiB.

@@ -4,7 +4,7 @@ use pdm_agent::service::open_store;
 use pdm_agent::settings::{PostgresSettings, StorePlace, StoreSettings};
 use pdm_harness::Postgres;
 use pdm_shared::event::Event;
-use sqlx::{AssertSqlSafe, PgPool, QueryBuilder, Row as _, Sqlite, SqlitePool};
+use sqlx::{AssertSqlSafe, PgPool, QueryBuilder, Sqlite, SqlitePool};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -15,8 +15,9 @@ const ROWS: usize = 64;
 const BEARINGS: u64 = 40;
 const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
 
-/// Events of one gateway over some bearings, in their order.
-pub(crate) fn events(count: u64, gateway: &str) -> Vec<Event> {
+/// Events of one gateway over some bearings, in their order; those of a later time are younger.
+pub(crate) fn events(count: u64, gateway: &str, time: u32) -> Vec<Event> {
+    let before = count * u64::from(time);
     let example: Event = serde_json::from_str(EXAMPLE).expect("event");
     (1..=count)
         .map(|sequence| {
@@ -24,7 +25,7 @@ pub(crate) fn events(count: u64, gateway: &str) -> Vec<Event> {
             event.gateway_id = gateway.parse().expect("a name");
             event.bearing_id = format!("B{}", sequence % BEARINGS).parse().expect("a name");
             event.sequence = sequence;
-            event.measured_at = event.measured_at.plus_seconds(sequence as f64);
+            event.measured_at = event.measured_at.plus_seconds((before + sequence) as f64);
             event.event_id = pdm_shared::id::EventId::at(event.measured_at.unix_ms());
             // healthy: what is measured is storing, not telling
             event.anomaly_detected = false;
@@ -126,23 +127,36 @@ impl Place {
         }
     }
 
-    /// How many events of a gateway are stored, and how many of all wait for a judgement.
-    pub(crate) async fn progress(&self, gateway: &str) -> (u64, u64) {
-        let stored =
-            "SELECT coalesce((SELECT highest_sequence FROM gateways WHERE gateway_id = $1), 0)";
-        let (stored, waiting): (i64, i64) = match self {
+    /// How many events of a gateway are stored, and whether none of all waits for a judgement. It is
+    /// asked often while the agent works, so it counts nothing.
+    pub(crate) async fn progress(&self, gateway: &str) -> (u64, bool) {
+        let sql = |waiting: &str| {
+            AssertSqlSafe(format!(
+                "SELECT coalesce((SELECT highest_sequence FROM gateways WHERE gateway_id = $1), 0),
+                        NOT EXISTS (SELECT 1 FROM {waiting})"
+            ))
+        };
+        let (stored, is_judged): (i64, bool) = match self {
             Self::Sqlite { pool, .. } => {
-                let row = sqlx::query(stored).bind(gateway).fetch_one(pool).await.expect("read");
-                let waiting = "SELECT count(*) FROM events WHERE judged = 0";
-                (row.get(0), sqlx::query(waiting).fetch_one(pool).await.expect("read").get(0))
+                let sql = sql("events WHERE judged = 0");
+                sqlx::query_as(sql).bind(gateway).fetch_one(pool).await.expect("read")
             }
             Self::Postgres { pool, .. } => {
-                let row = sqlx::query(stored).bind(gateway).fetch_one(pool).await.expect("read");
-                let waiting = "SELECT count(*) FROM events_unjudged";
-                (row.get(0), sqlx::query(waiting).fetch_one(pool).await.expect("read").get(0))
+                let sql = sql("events_unjudged");
+                sqlx::query_as(sql).bind(gateway).fetch_one(pool).await.expect("read")
             }
         };
-        (stored.unsigned_abs(), waiting.unsigned_abs())
+        (stored.unsigned_abs(), is_judged)
+    }
+
+    /// Whether nothing has still to leave.
+    pub(crate) async fn is_sent(&self) -> bool {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE state = 'waiting')";
+        match self {
+            Self::Sqlite { pool, .. } => sqlx::query_scalar(sql).fetch_one(pool).await,
+            Self::Postgres { pool, .. } => sqlx::query_scalar(sql).fetch_one(pool).await,
+        }
+        .expect("read")
     }
 }
 

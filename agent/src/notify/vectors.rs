@@ -14,8 +14,6 @@ use super::lanes::{Lane, pause_s};
 use crate::knowledge::Knowledge;
 use crate::store::{Claimed, Outcome};
 
-/// Events that may wait to be judged while a batch goes in. Chosen: a batch of judging.
-const FEW: u64 = 256;
 /// Longest wait of a batch for the judging. Chosen: a case is found some seconds after it was judged.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -24,7 +22,7 @@ impl Lane {
     pub(crate) async fn run_vectors(self, knowledge: Knowledge) {
         while let Some(rows) = self.next(VECTORS_LANE).await {
             tokio::select! {
-                () = self.reporter.judging_first(FEW, WAIT) => {}
+                () = self.reporter.judging_first(WAIT) => {}
                 () = self.stop.cancelled() => {}
             }
             let outcomes = self.remember(&knowledge, &rows).await;
