@@ -10,6 +10,7 @@
 pub mod adversary;
 pub mod diagnosis;
 pub mod labels;
+mod random;
 pub mod recordings;
 pub mod report;
 pub mod runs;

@@ -1,7 +1,8 @@
 //! The thorough path: which part of the bearing is damaged, and how sure is that? (R-EDGE-4)
 //!
-//! One record goes through: speed search ([`speed`]) → many looks at the envelope ([`views`]: bands,
-//! raw and pre-whitened, whole-record and averaged) → in each look the level of the defect lines
+//! One record goes through: speed search ([`speed`]) → its random part, without steady lines
+//! ([`crate::separate`]) → many looks at the envelope ([`views`]: bands, as it is and pre-whitened,
+//! whole-record, averaged and [`pooled`]) → in each look the level of the defect lines
 //! against the same statistic at unrelated orders ([`score`]) → one verdict with a calibrated
 //! confidence ([`verdict`]) → the evidence that a person is shown ([`evidence`]).
 //!
@@ -14,16 +15,21 @@ use pdm_shared::units::{Band, Order, Rpm, SampleRate};
 
 use crate::bearing::DefectOrders;
 use crate::envelope::RecordLines;
+use crate::separate::separate;
 use crate::spectrum::Spectrum;
 use crate::transform::Transforms;
 
 pub mod cage;
 pub mod evidence;
 pub mod foreign;
+pub mod pooled;
+pub mod reason;
 pub mod score;
 pub mod speed;
 pub mod verdict;
 pub mod views;
+
+pub use reason::{ForeignCause, Undetermined};
 
 /// Shaft turns that a verdict needs: below, the defect lines are not resolved from each other and
 /// from shaft harmonics (chosen; the issue of resolution is Smith & Randall 2015, section 3).
@@ -151,91 +157,6 @@ pub enum DiagnoseError {
     Flat,
 }
 
-/// Why no fault is named although one cannot be excluded.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Undetermined {
-    /// The record holds too few shaft turns.
-    TooFewTurns {
-        /// Turns in the record.
-        turns: f64,
-    },
-    /// Lines stand out, but not enough to bet on.
-    Weak {
-        /// The leading candidate.
-        candidate: Fault,
-        /// Its confidence.
-        confidence: f64,
-    },
-    /// Two parts explain the lines about equally well.
-    Ambiguous {
-        /// The leading candidate.
-        first: Fault,
-        /// The other.
-        second: Fault,
-    },
-    /// The cage's lines stand out: its own damage, or that of a rolling element.
-    CageLines,
-    /// The lines can be explained by something else than the bearing.
-    Foreign {
-        /// The candidate that they would have named.
-        candidate: Fault,
-        /// What they are more likely.
-        cause: ForeignCause,
-    },
-}
-
-/// What else can put a line at a defect frequency.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum ForeignCause {
-    /// Mains frequency or its multiple, Hz.
-    Mains(f64),
-    /// A multiple of the shaft speed.
-    ShaftHarmonic(u32),
-    /// That multiple of the cage speed: every multiple stands, not only the race's.
-    CageHarmonic(u32),
-    /// A line at a multiple of the defect frequency: neither the first nor the second stands.
-    HigherHarmonicsOnly,
-}
-
-impl std::fmt::Display for ForeignCause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Mains(hz) => write!(f, "the mains frequency {hz:.0} Hz"),
-            Self::ShaftHarmonic(n) => write!(f, "{n} times the shaft speed"),
-            Self::CageHarmonic(n) => write!(f, "{n} times the cage speed: cage or rolling element"),
-            Self::HigherHarmonicsOnly => f.write_str(
-                "a line at one of their multiples: neither the first nor the second stands",
-            ),
-        }
-    }
-}
-
-impl std::fmt::Display for Undetermined {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::TooFewTurns { turns } => write!(
-                f,
-                "the record holds {turns:.1} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
-            ),
-            Self::Weak { candidate, confidence } => write!(
-                f,
-                "lines of {candidate} are seen, but confidence {confidence:.2} is too low to name it"
-            ),
-            Self::Ambiguous { first, second } => {
-                write!(f, "{first} and {second} explain the lines about equally well")
-            }
-            Self::CageLines => f.write_str(
-                "lines of the cage stand out: the cage or a rolling element may be damaged",
-            ),
-            Self::Foreign { candidate, cause } => {
-                write!(f, "lines near those of {candidate} can be explained by {cause}")
-            }
-        }
-    }
-}
-
 /// A multiple of a defect line that stands out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Harmonic {
@@ -338,11 +259,24 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
     let speed = speed::search(accel_m_s2, &record, request, &mut transforms);
     let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
-    let looks = views::looks(&record, request, speed.speed, &mut transforms);
-    let ranked = verdict::rank(&looks);
-    let shown = evidence::Shown::new(&record, request, speed, &looks, &ranked, &mut transforms);
+    let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
+    let raw = views::raw_looks(&record, request, speed.speed, &mut transforms);
+    let mut looks = views::looks(&separated.random, request, speed.speed, &mut transforms);
+    let mut ranked = verdict::rank(&looks, &raw);
+    let family = verdict::DiscreteFamily::of(&raw).filter(|_| !ranked.may_be_named());
+    if family.is_some_and(|family| family.is_of_impacts(&separated, speed, request)) {
+        looks = views::looks(&record, request, speed.speed, &mut transforms);
+        ranked = verdict::rank(&looks, &raw);
+    }
+    let random = &separated.random;
+    let band = evidence::shown_band(random, request, &looks, &ranked, &mut transforms);
+    let seen = (band, looks.as_slice(), &ranked);
+    let shown = evidence::Shown::new(&record, request, speed, seen, &mut transforms);
     let cause = shown.foreign_cause(request);
-    let judged = verdict::judge(&ranked, cause, turns);
+    let mut judged = verdict::judge(&ranked, cause, turns);
+    if judged.dominant.is_none() && judged.undetermined.is_none() {
+        judged.undetermined = family.map(|family| family.undetermined());
+    }
     let material = evidence::Material { accel_m_s2, request, speed, turns, looks: &looks };
     Ok(evidence::gather(&material, shown, judged, &mut transforms))
 }

@@ -90,6 +90,17 @@ pub fn squared_envelope(
     band: Band,
     transforms: &mut Transforms,
 ) -> SquaredEnvelope {
+    squared_envelope_as_wide(record, band, 0, transforms)
+}
+
+/// The same at the rate of a band of at least `least_lines` lines, so that envelopes of bands of
+/// unequal width can have one rate.
+pub fn squared_envelope_as_wide(
+    record: &RecordLines,
+    band: Band,
+    least_lines: usize,
+    transforms: &mut Transforms,
+) -> SquaredEnvelope {
     let df = record.df_hz();
     let first = ((band.low_hz() / df).ceil() as usize).max(1);
     let last = ((band.high_hz() / df).floor() as usize).min(record.lines.len().saturating_sub(1));
@@ -97,7 +108,7 @@ pub fn squared_envelope(
         return SquaredEnvelope { values: Vec::new(), rate_hz: 0.0 };
     }
     let width = last - first + 1;
-    let length = fast_length_at_least(2 * width);
+    let length = fast_length_at_least(2 * width.max(least_lines));
     let mut lines = vec![Complex64::new(0.0, 0.0); length];
     lines[..width].copy_from_slice(&record.lines[first..=last]);
     transforms.inverse(&mut lines);

@@ -14,6 +14,7 @@ pub mod fast;
 pub mod integrate;
 pub mod order;
 pub mod robust;
+pub mod separate;
 pub mod spectrum;
 pub mod taper;
 pub mod time_domain;

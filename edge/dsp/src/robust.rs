@@ -82,6 +82,25 @@ pub fn running_median(values: &[f64], width: usize) -> Vec<f64> {
         .collect()
 }
 
+/// The floor that a running median of about `width` values draws under a long series.
+///
+/// **Input** finite values. **Output** as many. Over more than 401 values the median is taken on
+/// every so-many-th and interpolated.
+pub fn running_floor(values: &[f64], width: usize) -> Vec<f64> {
+    let stride = if width > 401 { width / 100 } else { 1 };
+    let thin: Vec<f64> = values.iter().step_by(stride).copied().collect();
+    let medians = running_median(&thin, (width / stride) | 1);
+    let Some(last) = medians.len().checked_sub(1) else { return Vec::new() };
+    (0..values.len())
+        .map(|i| {
+            let at = i as f64 / stride as f64;
+            let low = (at as usize).min(last);
+            let high = (low + 1).min(last);
+            medians[low] + (medians[high] - medians[low]) * (at - low as f64).min(1.0)
+        })
+        .collect()
+}
+
 /// A robust straight line through points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TheilSen {

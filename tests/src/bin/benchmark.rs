@@ -22,7 +22,7 @@ struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Sound machines that look damaged to add
-    #[arg(long, default_value_t = 180)]
+    #[arg(long, default_value_t = 380)]
     adversaries: u64,
     /// Simulated lives to add to the runs to failure
     #[arg(long, default_value_t = 200)]

@@ -3,12 +3,13 @@
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{Band, Order, Rpm};
 
-use super::foreign::Scene;
+use super::foreign::{KnownSpeed, Scene};
 use super::score::{PARTS, log_levels};
 use super::speed::FoundSpeed;
-use super::verdict::{Judged, Ranked};
+use super::verdict::{Judged, MENTION_SCORE, Ranked};
 use super::views::{Kind, Look, Source, limit_hz};
 use super::{Findings, ForeignCause, Harmonic, Line, Request, Sidebands};
+use crate::band::kurtogram;
 use crate::envelope::{RecordLines, SquaredEnvelope, envelope_spectrum, squared_envelope};
 use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
@@ -45,17 +46,15 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Demodulates the band in which the leading part stands out most.
+    /// Demodulates the band that [`shown_band`] chose.
     pub fn new(
         record: &RecordLines,
         request: &Request,
         speed: FoundSpeed,
-        looks: &[Look],
-        ranked: &Ranked,
+        (band, looks, ranked): (Option<Band>, &[Look], &Ranked),
         transforms: &mut Transforms,
     ) -> Self {
         let leading = ranked.order[0];
-        let band = shown_band(request, looks, leading);
         let envelope = band.map(|b| squared_envelope(record, b, transforms));
         let limit = limit_hz(request, speed.speed);
         let spectrum = envelope
@@ -76,11 +75,14 @@ impl Shown {
 
     /// What else than the leading part explains its lines, see [`super::foreign`].
     pub fn foreign_cause(&self, request: &Request) -> Option<ForeignCause> {
-        let tolerance = if self.estimated { 0.0 } else { request.speed_tolerance };
         let orders = &request.orders;
-        let elements = (self.leading == Fault::OuterRace)
-            .then(|| (orders.bpfo.get() + orders.bpfi.get()).round());
-        Scene::new(&self.spectrum, self.shaft_hz).cause(self.leading_order?, tolerance, elements)
+        let elements = (orders.bpfo.get() + orders.bpfi.get()).round();
+        let known = KnownSpeed {
+            shaft_hz: self.shaft_hz,
+            tolerance: request.speed_tolerance,
+            by_record: self.estimated,
+        };
+        Scene::new(&self.spectrum, known).cause(self.leading_order?, (self.leading, elements))
     }
 }
 
@@ -114,14 +116,27 @@ pub fn gather(
     }
 }
 
-/// The band in which the leading part stands out most, of the raw looks.
-fn shown_band(request: &Request, looks: &[Look], leading: usize) -> Option<Band> {
+/// The band that a person is shown: the configured one; else the one in which the leading part
+/// stands out most; else, where no part is worth mentioning, the most impulsive one (kurtogram).
+pub fn shown_band(
+    random: &RecordLines,
+    request: &Request,
+    looks: &[Look],
+    ranked: &Ranked,
+    transforms: &mut Transforms,
+) -> Option<Band> {
+    let leading = ranked.order[0];
     if request.envelope_band.is_some() {
         return request.envelope_band;
     }
+    if ranked.evidence[leading] < MENTION_SCORE {
+        let least = 2.2 * request.orders.bpfi.at(request.speed);
+        let impulsive = kurtogram(random, 4, least, transforms);
+        return impulsive.first().map(|best| best.band).or(looks.first().map(|look| look.band));
+    }
     looks
         .iter()
-        .filter(|look| look.source == Source::Raw && look.kind == Kind::Bank)
+        .filter(|look| look.source == Source::Random && look.kind == Kind::Bank)
         .max_by(|a, b| a.standings[leading].z.total_cmp(&b.standings[leading].z))
         .or_else(|| looks.first())
         .map(|look| look.band)

@@ -3,8 +3,11 @@
 //! Runs on the leading candidate only, before it is named. A coincidence cannot be told from a
 //! fault by one record, so the answer is "not sure" with the cause, never "healthy".
 
+use pdm_shared::fault::Fault;
+
 use super::ForeignCause;
 use super::score::log_levels;
+use super::views::BLOCK_TURNS;
 use crate::spectrum::Spectrum;
 
 /// Mains frequencies, Hz (IEC 60038: 50 and 60 Hz systems).
@@ -23,24 +26,43 @@ const COMB_LEVEL_DB: f64 = 12.0;
 
 /// A line this much above the comb's other teeth is more than a tooth, dB (chosen).
 const TOOTH_LEAD_DB: f64 = 8.0;
+/// Highest multiple of a slower machine part that is looked for (chosen: higher ones have faded).
+const SLOWEST_COMB: u32 = 12;
+/// How well the record gives its shaft speed, in lines: a sixth, by the last of six teeth.
+const SPEED_LINES: f64 = 1.0 / 6.0;
+/// How far the mean speed of a band's envelope may be off the record's, as a ratio (chosen).
+const STEADY: f64 = 0.0005;
 /// How far the speed may wander within a record, as a ratio (chosen).
 const WANDER: f64 = 0.0025;
 /// Level from which a first or second harmonic stands, dB (chosen; the largest of three lines of
 /// noise exceeds it once in 100).
 const BASE_LEVEL_DB: f64 = 8.5;
 
+/// The shaft speed and how well it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KnownSpeed {
+    /// The speed, Hz.
+    pub shaft_hz: f64,
+    /// How far it may be off if the record did not give it, as a ratio.
+    pub tolerance: f64,
+    /// The record gave it.
+    pub by_record: bool,
+}
+
 /// One envelope spectrum at whole-record resolution with its levels.
 #[derive(Debug)]
 pub struct Scene<'a> {
     spectrum: &'a Spectrum,
     levels: Vec<f64>,
+    speed: KnownSpeed,
     shaft_hz: f64,
 }
 
 impl<'a> Scene<'a> {
     /// Prepares a spectrum.
-    pub fn new(spectrum: &'a Spectrum, shaft_hz: f64) -> Self {
-        Self { levels: log_levels(spectrum, shaft_hz), spectrum, shaft_hz }
+    pub fn new(spectrum: &'a Spectrum, speed: KnownSpeed) -> Self {
+        let shaft_hz = speed.shaft_hz;
+        Self { levels: log_levels(spectrum, shaft_hz), spectrum, speed, shaft_hz }
     }
 
     /// The strongest line within ± `reach` lines of a frequency: its index and level.
@@ -53,9 +75,15 @@ impl<'a> Scene<'a> {
             .map(|i| (i, self.levels[i]))
     }
 
-    /// Where the peak near a frequency stands, Hz, by a parabola through its three lines.
+    /// Where the peak near a frequency stands, Hz.
     fn peak_hz(&self, hz: f64) -> f64 {
-        let Some((i, _)) = self.strongest(hz, 2.0) else { return hz };
+        self.peak_within(hz, 2.0)
+    }
+
+    /// Where the strongest line within ± `reach` lines peaks, Hz, by a parabola through its three
+    /// lines.
+    fn peak_within(&self, hz: f64, reach: f64) -> f64 {
+        let Some((i, _)) = self.strongest(hz, reach) else { return hz };
         let around = (self.levels.get(i.wrapping_sub(1)), self.levels.get(i + 1));
         let (Some(&left), Some(&right)) = around else { return hz };
         let bend = left - 2.0 * self.levels[i] + right;
@@ -65,25 +93,22 @@ impl<'a> Scene<'a> {
 
     /// What else explains a family at this order, if anything.
     ///
-    /// **Input** the order found; how far the shaft speed itself may be off (ratio); for the outer
-    /// race the number of rolling elements.
-    pub fn cause(
-        &self,
-        order: f64,
-        speed_tolerance: f64,
-        elements: Option<f64>,
-    ) -> Option<ForeignCause> {
+    /// **Input** the order found; the part that it would name with the number of rolling elements.
+    pub fn cause(&self, order: f64, (part, elements): (Fault, f64)) -> Option<ForeignCause> {
         if self.spectrum.df_hz <= 0.0 || self.levels.len() < 32 {
             return None;
         }
-        let hz = self.peak_hz(order * self.shaft_hz);
+        // the look that found it may have been an averaged one: its lines are coarser than these
+        let coarse = 1.5 * self.shaft_hz / BLOCK_TURNS / self.spectrum.df_hz;
+        let hz = self.peak_within(order * self.shaft_hz, coarse.max(2.0));
         if !self.has_base(hz) {
             return Some(ForeignCause::HigherHarmonicsOnly);
         }
         self.mains(hz)
             .or_else(|| self.beside_mains(hz))
-            .or_else(|| self.shaft_harmonic(hz, speed_tolerance))
-            .or_else(|| self.cage_harmonic(hz, elements?))
+            .or_else(|| self.shaft_harmonic(hz))
+            .or_else(|| self.cage_harmonic(hz, elements).filter(|_| part == Fault::OuterRace))
+            .or_else(|| self.slower_comb(hz, if part == Fault::Ball { 3 } else { 2 }))
     }
 
     /// Do all harmonics of the candidate that stand out sit on multiples of a mains line?
@@ -137,15 +162,33 @@ impl<'a> Scene<'a> {
     }
 
     /// Is the candidate one tooth of a shaft comb? Far from a multiple of the shaft speed, as far as
-    /// that is known, it is not; near one it is unless it stands clearly above the other teeth.
-    fn shaft_harmonic(&self, hz: f64, speed_tolerance: f64) -> Option<ForeignCause> {
+    /// that is known, it is not; near one it is unless it stands clearly above the other teeth. On
+    /// one it is in any case, where the record itself gives the speed: vanes, gear teeth and poles
+    /// are whole numbers, what a bearing part passes in a turn is not.
+    fn shaft_harmonic(&self, hz: f64) -> Option<ForeignCause> {
         let n = (hz / self.shaft_hz).round();
         let off = (hz - n * self.shaft_hz).abs();
-        let near = (speed_tolerance * hz).max(self.spectrum.df_hz + WANDER * hz);
-        if n < 2.0 || off > near {
-            return None;
-        }
-        self.is_tooth(hz, hz / n, n).then_some(ForeignCause::ShaftHarmonic(n as u32))
+        let tolerance = if self.speed.by_record { 0.0 } else { self.speed.tolerance };
+        let near = (tolerance * hz).max(self.spectrum.df_hz + WANDER * hz);
+        let is_whole = self.is_whole(hz);
+        let is_tooth = || off <= near && self.is_tooth(hz, hz / n, n);
+        (n >= 2.0 && (is_whole || is_tooth())).then_some(ForeignCause::ShaftHarmonic(n as u32))
+    }
+
+    /// Does the candidate stand on a whole multiple of the shaft speed, as the record or the
+    /// envelope's own line at the shaft speed gives it?
+    fn is_whole(&self, hz: f64) -> bool {
+        let df = self.spectrum.df_hz;
+        let reach = self.speed.tolerance * self.shaft_hz / df;
+        let own = self
+            .strongest(self.shaft_hz, reach)
+            .filter(|line| line.1 >= COMB_LEVEL_DB)
+            .map(|_| (self.peak_within(self.shaft_hz, reach), PEAK_LINES));
+        let by_record = self.speed.by_record.then_some((self.shaft_hz, SPEED_LINES));
+        by_record.into_iter().chain(own).any(|(shaft_hz, lines)| {
+            let n = (hz / shaft_hz).round();
+            n >= 2.0 && (hz - n * shaft_hz).abs() <= (0.5 + n * lines) * df + STEADY * hz
+        })
     }
 
     /// BPFO is `elements` times FTF: a defect of the cage puts a line there, too.
@@ -155,6 +198,16 @@ impl<'a> Scene<'a> {
             && spacing > 3.0 * self.spectrum.df_hz
             && self.is_tooth(hz, spacing, elements))
         .then_some(ForeignCause::CageHarmonic(elements as u32))
+    }
+
+    /// Something slower strikes once a turn of its own (a belt, a geared shaft) and one of its
+    /// multiples falls here. A rolling element's spin is half of its line, hence `least` 3 for it.
+    fn slower_comb(&self, hz: f64, least: u32) -> Option<ForeignCause> {
+        (least..=SLOWEST_COMB)
+            .map(|n| (n, hz / f64::from(n)))
+            .filter(|(_, spacing)| *spacing > 5.0 * self.spectrum.df_hz)
+            .find(|&(n, spacing)| self.is_tooth(hz, spacing, f64::from(n)))
+            .map(|(_, spacing)| ForeignCause::Comb(spacing))
     }
 
     /// Do the low teeth of a comb stand about as high as its `n`-th?
@@ -179,6 +232,13 @@ impl<'a> Scene<'a> {
 mod tests {
     use super::*;
 
+    const OUTER: (Fault, f64) = (Fault::OuterRace, 9.0);
+
+    /// A speed off by the tolerance, or given by the record if that is 0.
+    fn speed(shaft_hz: f64, tolerance: f64) -> KnownSpeed {
+        KnownSpeed { shaft_hz, tolerance, by_record: tolerance <= 0.0 }
+    }
+
     fn scene(lines: &[(usize, f64)]) -> Spectrum {
         let mut amplitude: Vec<f64> = (0..2000).map(|i| 1.0 + 0.2 * f64::from(i % 7)).collect();
         for &(at, size) in lines {
@@ -192,7 +252,7 @@ mod tests {
     #[test]
     fn a_family_of_the_mains_is_told() {
         let spectrum = scene(&[(500, 50.0), (1000, 30.0)]);
-        let cause = Scene::new(&spectrum, 25.3).cause(100.0 / 25.3, 0.02, None);
+        let cause = Scene::new(&spectrum, speed(25.3, 0.02)).cause(100.0 / 25.3, OUTER);
         assert_eq!(cause, Some(ForeignCause::Mains(100.0)));
     }
 
@@ -201,13 +261,37 @@ mod tests {
         // Shaft at 25.2 Hz, believed 25.0: the fifth tooth looks like order 5.04.
         let teeth: Vec<(usize, f64)> = (1..12).map(|m| (126 * m, 40.0)).collect();
         let spectrum = scene(&teeth);
-        let cause = Scene::new(&spectrum, 25.0).cause(5.04, 0.02, None);
+        let cause = Scene::new(&spectrum, speed(25.0, 0.02)).cause(5.04, OUTER);
         assert_eq!(cause, Some(ForeignCause::ShaftHarmonic(5)));
     }
 
     #[test]
     fn a_line_of_its_own_has_no_other_cause() {
         let spectrum = scene(&[(539, 50.0), (1078, 30.0), (150, 40.0)]);
-        assert_eq!(Scene::new(&spectrum, 30.0).cause(107.8 / 30.0, 0.0, Some(9.0)), None);
+        assert_eq!(Scene::new(&spectrum, speed(30.0, 0.0)).cause(107.8 / 30.0, OUTER), None);
+    }
+
+    #[test]
+    fn a_multiple_of_something_slower_is_told() {
+        // A belt at 21.4 Hz; its fifth multiple falls on order 3.57 of a shaft at 30 Hz.
+        let teeth: Vec<(usize, f64)> = (1..16).map(|m| (107 * m, 40.0)).collect();
+        let spectrum = scene(&teeth);
+        let cause = Scene::new(&spectrum, speed(30.0, 0.0)).cause(107.0 / 30.0, OUTER);
+        assert!(
+            matches!(cause, Some(ForeignCause::Comb(hz)) if (hz - 21.4).abs() < 0.1),
+            "{cause:?}"
+        );
+    }
+
+    #[test]
+    fn a_whole_multiple_of_a_known_speed_is_no_bearing() {
+        // Five vanes at 31 Hz, no other tooth; a bearing's line 1 % beside it is one.
+        let vanes = scene(&[(775, 50.0), (1550, 30.0)]);
+        let cause = Scene::new(&vanes, speed(31.0, 0.0)).cause(5.0, (Fault::InnerRace, 8.0));
+        assert_eq!(cause, Some(ForeignCause::ShaftHarmonic(5)));
+        let bearing = scene(&[(767, 50.0), (1534, 30.0)]);
+        let cause =
+            Scene::new(&bearing, speed(31.0, 0.0)).cause(767.0 / 155.0, (Fault::InnerRace, 8.0));
+        assert_eq!(cause, None);
     }
 }

@@ -10,7 +10,7 @@
 use pdm_shared::fault::Fault;
 
 use super::Request;
-use crate::robust::{MAD_TO_SIGMA, median, median_and_mad, running_median};
+use crate::robust::{MAD_TO_SIGMA, median_and_mad, running_floor};
 use crate::spectrum::Spectrum;
 
 /// Weights of the harmonics (chosen; higher ones smear with slip).
@@ -46,9 +46,6 @@ pub struct Standing {
     pub z: f64,
     /// The order at which the statistic is largest, within the tolerance.
     pub order: f64,
-    /// Modulation depth: root sum square of the four harmonics above the floor, as a ratio of the
-    /// mean squared envelope.
-    pub depth: f64,
 }
 
 /// Standing of outer race, inner race and ball.
@@ -68,16 +65,8 @@ pub fn log_levels(spectrum: &Spectrum, shaft_hz: f64) -> Vec<f64> {
     }
     let logs: Vec<f64> = spectrum.amplitude.iter().map(|a| (a + 1e-300).ln()).collect();
     let width = ((1.3 * shaft_hz / spectrum.df_hz).round() as usize).max(25) | 1;
-    let stride = if width > 401 { width / 100 } else { 1 };
-    let thin: Vec<f64> = logs.iter().step_by(stride).copied().collect();
-    let medians = running_median(&thin, (width / stride) | 1);
-    let floor = |i: usize| {
-        let at = i as f64 / stride as f64;
-        let low = (at as usize).min(medians.len() - 1);
-        let high = (low + 1).min(medians.len() - 1);
-        medians[low] + (medians[high] - medians[low]) * (at - low as f64).min(1.0)
-    };
-    logs.iter().enumerate().map(|(i, log)| TO_DB * (log - floor(i))).collect()
+    let floor = running_floor(&logs, width);
+    logs.iter().zip(floor).map(|(log, floor)| TO_DB * (log - floor)).collect()
 }
 
 /// The curve of the statistic over orders.
@@ -90,7 +79,6 @@ struct Curve<'a> {
     /// Levels with the shaft's lines taken out, each the largest of its neighbourhood.
     masked: Vec<f64>,
     full: Vec<f64>,
-    levels: Vec<f64>,
     spectrum: &'a Spectrum,
 }
 
@@ -158,7 +146,6 @@ impl<'a> Curve<'a> {
             base,
             masked: widen(&bare, 1),
             full: widen(&levels, 1),
-            levels,
             spectrum,
         }
     }
@@ -192,24 +179,6 @@ impl<'a> Curve<'a> {
         (low..high)
             .max_by(|&a, &b| curve[a].total_cmp(&curve[b]))
             .map_or((0.0, order), |i| (curve[i], (self.first + self.step * i as f64) / self.shaft))
-    }
-
-    /// Modulation depth of an order's family, see [`Standing::depth`].
-    fn depth(&self, order: f64, mean: f64) -> f64 {
-        let excess = |k: f64| {
-            let centre = k * order * self.shaft / self.df;
-            let low = (centre - 1.5).round().max(1.0) as usize;
-            let high = ((centre + 1.5).round() as usize + 1).min(self.levels.len());
-            (low..high).max_by(|&a, &b| self.levels[a].total_cmp(&self.levels[b])).map_or(
-                0.0,
-                |i| {
-                    let floor = 10_f64.powf(-self.levels[i].max(0.0) / 10.0);
-                    self.spectrum.amplitude[i].powi(2) * (1.0 - floor)
-                },
-            )
-        };
-        let sum: f64 = [1.0, 2.0, 3.0, 4.0].iter().map(|&k| excess(k)).sum();
-        if mean > 0.0 { sum.sqrt() / mean } else { 0.0 }
     }
 
     /// The centre line should be the strongest of centre ± m shaft orders: a sideband of another
@@ -249,9 +218,8 @@ impl<'a> Curve<'a> {
 
 /// Standing of the three parts in one envelope spectrum.
 ///
-/// **Input** a squared-envelope spectrum up to four harmonics of BPFI, the mean of the squared
-/// envelope, the shaft frequency (Hz).
-pub fn standings(spectrum: &Spectrum, mean: f64, shaft_hz: f64, request: &Request) -> Standings {
+/// **Input** a squared-envelope spectrum up to four harmonics of BPFI, the shaft frequency (Hz).
+pub fn standings(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Standings {
     let orders = PARTS.map(|part| request.orders.of(part).get());
     let most = orders.iter().copied().fold(0.0_f64, f64::max);
     let highest = HIGHEST_ORDER.max(1.1 * most);
@@ -276,7 +244,7 @@ pub fn standings(spectrum: &Spectrum, mean: f64, shaft_hz: f64, request: &Reques
         let neighbours = &[(-1.0, 0.0), (1.0, 0.0), (-2.0, far), (2.0, far)];
         let penalty = 0.5 * curve.ladder_penalty(order, neighbours);
         let z = (value - penalty - usual) / (MAD_TO_SIGMA * mad + LEAST_SIGMA_DB);
-        found[i] = Standing { z, order, depth: curve.depth(order, mean) };
+        found[i] = Standing { z, order };
     }
     found
 }
@@ -291,9 +259,4 @@ fn unrelated_orders(orders: &[f64], highest: f64, tolerance: f64) -> Vec<f64> {
                 .all(|d| RELATED.iter().all(|r| (o / (d * r) - 1.0).abs() >= 2.2 * tolerance))
         })
         .collect()
-}
-
-/// Median of the levels of a few looks; 0 without any.
-pub fn middle(values: &[f64]) -> f64 {
-    median(values).unwrap_or(0.0)
 }

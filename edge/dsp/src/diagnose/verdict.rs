@@ -3,8 +3,10 @@
 use pdm_shared::fault::Fault;
 
 use super::score::PARTS;
-use super::views::{Kind, Look, Source};
-use super::{ForeignCause, LEAST_TURNS, Undetermined, cage};
+use super::speed::FoundSpeed;
+use super::views::{BLOCK_TURNS, Kind, Look, Source};
+use super::{ForeignCause, LEAST_TURNS, Request, Undetermined, cage};
+use crate::separate::Separated;
 
 /// Confidence from which a fault is named (chosen: a wrong name costs more than a second look).
 pub const NAMING_CONFIDENCE: f64 = 0.7;
@@ -12,7 +14,7 @@ pub const NAMING_CONFIDENCE: f64 = 0.7;
 /// channels is 1.2 over whole records and 1.5 over one-second pieces).
 const NAMING_SCORE: f64 = 1.4;
 /// Score from which lines are worth mentioning (chosen on the same).
-const MENTION_SCORE: f64 = 0.9;
+pub const MENTION_SCORE: f64 = 0.9;
 /// Least lead over the next candidate (chosen on the same).
 const NAMING_MARGIN: f64 = 0.4;
 /// What the best three of a bank of bands exceed their mean by without any fault (chosen).
@@ -24,17 +26,31 @@ const SECOND_RACE_SCORE: f64 = 3.5;
 /// … and this share of the stronger (chosen on the same: 1.2 against at most 0.56).
 const SECOND_RACE_RATIO: f64 = 0.8;
 
+/// Discrete multiples in a row from which a family is one of impacts that hardly slip (chosen:
+/// families of drives and gears have seven lines in a row, a resonance holds more).
+const LEAST_TEETH: usize = 12;
+/// How near to a whole number an order is that number, as a ratio (chosen: the speed that a record
+/// gives may be off by half a percent where its shaft lines are weak).
+const WHOLE_NUMBER: f64 = 0.005;
+
 /// All looks weighed together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     /// Evidence by part, in the order of [`PARTS`]: standard deviations above unrelated orders.
     pub evidence: [f64; 3],
-    /// The strongest single band by part.
+    /// The strongest single band by part, of the random part or the raw record.
     pub best_band: [f64; 3],
     /// Parts by falling evidence, as indices into [`PARTS`].
     pub order: [usize; 3],
-    /// How far the cage's lines stand, raw and pre-whitened alike.
+    /// How far the cage's lines stand, in the random part as it is and pre-whitened alike.
     pub cage: f64,
+}
+
+impl Ranked {
+    /// True if the leading part's evidence is strong enough for a name.
+    pub fn may_be_named(&self) -> bool {
+        self.evidence[self.order[0]] >= NAMING_SCORE
+    }
 }
 
 /// The verdict before its evidence is gathered.
@@ -52,12 +68,13 @@ pub struct Judged {
     pub undetermined: Option<Undetermined>,
 }
 
-/// Weighs all looks.
-pub fn rank(looks: &[Look]) -> Ranked {
+/// Weighs all looks at the random part, and notes the strongest bands of the raw record beside it.
+pub fn rank(looks: &[Look], raw: &[Look]) -> Ranked {
     let evidence: [f64; 3] = std::array::from_fn(|part| combine(looks, part));
     let best_band = std::array::from_fn(|part| {
         looks
             .iter()
+            .chain(raw)
             .filter(|look| look.kind == Kind::Bank)
             .map(|look| look.standings[part].z)
             .fold(f64::NEG_INFINITY, f64::max)
@@ -155,7 +172,8 @@ fn confidence(top: f64, margin: f64) -> f64 {
 /// sound with looseness, mains impulses and modulated tones). Fit: 1.49, 2.02, −3.86; the stored
 /// ones are a little more careful, for machines that were not among them. Predicted / observed by
 /// bins of the fit: 0.16 / 0.13, 0.38 / 0.38, 0.61 / 0.50, 0.76 / 0.75, 0.84 / 0.86, 0.95 / 0.97,
-/// 0.995 / 0.998.
+/// 0.995 / 0.998. The fit was made on evidence of whole records; of their random part the benchmark
+/// prints how it holds.
 struct Calibration {
     per_evidence: f64,
     most_evidence: f64,
@@ -173,23 +191,80 @@ const CALIBRATION: Calibration = Calibration {
 };
 
 fn combine(looks: &[Look], part: usize) -> f64 {
-    let pick = |source: Source, kind: Kind| -> Vec<f64> {
-        let mut found: Vec<f64> = looks
-            .iter()
-            .filter(|look| look.source == source && look.kind == kind)
-            .map(|look| look.standings[part].z)
-            .collect();
-        found.sort_by(|a, b| b.total_cmp(a));
-        found
-    };
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let raw = pick(Source::Raw, Kind::Bank);
-    let best = mean(&raw[..raw.len().min(3)]) - BEST_OF_BANK_BIAS;
+    let pick = |source: Source, kind: Kind| picked(looks, source, kind, part);
+    let random = pick(Source::Random, Kind::Bank);
+    let pooled = [pick(Source::Random, Kind::Pooled), pick(Source::White, Kind::Pooled)];
     mean(&[
         mean(&pick(Source::White, Kind::FullWhole)),
         mean(&pick(Source::White, Kind::FullAveraged)),
-        best,
-        mean(&raw),
+        best_of_bank(&random),
+        mean(&random),
         mean(&pick(Source::White, Kind::Bank)),
+        mean(&pooled.concat()),
     ])
+}
+
+/// The family that a record with its discrete lines would name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiscreteFamily {
+    part: Fault,
+    order: f64,
+}
+
+impl DiscreteFamily {
+    /// The strongest family of the raw looks, if it is strong enough for a name.
+    pub fn of(raw: &[Look]) -> Option<Self> {
+        let evidence = [0, 1, 2].map(|part| {
+            let bank = picked(raw, Source::Raw, Kind::Bank, part);
+            f64::midpoint(best_of_bank(&bank), mean(&bank))
+        });
+        let (part, top) = evidence.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let best =
+            raw.iter().map(|look| look.standings[part]).max_by(|a, b| a.z.total_cmp(&b.z))?;
+        (top >= NAMING_SCORE).then_some(Self { part: PARTS[part], order: best.order })
+    }
+
+    /// True if its discrete lines are those of impacts that hardly slip, see
+    /// [`Separated::discrete_multiples`], and of no whole number a turn, as vanes and teeth are.
+    pub fn is_of_impacts(
+        &self,
+        separated: &Separated,
+        speed: FoundSpeed,
+        request: &Request,
+    ) -> bool {
+        let (df_hz, shaft_hz) = (separated.random.df_hz(), speed.speed.shaft_hz());
+        let doubt = if speed.estimated { WHOLE_NUMBER } else { request.speed_tolerance };
+        if (self.order - self.order.round()).abs() <= doubt.max(WHOLE_NUMBER) * self.order {
+            return false;
+        }
+        // the look that gave the order may be coarser than the record's own lines
+        let steps = (1.5 * shaft_hz / BLOCK_TURNS / df_hz).ceil().max(1.0) as i32;
+        (-steps..=steps)
+            .map(|step| self.order * shaft_hz + f64::from(step) * df_hz)
+            .any(|hz| separated.discrete_multiples(hz) >= LEAST_TEETH)
+    }
+
+    /// Why it is not named.
+    pub const fn undetermined(&self) -> Undetermined {
+        Undetermined::Foreign { candidate: self.part, cause: ForeignCause::DiscreteLines }
+    }
+}
+
+/// What the looks of a kind found of a part, largest first.
+fn picked(looks: &[Look], source: Source, kind: Kind, part: usize) -> Vec<f64> {
+    let mut found: Vec<f64> = looks
+        .iter()
+        .filter(|look| look.source == source && look.kind == kind)
+        .map(|look| look.standings[part].z)
+        .collect();
+    found.sort_by(|a, b| b.total_cmp(a));
+    found
+}
+
+fn best_of_bank(falling: &[f64]) -> f64 {
+    mean(&falling[..falling.len().min(3)]) - BEST_OF_BANK_BIAS
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }

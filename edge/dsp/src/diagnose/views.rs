@@ -1,13 +1,14 @@
-//! Many looks at the same record: which bands, raw or pre-whitened, whole-record or averaged.
+//! Many looks at the same record: which bands, as it is or pre-whitened, whole-record or averaged.
 //!
 //! No single band or resolution shows every fault. Each look is an envelope spectrum that
-//! [`super::score`] judges on its own; [`super::verdict`] weighs them together.
+//! [`super::score`] judges on its own; [`super::verdict`] weighs them together. They are taken from
+//! the random part ([`crate::separate`]); the record with its discrete lines is looked at only to
+//! tell what those would have named ([`raw_looks`]).
 
 use pdm_shared::units::{Band, Rpm};
 
 use super::score::{Standings, standings};
-use super::{Request, cage};
-use crate::band::kurtogram;
+use super::{Request, cage, pooled};
 use crate::cepstrum::prewhiten;
 use crate::envelope::{RecordLines, averaged_envelope_spectrum, squared_envelope};
 use crate::transform::Transforms;
@@ -18,9 +19,11 @@ pub const BLOCK_TURNS: f64 = 50.0;
 /// What a look is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The record as it is.
+    /// The record as it is, discrete lines included.
     Raw,
-    /// Its cepstrum pre-whitened form.
+    /// Its random part.
+    Random,
+    /// The random part pre-whitened.
     White,
 }
 
@@ -31,10 +34,10 @@ pub enum Kind {
     FullWhole,
     /// The whole band, averaged.
     FullAveraged,
-    /// The kurtogram's or the configured band, averaged.
-    Impulsive,
     /// One of the bank of half-overlapping bands, averaged.
     Bank,
+    /// The logarithmic envelopes of the bank's narrow bands together, averaged.
+    Pooled,
 }
 
 /// One look.
@@ -60,29 +63,42 @@ pub fn limit_hz(request: &Request, speed: Rpm) -> f64 {
     (4.3 * most + 3.0) * speed.shaft_hz()
 }
 
-/// Takes all looks.
+/// Takes all looks at the random part.
 pub fn looks(
+    random: &RecordLines,
+    request: &Request,
+    speed: Rpm,
+    transforms: &mut Transforms,
+) -> Vec<Look> {
+    let white = prewhiten(random);
+    let mut taker = Taker { request, speed, transforms, looks: Vec::new() };
+    let nyquist = random.rate_hz / 2.0;
+    let bands = request.envelope_band.map_or_else(|| bank(nyquist, speed), |band| vec![band]);
+    for (source, lines) in [(Source::Random, random), (Source::White, &white)] {
+        if let Ok(full) = Band::new(0.0, nyquist) {
+            taker.take(lines, source, Kind::FullWhole, full);
+            taker.take(lines, source, Kind::FullAveraged, full);
+        }
+        for band in &bands {
+            taker.take(lines, source, Kind::Bank, *band);
+        }
+        taker.pool(lines, source, &bands);
+    }
+    taker.looks
+}
+
+/// Looks at the record with its discrete lines, in the bank of bands.
+pub fn raw_looks(
     record: &RecordLines,
     request: &Request,
     speed: Rpm,
     transforms: &mut Transforms,
 ) -> Vec<Look> {
-    let white = prewhiten(record);
     let mut taker = Taker { request, speed, transforms, looks: Vec::new() };
     let nyquist = record.rate_hz / 2.0;
-    for (source, lines) in [(Source::Raw, record), (Source::White, &white)] {
-        if let Ok(full) = Band::new(0.0, nyquist) {
-            taker.take(lines, source, Kind::FullWhole, full);
-            taker.take(lines, source, Kind::FullAveraged, full);
-        }
-        if let Some(band) = taker.impulsive(lines, source) {
-            taker.take(lines, source, Kind::Impulsive, band);
-        }
-    }
     let bands = request.envelope_band.map_or_else(|| bank(nyquist, speed), |band| vec![band]);
     for band in bands {
         taker.take(record, Source::Raw, Kind::Bank, band);
-        taker.take(&white, Source::White, Kind::Bank, band);
     }
     taker.looks
 }
@@ -104,19 +120,30 @@ impl Taker<'_> {
         let block_s = if kind == Kind::FullWhole { f64::INFINITY } else { BLOCK_TURNS / shaft_hz };
         let limit = limit_hz(self.request, self.speed);
         let spectrum = averaged_envelope_spectrum(&envelope, block_s, limit, self.transforms);
-        let standings = standings(&spectrum, envelope.mean(), shaft_hz, self.request);
+        let standings = standings(&spectrum, shaft_hz, self.request);
         let cage =
             (kind == Kind::FullWhole).then(|| cage::standing(&spectrum, shaft_hz, self.request));
         self.looks.push(Look { source, kind, band, standings, cage });
     }
 
-    fn impulsive(&mut self, record: &RecordLines, source: Source) -> Option<Band> {
-        if let Some(band) = self.request.envelope_band {
-            return Some(band);
+    fn pool(&mut self, lines: &RecordLines, source: Source, bands: &[Band]) {
+        let widest = bands.iter().map(|band| band.width_hz()).fold(0.0, f64::max);
+        let narrow: Vec<Band> =
+            bands.iter().filter(|band| band.width_hz() < 0.7 * widest).copied().collect();
+        let bands = if narrow.is_empty() { bands } else { &narrow };
+        let shaft_hz = self.speed.shaft_hz();
+        let (block_s, limit) = (BLOCK_TURNS / shaft_hz, limit_hz(self.request, self.speed));
+        let spectrum = pooled::spectrum(lines, bands, shaft_hz, (block_s, limit), self.transforms);
+        let standings = standings(&spectrum, shaft_hz, self.request);
+        if let Some(band) = bands.first() {
+            self.looks.push(Look {
+                source,
+                kind: Kind::Pooled,
+                band: *band,
+                standings,
+                cage: None,
+            });
         }
-        let least = 2.2 * self.request.orders.bpfi.at(self.speed);
-        let levels = if source == Source::Raw { 4 } else { 3 };
-        kurtogram(record, levels, least, self.transforms).first().map(|best| best.band)
     }
 }
 

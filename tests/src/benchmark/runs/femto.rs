@@ -31,7 +31,8 @@ const ORDERS: [f64; 4] = [5.611, 7.389, 3.589, 0.4316];
 /// Above the rig's structure, within the sensors' range.
 const BAND_HZ: (f64, f64) = (2_500.0, 10_000.0);
 
-/// The outcomes of the runs in `folder`, each measuring point on its own.
+/// The outcomes of the runs in `folder`, each measuring point on its own; the scorer takes the
+/// points of a bearing together where the challenge does.
 pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
     let mut outcomes = Vec::new();
     for (name, rpm, asked_at) in RUNS {
@@ -43,6 +44,7 @@ pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
         for (channel, label) in CHANNELS.iter().enumerate() {
             let life = Life {
                 name: format!("FEMTO {name} {label}"),
+                bearing: format!("FEMTO {name}"),
                 period_h: PERIOD_S / 3600.0,
                 windows: samples.dim().0,
                 asked_at,

@@ -49,6 +49,7 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<Outcome>> {
     let outcome = |(column, judgements): (String, Vec<Judgement>)| {
         let life = Life {
             name: format!("IMS test 2 {column}"),
+            bearing: "IMS test 2 bearing 1".to_owned(),
             period_h: PERIOD_S / 3600.0,
             windows: table.rows.len(),
             asked_at: None,

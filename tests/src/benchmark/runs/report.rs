@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::score::RulScore;
+use super::score::{RulScore, by_bearing};
 use super::{Outcome, Runs};
 
 impl Runs {
@@ -16,6 +16,8 @@ impl Runs {
 
     fn write(&self, text: &mut String) -> std::fmt::Result {
         self.write_failures(text)?;
+        write_bearings(text, &self.real)?;
+        writeln!(text, "By measuring point:\n")?;
         writeln!(text, "| run | windows | alarms | lead | told | covered | RUL asked |")?;
         writeln!(text, "|---|---|---|---|---|---|---|")?;
         for outcome in &self.real {
@@ -43,12 +45,22 @@ impl Runs {
     }
 }
 
+/// The remaining life asked for of each bearing, by the point with the earliest lower bound.
+fn write_bearings(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
+    for (bearing, rul) in by_bearing(outcomes) {
+        writeln!(text, "- {bearing}, remaining life asked: {}", asked(rul))?;
+    }
+    writeln!(text)
+}
+
+fn asked(rul: RulScore) -> String {
+    let told = rul.told_h.map_or("unknown".to_owned(), |told| format!("{told:.3} h"));
+    format!("{told} of {:.3} h: {:.2} (0.2 × age: {:.2})", rul.left_h, rul.score, rul.naive)
+}
+
 fn write_row(text: &mut String, outcome: &Outcome) -> std::fmt::Result {
     let lead = outcome.lead_h.map_or("-".to_owned(), |hours| format!("{hours:.2} h"));
-    let asked = outcome.rul.map_or(String::new(), |rul| {
-        let told = rul.told_h.map_or("unknown".to_owned(), |told| format!("{told:.3} h"));
-        format!("{told} of {:.3} h: {:.2} (0.2 × age: {:.2})", rul.left_h, rul.score, rul.naive)
-    });
+    let asked = outcome.rul.map_or(String::new(), asked);
     writeln!(
         text,
         "| {} | {} | {:?} | {lead} | {} | {} | {asked} |",
@@ -69,7 +81,7 @@ fn summary(text: &mut String, name: &str, outcomes: &[Outcome]) -> std::fmt::Res
         count(&|o| o.false_alarms),
         100.0 * covered as f64 / told.max(1) as f64
     )?;
-    let asked: Vec<RulScore> = outcomes.iter().filter_map(|outcome| outcome.rul).collect();
+    let asked: Vec<RulScore> = by_bearing(outcomes).into_values().collect();
     let part = |of: &dyn Fn(&RulScore) -> bool| -> Vec<RulScore> {
         asked.iter().copied().filter(|rul| of(rul)).collect()
     };
@@ -88,7 +100,7 @@ fn summary(text: &mut String, name: &str, outcomes: &[Outcome]) -> std::fmt::Res
         };
         writeln!(
             text,
-            "- PHM 2012 score, {which}: {} asked, {:.3}, \"0.2 × age\" {:.3}",
+            "- PHM 2012 score by bearing, {which}: {} asked, {:.3}, \"0.2 × age\" {:.3}",
             scores.len(),
             mean(&|rul| rul.score),
             mean(&|rul| rul.naive)

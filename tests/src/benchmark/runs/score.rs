@@ -1,6 +1,9 @@
 //! The scorer: it alone knows when a run failed.
 
+use std::collections::BTreeMap;
+
 use pdm_edge::condition::Judgement;
+use pdm_shared::event::Rul;
 use serde::Serialize;
 
 /// What is known of a run beforehand, for the scorer alone.
@@ -8,6 +11,8 @@ use serde::Serialize;
 pub struct Life {
     /// Name of the run and measuring point.
     pub name: String,
+    /// Name of the bearing that the measuring point belongs to.
+    pub bearing: String,
     /// Hours from window to window.
     pub period_h: f64,
     /// Windows of the run.
@@ -27,6 +32,8 @@ pub struct RulScore {
     pub left_h: f64,
     /// What was told; `null` for unknown.
     pub told_h: Option<f64>,
+    /// Lower bound of what was told.
+    pub low_h: Option<f64>,
     /// PHM 2012 score of it; 0 for unknown.
     pub score: f64,
     /// Score of "0.2 × age".
@@ -40,6 +47,8 @@ pub struct RulScore {
 pub struct Outcome {
     /// Name of the run and measuring point.
     pub name: String,
+    /// Name of the bearing that the measuring point belongs to.
+    pub bearing: String,
     /// Windows of the run.
     pub windows: usize,
     /// The bearing failed at the end.
@@ -93,7 +102,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
         if life.asked_at == Some(window + 1) {
             let age_h = (window + 1) as f64 * life.period_h;
             let damaged = life.damaged_from.is_none_or(|from| window >= from);
-            rul = Some(rul_score(left_h, judgement.rul.hours, age_h, damaged));
+            rul = Some(rul_score(left_h, &judgement.rul, age_h, damaged));
         }
     }
     let standing = alarms.last().filter(|(_, last)| last + 1 == life.windows && life.fails);
@@ -101,6 +110,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
     let early = |first: usize| !life.fails || life.damaged_from.is_some_and(|from| first < from);
     Outcome {
         name: life.name.clone(),
+        bearing: life.bearing.clone(),
         windows: life.windows,
         fails: life.fails,
         lead_h: lead.map(|windows| windows as f64 * life.period_h),
@@ -113,10 +123,30 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
     }
 }
 
-fn rul_score(left_h: f64, told_h: Option<f64>, age_h: f64, damaged: bool) -> RulScore {
+/// The remaining life asked for of each bearing, which is the unit of the challenge.
+///
+/// A bearing has failed when its first part has, so of the points that tell, the one with the
+/// earliest lower bound speaks for it: a planner must act by that, whatever the others say. A point
+/// that tells nothing takes nothing from one that does.
+pub(super) fn by_bearing(outcomes: &[Outcome]) -> BTreeMap<&str, RulScore> {
+    let bound = |rul: &RulScore| rul.low_h.unwrap_or(f64::INFINITY);
+    let mut bearings: BTreeMap<&str, RulScore> = BTreeMap::new();
+    for outcome in outcomes {
+        let Some(rul) = outcome.rul else { continue };
+        let kept = bearings.entry(outcome.bearing.as_str()).or_insert(rul);
+        if bound(&rul) < bound(kept) {
+            *kept = rul;
+        }
+    }
+    bearings
+}
+
+fn rul_score(left_h: f64, told: &Rul, age_h: f64, damaged: bool) -> RulScore {
+    let told_h = told.hours;
     RulScore {
         left_h,
         told_h,
+        low_h: told.ci_low_hours.filter(|_| told_h.is_some()),
         score: told_h.map_or(0.0, |told| phm_2012(left_h, told)),
         naive: phm_2012(left_h, 0.2 * age_h),
         damaged,

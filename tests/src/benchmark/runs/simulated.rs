@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::score::{Life, Outcome, score};
+use crate::benchmark::random::gaussian;
 
 /// How damage grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub(super) fn outcome(seed: u64) -> Outcome {
     let share = random.random_range(0.5..0.95);
     let life = Life {
         name: format!("simulated {seed} {:?}", drawn.growth),
+        bearing: format!("simulated {seed}"),
         period_h: period_s / 3600.0,
         windows: drawn.windows,
         asked_at: Some((share * drawn.windows as f64) as usize),
@@ -122,10 +124,4 @@ impl Drawn {
             })
             .collect()
     }
-}
-
-/// A Gaussian number of variance 1 (Box & Muller 1958).
-fn gaussian(random: &mut ChaCha8Rng) -> f64 {
-    let (a, b): (f64, f64) = (random.random_range(f64::EPSILON..1.0), random.random());
-    (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }

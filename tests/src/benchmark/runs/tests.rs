@@ -49,3 +49,39 @@ fn the_challenge_score_is_one_when_right_and_worse_when_late() {
     assert!((phm_2012(100.0, 80.0) - 0.5).abs() < 1e-12);
     assert!((phm_2012(100.0, 105.0) - 0.5).abs() < 1e-12);
 }
+
+/// R-EDGE-8. The challenge asks for one life a bearing, at one window.
+#[test]
+fn the_bearing_of_the_challenge_is_told_better_than_by_its_age() {
+    let test = "the_bearing_of_the_challenge_is_told_better_than_by_its_age";
+    let Some(folder) = data("femto", test) else { return };
+    let outcomes = femto::outcomes(&folder).expect("reads");
+    let bearings = score::by_bearing(&outcomes);
+    assert_eq!(bearings.keys().copied().collect::<Vec<_>>(), ["FEMTO Bearing2_4"]);
+    for (bearing, rul) in bearings {
+        assert!(rul.score > rul.naive, "{bearing}: {rul:?}");
+    }
+}
+
+#[test]
+fn of_two_points_the_one_with_the_earlier_bound_speaks_for_the_bearing() {
+    let life = |name: &str| Life {
+        name: name.to_owned(),
+        bearing: "bearing".to_owned(),
+        period_h: 1.0,
+        windows: 10,
+        asked_at: None,
+        fails: true,
+        damaged_from: None,
+    };
+    let told = |name, told_h, low_h| {
+        let rul = RulScore { left_h: 5.0, told_h, low_h, score: 0.5, naive: 0.1, damaged: true };
+        Outcome { rul: Some(rul), ..score::score(&life(name), std::iter::empty()) }
+    };
+    let spoken = |points: &[Outcome]| score::by_bearing(points)["bearing"].told_h;
+    let (early, late) = (told("a", Some(6.0), Some(2.0)), told("b", Some(4.0), Some(3.0)));
+    let silent = told("c", None, None);
+    assert_eq!(spoken(&[silent.clone(), late.clone(), early]), Some(6.0));
+    assert_eq!(spoken(&[late, silent.clone()]), Some(4.0));
+    assert_eq!(spoken(&[silent]), None);
+}

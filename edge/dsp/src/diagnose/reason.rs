@@ -1,0 +1,100 @@
+//! Why no fault is named although lines stand: what a person reads instead of a name.
+
+use pdm_shared::fault::Fault;
+
+use super::LEAST_TURNS;
+
+/// Why no fault is named although one cannot be excluded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Undetermined {
+    /// The record holds too few shaft turns.
+    TooFewTurns {
+        /// Turns in the record.
+        turns: f64,
+    },
+    /// Lines stand out, but not enough to bet on.
+    Weak {
+        /// The leading candidate.
+        candidate: Fault,
+        /// Its confidence.
+        confidence: f64,
+    },
+    /// Two parts explain the lines about equally well.
+    Ambiguous {
+        /// The leading candidate.
+        first: Fault,
+        /// The other.
+        second: Fault,
+    },
+    /// The cage's lines stand out: its own damage, or that of a rolling element.
+    CageLines,
+    /// The lines can be explained by something else than the bearing.
+    Foreign {
+        /// The candidate that they would have named.
+        candidate: Fault,
+        /// What they are more likely.
+        cause: ForeignCause,
+    },
+}
+
+/// What else can put a line at a defect frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum ForeignCause {
+    /// Mains frequency or its multiple, Hz.
+    Mains(f64),
+    /// A multiple of the shaft speed.
+    ShaftHarmonic(u32),
+    /// That multiple of the cage speed: every multiple stands, not only the race's.
+    CageHarmonic(u32),
+    /// A multiple of something that strikes this often, Hz: a belt, another shaft.
+    Comb(f64),
+    /// A line at a multiple of the defect frequency: neither the first nor the second stands.
+    HigherHarmonicsOnly,
+    /// Discrete lines of the acceleration spectrum that beat: without them nothing is left.
+    DiscreteLines,
+}
+
+impl std::fmt::Display for ForeignCause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Mains(hz) => write!(f, "the mains frequency {hz:.0} Hz"),
+            Self::ShaftHarmonic(n) => write!(f, "{n} times the shaft speed"),
+            Self::CageHarmonic(n) => write!(f, "{n} times the cage speed: cage or rolling element"),
+            Self::Comb(hz) => {
+                write!(f, "something that strikes at {hz:.1} Hz: belt or other shaft")
+            }
+            Self::HigherHarmonicsOnly => f.write_str(
+                "a line at one of their multiples: neither the first nor the second stands",
+            ),
+            Self::DiscreteLines => f.write_str(
+                "steady tones that beat (drive, gear, fan): nothing is left without them",
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for Undetermined {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooFewTurns { turns } => write!(
+                f,
+                "the record holds {turns:.1} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
+            ),
+            Self::Weak { candidate, confidence } => write!(
+                f,
+                "lines of {candidate} are seen, but confidence {confidence:.2} is too low to name it"
+            ),
+            Self::Ambiguous { first, second } => {
+                write!(f, "{first} and {second} explain the lines about equally well")
+            }
+            Self::CageLines => f.write_str(
+                "lines of the cage stand out: the cage or a rolling element may be damaged",
+            ),
+            Self::Foreign { candidate, cause } => {
+                write!(f, "lines near those of {candidate} can be explained by {cause}")
+            }
+        }
+    }
+}
