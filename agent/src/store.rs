@@ -55,6 +55,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// free.
     async fn take_over(&self) -> Result<(), StoreError>;
 
+    /// What this agent has claimed of a lane is free: it did not hear of the claim.
+    async fn let_go(&self, lane: &str) -> Result<(), StoreError>;
+
     /// The store answers.
     async fn ping(&self) -> Result<(), StoreError>;
 

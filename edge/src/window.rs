@@ -68,6 +68,23 @@ struct Pending {
     accel_m_s2: Array2<f64>,
 }
 
+impl Pending {
+    /// With the samples of `next` behind its own; `next` as it was if they do not fit together.
+    fn joined(self, next: Self) -> Result<Self, Self> {
+        if self.accel_m_s2.nrows() != next.accel_m_s2.nrows() {
+            return Err(next);
+        }
+        if self.accel_m_s2.ncols() == 0 {
+            return Ok(Self { accel_m_s2: next.accel_m_s2, ..self });
+        }
+        let parts = [self.accel_m_s2.view(), next.accel_m_s2.view()];
+        match concatenate(Axis(1), &parts) {
+            Ok(accel_m_s2) => Ok(Self { accel_m_s2, ..self }),
+            Err(_rows_differ) => Err(next),
+        }
+    }
+}
+
 impl Windower {
     /// A windower for the blocks of a source.
     ///
@@ -97,9 +114,12 @@ impl Windower {
                 break;
             }
             let (block_index, started_at) = (pending.block_index, pending.started_at);
-            let window = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
             let rest = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(hop..)).to_owned();
-            pending.accel_m_s2 = rest;
+            let mut window = std::mem::replace(&mut pending.accel_m_s2, rest);
+            // what fits is not copied: a second of eight channels is 1.6 MB
+            if available > samples {
+                window = window.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
+            }
             pending.started_at = started_at.map(|at| at.plus_seconds(hop as f64 / self.rate.get()));
             windows.push(self.numbered(block_index, started_at, window));
         }
@@ -124,19 +144,21 @@ impl Windower {
 
     /// Adds the block to what waits, or begins anew after a gap.
     fn append(&mut self, block: Block) {
-        let joined = self.pending.take().and_then(|pending| {
-            let parts = [pending.accel_m_s2.view(), block.accel_m_s2.view()];
-            let joined = block.follows_on.then(|| concatenate(Axis(1), &parts).ok()).flatten();
-            if joined.is_none() {
-                self.left_over += pending.accel_m_s2.ncols() as u64;
+        let Block { index, started_at, follows_on, accel_m_s2 } = block;
+        let alone = Pending { block_index: index, started_at, accel_m_s2 };
+        self.pending = Some(match self.pending.take() {
+            None => alone,
+            Some(pending) => {
+                let waiting = pending.accel_m_s2.ncols() as u64;
+                match if follows_on { pending.joined(alone) } else { Err(alone) } {
+                    Ok(joined) => joined,
+                    Err(alone) => {
+                        self.left_over += waiting;
+                        alone
+                    }
+                }
             }
-            joined.map(|accel_m_s2| Pending { accel_m_s2, ..pending })
         });
-        self.pending = Some(joined.unwrap_or(Pending {
-            block_index: block.index,
-            started_at: block.started_at,
-            accel_m_s2: block.accel_m_s2,
-        }));
     }
 }
 

@@ -86,14 +86,21 @@ impl Lane {
 
     /// The next rows; `None` when stopped and nothing that is due is left.
     pub(super) async fn next(&self, lane: &str) -> Option<Vec<Claimed>> {
+        // a claim that failed may have been committed all the same, and nothing else is claimed here
+        // while the next rows are asked for
+        let mut may_hold = false;
         loop {
             let now = self.clock.now();
+            if may_hold && self.store.let_go(lane).await.is_ok() {
+                may_hold = false;
+            }
             match self.store.claim(lane, now, now.plus_seconds(CLAIM_S), CLAIM).await {
                 Ok(rows) if !rows.is_empty() => return Some(rows),
                 Ok(_) if self.stop.is_cancelled() => return None,
                 Ok(_) => {}
                 Err(error) => {
                     tracing::warn!(lane, %error, "cannot read the outbox");
+                    may_hold = true;
                     if self.stop.is_cancelled() {
                         return None;
                     }

@@ -108,8 +108,8 @@ impl AgentSettings {
 
     /// Names this replica, at the broker and in the store that it shares with others.
     pub fn name_replica(&mut self, name: &str) {
-        self.broker.client_id = name.to_owned();
-        self.store.replica = name.to_owned();
+        name.clone_into(&mut self.broker.client_id);
+        name.clone_into(&mut self.store.replica);
     }
 
     /// Reads `text` as if it stood in `path`.

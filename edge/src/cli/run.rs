@@ -1,6 +1,7 @@
 //! `pdm-edge run`: the service, until it is stopped. SIGTERM and SIGINT stop it, SIGHUP makes it read
 //! its configuration again.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,8 +37,33 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, log) =
         settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+    with_a_small_heap();
     telemetry::start(log.format, &log.filter);
     runtime()?.block_on(serve(args, settings))
+}
+
+/// What glibc is told. One heap instead of one a thread, each of which keeps what it once held; and
+/// blocks of samples straight from the system and back, where they otherwise leave holes. Chosen by
+/// `cargo bench -p pdm-edge --bench memory`: 12 MB less with eight channels at 25.6 kHz.
+const HEAP: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "1"),
+    ("MALLOC_MMAP_THRESHOLD_", "65536"),
+    ("MALLOC_TRIM_THRESHOLD_", "131072"),
+];
+
+/// glibc reads its settings before `main`, so the program is started again in its own place, once.
+/// Whoever has set one of them is not overruled.
+fn with_a_small_heap() {
+    let is_told = HEAP.iter().any(|(name, _)| std::env::var_os(name).is_some());
+    if !cfg!(target_env = "gnu") || is_told {
+        return;
+    }
+    let mut arguments = std::env::args_os();
+    if let (Ok(program), Some(name)) = (std::env::current_exe(), arguments.next()) {
+        let mut again = std::process::Command::new(program);
+        // returns only if it cannot be done; then it goes on as it is
+        let _error = again.arg0(name).args(arguments).envs(HEAP).exec();
+    }
 }
 
 /// The runtime of a command: as many threads as there are cores.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use pdm_shared::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 
-use super::measurer::{Measurer, Place, Relearners, position_key};
+use super::measurer::{self, Measurer, Place, Relearners, position_key};
 use super::point::Point;
 use super::position::{Position, Times};
 use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
+use super::tools::Tools;
 use super::{Progress, Relearning, StartError, relearn};
 use crate::event_log;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
@@ -99,9 +100,14 @@ fn build<'m>(
         return Err(unfit(source, reason));
     }
     let mut points = Vec::new();
-    for point in &source.points {
+    let mut tools = Tools::default();
+    for (number, point) in source.points.iter().enumerate() {
+        if number.is_multiple_of(measurer::share(source.points.len())) {
+            tools = Tools::default();
+        }
         let (gateway, site) = (settings.gateway.clone(), settings.site.clone());
-        let mut made = Point::new(point.clone(), gateway, site, format.sample_rate);
+        let mut made =
+            Point::new(point.clone(), gateway, site, format.sample_rate).with_tools(tools.clone());
         if let Some(memory) = remembered(relearn::memory_key(&source.name, point.channel))
             && let Err(error) = made.restore(memory)
         {

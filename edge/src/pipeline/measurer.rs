@@ -44,6 +44,12 @@ pub(super) struct Measurer {
     pub(super) progress: watch::Sender<Progress>,
 }
 
+/// Of so many points, those that one core measures one after the other.
+pub(super) fn share(points: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    points.div_ceil(cores).max(1)
+}
+
 /// The key under which a source's position is remembered.
 pub(super) fn position_key(source: &str) -> String {
     format!("position/{source}")
@@ -137,8 +143,7 @@ impl Measurer {
                 })
                 .collect()
         };
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let share = self.points.len().div_ceil(cores).max(1);
+        let share = share(self.points.len());
         let by_point: Vec<Vec<Event>> = if self.points.len() < 2 || windows.len() < 2 {
             self.points.iter_mut().map(of_point).collect()
         } else {

@@ -27,9 +27,11 @@ mod queue;
 mod reader;
 pub mod relearn;
 pub mod service;
+mod tools;
 
 pub(crate) use build::bearings;
 pub use offline::{OfflineError, measure_all};
 pub use progress::Progress;
 pub use relearn::Relearning;
 pub use service::{Edge, Handle, ServiceError, StartError};
+pub use tools::Tools;

@@ -11,7 +11,7 @@
 use pdm_dsp::diagnose::{LEAST_TURNS, Request, diagnose};
 use pdm_dsp::order::ShaftAngle;
 use pdm_dsp::transform::Transforms;
-use pdm_dsp::{FastFindings, FastPath, Findings};
+use pdm_dsp::{FastFindings, Findings};
 use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{
     BaselineState, DefectLine, Event, FrequencyDomain, Method, SpeedSource, TimeDomain,
@@ -21,6 +21,7 @@ use pdm_shared::id::{EventId, GatewayId, SiteId};
 use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
 
+use super::tools::Tools;
 use crate::condition::{Judgement, Monitor, Observation};
 use crate::event::{DEFAULT_STATE, Measured, Place, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
@@ -75,8 +76,7 @@ pub struct Point {
     place: Place,
     rate: SampleRate,
     memory: Memory,
-    fast: Option<FastPath>,
-    narrow: Vec<f32>,
+    tools: Tools,
 }
 
 /// What a tachometer says of a window.
@@ -112,7 +112,13 @@ impl Point {
         };
         let monitor = Monitor::new(settings.monitor.clone());
         let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false };
-        Self { settings, place, rate, memory, fast: None, narrow: Vec::new() }
+        Self { settings, place, rate, memory, tools: Tools::default() }
+    }
+
+    /// With the tools of other points, none of which is measured at the same time.
+    #[must_use]
+    pub fn with_tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
     }
 
     /// Goes on from what [`Self::memory`] gave, under the settings that it has now.
@@ -263,18 +269,13 @@ impl Point {
         Some(Turned { speed, steady })
     }
 
-    fn fast(&mut self, accel_m_s2: &[f64], speed: Rpm) -> Option<FastFindings> {
-        if self.fast.as_ref().is_none_or(|fast| fast.samples() != accel_m_s2.len()) {
-            let nyquist = self.rate.get();
-            let band = match self.settings.envelope_band {
-                Some(band) => band,
-                None => Band::new(DEFAULT_BAND.0 * nyquist, DEFAULT_BAND.1 * nyquist).ok()?,
-            };
-            self.fast = FastPath::new(accel_m_s2.len(), self.rate, band).ok();
-        }
-        self.narrow.clear();
-        self.narrow.extend(accel_m_s2.iter().map(|sample| *sample as f32));
-        self.fast.as_mut()?.measure(&self.narrow, speed, &self.settings.orders).ok()
+    fn fast(&self, accel_m_s2: &[f64], speed: Rpm) -> Option<FastFindings> {
+        let rate = self.rate.get();
+        let band = match self.settings.envelope_band {
+            Some(band) => band,
+            None => Band::new(DEFAULT_BAND.0 * rate, DEFAULT_BAND.1 * rate).ok()?,
+        };
+        self.tools.measure(accel_m_s2, (self.rate, band), speed, &self.settings.orders)
     }
 
     fn fast_blocks(

@@ -4,6 +4,8 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -30,6 +32,9 @@ struct Args {
     #[arg(long, value_enum, default_value_t = StoreKind::Sqlite)]
     store: StoreKind,
 }
+
+/// Exit code of a run that was interrupted, as shells have it for SIGINT.
+const INTERRUPTED: u8 = 130;
 
 /// A bar with the step that is suffered.
 struct Bar(ProgressBar);
@@ -64,6 +69,19 @@ fn line(text: &str) {
     let _gone = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// SIGINT and SIGTERM end the run at the next look, with everything put away that was started.
+fn stop_on_signal(stop: Arc<AtomicBool>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let guard = runtime.enter();
+    let signalled = pdm_shared::shutdown::on_signal()?;
+    drop(guard);
+    std::thread::spawn(move || {
+        runtime.block_on(signalled.cancelled());
+        stop.store(true, Ordering::Release);
+    });
+    Ok(())
+}
+
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
     let seed = args.seed.unwrap_or_else(|| rand::random_range(0..1_000_000));
@@ -71,10 +89,17 @@ fn main() -> anyhow::Result<ExitCode> {
         if args.long { Options::long(seed, args.store) } else { Options::short(seed, args.store) };
     options.kills = args.kills.unwrap_or(options.kills);
     options.events = args.events.unwrap_or(options.events);
+    let stop = Arc::clone(&options.stop);
+    stop_on_signal(Arc::clone(&stop))?;
     let bar = ProgressBar::new(1);
     bar.set_style(ProgressStyle::with_template("{elapsed} {wide_bar} {pos}/{len}\n{wide_msg}")?);
-    let report = faults::run("faults", &options, &mut Bar(bar.clone()))?;
+    let report = faults::run("faults", &options, &mut Bar(bar.clone()));
     bar.finish_and_clear();
+    if stop.load(Ordering::Acquire) {
+        line("interrupted: nothing was judged");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let report = report?;
     let Some(report) = report else { return Ok(ExitCode::from(69)) };
     writeln!(std::io::stdout().lock(), "{report}")?;
     Ok(if report.verdict().is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

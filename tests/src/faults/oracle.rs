@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use pdm_shared::delivery::{Notification, NotificationReason};
-use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use sha2::{Digest as _, Sha256};
 
+use super::listener::Heard;
+use super::mail::{self, Mailed};
 use super::receiver::Posted;
-use super::store::Kept;
+use super::store::{Judged, Kept};
 use super::witness::Seen;
 
 /// SHA-256 of a payload as it was committed: `replayed` and `delayed_s`, which a late delivery sets
@@ -88,16 +89,30 @@ pub struct Evidence {
     pub seen: Seen,
     /// What the agent keeps.
     pub kept: Kept,
-    /// What staff got.
+    /// What staff got by web hook.
     pub posted: Posted,
+    /// What staff got by MQTT.
+    pub heard: Heard,
+    /// What staff got by e-mail; `None` if there is no mail server.
+    pub mailed: Option<Mailed>,
     /// Rows that the spools still hold.
     pub spooled: i64,
     /// Processes killed, by name.
     pub kills: BTreeMap<String, usize>,
+    /// How often the database server was restarted by its operator.
+    pub restarts: usize,
     /// What ended by itself and may (its disk was full, its database away): with its exit code.
     pub gave_up: Vec<String>,
     /// What must not happen, whatever the oracle finds: panics, exits that are bugs.
     pub mishaps: Vec<String>,
+}
+
+impl Evidence {
+    /// Notifications that were written and not heard by MQTT.
+    pub fn unheard(&self) -> Vec<uuid::Uuid> {
+        let written = self.kept.notifications.iter().map(|one| one.notification_id);
+        written.filter(|id| !self.heard.taken.contains_key(id)).collect()
+    }
 }
 
 /// What the oracle found. A run is well if every list of [`Verdict::faults`] is empty.
@@ -160,6 +175,10 @@ pub fn judge(evidence: &Evidence, healed: Result<(), String>) -> Verdict {
     judgements(&evidence.kept, &mut verdict);
     due(&evidence.kept, &mut verdict);
     received(&evidence.kept, &evidence.posted, &mut verdict);
+    heard(evidence, &mut verdict);
+    if let Some(mailed) = &evidence.mailed {
+        mail::judge(mailed, &evidence.kept.mails_due, &mut verdict);
+    }
     verdict
 }
 
@@ -221,8 +240,8 @@ fn witnessed(evidence: &Evidence, verdict: &mut Verdict) {
 
 fn judgements(kept: &Kept, verdict: &mut Verdict) {
     let mut judged: BTreeMap<EventId, usize> = BTreeMap::new();
-    for (_, diagnosis, _) in &kept.judgements {
-        *judged.entry(diagnosis.event_id).or_default() += 1;
+    for (_, judgement) in &kept.judgements {
+        *judged.entry(judgement.event_id).or_default() += 1;
     }
     for (id, count) in judged.iter().filter(|(_, count)| **count > 1) {
         verdict.duplicated.push(format!("{count} judgements of {id}"));
@@ -240,7 +259,7 @@ fn judgements(kept: &Kept, verdict: &mut Verdict) {
 fn due(kept: &Kept, verdict: &mut Verdict) {
     let mut told: BTreeMap<&str, RiskLevel> = BTreeMap::new();
     let mut due = BTreeSet::new();
-    for (bearing, Diagnosis { event_id, risk_level: risk, .. }, _late) in &kept.judgements {
+    for (bearing, Judged { event_id, risk_level: risk }) in &kept.judgements {
         let before = told.get(bearing.as_str()).copied();
         if *risk >= RiskLevel::Watch && before.is_none_or(|before| *risk > before) {
             told.insert(bearing, *risk);
@@ -295,6 +314,23 @@ fn received(kept: &Kept, posted: &Posted, verdict: &mut Verdict) {
     if given_up > 0 {
         verdict.untold.push(format!("{given_up} given up"));
     }
+}
+
+/// By MQTT a notification may come again, with the same identity; one that the broker has taken and
+/// forgotten when it was killed is in nobody's hands.
+fn heard(evidence: &Evidence, verdict: &mut Verdict) {
+    for notification in evidence.unheard() {
+        if evidence.kills.get("broker").is_none_or(|kills| *kills == 0) {
+            verdict.untold.push(format!("{notification}: written, not heard by MQTT"));
+        }
+    }
+    let written: BTreeSet<_> =
+        evidence.kept.notifications.iter().map(|one| one.notification_id).collect();
+    let unknown = evidence.heard.taken.keys().filter(|id| !written.contains(id));
+    verdict.told_twice.extend(unknown.map(|id| format!("{id}: heard by MQTT, never written")));
+    verdict
+        .told_twice
+        .extend(evidence.heard.changed.iter().map(|id| format!("{id}: came with other words")));
 }
 
 fn notifications(body: &str) -> Option<Vec<Notification>> {

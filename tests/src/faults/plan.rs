@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use rand::seq::IndexedRandom;
+use rand::seq::IndexedRandom as _;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -12,12 +12,15 @@ use rand_chacha::ChaCha8Rng;
 pub enum StoreKind {
     /// One file.
     Sqlite,
+    /// A PostgreSQL server.
+    Postgres,
 }
 
 impl fmt::Display for StoreKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
         })
     }
 }
@@ -31,6 +34,8 @@ pub enum Victim {
     Agent,
     /// The broker.
     Broker,
+    /// The agent's database server.
+    Database,
 }
 
 /// A stretch of network.
@@ -40,6 +45,8 @@ pub enum Link {
     Edge(usize),
     /// From the agent to the broker.
     Agent,
+    /// From the agent to its database server.
+    Database,
 }
 
 /// Whose disk or clock.
@@ -56,6 +63,9 @@ pub enum Owner {
 pub enum Fault {
     /// `kill -9`; started again at the end of the step.
     Kill(Victim),
+    /// The database server is ended by its operator, open transactions and all; started again at the
+    /// end of the step.
+    Restart,
     /// Neither works nor closes anything (SIGSTOP).
     Freeze(Victim),
     /// Connections are closed and new ones refused.
@@ -80,6 +90,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kill(victim) => write!(f, "kill -9 {victim:?}"),
+            Self::Restart => f.write_str("restart of the database"),
             Self::Freeze(victim) => write!(f, "freeze {victim:?}"),
             Self::Cut(link) => write!(f, "cut the network of {link:?}"),
             Self::Stall(link) => write!(f, "half-open network of {link:?}"),
@@ -102,6 +113,19 @@ pub struct Means {
     pub disks: bool,
     /// Clocks can jump.
     pub clocks: bool,
+    /// The agent keeps everything in a server, which can die.
+    pub database: bool,
+    /// The broker may be killed.
+    pub broker: bool,
+}
+
+/// How long faults and the peace between them last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tempo {
+    /// Most of what is disturbed has come back to life before the next fault.
+    Moderate,
+    /// The next fault finds everything at recovering from the last.
+    Dense,
 }
 
 /// Faults that begin together, how long they last, and the peace after them.
@@ -131,11 +155,11 @@ pub struct Plan {
 
 impl Plan {
     /// Draws steps until `kills` processes have been killed in them.
-    pub fn draw(seed: u64, kills: usize, means: Means) -> Self {
+    pub fn draw(seed: u64, kills: usize, means: Means, tempo: Tempo) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut plan = Self { steps: Vec::new() };
         while plan.kills() < kills {
-            plan.steps.push(step(&mut random, means));
+            plan.steps.push(step(&mut random, means, tempo));
         }
         plan
     }
@@ -152,7 +176,7 @@ impl Plan {
     }
 }
 
-fn step(random: &mut ChaCha8Rng, means: Means) -> Step {
+fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> Step {
     let mut faults = vec![fault(random, means)];
     // every third time two things at once, of different kinds
     if random.random_ratio(1, 3) {
@@ -165,7 +189,7 @@ fn step(random: &mut ChaCha8Rng, means: Means) -> Step {
     }
     let lasting_ms = match faults[0] {
         // from "it comes back at once" to "its peers have noticed"
-        Fault::Kill(_) => random.random_range(0..1200),
+        Fault::Kill(_) | Fault::Restart => random.random_range(0..1200),
         Fault::Stall(_) | Fault::Freeze(_) => random.random_range(300..3000),
         Fault::Cut(_)
         | Fault::Slow(_)
@@ -175,26 +199,36 @@ fn step(random: &mut ChaCha8Rng, means: Means) -> Step {
         | Fault::ReceiverRefuses
         | Fault::ReceiverLies => random.random_range(200..2000),
     };
-    Step {
-        faults,
-        lasting: Duration::from_millis(lasting_ms),
-        pause: Duration::from_millis(random.random_range(100..2200)),
-    }
+    let pause_ms = match tempo {
+        Tempo::Moderate => random.random_range(100..2200),
+        Tempo::Dense => random.random_range(50..1200),
+    };
+    let (lasting, pause) = (Duration::from_millis(lasting_ms), Duration::from_millis(pause_ms));
+    Step { faults, lasting, pause }
 }
 
 fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {
     let edge = random.random_range(0..means.edges);
-    let owner = if random.random() { Owner::Edge(edge) } else { Owner::Agent };
-    let link = if random.random() { Link::Edge(edge) } else { Link::Agent };
-    let victims = [Victim::Edge(edge), Victim::Agent, Victim::Broker];
-    let victim = *victims.choose(random).unwrap_or(&Victim::Agent);
+    // an agent with a server has no disk of its own that could be full
+    let owner = if random.random() || means.database { Owner::Edge(edge) } else { Owner::Agent };
+    let clock = if random.random() { Owner::Edge(edge) } else { Owner::Agent };
+    let among = 3 + usize::from(means.database);
+    let links = [Link::Edge(edge), Link::Agent, Link::Agent, Link::Database];
+    let link = links[random.random_range(0..among)];
+    let victims = [Victim::Edge(edge), Victim::Agent, Victim::Broker, Victim::Database];
+    let victim = match victims[random.random_range(0..among)] {
+        Victim::Broker if !means.broker => Victim::Agent,
+        victim => victim,
+    };
     match random.random_range(0..100) {
-        60..65 => Fault::Freeze(victim),
+        55..60 if means.database => Fault::Restart,
+        // a stopped postmaster disturbs nobody: its sessions go on
+        60..65 if victim != Victim::Database => Fault::Freeze(victim),
         65..70 => Fault::Cut(link),
         70..74 => Fault::Stall(link),
         74..78 => Fault::Slow(link),
         78..83 if means.disks => Fault::FullDisk(owner),
-        83..88 if means.clocks => Fault::Clock(owner, jump_s(random)),
+        83..88 if means.clocks => Fault::Clock(clock, jump_s(random)),
         88..94 => Fault::Redelivery(random.random_range(1..200)),
         94..97 => Fault::ReceiverRefuses,
         97..100 => Fault::ReceiverLies,
@@ -211,19 +245,25 @@ fn jump_s(random: &mut ChaCha8Rng) -> i64 {
 mod tests {
     use super::*;
 
-    const MEANS: Means = Means { edges: 2, disks: true, clocks: true };
+    const MEANS: Means =
+        Means { edges: 2, disks: true, clocks: true, database: true, broker: true };
+
+    fn plan(seed: u64, kills: usize, means: Means) -> Plan {
+        Plan::draw(seed, kills, means, Tempo::Moderate)
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_schedule_and_another_one_another() {
-        assert_eq!(Plan::draw(7, 50, MEANS), Plan::draw(7, 50, MEANS));
-        assert_ne!(Plan::draw(7, 50, MEANS), Plan::draw(8, 50, MEANS));
+        assert_eq!(plan(7, 50, MEANS), plan(7, 50, MEANS));
+        assert_ne!(plan(7, 50, MEANS), plan(8, 50, MEANS));
     }
 
     #[test]
     fn a_schedule_has_the_kills_that_are_asked_for_and_every_kind_of_fault() {
-        let plan = Plan::draw(1, 300, MEANS);
+        let plan = plan(1, 300, MEANS);
         assert!(plan.kills() >= 300);
         for kind in [
+            Fault::Restart,
             Fault::Freeze(Victim::Agent),
             Fault::Cut(Link::Agent),
             Fault::Stall(Link::Agent),
@@ -238,12 +278,30 @@ mod tests {
             let mut faults = plan.steps.iter().flat_map(|step| &step.faults);
             assert!(faults.any(|fault| std::mem::discriminant(fault) == kind));
         }
+        for victim in [Victim::Edge(1), Victim::Agent, Victim::Broker, Victim::Database] {
+            let mut faults = plan.steps.iter().flat_map(|step| &step.faults);
+            assert!(faults.any(|fault| *fault == Fault::Kill(victim)), "{victim:?}");
+        }
     }
 
     #[test]
     fn what_the_machine_cannot_do_is_not_in_the_schedule() {
-        let plan = Plan::draw(1, 300, Means { edges: 1, disks: false, clocks: false });
+        let means = Means { edges: 1, disks: false, clocks: false, database: false, broker: false };
+        let plan = plan(1, 300, means);
         let mut faults = plan.steps.iter().flat_map(|step| &step.faults);
-        assert!(!faults.any(|fault| matches!(fault, Fault::FullDisk(_) | Fault::Clock(..))));
+        assert!(!faults.any(|fault| matches!(
+            fault,
+            Fault::FullDisk(_)
+                | Fault::Clock(..)
+                | Fault::Restart
+                | Fault::Kill(Victim::Database | Victim::Broker)
+                | Fault::Cut(Link::Database)
+        )));
+    }
+
+    #[test]
+    fn a_dense_schedule_is_shorter() {
+        let dense = Plan::draw(1, 200, MEANS, Tempo::Dense);
+        assert!(dense.length() < plan(1, 200, MEANS).length());
     }
 }

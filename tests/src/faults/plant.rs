@@ -1,31 +1,35 @@
 //! The plant: gateways, broker, agent and receiver as real processes, and what is done to them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use pdm_harness::{Mosquitto, Network, Persistence, Proxy, SmallDisk, WallClock, binary};
+use pdm_harness::{Mosquitto, Persistence, Postgres, Proxy, SmallDisk, Smtp, WallClock, binary};
 use pdm_shared::clock::Timestamp;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use super::listener::Listener;
+use super::mail::Mailed;
 use super::oracle::{Evidence, Windows};
-use super::plan::{Fault, Link, Means, Owner, Step, Victim};
+use super::plan::{Means, StoreKind};
 use super::program::Program;
-use super::receiver::{Manners, Receiver};
+use super::receiver::Receiver;
 use super::store::Place;
 use super::witness::{self, Witness};
-use super::{Options, Watcher, redelivery};
+use super::{Options, Watcher};
+
+mod configure;
+mod suffer;
 
 /// Gateways of a plant.
 const GATEWAYS: usize = 2;
 /// Bearings of a gateway, each a source of its own.
 const BEARINGS: usize = 4;
-/// From one snapshot of a bearing to the next, s: 3000 windows are four months of a life.
-const PERIOD_S: u32 = 3600;
 /// When the lives begin.
 const STARTED_AT: &str = "2026-01-01T00:00:00Z";
 /// How often ended programs are looked for.
@@ -41,6 +45,27 @@ struct Gateway {
     clock: Option<WallClock>,
 }
 
+/// The server of an agent that keeps everything in one.
+#[derive(Debug)]
+struct Database {
+    server: Postgres,
+    network: Proxy,
+    kills: usize,
+    restarts: usize,
+}
+
+impl Database {
+    fn start(test: &str) -> Option<Self> {
+        let server = Postgres::start(test)?;
+        let network = Proxy::before(server.port());
+        Some(Self { server, network, kills: 0, restarts: 0 })
+    }
+
+    fn restart(&mut self) {
+        self.server.restart();
+    }
+}
+
 /// Everything that runs.
 #[derive(Debug)]
 pub struct Plant {
@@ -53,8 +78,13 @@ pub struct Plant {
     agent_network: Proxy,
     agent_disk: Option<SmallDisk>,
     agent_clock: Option<WallClock>,
+    database: Option<Database>,
     place: Place,
     receiver: Receiver,
+    listener: Listener,
+    mail: Option<Smtp>,
+    stop: Arc<AtomicBool>,
+    spare_broker: bool,
     witness: Witness,
     broker_kills: usize,
     seed: u64,
@@ -72,15 +102,31 @@ impl Plant {
             .build()
             .context("a runtime")?;
         let receiver = runtime.block_on(Receiver::start()).context("a receiver")?;
+        let listener = runtime.block_on(Listener::start(broker.port()))?;
+        let mail = Smtp::start(test);
         let folder = tempfile::tempdir().context("a temporary folder")?;
-        let windows = windows(options.events)?;
+        let windows = windows(options)?;
         let disk_mib = 64 + windows.count() / 16;
         let agent_disk = SmallDisk::mount(test, disk_mib);
+        let home = folder.path().join("agent");
+        std::fs::create_dir_all(&home)?;
+        let (database, place) = match options.store {
+            StoreKind::Sqlite => {
+                let disk = agent_disk.as_ref().map_or(home.as_path(), SmallDisk::path);
+                (None, Place::Sqlite(disk.join("agent.db")))
+            }
+            StoreKind::Postgres => {
+                let Some(database) = Database::start(test) else { return Ok(None) };
+                let place = Place::Postgres(database.server.url());
+                (Some(database), place)
+            }
+        };
         let agent_clock = WallClock::new(test);
         let agent_network = Proxy::before(broker.port());
         let mut plant = Self {
             agent: Program::new("agent", folder.path()),
-            place: Place::Sqlite(PathBuf::new()),
+            database,
+            place,
             gateways: Vec::new(),
             witness: Witness::default(),
             broker_kills: 0,
@@ -93,11 +139,19 @@ impl Plant {
             agent_disk,
             agent_clock,
             receiver,
+            listener,
+            mail,
+            stop: Arc::clone(&options.stop),
+            spare_broker: options.spare_broker,
         };
         for _ in 0..GATEWAYS {
             plant.add_gateway(test, disk_mib)?;
         }
-        plant.configure_agent()?;
+        let config = home.join("agent.toml");
+        std::fs::write(&config, plant.agent_toml())?;
+        let mut command = Command::new(binary("pdm-agent"));
+        command.args(["run", "--config"]).arg(&config);
+        plant.agent.set(command, plant.agent_clock.as_ref());
         Ok(Some(plant))
     }
 
@@ -119,35 +173,14 @@ impl Plant {
         Ok(())
     }
 
-    fn configure_agent(&mut self) -> anyhow::Result<()> {
-        let home = self.folder.path().join("agent");
-        std::fs::create_dir_all(&home)?;
-        let file =
-            self.agent_disk.as_ref().map_or(home.as_path(), SmallDisk::path).join("agent.db");
-        let text = format!(
-            "[store]\nsqlite = \"{}\"\n\
-             [broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
-             [notify]\nrepeat_after_h = 0.001\nrepeat_limit = 3\ngroup_wait_s = 0.5\n\
-             [[notify.webhook]]\nname = \"staff\"\nurl = \"{}\"\n",
-            file.display(),
-            self.agent_network.port(),
-            self.receiver.url()
-        );
-        self.place = Place::Sqlite(file);
-        let config = home.join("agent.toml");
-        std::fs::write(&config, text)?;
-        let mut command = Command::new(binary("pdm-agent"));
-        command.args(["run", "--config"]).arg(&config);
-        self.agent.set(command, self.agent_clock.as_ref());
-        Ok(())
-    }
-
     /// What can be done to it.
     pub fn means(&self) -> Means {
         Means {
             edges: GATEWAYS,
             disks: self.agent_disk.is_some(),
             clocks: self.agent_clock.is_some(),
+            database: self.database.is_some(),
+            broker: !self.spare_broker,
         }
     }
 
@@ -168,50 +201,6 @@ impl Plant {
         Ok(())
     }
 
-    /// `per_s`: windows of a bearing in a second.
-    fn edge_toml(&self, number: usize, per_s: f64) -> Result<String, std::fmt::Error> {
-        let gateway = &self.gateways[number];
-        let (name, bearings) = &self.windows.gateways[number];
-        let pace = per_s * f64::from(PERIOD_S);
-        let mut text = format!(
-            "gateway_id = \"{name}\"\nsite = \"plant\"\nshutdown_grace_s = 20.0\n\
-             [broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5.0\n\
-             reconnect_min_s = 0.05\nreconnect_max_s = 0.5\nlate_after_s = 2.0\n\
-             [spool]\npath = \"{}\"\n",
-            gateway.network.port(),
-            gateway.spool.display()
-        );
-        for (place, bearing) in bearings.iter().enumerate() {
-            let (equipment, bearing) = bearing.split_once('/').unwrap_or((bearing, "DE"));
-            let faults = ["outer_race", "inner_race", "ball", "outer_race"];
-            write!(
-                text,
-                "[[source]]\nname = \"{equipment}\"\nkind = \"simulator\"\npace = {pace:?}\n\
-                 rate_hz = 6400.0\nperiod_s = {PERIOD_S}.0\nstarted_at = \"{STARTED_AT}\"\n\
-                 [source.simulator]\nfault = \"{}\"\nsnapshots = {}\nsnapshot_s = 0.32\nseed = {}\n\
-                 [[source.channel]]\nequipment = \"{equipment}\"\nbearing = \"{bearing}\"\n\
-                 bearing_type = \"6205\"\nrpm = 1797.0\n\
-                 [source.channel.condition]\nbaseline_windows = 20\nrun_in_windows = 0\n",
-                faults[place % faults.len()],
-                self.windows.snapshots,
-                number * BEARINGS + place + 1
-            )?;
-        }
-        Ok(text)
-    }
-
-    /// Lets the faults of a step happen, and the peace after them.
-    pub(super) fn suffer(&mut self, step: &Step) {
-        for fault in &step.faults {
-            self.begin(*fault);
-        }
-        self.tend(step.lasting);
-        for fault in &step.faults {
-            self.end(*fault);
-        }
-        self.tend(step.pause);
-    }
-
     /// Waits, and starts again what has ended by itself.
     fn tend(&mut self, time: Duration) {
         let end = Instant::now() + time;
@@ -221,109 +210,10 @@ impl Plant {
                 gateway.program.tend();
             }
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || self.stop.load(Ordering::Acquire) {
                 return;
             }
             std::thread::sleep(left.min(LOOK));
-        }
-    }
-
-    fn begin(&mut self, fault: Fault) {
-        match fault {
-            Fault::Kill(Victim::Edge(n)) => self.gateways[n].program.kill(),
-            Fault::Kill(Victim::Agent) => self.agent.kill(),
-            Fault::Kill(Victim::Broker) => {
-                self.broker.kill();
-                self.broker_kills += 1;
-            }
-            Fault::Freeze(Victim::Edge(n)) => self.gateways[n].program.freeze(),
-            Fault::Freeze(Victim::Agent) => self.agent.freeze(),
-            Fault::Freeze(Victim::Broker) => {
-                if let Some(process) = self.broker.process() {
-                    process.freeze();
-                }
-            }
-            Fault::Cut(link) => {
-                self.link(link).set(Network::Refuses);
-                self.link(link).cut();
-            }
-            Fault::Stall(link) => self.link(link).set(Network::Stalls),
-            Fault::Slow(link) => {
-                let delay = Duration::from_millis(40);
-                self.link(link).set(Network::Slow { bytes_per_s: 30_000, delay });
-            }
-            Fault::FullDisk(owner) => {
-                if let Some(disk) = self.disk(owner) {
-                    disk.fill();
-                }
-            }
-            Fault::Clock(owner, seconds) => {
-                if let Some(clock) = self.clock(owner) {
-                    clock.set(seconds);
-                }
-            }
-            Fault::Redelivery(count) => {
-                let recent = self
-                    .witness
-                    .with(|seen| seen.recent.iter().rev().take(count).cloned().collect());
-                self.seed = self.seed.wrapping_add(1);
-                self.runtime.spawn(redelivery::publish(self.broker.port(), recent, self.seed));
-            }
-            Fault::ReceiverRefuses => self.receiver.behave(Manners::Refuses),
-            Fault::ReceiverLies => self.receiver.behave(Manners::Lies),
-        }
-    }
-
-    fn end(&mut self, fault: Fault) {
-        match fault {
-            Fault::Kill(Victim::Edge(n)) => self.gateways[n].program.start(),
-            Fault::Kill(Victim::Agent) => self.agent.start(),
-            Fault::Kill(Victim::Broker) => self.broker.restart(),
-            Fault::Freeze(Victim::Edge(n)) => self.gateways[n].program.thaw(),
-            Fault::Freeze(Victim::Agent) => self.agent.thaw(),
-            Fault::Freeze(Victim::Broker) => {
-                if let Some(process) = self.broker.process() {
-                    process.thaw();
-                }
-            }
-            Fault::Stall(link) => {
-                self.link(link).cut();
-                self.link(link).set(Network::Open);
-            }
-            Fault::Cut(link) | Fault::Slow(link) => self.link(link).set(Network::Open),
-            Fault::FullDisk(owner) => {
-                if let Some(disk) = self.disk(owner) {
-                    disk.make_room();
-                }
-            }
-            Fault::Clock(owner, _) => {
-                if let Some(clock) = self.clock(owner) {
-                    clock.set(0);
-                }
-            }
-            Fault::Redelivery(_) => {}
-            Fault::ReceiverRefuses | Fault::ReceiverLies => self.receiver.behave(Manners::Good),
-        }
-    }
-
-    fn link(&self, link: Link) -> &Proxy {
-        match link {
-            Link::Edge(n) => &self.gateways[n].network,
-            Link::Agent => &self.agent_network,
-        }
-    }
-
-    fn disk(&self, owner: Owner) -> Option<&SmallDisk> {
-        match owner {
-            Owner::Edge(n) => self.gateways[n].disk.as_ref(),
-            Owner::Agent => self.agent_disk.as_ref(),
-        }
-    }
-
-    fn clock(&self, owner: Owner) -> Option<&WallClock> {
-        match owner {
-            Owner::Edge(n) => self.gateways[n].clock.as_ref(),
-            Owner::Agent => self.agent_clock.as_ref(),
         }
     }
 
@@ -342,7 +232,7 @@ impl Plant {
                 Err(error) => error.to_string(),
             };
             watcher.healing(&left);
-            if Instant::now() > end {
+            if Instant::now() > end || self.stop.load(Ordering::Acquire) {
                 return Err(left);
             }
         }
@@ -390,6 +280,11 @@ impl Plant {
         let mut mishaps = Vec::new();
         let mut gave_up = Vec::new();
         let mut kills = BTreeMap::from([("broker".to_owned(), self.broker_kills)]);
+        let mut restarts = 0;
+        if let Some(database) = &self.database {
+            kills.insert("database".to_owned(), database.kills);
+            restarts = database.restarts;
+        }
         let mut spooled = 0;
         for gateway in &mut self.gateways {
             gateway.program.stop();
@@ -405,29 +300,32 @@ impl Plant {
         }
         let kept = self.runtime.block_on(self.place.kept())?;
         let posted = self.receiver.posted();
+        let heard = self.listener.heard();
+        let mailed = self.mail.as_ref().map(|mail| Mailed::of(&mail.mails()));
         let seen = self.witness.take();
         if !mishaps.is_empty() {
             mishaps.push(format!("logs are kept in {}", self.folder.path().display()));
             self.folder.disable_cleanup(true);
         }
         let windows = self.windows.clone();
-        Ok(Evidence { windows, seen, kept, posted, spooled, kills, gave_up, mishaps })
+        Ok(Evidence {
+            windows,
+            seen,
+            kept,
+            posted,
+            heard,
+            mailed,
+            spooled,
+            kills,
+            restarts,
+            gave_up,
+            mishaps,
+        })
     }
 }
 
-impl Plant {
-    /// Ends every fault that may still last.
-    pub(super) fn heal(&mut self) {
-        self.receiver.behave(Manners::Good);
-        for number in 0..self.gateways.len() {
-            self.gateways[number].network.set(Network::Open);
-        }
-        self.agent_network.set(Network::Open);
-    }
-}
-
-/// The windows of a run with at least `events` events.
-fn windows(events: u64) -> anyhow::Result<Windows> {
+/// The windows of a run.
+fn windows(options: &Options) -> anyhow::Result<Windows> {
     let gateways = (0..GATEWAYS)
         .map(|gateway| {
             let bearing = |n| format!("P-{gateway}{n}/DE");
@@ -435,7 +333,7 @@ fn windows(events: u64) -> anyhow::Result<Windows> {
         })
         .collect();
     let started_at_ms = Timestamp::parse(STARTED_AT).context("when it begins")?.unix_ms();
-    let snapshots = events.div_ceil((GATEWAYS * BEARINGS) as u64);
-    let period_ms = i64::from(PERIOD_S) * 1000;
+    let snapshots = options.events.div_ceil((GATEWAYS * BEARINGS) as u64);
+    let period_ms = i64::from(options.period_s) * 1000;
     Ok(Windows { gateways, snapshots, started_at_ms, period_ms })
 }

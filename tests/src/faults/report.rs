@@ -35,6 +35,7 @@ impl Report {
             ("store", options.store.to_string()),
             ("seed", options.seed.to_string()),
             ("kills", format!("{total} ({})", each.join(", "))),
+            ("restarts of the database", evidence.restarts.to_string()),
             ("steps", plan.steps.len().to_string()),
             ("ended by themselves, started again", evidence.gave_up.len().to_string()),
             ("windows", evidence.windows.count().to_string()),
@@ -42,6 +43,9 @@ impl Report {
             ("commits witnessed", witnessed.to_string()),
             ("notifications", evidence.kept.notifications.len().to_string()),
             ("posts, repetitions included", posts.to_string()),
+            ("by MQTT, repetitions included", evidence.heard.messages.to_string()),
+            ("of these forgotten by a killed broker", evidence.unheard().len().to_string()),
+            ("mails, repetitions included", mails(evidence)),
             ("seconds", took.as_secs().to_string()),
         ];
         Self { rows, verdict, seed: options.seed }
@@ -51,6 +55,16 @@ impl Report {
     pub const fn verdict(&self) -> &Verdict {
         &self.verdict
     }
+}
+
+fn mails(evidence: &Evidence) -> String {
+    evidence.mailed.as_ref().map_or_else(
+        || "no mail server".to_owned(),
+        |mailed| {
+            let each: usize = mailed.keys.values().sum();
+            format!("{each}, of them {} again", each - mailed.keys.len())
+        },
+    )
 }
 
 impl fmt::Display for Report {

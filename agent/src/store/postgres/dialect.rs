@@ -22,10 +22,12 @@ const LANE: i32 = 0x7064_6d04;
 
 /// Parameters: until, lane, now, limit, replica. A topic's rows leave in their order: while another
 /// replica holds one of them, the others wait.
+/// No pause lasts a day: what is due later was written while the clock was wrong, and leaves now.
 pub(super) const CLAIM: &str =
     "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
          SELECT id FROM outbox AS free
-         WHERE lane = $2 AND state = 'waiting' AND due_at_ms <= $3 AND claimed_until_ms <= $3
+         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3
+           AND (due_at_ms <= $3 OR due_at_ms > $3 + 86400000)
            AND NOT EXISTS (
                SELECT 1 FROM outbox AS held
                WHERE held.lane = $2 AND held.state = 'waiting' AND held.claimed_until_ms > 0

@@ -45,6 +45,10 @@ impl Store for dialect::This {
         outbox::take_over(self.writer(), self.replica()).await
     }
 
+    async fn let_go(&self, lane: &str) -> Result<(), StoreError> {
+        outbox::let_go(self.writer(), self.replica(), lane).await
+    }
+
     async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(self.reader()).await?;
         Ok(())

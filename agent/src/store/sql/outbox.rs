@@ -65,6 +65,19 @@ pub(super) async fn take_over(pool: &Pool, replica: &str) -> Result<(), StoreErr
     Ok(())
 }
 
+/// Claims of a lane that this replica does not know of are void.
+pub(super) async fn let_go(pool: &Pool, replica: &str, lane: &str) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE outbox SET claimed_until_ms = 0
+         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms > 0 AND claimed_by = $1",
+    )
+    .bind(replica)
+    .bind(lane)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
 pub(super) async fn settle(
     pool: &Pool,
     outcomes: &[(i64, Outcome)],

@@ -14,10 +14,12 @@ pub(super) type Connection = SqliteConnection;
 pub(super) type Row = SqliteRow;
 
 /// Parameters: until, lane, now, limit, replica.
+/// No pause lasts a day: what is due later was written while the clock was wrong, and leaves now.
 pub(super) const CLAIM: &str =
     "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
          SELECT id FROM outbox
-         WHERE lane = $2 AND state = 'waiting' AND due_at_ms <= $3 AND claimed_until_ms <= $3
+         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3
+           AND (due_at_ms <= $3 OR due_at_ms > $3 + 86400000)
          ORDER BY id LIMIT $4)
      RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
                CASE WHEN judgement_of IS NULL THEN payload

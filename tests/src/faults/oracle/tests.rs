@@ -2,21 +2,20 @@
 
 use pdm_shared::clock::Timestamp;
 
-use super::super::store::Stored;
+use super::super::store::{MailDue, Stored};
 use super::super::witness::Witnessed;
 use super::*;
 
-const DIAGNOSIS: &str = include_str!("../../../../config/examples/diagnosis.json");
+fn key(n: u128) -> uuid::Uuid {
+    uuid::Uuid::from_u128(n)
+}
 
 fn id(n: i64) -> EventId {
     EventId(uuid::Uuid::from_u128(n.unsigned_abs().into()))
 }
 
-fn diagnosis(n: i64, risk: RiskLevel) -> (String, Diagnosis, bool) {
-    let mut diagnosis: Diagnosis = serde_json::from_str(DIAGNOSIS).expect("the example");
-    diagnosis.event_id = id(n);
-    diagnosis.risk_level = risk;
-    ("P/DE".to_owned(), diagnosis, false)
+fn judged(n: i64, risk_level: RiskLevel) -> (String, Judged) {
+    ("P/DE".to_owned(), Judged { event_id: id(n), risk_level })
 }
 
 fn notification(n: i64) -> Notification {
@@ -49,12 +48,15 @@ fn good() -> Evidence {
             digest: Digest::of(late(n).as_bytes()),
         });
         let risk = if n == 2 { RiskLevel::Watch } else { RiskLevel::Normal };
-        kept.judgements.push(diagnosis(n, risk));
+        kept.judgements.push(judged(n, risk));
     }
     kept.judgements[2].1.risk_level = RiskLevel::Watch;
     kept.notifications.push(notification(2));
     let body = serde_json::to_string(&kept.notifications[0]).expect("json");
     let posted = Posted { taken: [("k".to_owned(), body)].into(), ..Posted::default() };
+    let mut heard = Heard::default();
+    heard.note(&serde_json::to_vec(&kept.notifications[0]).expect("json"));
+    kept.mails_due.push(MailDue { key: key(1), group: None });
     let windows = Windows {
         gateways: vec![("gw".to_owned(), vec!["P/DE".to_owned()])],
         snapshots: 3,
@@ -66,8 +68,11 @@ fn good() -> Evidence {
         seen,
         kept,
         posted,
+        heard,
+        mailed: Some(Mailed::of(&[format!("Message-ID: <{}@plant>\r\n\r\n", key(1))])),
         spooled: 0,
         kills: BTreeMap::new(),
+        restarts: 0,
         gave_up: Vec::new(),
         mishaps: Vec::new(),
     }
@@ -102,7 +107,7 @@ fn a_window_that_is_there_twice_is_noticed() {
         again.event_id = id(99).0.as_bytes().to_vec();
         again.sequence = 4;
         evidence.kept.events.push(again);
-        evidence.kept.judgements.push(diagnosis(99, RiskLevel::Watch));
+        evidence.kept.judgements.push(judged(99, RiskLevel::Watch));
     });
     assert_eq!(twice, ["duplicated"]);
     let judged_twice = found(|evidence| {
@@ -121,7 +126,17 @@ fn a_changed_byte_is_noticed_and_the_mark_of_lateness_is_none() {
 
 #[test]
 fn a_change_of_risk_that_nobody_was_told_is_noticed() {
-    assert_eq!(found(|evidence| evidence.kept.notifications.clear()).len(), 2);
+    let not_written = found(|evidence| evidence.kept.notifications.clear());
+    assert_eq!(not_written, ["notifications lost", "notifications twice"]);
+    let not_mailed = found(|evidence| evidence.mailed = Some(Mailed::default()));
+    assert_eq!(not_mailed, ["notifications lost"]);
+    let not_heard = found(|evidence| evidence.heard = Heard::default());
+    assert_eq!(not_heard, ["notifications lost"]);
+    let forgotten = found(|evidence| {
+        evidence.heard = Heard::default();
+        evidence.kills.insert("broker".to_owned(), 1);
+    });
+    assert_eq!(forgotten, Vec::<&str>::new(), "the broker had taken it and died");
     let not_received = found(|evidence| evidence.posted.taken.clear());
     assert_eq!(not_received, ["notifications lost"]);
     let cleared = found(|evidence| {
@@ -139,4 +154,19 @@ fn staff_that_is_told_twice_is_noticed() {
     assert_eq!(twice, ["notifications twice"]);
     let reused = found(|evidence| evidence.posted.reused.push("k".to_owned()));
     assert_eq!(reused, ["notifications lost"]);
+    let other_words = found(|evidence| {
+        let mut other = evidence.kept.notifications[0].clone();
+        other.bearing_id = "NDE".parse().expect("a name");
+        evidence.heard.note(&serde_json::to_vec(&other).expect("json"));
+    });
+    assert_eq!(other_words, ["notifications twice"]);
+    let mailed_apart = found(|evidence| {
+        let due = &mut evidence.kept.mails_due;
+        due[0].group = Some("g".to_owned());
+        due.push(MailDue { key: key(2), group: Some("g".to_owned()) });
+        let mails = [key(1), mail::together(&[key(1), key(2)])];
+        let raw = mails.map(|key| format!("Message-ID: <{key}@plant>\n\n"));
+        evidence.mailed = Some(Mailed::of(&raw));
+    });
+    assert_eq!(mailed_apart, ["notifications twice"]);
 }

@@ -1,0 +1,209 @@
+//! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
+//! through a real broker. `cargo bench -p pdm-edge --bench memory [-- EVENTS]`.
+//!
+//! What the system says of the process (`/proc/PID/smaps_rollup`) is read twenty times a second. `RSS`
+//! is everything that is resident; the pages of the program file among it are shared by all
+//! processes that run it, can be dropped at any time, and are told apart from what the process has
+//! made itself (`anonymous`).
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
+use pdm_harness::{Child, Mosquitto, Persistence};
+use pdm_shared::clock::SystemClock;
+use pdm_shared::event::Event;
+use pdm_shared::id::EventId;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+
+const CHANNELS: usize = 8;
+const RATE_HZ: usize = 25_600;
+/// Events that wait when the program starts.
+const BACKLOG: u64 = 200_000;
+/// Measured so long at least, before, while and after the backlog drains.
+const SHORTEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_mins(3);
+const LOOK: Duration = Duration::from_millis(50);
+/// From one delivery of the device to the next, ms.
+const PIECE_MS: usize = 50;
+
+fn event(n: u64) -> Event {
+    let text = include_str!("../../config/examples/event.json");
+    let example: Event = serde_json::from_str(text).expect("the example");
+    Event { event_id: EventId::at(n.cast_signed()), sequence: n, ..example }
+}
+
+/// Fills the spool of the gateway that is started next.
+async fn fill(path: &Path, events: u64) {
+    let settings = SpoolSettings {
+        path: path.to_owned(),
+        limits: Limits { max_age: Duration::from_hours(24), ..Limits::default() },
+        await_receipt: true,
+    };
+    let gateway = "gw".parse().expect("name");
+    let spool = Spool::open(settings, gateway, Arc::new(SystemClock)).await.expect("opens");
+    let mut n = 0;
+    while n < events {
+        let batch = (n..(n + 200).min(events)).map(event).collect();
+        spool.commit(&mut Batch { events: batch, ..Batch::default() }).await.expect("commits");
+        n += 200;
+    }
+    spool.close().await;
+}
+
+/// A device that samples all channels in real time, as frames of `i16` over TCP.
+fn device() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut phase = 1_u32;
+            let begun = Instant::now();
+            for piece in 1.. {
+                let values = CHANNELS * RATE_HZ * PIECE_MS / 1000;
+                let bytes: Vec<u8> = (0..values)
+                    .flat_map(|_| {
+                        phase = phase.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        ((phase >> 18) as i16).to_le_bytes()
+                    })
+                    .collect();
+                if client.write_all(&bytes).is_err() {
+                    break;
+                }
+                let due = Duration::from_millis(PIECE_MS as u64 * piece);
+                std::thread::sleep(due.saturating_sub(begun.elapsed()));
+            }
+        }
+    });
+    port
+}
+
+fn configuration(spool: &Path, broker: u16, device: u16) -> String {
+    let mut text = format!(
+        "gateway_id = \"gw\"\nsite = \"bench\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
+         [spool]\npath = \"{}\"\n[[source]]\nname = \"daq\"\nkind = \"stream\"\n\
+         rate_hz = {RATE_HZ}.0\nwindow_s = 1.0\n[source.stream]\nfrom = \"tcp://127.0.0.1:{device}\"\n\
+         encoding = \"i16\"\nblock_s = 0.5\n",
+        spool.display()
+    );
+    for channel in 0..CHANNELS {
+        let _infallible = write!(
+            text,
+            "[[source.channel]]\nchannel = {channel}\nequipment = \"P-{channel}\"\n\
+             bearing = \"DE\"\nbearing_type = \"6205\"\nrpm = 1797.0\n\
+             sensitivity_mv_per_g = 100.0\nscale = 0.0001\n"
+        );
+    }
+    text
+}
+
+/// What the process holds, KiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    rss: u64,
+    pss: u64,
+    anonymous: u64,
+}
+
+fn held(pid: u32) -> Option<Held> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let of = |key: &str| -> Option<u64> {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    Some(Held { rss: of("Rss:")?, pss: of("Pss:")?, anonymous: of("Anonymous:")? })
+}
+
+async fn waiting(spool: &Path) -> Option<i64> {
+    let options = SqliteConnectOptions::new()
+        .filename(spool)
+        .read_only(true)
+        .busy_timeout(Duration::from_secs(2))
+        .disable_statement_logging();
+    let mut connection = options.connect().await.ok()?;
+    let rows = sqlx::query_scalar("SELECT sum(rows) FROM tally WHERE state = 0")
+        .fetch_one(&mut connection)
+        .await
+        .ok();
+    connection.close().await.ok()?;
+    rows
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
+fn tell(name: &str, samples: &mut [Held]) {
+    samples.sort_unstable();
+    let (Some(largest), Some(middle)) = (samples.last(), samples.get(samples.len() / 2)) else {
+        return;
+    };
+    let mb = |kib: u64| kib as f64 * 1024.0 / 1e6;
+    println!(
+        "{name}: RSS {:.1} MB at most, {:.1} in the middle; of this anonymous {:.1} and {:.1}; \
+         PSS {:.1} and {:.1} ({} looks)",
+        mb(largest.rss),
+        mb(middle.rss),
+        mb(samples.iter().map(|held| held.anonymous).max().unwrap_or_default()),
+        mb(middle.anonymous),
+        mb(samples.iter().map(|held| held.pss).max().unwrap_or_default()),
+        mb(middle.pss),
+        samples.len()
+    );
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
+async fn measure(events: u64) {
+    let Some(broker) = Mosquitto::start("bench memory", Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let spool = folder.path().join("spool.db");
+    fill(&spool, events).await;
+    let config = folder.path().join("edge.toml");
+    let text = configuration(&spool, broker.port(), device());
+    std::fs::write(&config, text).expect("writes");
+    let log = std::fs::File::create(folder.path().join("log")).expect("log");
+    let mut edge = Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-edge"))
+            .args(["run", "--config"])
+            .arg(&config)
+            .env("PDM_LOG", "warn")
+            .stdout(Stdio::null())
+            .stderr(log),
+    );
+    let begun = Instant::now();
+    let (mut draining, mut drained) = (Vec::new(), Vec::new());
+    let mut is_drained = None;
+    while begun.elapsed() < LONGEST {
+        tokio::time::sleep(LOOK).await;
+        assert!(edge.is_running(), "{:?}", std::fs::read_to_string(folder.path().join("log")));
+        let Some(now) = held(edge.id()) else { continue };
+        if is_drained.is_none() && waiting(&spool).await.is_some_and(|rows| rows < 100) {
+            is_drained = Some(begun.elapsed());
+        }
+        if is_drained.is_none() {
+            draining.push(now);
+        } else {
+            drained.push(now);
+        }
+        if is_drained.is_some_and(|at| begun.elapsed() > at + SHORTEST) {
+            break;
+        }
+    }
+    println!(
+        "{CHANNELS} channels at {RATE_HZ} Hz, live; {events} events of backlog drained after {:.1} s",
+        is_drained.unwrap_or_default().as_secs_f64()
+    );
+    tell("while it drains", &mut draining);
+    tell("afterwards", &mut drained);
+    edge.terminate();
+    assert!(is_drained.is_some(), "the backlog did not drain in time");
+}
+
+fn main() {
+    let asked = std::env::args().find_map(|argument| argument.parse().ok());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.expect("runtime").block_on(measure(asked.unwrap_or(BACKLOG)));
+}

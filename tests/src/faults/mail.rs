@@ -1,0 +1,89 @@
+//! What came by e-mail against what had to leave by it.
+//!
+//! A mail carries the rows of one group that left together; its `Message-ID` is the row's key, or all
+//! their keys in one. So a mail tells which rows it carries, whatever its words are.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::oracle::Verdict;
+use super::store::MailDue;
+
+/// Rows of one group that can be told apart; more do not fall together in a plant.
+const MOST: usize = 12;
+
+/// The mails that came.
+#[derive(Debug, Clone, Default)]
+pub struct Mailed {
+    /// How often each key came.
+    pub keys: BTreeMap<Uuid, usize>,
+    /// Mails without one.
+    pub without: usize,
+}
+
+impl Mailed {
+    /// Reads the keys of raw mails.
+    pub fn of(mails: &[String]) -> Self {
+        let mut mailed = Self::default();
+        for mail in mails {
+            match key_of(mail) {
+                Some(key) => *mailed.keys.entry(key).or_default() += 1,
+                None => mailed.without += 1,
+            }
+        }
+        mailed
+    }
+}
+
+fn key_of(mail: &str) -> Option<Uuid> {
+    let line = mail.lines().find(|line| line.to_lowercase().starts_with("message-id:"))?;
+    line.split_once('<')?.1.split_once('@')?.0.parse().ok()
+}
+
+/// The key of rows that leave together.
+pub fn together(keys: &[Uuid]) -> Uuid {
+    match keys {
+        [one] => *one,
+        many => {
+            let mixed = many.iter().fold(0, |mixed, key| mixed ^ key.as_u128());
+            uuid::Builder::from_custom_bytes(mixed.to_be_bytes()).into_uuid()
+        }
+    }
+}
+
+/// Every row must have left in one mail, and every mail must carry rows that had to leave.
+pub(super) fn judge(mailed: &Mailed, due: &[MailDue], verdict: &mut Verdict) {
+    let mut groups: BTreeMap<String, Vec<Uuid>> = BTreeMap::new();
+    for row in due {
+        let group = row.group.clone().unwrap_or_else(|| row.key.to_string());
+        groups.entry(group).or_default().push(row.key);
+    }
+    let mut unknown = mailed.keys.clone();
+    for (name, rows) in &groups {
+        if rows.len() > MOST {
+            verdict.mishaps.push(format!("{} mails of group {name} at once", rows.len()));
+            continue;
+        }
+        let mut carried = vec![0; rows.len()];
+        for set in 1..1_usize << rows.len() {
+            let of_set = |place: &usize| set & (1 << place) != 0;
+            let places: Vec<usize> = (0..rows.len()).filter(of_set).collect();
+            let keys: Vec<Uuid> = places.iter().map(|place| rows[*place]).collect();
+            if unknown.remove(&together(&keys)).is_some() {
+                places.iter().for_each(|place| carried[*place] += 1);
+            }
+        }
+        for (row, count) in rows.iter().zip(carried) {
+            match count {
+                0 => verdict.untold.push(format!("{row}: not mailed")),
+                1 => {}
+                _ => verdict.told_twice.push(format!("{row}: in {count} different mails")),
+            }
+        }
+    }
+    verdict.told_twice.extend(unknown.keys().map(|key| format!("mail {key}: nobody wrote it")));
+    if mailed.without > 0 {
+        verdict.mishaps.push(format!("{} mails without a Message-ID", mailed.without));
+    }
+}
