@@ -205,7 +205,7 @@ fn unit(name: &str) -> Vec<(String, String, String)> {
     for line in read(&format!("systemd/{name}.service")).lines() {
         let line = line.trim();
         if let Some(opened) = line.strip_prefix('[') {
-            section = opened.trim_end_matches(']').to_owned();
+            opened.trim_end_matches(']').clone_into(&mut section);
         } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) {
             keys.push((section.clone(), key.to_owned(), value.to_owned()));
         }

@@ -15,7 +15,6 @@ fn nothing_is_lost(test: &str, seed: u64, store: StoreKind) {
     let Some(report) = run(test, &options, &mut Unwatched).expect("the suite works") else {
         return;
     };
-    println!("{report}");
     assert!(report.verdict().is_well(), "{report}");
 }
 

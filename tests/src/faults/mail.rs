@@ -71,7 +71,9 @@ pub(super) fn judge(mailed: &Mailed, due: &[MailDue], verdict: &mut Verdict) {
             let places: Vec<usize> = (0..rows.len()).filter(of_set).collect();
             let keys: Vec<Uuid> = places.iter().map(|place| rows[*place]).collect();
             if unknown.remove(&together(&keys)).is_some() {
-                places.iter().for_each(|place| carried[*place] += 1);
+                for place in places {
+                    carried[place] += 1;
+                }
             }
         }
         for (row, count) in rows.iter().zip(carried) {

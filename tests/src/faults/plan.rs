@@ -218,7 +218,7 @@ fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {
     let victims = [Victim::Edge(edge), Victim::Agent, Victim::Broker, Victim::Database];
     let victim = match victims[random.random_range(0..among)] {
         Victim::Broker if !means.broker => Victim::Agent,
-        victim => victim,
+        victim @ (Victim::Edge(_) | Victim::Agent | Victim::Broker | Victim::Database) => victim,
     };
     match random.random_range(0..100) {
         55..60 if means.database => Fault::Restart,
