@@ -216,7 +216,7 @@ async fn what_was_acknowledged_right_before_a_kill_comes_back_by_receipts() {
         numbers(&agent, "select measured_at_ms from events where gateway_id = 'gw-out'").await;
     assert_eq!(times.iter().collect::<BTreeSet<_>>().len(), times.len(), "no window twice");
     let own = numbers(&agent, "select sequence from events where gateway_id = 'gw-kill'").await;
-    assert_eq!(own.len() as i64, OWN_SNAPSHOTS, "nor of the gateway in the process");
+    assert_eq!(i64::try_from(own.len()), Ok(OWN_SNAPSHOTS), "nor of the gateway in the process");
     let judged = figures(
         folder.path(),
         "select count(*) from pdm_agent_memory union all
