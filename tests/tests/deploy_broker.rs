@@ -1,6 +1,8 @@
 //! The shipped broker configuration, started for real: its access rules hold for real clients with
 //! certificates of the shipped script.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "of all packets a test waits for one kind")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
