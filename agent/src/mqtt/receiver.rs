@@ -5,7 +5,7 @@
 //! what the agent has not stored. An acknowledgement goes to the connection that the message came
 //! on; if that is gone it is dropped, and the broker redelivers. Whoever acknowledges never waits for
 //! the connection: it may be waiting for him to take the next message, as brokers send more than the
-//! receive maximum (Mosquitto 2.0 twice as much to a session that it kept messages for).
+//! receive maximum (Mosquitto to a session that it kept messages for: `tests/backlog.rs`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
