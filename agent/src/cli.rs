@@ -85,7 +85,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
                 shell,
                 &mut Cli::command(),
                 "pdm-agent",
-                &mut std::io::stdout().lock(),
+                &mut pdm_shared::command_line::stdout(),
             );
             Ok(Exit::Ok)
         }

@@ -1,5 +1,6 @@
 //! From the command line to the exit code: the same for every program.
 
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -29,6 +30,34 @@ pub fn report(program: &str, error: &anyhow::Error) {
     eprintln!("{program}: {error:#}");
 }
 
+/// Standard output, for which a reader that has gone away (`| head`) is no failure: what would
+/// have been written is dropped.
+#[must_use]
+pub fn stdout() -> impl Write {
+    Leaving(io::stdout().lock())
+}
+
+/// A writer whose reader may leave.
+#[derive(Debug)]
+struct Leaving<W>(W);
+
+impl<W: Write> Write for Leaving<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        unless_left(self.0.write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        unless_left(self.0.flush(), ())
+    }
+}
+
+fn unless_left<T>(outcome: io::Result<T>, otherwise: T) -> io::Result<T> {
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(otherwise),
+        other => other,
+    }
+}
+
 fn refuse(told: &clap::Error) -> Exit {
     // nobody is left to tell if even this cannot be printed
     let _ = told.print();
@@ -46,6 +75,29 @@ mod tests {
         /// A number
         #[arg(long)]
         _number: Option<u32>,
+    }
+
+    /// A pipe whose reader is gone, or a disk that is full.
+    struct Failing(ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_left_is_no_failure_but_a_full_disk_is() {
+        let print = |kind| {
+            let mut out = Leaving(Failing(kind));
+            writeln!(out, "a line").and_then(|()| out.flush())
+        };
+        assert!(print(ErrorKind::BrokenPipe).is_ok());
+        assert_eq!(print(ErrorKind::StorageFull).unwrap_err().kind(), ErrorKind::StorageFull);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             .map_err(failure::runtime)?;
         findings.extend(runtime.block_on(connections(&settings))?);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     for finding in &findings {
         match &finding.wrong {
             None => writeln!(out, "ok    {}", finding.what)?,

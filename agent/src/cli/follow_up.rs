@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         store.close().await;
         actions
     })?;
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     for (number, follow) in actions.iter().enumerate() {
         writeln!(out, "{}", line(number + 1, follow))?;
     }

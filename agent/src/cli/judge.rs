@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let memory = Memory::default();
     let case = Case { event: &event, memory: &memory, now: SystemClock.now() };
     let diagnosis = judge(&case, &rules).diagnosis;
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &diagnosis)?;
         writeln!(out)?;
@@ -110,7 +110,7 @@ fn documents(
 /// Judges line after line; what is remembered ends with the command.
 fn sequence(args: &Args, text: &str, rules: &Rules) -> anyhow::Result<()> {
     let mut bearings: BTreeMap<BearingKey, Memory> = BTreeMap::new();
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let event = parse(&args.event, line)?;
         let key = BearingKey {

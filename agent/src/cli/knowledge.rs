@@ -211,7 +211,7 @@ fn hit_fields(chunk: &Chunk, score: f32) -> Value {
 
 /// Prints the lines, or their fields as one JSON array. Nothing found is exit 66.
 fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     let is_empty = entries.is_empty();
     if json {
         let fields: Vec<Value> = entries.into_iter().map(|(_line, fields)| fields).collect();

@@ -37,6 +37,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         store.close().await;
         anyhow::Ok(())
     })?;
-    writeln!(std::io::stdout().lock(), "the store's schema is up to date")?;
+    writeln!(pdm_shared::command_line::stdout(), "the store's schema is up to date")?;
     Ok(Exit::Ok)
 }

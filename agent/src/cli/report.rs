@@ -82,7 +82,7 @@ fn not_gathered(error: GatherError) -> Failure {
 
 /// Names the files, one a line; figures without a source as a warning.
 fn tell(written: &Written) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     for file in &written.files {
         writeln!(out, "{}", file.display())?;
     }

@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let cast = Cast { rules, documents: documents.clone() };
     let played = runtime.block_on(play_all(&scenarios, &cast))?;
     let kpis = Kpis::of(&played);
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     if *json {
         serde_json::to_writer_pretty(&mut out, &json!({ "kpis": kpis, "scenarios": played }))?;
         writeln!(out)?;

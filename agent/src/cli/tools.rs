@@ -77,7 +77,7 @@ const DEFAULT_FOLDER: &str = "config/tools";
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     match &args.what {
         What::Validate { dir } => {
             let placed = args.place.read()?;

@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let error = anyhow::anyhow!("no step of event {event_id} is stored");
         return Err(Failure::new(Exit::NoInput, error).into());
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     if args.json {
         let all = json!({ "event_id": event_id, "steps": steps, "follow_up": follow_up });
         serde_json::to_writer_pretty(&mut out, &all)?;

@@ -31,7 +31,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Up(args) => up::run(&args, &runtime()?),
         Command::Completions { shell } => {
-            let mut out = std::io::stdout().lock();
+            let mut out = pdm_shared::command_line::stdout();
             clap_complete::generate(shell, &mut Cli::command(), "pdm", &mut out);
             Ok(Exit::Ok)
         }
@@ -40,5 +40,5 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 
 /// One line on standard output. Who closed the pipe does not want the rest.
 pub(crate) fn print(line: &str) {
-    let _closed = writeln!(std::io::stdout(), "{line}");
+    let _closed = writeln!(pdm_shared::command_line::stdout(), "{line}");
 }

@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn print(findings: &[Finding]) -> std::io::Result<()> {
     let width = findings.iter().map(|finding| finding.what.chars().count()).max().unwrap_or(0);
-    let mut out = std::io::stdout().lock();
+    let mut out = pdm_shared::command_line::stdout();
     for Finding { what, outcome } in findings {
         let (mark, text) = match outcome {
             Ok(text) => ("ok  ", text),

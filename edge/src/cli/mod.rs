@@ -70,7 +70,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
                 shell,
                 &mut Cli::command(),
                 "pdm-edge",
-                &mut std::io::stdout().lock(),
+                &mut pdm_shared::command_line::stdout(),
             );
             Ok(Exit::Ok)
         }
@@ -82,11 +82,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 /// # Errors
 /// Whatever else the operating system says.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other.map_err(|e| Failure::new(Exit::Io, e))?),
-    }
+    let mut out = pdm_shared::command_line::stdout();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    Ok(written.map_err(|e| Failure::new(Exit::Io, e))?)
 }
 
 /// Tells a failure that does not end the command.
