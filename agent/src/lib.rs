@@ -23,4 +23,5 @@ mod http;
 mod intake;
 mod mqtt;
 mod notify;
+mod postgres;
 mod retention;

@@ -30,6 +30,7 @@ mod retention;
 mod sequence;
 pub mod sqlite;
 
+pub use crate::postgres::WayError;
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{

@@ -17,7 +17,7 @@ pub(super) fn config(error: ConfigError) -> Failure {
 pub(super) fn store(error: StoreError) -> Failure {
     let exit = match &error {
         StoreError::Unavailable(_) | StoreError::Open { .. } => Exit::Unavailable,
-        StoreError::Password(_) | StoreError::Certificate { .. } => Exit::Config,
+        StoreError::Way(_) => Exit::Config,
         StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,
     };
     Failure::new(exit, error)

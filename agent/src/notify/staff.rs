@@ -57,8 +57,7 @@ fn away(error: StoreError) -> Failure {
         StoreError::Content { .. } => Failure::Permanent(error.to_string()),
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
-        | StoreError::Password(_)
-        | StoreError::Certificate { .. }
+        | StoreError::Way(_)
         | StoreError::Migrate(_) => Failure::Transient(error.to_string()),
     }
 }

@@ -1,4 +1,5 @@
-//! `[store.postgres]`: the server, and how the way to it is protected.
+//! `[store.postgres]`, and a server of `[tools.databases]`: the server, and how the way to it is
+//! protected.
 //!
 //! ```toml
 //! [store.postgres]
@@ -162,21 +163,17 @@ impl PostgresSettings {
         }
     }
 
-    /// The certificates' files with their keys, where TLS is asked for.
+    /// The certificates' files with their keys below the section, where TLS is asked for.
     pub(crate) fn files(&self) -> Vec<(&'static str, PathBuf)> {
         let PostgresTls::Verified(files) = self.tls() else { return Vec::new() };
-        [
-            ("store.postgres.tls.ca", files.ca),
-            ("store.postgres.tls.certificate", files.certificate),
-            ("store.postgres.tls.key", files.key),
-        ]
-        .into_iter()
-        .filter_map(|(key, file)| Some((key, file?)))
-        .collect()
+        [("tls.ca", files.ca), ("tls.certificate", files.certificate), ("tls.key", files.key)]
+            .into_iter()
+            .filter_map(|(key, file)| Some((key, file?)))
+            .collect()
     }
 
     /// Takes relative paths from `folder`.
-    pub(super) fn root(&mut self, folder: &Path) {
+    pub(crate) fn root(&mut self, folder: &Path) {
         if let Some(PostgresTls::Verified(files)) = &mut self.tls {
             let files = [&mut files.ca, &mut files.certificate, &mut files.key];
             for file in files.into_iter().flatten() {
@@ -185,8 +182,9 @@ impl PostgresSettings {
         }
     }
 
-    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        let key = "store.postgres.url";
+    /// `section` is what holds these settings, as it is typed.
+    pub(crate) fn check(&self, path: &Path, section: &str) -> Result<(), ConfigError> {
+        let key = format!("{section}.url");
         let allowed = "postgres://user@host:port/database, with the password under `password`";
         let Ok(url) = reqwest::Url::parse(&self.url) else {
             return Err(ConfigError::value(path, key, "not a URL", allowed));
@@ -198,19 +196,19 @@ impl PostgresSettings {
         if !matches!(url.scheme(), "postgres" | "postgresql") || url.query().is_some() {
             return Err(ConfigError::value(path, key, &self.url, allowed));
         }
-        above_zero(path, "store.postgres.connections", self.connections.into())?;
-        seconds_of(path, "store.postgres.statement_timeout_s", self.statement_timeout_s)?;
+        above_zero(path, &format!("{section}.connections"), self.connections.into())?;
+        let key = format!("{section}.statement_timeout_s");
+        seconds_of(path, &key, self.statement_timeout_s)?;
         if self.statement_timeout_s < 0.1 {
-            let key = "store.postgres.statement_timeout_s";
             return Err(ConfigError::value(path, key, self.statement_timeout_s, "0.1 or more"));
         }
-        self.check_files(path)
+        self.check_files(path, section)
     }
 
-    fn check_files(&self, path: &Path) -> Result<(), ConfigError> {
+    fn check_files(&self, path: &Path, section: &str) -> Result<(), ConfigError> {
         let Some(PostgresTls::Verified(files)) = &self.tls else { return Ok(()) };
         if files.certificate.is_some() != files.key.is_some() {
-            let key = "store.postgres.tls.certificate";
+            let key = format!("{section}.tls.certificate");
             let allowed = "certificate and key together, or neither";
             return Err(ConfigError::value(path, key, "one of the two", allowed));
         }
@@ -267,7 +265,8 @@ mod tests {
     #[test]
     fn half_a_pair_is_told_with_its_key() {
         let half = parse("[store.postgres.tls]\ncertificate = \"a\"\n").expect("typed");
-        let told = half.check(Path::new("agent.toml")).expect_err("half").to_string();
+        let told =
+            half.check(Path::new("agent.toml"), "store.postgres").expect_err("half").to_string();
         assert!(told.contains("store.postgres.tls.certificate"), "{told}");
     }
 }

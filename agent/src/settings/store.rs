@@ -96,7 +96,7 @@ impl StoreSettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         match &self.place {
             StorePlace::Sqlite(_) => Ok(()),
-            StorePlace::Postgres(server) => server.check(path),
+            StorePlace::Postgres(server) => server.check(path, "store.postgres"),
         }
     }
 

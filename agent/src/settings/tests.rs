@@ -31,6 +31,7 @@ fn what_the_shipped_file_shows_commented_out_is_valid_too() {
     assert_eq!(settings.notify.webhook.len(), 1);
     assert_eq!(settings.notify.email.as_ref().map(|email| email.to.len()), Some(1));
     assert!(settings.knowledge.documents.is_some() && settings.tools.folder.is_some());
+    assert_eq!(settings.tools.databases.len(), 2);
     assert!(settings.http.token.is_some());
     assert!(settings.broker.tls.is_some() && settings.broker.login.is_some());
 }

@@ -1,5 +1,7 @@
 //! What a store says when it did not do what it was asked.
 
+use crate::postgres::WayError;
+
 /// The store did not do it. Nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,20 +18,9 @@ pub enum StoreError {
         #[source]
         source: sqlx::Error,
     },
-    /// The password of the server cannot be had: a matter of configuration.
-    #[error("store.postgres.password")]
-    Password(#[source] pdm_shared::secret::SecretError),
-    /// A certificate or key cannot be read: a matter of configuration.
-    #[error("{key}: cannot read {}", path.display())]
-    Certificate {
-        /// The key that names the file.
-        key: &'static str,
-        /// The file.
-        path: std::path::PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
+    /// The way to the server is not as it can be: a matter of configuration.
+    #[error("store.postgres.{0}")]
+    Way(WayError),
     /// The schema cannot be installed.
     #[error("cannot bring the store's schema up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),
@@ -41,6 +32,12 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+}
+
+impl From<WayError> for StoreError {
+    fn from(way: WayError) -> Self {
+        Self::Way(way)
+    }
 }
 
 impl From<sqlx::Error> for StoreError {

@@ -6,17 +6,17 @@
 //! statement has a time-out. Connections are made anew as they are needed: whoever calls tries again.
 
 use std::collections::BTreeSet;
-use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_shared::clock::Timestamp;
 use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio::sync::Mutex;
 
 use super::{Forget, Incoming, StoreError};
-use crate::settings::{PostgresSettings, PostgresTls};
+use crate::postgres;
+use crate::settings::PostgresSettings;
 use turns::Turns;
 
 mod bulk;
@@ -106,33 +106,7 @@ impl PostgresStore {
 }
 
 fn options(settings: &PostgresSettings, replica: &str) -> Result<PgConnectOptions, StoreError> {
-    let failed = |source| StoreError::Open { place: settings.url.clone(), source };
-    let mut options = PgConnectOptions::from_str(&settings.url).map_err(failed)?;
-    if let Some(source) = &settings.password {
-        let password = source.fetch().map_err(StoreError::Password)?;
-        options = options.password(password.expose());
-    }
-    for (key, path) in settings.files() {
-        // the driver does not say which file it could not read
-        std::fs::File::open(&path).map_err(|source| StoreError::Certificate {
-            key,
-            path: path.clone(),
-            source,
-        })?;
-    }
-    options = match settings.tls() {
-        PostgresTls::Off => options.ssl_mode(PgSslMode::Disable),
-        PostgresTls::Verified(files) => {
-            options = options.ssl_mode(PgSslMode::VerifyFull);
-            if let Some(file) = &files.ca {
-                options = options.ssl_root_cert(file);
-            }
-            if let (Some(certificate), Some(key)) = (&files.certificate, &files.key) {
-                options = options.ssl_client_cert(certificate).ssl_client_key(key);
-            }
-            options
-        }
-    };
+    let options = postgres::options(settings)?;
     let statement_ms = (settings.statement_timeout_s * 1000.0).to_string();
     Ok(options.application_name(&format!("pdm-agent {replica}")).options([
         ("statement_timeout", statement_ms.as_str()),

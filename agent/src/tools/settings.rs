@@ -5,7 +5,9 @@
 //! folder = "tools"
 //! hosts = ["cmms.plant:8443"]              # whom `http` tools may ask
 //! [tools.databases]
-//! assets = "assets.db"                     # what `sql` tools may read
+//! assets = "assets.db"                     # what `sql` tools may read: a SQLite file,
+//! [tools.databases.cmms]                   # or a server, with the keys of [store.postgres]
+//! url = "postgres://reader@db.plant.example/cmms"
 //! [tools.servers.cmms]
 //! program = "cmms-mcp"                     # or url = "https://…/mcp", token = { env = "…" }
 //! arguments = ["--stdio"]
@@ -20,7 +22,7 @@ use serde::Deserialize;
 
 use super::exec::http::Web;
 use super::exec::mcp::{Endpoint, Servers};
-use super::exec::sql::Databases;
+use super::exec::sql::{Databases, Place};
 use super::runtime::Means;
 
 /// `[tools]`
@@ -31,8 +33,8 @@ pub struct ToolSettings {
     pub folder: Option<PathBuf>,
     /// Hosts that `http` tools may ask: `host` or `host:port`.
     pub hosts: Vec<String>,
-    /// Name → SQLite file that `sql` tools may read.
-    pub databases: BTreeMap<String, PathBuf>,
+    /// Name → database that `sql` tools may read.
+    pub databases: BTreeMap<String, Place>,
     /// Name → MCP server whose tools `mcp` tools may use.
     pub servers: BTreeMap<String, ServerSettings>,
 }
@@ -65,6 +67,11 @@ impl ToolSettings {
                 return Err(ConfigError::value(path, "tools.hosts", host, allowed));
             }
         }
+        for (name, place) in &self.databases {
+            if let Place::Postgres(server) = place {
+                server.check(path, &format!("tools.databases.{name}"))?;
+            }
+        }
         for (name, server) in &self.servers {
             if server.program.is_some() == server.url.is_some() {
                 let key = format!("tools.servers.{name}");
@@ -79,8 +86,8 @@ impl ToolSettings {
     #[must_use]
     pub fn rooted(mut self, folder: &Path) -> Self {
         self.folder = self.folder.map(|tools| folder.join(tools));
-        for file in self.databases.values_mut() {
-            *file = folder.join(&file);
+        for place in self.databases.values_mut() {
+            place.root(folder);
         }
         self
     }

@@ -5,6 +5,7 @@ mod executors;
 mod registry;
 mod reload;
 mod runtime;
+mod server;
 mod web;
 
 use std::path::{Path, PathBuf};
