@@ -24,144 +24,19 @@
 
 use std::path::Path;
 
-use pdm_shared::config::{self, ConfigError};
-use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::chunk::{About, Collection, DocType, Keywords};
-use super::items;
 
-/// Line that opens and closes front matter.
-const FENCE: &str = "+++";
-/// Line after which a section's English stands, up to the next heading.
-const ENGLISH: &str = "<!-- en -->";
+mod error;
+mod front_matter;
+mod section;
 
-/// Longest id, bytes.
-const MAX_ID: usize = 100;
-
-/// A file that is no document. The caller shows it and goes on with the next file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DocumentError {
-    /// The file cannot be read.
-    #[error("cannot read {path}")]
-    Unreadable {
-        /// Which.
-        path: String,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The front matter is wrong.
-    #[error(transparent)]
-    FrontMatter(#[from] ConfigError),
-    /// The kind of file is none that is read.
-    #[error("{path}: only .md, .txt and .pdf are read")]
-    Kind {
-        /// Which.
-        path: String,
-    },
-    /// The file is larger than allowed.
-    #[error("{path}: {bytes} bytes, at most {limit} are read")]
-    TooLarge {
-        /// Which.
-        path: String,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// There is no text in it.
-    #[error("{path}: no text in it")]
-    Empty {
-        /// Which.
-        path: String,
-    },
-    /// The PDF does not parse.
-    #[error("{path}: no readable PDF: {reason}")]
-    Pdf {
-        /// Which.
-        path: String,
-        /// The parser's words.
-        reason: String,
-    },
-}
-
-/// A numbered section.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
-    /// `2`, `2.1`; empty for text before the first heading.
-    pub number: String,
-    /// Heading without its number.
-    pub title: String,
-    /// Text under it, without deeper sections.
-    pub body: String,
-    /// The same in English, item for item; empty if it has none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub english: String,
-}
-
-impl Section {
-    /// Number, heading and text.
-    pub fn whole(&self) -> String {
-        let heading = format!("{} {}", self.number, self.title);
-        format!("{}\n{}", heading.trim(), self.body).trim().to_owned()
-    }
-
-    /// Whether it is section `number` or one below it.
-    pub fn is_within(&self, number: &str) -> bool {
-        self.number
-            .strip_prefix(number)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    }
-
-    /// The section in pieces of at most `limit` characters, cut at line ends where there are any.
-    pub(super) fn pieces(&self, limit: usize) -> Vec<Self> {
-        let mut pieces = vec![String::new()];
-        let mut filled = 0;
-        for part in self.body.split_inclusive('\n') {
-            let letters: Vec<char> = part.chars().collect();
-            for run in letters.chunks(limit) {
-                if filled > 0 && filled + run.len() > limit {
-                    pieces.push(String::new());
-                    filled = 0;
-                }
-                filled += run.len();
-                if let Some(piece) = pieces.last_mut() {
-                    piece.extend(run);
-                }
-            }
-        }
-        let mut english = self.english.clone();
-        pieces
-            .into_iter()
-            .map(|body| Self {
-                number: self.number.clone(),
-                title: self.title.clone(),
-                body,
-                english: std::mem::take(&mut english),
-            })
-            .collect()
-    }
-}
-
-/// A failure mode of an FMEA.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FailureMode {
-    /// The section that is about it.
-    pub section: String,
-    /// Its title.
-    pub title: Text,
-    /// Words to find it by.
-    #[serde(default)]
-    pub keywords: Keywords,
-    /// The fault it is.
-    #[serde(default)]
-    pub fault_type: Option<Fault>,
-}
+pub use error::DocumentError;
+pub use front_matter::FailureMode;
+use front_matter::FrontMatter;
+pub use section::Section;
 
 /// A document, read but not yet cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,26 +51,6 @@ pub struct Document {
     pub sections: Vec<Section>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FrontMatter {
-    id: String,
-    collection: Collection,
-    doc_type: DocType,
-    title: Text,
-    #[serde(default)]
-    keywords: Keywords,
-    equipment: Option<String>,
-    bearing: Option<String>,
-    fault_type: Option<Fault>,
-    #[serde(default)]
-    synthetic: bool,
-    #[serde(default)]
-    sources: Vec<String>,
-    #[serde(default)]
-    modes: Vec<FailureMode>,
-}
-
 impl Document {
     /// Reads Markdown or plain text; without front matter it is free text of `collection`.
     ///
@@ -203,7 +58,7 @@ impl Document {
     /// [`DocumentError::FrontMatter`] with file, line and key; [`DocumentError::Empty`].
     pub fn parse(path: &Path, text: &str, collection: Collection) -> Result<Self, DocumentError> {
         let text = text.trim_start_matches('\u{feff}');
-        match front_matter(text) {
+        match front_matter::split(text) {
             Some((front, body)) => Self::with_front_matter(path, text, front, body),
             None => Self::free_text(path, text, collection),
         }
@@ -215,12 +70,10 @@ impl Document {
         front: &str,
         body: &str,
     ) -> Result<Self, DocumentError> {
-        // one line in front, so that the parser's line numbers are the file's
-        let front: FrontMatter = config::parse(path, &format!("\n{front}"))?;
-        check_id(path, &front.id)?;
-        let sections = sections(body);
-        check_modes(path, &front, &sections)?;
-        check_english(path, &sections)?;
+        let front = FrontMatter::read(path, front)?;
+        let sections = section::sections(body);
+        front.check_modes(path, &sections)?;
+        section::check_english(path, &sections)?;
         let origin = path.display().to_string();
         if sections.is_empty() {
             return Err(DocumentError::Empty { path: origin });
@@ -242,7 +95,7 @@ impl Document {
     }
 
     fn free_text(path: &Path, text: &str, collection: Collection) -> Result<Self, DocumentError> {
-        let sections = sections(text);
+        let sections = section::sections(text);
         let origin = path.display().to_string();
         if sections.is_empty() {
             return Err(DocumentError::Empty { path: origin });
@@ -253,7 +106,9 @@ impl Document {
             .find_map(|line| line.strip_prefix("# "))
             .map_or_else(|| stem.clone(), |line| line.trim().to_owned());
         let mut id = stem;
-        id.truncate((0..=MAX_ID).rev().find(|at| id.is_char_boundary(*at)).unwrap_or(0));
+        id.truncate(
+            (0..=front_matter::MAX_ID).rev().find(|at| id.is_char_boundary(*at)).unwrap_or(0),
+        );
         let about = About {
             collection,
             doc_type: DocType::FreeText,
@@ -278,101 +133,6 @@ pub(super) fn hash(bytes: &[u8]) -> String {
         let _infallible = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn check_id(path: &Path, id: &str) -> Result<(), ConfigError> {
-    let allowed =
-        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    if id.is_empty() || id.len() > MAX_ID || !id.chars().all(allowed) {
-        let what = "1 to 100 ASCII letters, digits, '-', '_', '.'";
-        return Err(ConfigError::value(path, "id", id, what));
-    }
-    Ok(())
-}
-
-fn check_modes(path: &Path, front: &FrontMatter, sections: &[Section]) -> Result<(), ConfigError> {
-    let is_fmea = front.doc_type == DocType::Fmea;
-    if is_fmea == front.modes.is_empty() {
-        let allowed = "one [[modes]] or more for an fmea, none for anything else";
-        return Err(ConfigError::value(path, "modes", front.modes.len(), allowed));
-    }
-    let missing =
-        front.modes.iter().find(|mode| !sections.iter().any(|s| s.number == mode.section));
-    missing.map_or(Ok(()), |mode| {
-        Err(ConfigError::value(path, "modes.section", &mode.section, "a section of this document"))
-    })
-}
-
-/// A step that is lost in one language may cost a hand: items must pair.
-fn check_english(path: &Path, sections: &[Section]) -> Result<(), ConfigError> {
-    for section in sections.iter().filter(|section| !section.english.is_empty()) {
-        let own = items::split(&section.body).len();
-        let english = items::split(&section.english).len();
-        if own != english {
-            let key = format!("section {:?}, items below {ENGLISH}", section.number);
-            let allowed = format!("as many as above it, {own}");
-            return Err(ConfigError::value(path, key, english, allowed));
-        }
-    }
-    Ok(())
-}
-
-/// Front matter and what follows it.
-fn front_matter(text: &str) -> Option<(&str, &str)> {
-    let rest = text.strip_prefix(FENCE)?;
-    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == FENCE {
-            return Some((&rest[..at], &rest[at + line.len()..]));
-        }
-        at += line.len();
-    }
-    None
-}
-
-/// Cuts text at its headings: Markdown (`## 2. …`), or a bare numbered line (`2.1 …`).
-fn sections(text: &str) -> Vec<Section> {
-    let mut all = vec![Section::default()];
-    let mut is_english = false;
-    for line in text.lines() {
-        if let Some((number, title)) = heading(line) {
-            all.push(Section { number, title, ..Section::default() });
-            is_english = false;
-        } else if line.trim() == ENGLISH {
-            is_english = true;
-        } else if let Some(section) = all.last_mut() {
-            let part = if is_english { &mut section.english } else { &mut section.body };
-            part.push_str(line);
-            part.push('\n');
-        }
-    }
-    for section in &mut all {
-        section.body = section.body.trim().to_owned();
-        section.english = section.english.trim().to_owned();
-    }
-    all.retain(|section| !(section.body.is_empty() && section.number.is_empty()));
-    all
-}
-
-/// Number and title of a heading line. The document's own title (`# …`) is text.
-fn heading(line: &str) -> Option<(String, String)> {
-    let marked = line.trim_start_matches('#');
-    let level = line.len() - marked.len();
-    if (2..=6).contains(&level) && marked.starts_with(' ') {
-        return Some(split_number(marked.trim()));
-    }
-    None
-}
-
-fn split_number(title: &str) -> (String, String) {
-    let end = title.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(title.len());
-    let (number, rest) = title.split_at(end);
-    if number.starts_with(|c: char| c.is_ascii_digit()) && rest.starts_with([' ', '\t']) {
-        (number.trim_end_matches('.').to_owned(), rest.trim().to_owned())
-    } else {
-        (String::new(), title.to_owned())
-    }
 }
 
 #[cfg(test)]

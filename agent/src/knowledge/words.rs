@@ -9,10 +9,16 @@
 //! frequency (Robertson & Zaragoza 2009, eq. 3.15), in a query 1. The store multiplies the inverse
 //! document frequency. Qdrant's `Modifier::Idf` and the embedded store do the same sum.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
 
 use super::glossary::{CONCEPTS, concepts};
+
+mod grammar;
+mod hangul;
+
+use grammar::{is_ending, is_stop, stem, without_particle};
+pub use hangul::fold;
+use hangul::is_hangul;
 
 /// Coordinates with their values, by rising coordinate.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -89,46 +95,6 @@ fn terms(text: &str) -> Vec<(String, f32, u32)> {
     all
 }
 
-/// Lower case, Hangul composed: NFD text of macOS and of some PDFs is the same as NFC text.
-pub fn fold(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii() {
-            out.push(c.to_ascii_lowercase());
-        } else if is_hangul(c) {
-            out.push(c);
-        } else {
-            c.to_lowercase().for_each(|c| push_joined(&mut out, c));
-        }
-    }
-    out
-}
-
-fn push_joined(out: &mut String, c: char) {
-    match out.chars().next_back().and_then(|before| join(before, c)) {
-        Some(syllable) => {
-            out.pop();
-            out.push(syllable);
-        }
-        None => out.push(c),
-    }
-}
-
-/// Joins conjoining jamo. Source: Unicode 16.0, section 3.12.
-fn join(before: char, next: char) -> Option<char> {
-    let (before, next) = (u32::from(before), u32::from(next));
-    let code = match (before, next) {
-        (0x1100..=0x1112, 0x1161..=0x1175) => {
-            0xAC00 + ((before - 0x1100) * 21 + (next - 0x1161)) * 28
-        }
-        (0xAC00..=0xD7A3, 0x11A8..=0x11C2) if (before - 0xAC00).is_multiple_of(28) => {
-            before + (next - 0x11A7)
-        }
-        _ => return None,
-    };
-    char::from_u32(code)
-}
-
 /// Words of folded text: English words and codes, numbers, pairs of Hangul syllables.
 pub fn words(folded: &str) -> Vec<String> {
     let mut all = Vec::new();
@@ -137,7 +103,7 @@ pub fn words(folded: &str) -> Vec<String> {
         for (at, part) in by_script(run).enumerate() {
             if !part.starts_with(is_hangul) {
                 code(part, &mut all);
-            } else if at == 0 || !ENDINGS.contains(&part) {
+            } else if at == 0 || !is_ending(part) {
                 syllable_pairs(part, &mut all);
             }
         }
@@ -152,12 +118,8 @@ fn code(run: &str, all: &mut Vec<String>) {
     if run.contains(joints) {
         all.push(run.to_owned());
     }
-    let parts = run.split(joints).filter(|part| !part.is_empty() && !STOPS.contains(part));
+    let parts = run.split(joints).filter(|part| !part.is_empty() && !is_stop(part));
     all.extend(parts.map(|part| stem(part).to_owned()));
-}
-
-const fn is_hangul(c: char) -> bool {
-    matches!(c, '가'..='힣')
 }
 
 /// Runs of Hangul, and runs without.
@@ -173,7 +135,7 @@ fn by_script(run: &str) -> impl Iterator<Item = &str> {
 }
 
 fn syllable_pairs(run: &str, all: &mut Vec<String>) {
-    if STOPS.contains(run) {
+    if is_stop(run) {
         return;
     }
     let letters: Vec<char> = without_particle(run).chars().collect();
@@ -181,181 +143,6 @@ fn syllable_pairs(run: &str, all: &mut Vec<String>) {
         all.push(one.to_string());
     }
     all.extend(letters.windows(2).map(|pair| pair.iter().collect::<String>()));
-}
-
-/// Takes one particle or ending off, if two syllables or more are left.
-fn without_particle(run: &str) -> &str {
-    if run.chars().next_back().is_none_or(|last| !LAST_OF_ENDINGS.contains(&last)) {
-        return run;
-    }
-    ENDINGS
-        .iter()
-        .filter_map(|ending| run.strip_suffix(ending))
-        .find(|stem| stem.chars().count() >= 2)
-        .unwrap_or(run)
-}
-
-/// Last syllables of [`ENDINGS`]: most words end in none of them, and need not be compared with all.
-static LAST_OF_ENDINGS: LazyLock<HashSet<char>> =
-    LazyLock::new(|| ENDINGS.iter().filter_map(|ending| ending.chars().next_back()).collect());
-
-/// Words of asking in both languages.
-static STOPS: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| STOP_KOREAN.iter().chain(STOP_ENGLISH).copied().collect());
-
-/// Particles and endings, longest first. General Korean grammar; no list of the questions.
-const ENDINGS: &[&str] = &[
-    "되었습니까",
-    "했습니까",
-    "합니까",
-    "입니까",
-    "습니까",
-    "되었나요",
-    "했나요",
-    "하나요",
-    "되나요",
-    "인가요",
-    "있나요",
-    "나요",
-    "까요",
-    "했는데",
-    "하는데",
-    "인데",
-    "되었다",
-    "되었던",
-    "하였다",
-    "했다",
-    "했던",
-    "한다",
-    "된다",
-    "하면",
-    "되면",
-    "하는",
-    "되는",
-    "하고",
-    "되고",
-    "해서",
-    "돼서",
-    "에서는",
-    "에서",
-    "에게",
-    "으로는",
-    "으로",
-    "이란",
-    "이다",
-    "부터",
-    "까지",
-    "처럼",
-    "보다",
-    "마다",
-    "에는",
-    "에도",
-    "이나",
-    "라고",
-    "라는",
-    "들이",
-    "들은",
-    "들을",
-    "한",
-    "된",
-    "할",
-    "될",
-    "은",
-    "는",
-    "이",
-    "가",
-    "을",
-    "를",
-    "의",
-    "에",
-    "로",
-    "과",
-    "와",
-    "도",
-    "만",
-    "나",
-    "랑",
-    "야",
-    "요",
-    "지",
-];
-
-/// Korean words of asking that tell nothing of what is asked.
-const STOP_KOREAN: &[&str] = &[
-    "어떻게",
-    "무엇",
-    "무엇을",
-    "무엇이",
-    "무엇인가요",
-    "뭐",
-    "뭐가",
-    "뭔가요",
-    "뭐예요",
-    "왜",
-    "언제",
-    "어디",
-    "어디서",
-    "어떤",
-    "얼마나",
-    "얼마",
-    "몇",
-    "있나요",
-    "있습니까",
-    "없나요",
-    "하나요",
-    "해야",
-    "합니까",
-    "되나요",
-    "인가요",
-    "경우",
-    "때",
-    "것",
-    "수",
-    "좀",
-    "그",
-    "이",
-    "저",
-    "알려줘",
-    "알려주세요",
-    "찾아줘",
-    "가르쳐",
-    "대해",
-    "대한",
-    "관련",
-    "및",
-    "있었나요",
-    "있는지",
-    "인지",
-    "하는지",
-    "우리",
-    "사례",
-    "무슨",
-];
-
-/// English words that tell nothing of what is asked.
-const STOP_ENGLISH: &[&str] = &[
-    "a", "an", "the", "of", "to", "in", "on", "at", "for", "and", "or", "is", "are", "was", "were",
-    "be", "do", "does", "did", "how", "what", "which", "when", "where", "why", "who", "it", "its",
-    "this", "that", "with", "by", "as", "i", "we", "my", "our", "me", "can", "should", "must",
-    "from", "has", "have", "had", "there", "if", "not", "any", "you", "will", "after", "before",
-    "than", "then",
-];
-
-/// An English word without plural and tense endings; words with digits stay.
-fn stem(word: &str) -> &str {
-    if !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-        return word;
-    }
-    let kept = |ending: &str| word.strip_suffix(ending).filter(|rest| rest.len() >= 4);
-    kept("ing")
-        .or_else(|| kept("ed"))
-        .or_else(|| kept("es"))
-        .or_else(|| {
-            let plural = word.len() > 3 && !word.ends_with("ss") && !word.ends_with("is");
-            word.strip_suffix('s').filter(|_| plural)
-        })
-        .or_else(|| kept("e"))
-        .unwrap_or(word)
 }
 
 /// FNV-1a, 32 bits. Source: draft-eastlake-fnv-17.

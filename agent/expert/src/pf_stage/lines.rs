@@ -1,0 +1,101 @@
+//! Stages that the named element's lines ask for.
+
+use pdm_shared::fault::Fault;
+use pdm_shared::text::Text;
+
+use super::Ask;
+use crate::case::Case;
+use crate::rules::Rules;
+use crate::screening::Screening;
+use crate::wording::{element, fact, frequency};
+
+pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
+    let line = case.event.frequency_domain.line(fault);
+    let name = frequency(fault);
+    let zone = case.event.time_domain.iso_zone;
+    let multiples = line.harmonics.iter().map(|harmonic| harmonic.snr_db);
+    let snr = line.snr_db.into_iter().chain(multiples).reduce(f64::max);
+    let clear = snr.is_some_and(|snr| snr >= rules.stage.clear_snr_db);
+    let snr_fact = |rule: &str| fact(line_path(fault, "snr_db"), line.snr_db, rule);
+    let mut asks = Vec::new();
+    if clear {
+        let mut evidence = vec![snr_fact("STAGE-2A")];
+        if let Some(harmonic) = line.harmonics.get(1) {
+            evidence.push(fact(
+                line_path(fault, "harmonics[1].snr_db"),
+                harmonic.snr_db,
+                "STAGE-2A",
+            ));
+        }
+        let why = Text::new(
+            format!("포락선에 {name} 결함선이 뚜렷함"),
+            format!("a clear {name} line in the envelope"),
+        );
+        asks.push(Ask { stage: 2, why, evidence });
+    } else {
+        let why =
+            Text::new(format!("{name} 결함선이 약하게 나타남"), format!("a weak {name} line"));
+        asks.push(Ask { stage: 1, why, evidence: vec![snr_fact("STAGE-1A")] });
+    }
+    let (harmonics, sidebands) = (line.harmonics.len(), line.sidebands.count);
+    if harmonics >= rules.stage.many_harmonics && sidebands >= rules.stage.many_sidebands {
+        asks.push(Ask {
+            stage: 3,
+            why: Text::new(
+                format!("{name} 고조파 {harmonics}개와 측대파 {sidebands}개"),
+                format!("{harmonics} multiples of {name} with {sidebands} sidebands"),
+            ),
+            evidence: vec![
+                fact(line_path(fault, "harmonics.length"), harmonics, "STAGE-3A"),
+                fact(line_path(fault, "sidebands.count"), sidebands, "STAGE-3A"),
+            ],
+        });
+    }
+    if let Some(zone) = zone.filter(|zone| *zone >= rules.stage.limited_zone) {
+        let (stage, rule) =
+            if zone >= rules.stage.damage_zone { (4, "STAGE-4A") } else { (3, "STAGE-3C") };
+        asks.push(Ask {
+            stage,
+            why: Text::new(
+                format!("결함선과 함께 진동속도가 {zone:?}구역"),
+                format!("lines and velocity in zone {zone:?}"),
+            ),
+            evidence: vec![fact("time_domain.iso_zone", zone, rule)],
+        });
+    }
+    if fault == Fault::Cage {
+        let why = Text::new(
+            "보지기 결함은 예고 없이 진행될 수 있음",
+            "cage damage may progress without warning",
+        );
+        asks.push(Ask { stage: 3, why, evidence: vec![snr_fact("STAGE-3D")] });
+    }
+    asks
+}
+
+/// Another element whose line is as clear as the named one's.
+pub(super) fn second_family(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Option<Ask> {
+    let named = screening.fault?;
+    let frequency_domain = &case.event.frequency_domain;
+    let (fault, line) = Fault::ALL
+        .into_iter()
+        .filter(|fault| *fault != named)
+        .map(|fault| (fault, frequency_domain.line(fault)))
+        .find(|(_, line)| {
+            line.score.is_some_and(|score| score >= rules.screening.sure_confidence)
+                && line.snr_db.is_some_and(|snr| snr >= rules.stage.clear_snr_db)
+        })?;
+    let name = element(fault);
+    Some(Ask {
+        stage: 0,
+        why: Text::new(
+            format!("{} 결함선도 함께 나타나 연쇄 손상 의심", name.ko),
+            format!("{} lines as well: secondary damage", name.en),
+        ),
+        evidence: vec![fact(line_path(fault, "score"), line.score, "STAGE-3F")],
+    })
+}
+
+fn line_path(fault: Fault, rest: &str) -> String {
+    format!("frequency_domain.{}.{rest}", fault.frequency_key())
+}

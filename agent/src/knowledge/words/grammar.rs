@@ -1,0 +1,189 @@
+//! Endings and empty words of Korean and English: general grammar, no list of the questions.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Whether it is a particle or an ending of Korean.
+pub(super) fn is_ending(run: &str) -> bool {
+    ENDINGS.contains(&run)
+}
+
+/// Whether a word tells nothing of what is asked.
+pub(super) fn is_stop(word: &str) -> bool {
+    STOPS.contains(word)
+}
+
+/// An English word without plural and tense endings; words with digits stay.
+pub(super) fn stem(word: &str) -> &str {
+    if !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return word;
+    }
+    let kept = |ending: &str| word.strip_suffix(ending).filter(|rest| rest.len() >= 4);
+    kept("ing")
+        .or_else(|| kept("ed"))
+        .or_else(|| kept("es"))
+        .or_else(|| {
+            let plural = word.len() > 3 && !word.ends_with("ss") && !word.ends_with("is");
+            word.strip_suffix('s').filter(|_| plural)
+        })
+        .or_else(|| kept("e"))
+        .unwrap_or(word)
+}
+
+/// Takes one particle or ending off, if two syllables or more are left.
+pub(super) fn without_particle(run: &str) -> &str {
+    if run.chars().next_back().is_none_or(|last| !LAST_OF_ENDINGS.contains(&last)) {
+        return run;
+    }
+    ENDINGS
+        .iter()
+        .filter_map(|ending| run.strip_suffix(ending))
+        .find(|stem| stem.chars().count() >= 2)
+        .unwrap_or(run)
+}
+
+/// Last syllables of [`ENDINGS`]: most words end in none of them, and need not be compared with all.
+static LAST_OF_ENDINGS: LazyLock<HashSet<char>> =
+    LazyLock::new(|| ENDINGS.iter().filter_map(|ending| ending.chars().next_back()).collect());
+
+/// Words of asking in both languages.
+static STOPS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| STOP_KOREAN.iter().chain(STOP_ENGLISH).copied().collect());
+
+/// Particles and endings, longest first. General Korean grammar; no list of the questions.
+const ENDINGS: &[&str] = &[
+    "되었습니까",
+    "했습니까",
+    "합니까",
+    "입니까",
+    "습니까",
+    "되었나요",
+    "했나요",
+    "하나요",
+    "되나요",
+    "인가요",
+    "있나요",
+    "나요",
+    "까요",
+    "했는데",
+    "하는데",
+    "인데",
+    "되었다",
+    "되었던",
+    "하였다",
+    "했다",
+    "했던",
+    "한다",
+    "된다",
+    "하면",
+    "되면",
+    "하는",
+    "되는",
+    "하고",
+    "되고",
+    "해서",
+    "돼서",
+    "에서는",
+    "에서",
+    "에게",
+    "으로는",
+    "으로",
+    "이란",
+    "이다",
+    "부터",
+    "까지",
+    "처럼",
+    "보다",
+    "마다",
+    "에는",
+    "에도",
+    "이나",
+    "라고",
+    "라는",
+    "들이",
+    "들은",
+    "들을",
+    "한",
+    "된",
+    "할",
+    "될",
+    "은",
+    "는",
+    "이",
+    "가",
+    "을",
+    "를",
+    "의",
+    "에",
+    "로",
+    "과",
+    "와",
+    "도",
+    "만",
+    "나",
+    "랑",
+    "야",
+    "요",
+    "지",
+];
+
+/// Korean words of asking that tell nothing of what is asked.
+const STOP_KOREAN: &[&str] = &[
+    "어떻게",
+    "무엇",
+    "무엇을",
+    "무엇이",
+    "무엇인가요",
+    "뭐",
+    "뭐가",
+    "뭔가요",
+    "뭐예요",
+    "왜",
+    "언제",
+    "어디",
+    "어디서",
+    "어떤",
+    "얼마나",
+    "얼마",
+    "몇",
+    "있나요",
+    "있습니까",
+    "없나요",
+    "하나요",
+    "해야",
+    "합니까",
+    "되나요",
+    "인가요",
+    "경우",
+    "때",
+    "것",
+    "수",
+    "좀",
+    "그",
+    "이",
+    "저",
+    "알려줘",
+    "알려주세요",
+    "찾아줘",
+    "가르쳐",
+    "대해",
+    "대한",
+    "관련",
+    "및",
+    "있었나요",
+    "있는지",
+    "인지",
+    "하는지",
+    "우리",
+    "사례",
+    "무슨",
+];
+
+/// English words that tell nothing of what is asked.
+const STOP_ENGLISH: &[&str] = &[
+    "a", "an", "the", "of", "to", "in", "on", "at", "for", "and", "or", "is", "are", "was", "were",
+    "be", "do", "does", "did", "how", "what", "which", "when", "where", "why", "who", "it", "its",
+    "this", "that", "with", "by", "as", "i", "we", "my", "our", "me", "can", "should", "must",
+    "from", "has", "have", "had", "there", "if", "not", "any", "you", "will", "after", "before",
+    "than", "then",
+];
