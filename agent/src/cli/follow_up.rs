@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::ValueEnum;
 use pdm_shared::clock::{Clock, SystemClock};
 use pdm_shared::exit::{Exit, Failure};
@@ -26,7 +25,7 @@ Exit codes: 0 told or noted, 64 wrong arguments, 66 no such judgement or action,
 unavailable, 78 bad configuration")]
 pub struct Args {
     /// The event that was judged
-    event_id: String,
+    event_id: EventId,
     /// Which action, from 1; without it all are listed
     #[arg(long, requires = "state", requires = "by")]
     number: Option<usize>,
@@ -70,17 +69,12 @@ impl From<State> for FollowUpState {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let id = args
-        .event_id
-        .parse()
-        .with_context(|| format!("{:?} is no event's identity (a UUID)", args.event_id))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
     let actions = runtime.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let actions = follow(args, store.as_ref(), EventId(id)).await;
+        let actions = follow(args, store.as_ref(), args.event_id).await;
         store.close().await;
         actions
     })?;

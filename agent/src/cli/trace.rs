@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 use serde_json::{Value, json};
@@ -24,7 +23,7 @@ Exit codes: 0 told, 64 not an identity, 66 no such event or not judged yet, 69 s
 78 bad configuration")]
 pub struct Args {
     /// The event
-    event_id: String,
+    event_id: EventId,
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
     config: PathBuf,
@@ -38,12 +37,7 @@ pub struct Args {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let id = args
-        .event_id
-        .parse()
-        .with_context(|| format!("{:?} is no event's identity (a UUID)", args.event_id))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let event_id = EventId(id);
+    let event_id = args.event_id;
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;

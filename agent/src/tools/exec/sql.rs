@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value, json};
-use sqlx::SqlitePool;
+use sqlx::{Arguments as _, SqlitePool};
 use tokio::sync::Mutex;
 
 use super::{Failure, Invocation};
@@ -119,6 +119,36 @@ impl Databases {
             Pool::Postgres(server) => postgres::run(&server, config, timeout, invocation).await,
         }
     }
+}
+
+/// The arguments in the order of the parameters, each with JSON's own type; a list as its text.
+fn bind<D: sqlx::Database>(
+    statement: &Statement,
+    invocation: Invocation<'_>,
+) -> Result<D::Arguments, Failure>
+where
+    for<'q> bool: sqlx::Encode<'q, D> + sqlx::Type<D>,
+    for<'q> i64: sqlx::Encode<'q, D> + sqlx::Type<D>,
+    for<'q> Option<f64>: sqlx::Encode<'q, D> + sqlx::Type<D>,
+    for<'q> Option<String>: sqlx::Encode<'q, D> + sqlx::Type<D>,
+{
+    let mut arguments = D::Arguments::default();
+    for name in statement.parameters() {
+        let added = match invocation.arguments.get(name) {
+            None | Some(Value::Null) => arguments.add(None::<String>),
+            Some(Value::Bool(flag)) => arguments.add(*flag),
+            Some(Value::String(text)) => arguments.add(Some(text.clone())),
+            Some(Value::Number(number)) => match number.as_i64() {
+                Some(whole) => arguments.add(whole),
+                None => arguments.add(number.as_f64()),
+            },
+            Some(list @ (Value::Array(_) | Value::Object(_))) => {
+                arguments.add(Some(list.to_string()))
+            }
+        };
+        added.map_err(|error| Failure::Permanent(format!("{name}: {error}")))?;
+    }
+    Ok(arguments)
 }
 
 /// Rows as they come, up to the limits.

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use serde_json::Value;
-use sqlx::postgres::{PgArguments, PgPoolOptions};
-use sqlx::{Arguments, PgPool};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{PgPool, Postgres};
 
-use super::{Found, Statement};
+use super::{Found, bind};
 use crate::postgres;
 use crate::settings::PostgresSettings;
 use crate::tools::exec::{Failure, Invocation};
@@ -56,7 +56,7 @@ pub(super) async fn run(
         .execute(&mut *asking)
         .await
         .map_err(refused)?;
-    let arguments = bind(&config.statement, invocation)?;
+    let arguments = bind::<Postgres>(&config.statement, invocation)?;
     // the statement was read by `Statement::read`: one SELECT, arguments bound, never pasted
     let text = format!(
         "SELECT row_to_json(asked)::text FROM ({}) AS asked LIMIT {}",
@@ -75,24 +75,6 @@ pub(super) async fn run(
         found.push(value, row.len());
     }
     Ok(found.whole())
-}
-
-fn bind(statement: &Statement, invocation: Invocation<'_>) -> Result<PgArguments, Failure> {
-    let mut arguments = PgArguments::default();
-    for name in statement.parameters() {
-        let added = match invocation.arguments.get(name) {
-            None | Some(Value::Null) => arguments.add(None::<String>),
-            Some(Value::Bool(flag)) => arguments.add(*flag),
-            Some(Value::String(text)) => arguments.add(text.clone()),
-            Some(Value::Number(number)) => match number.as_i64() {
-                Some(whole) => arguments.add(whole),
-                None => arguments.add(number.as_f64()),
-            },
-            Some(list @ (Value::Array(_) | Value::Object(_))) => arguments.add(list.to_string()),
-        };
-        added.map_err(|error| Failure::Permanent(format!("{name}: {error}")))?;
-    }
-    Ok(arguments)
 }
 
 /// A server that is away or busy may do better the next time; wrong SQL and a refused write never

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::{Stream, TryStreamExt};
 use serde_json::{Map, Value};
-use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqlitePoolOptions, SqliteRow};
-use sqlx::{Arguments, Column, Row, SqlitePool, TypeInfo, ValueRef};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow};
+use sqlx::{Column, Row, Sqlite, SqlitePool, TypeInfo, ValueRef};
 
-use super::{Found, Statement};
+use super::{Found, bind};
 use crate::tools::exec::{Failure, Invocation};
 use crate::tools::executor::SqlConfig;
 
@@ -46,7 +46,7 @@ pub(super) async fn run(
         .await
         .map_err(|error| failure(&error))?
         .set_progress_handler(STEPS_BETWEEN_LOOKS, move || Instant::now() < deadline);
-    let arguments = bind(&config.statement, invocation)?;
+    let arguments = bind::<Sqlite>(&config.statement, invocation)?;
     // the statement was read by `Statement::read`: one SELECT, arguments bound, never pasted
     let text = sqlx::AssertSqlSafe(config.statement.text('?'));
     let mut rows = sqlx::query_with(text, arguments).fetch(&mut *connection);
@@ -66,24 +66,6 @@ async fn collect(
         found.push(Value::Object(row), bytes);
     }
     Ok(found.whole())
-}
-
-fn bind(statement: &Statement, invocation: Invocation<'_>) -> Result<SqliteArguments, Failure> {
-    let mut arguments = SqliteArguments::default();
-    for name in statement.parameters() {
-        let added = match invocation.arguments.get(name) {
-            None | Some(Value::Null) => arguments.add(None::<String>),
-            Some(Value::Bool(flag)) => arguments.add(*flag),
-            Some(Value::String(text)) => arguments.add(text.clone()),
-            Some(Value::Number(number)) => match number.as_i64() {
-                Some(whole) => arguments.add(whole),
-                None => arguments.add(number.as_f64()),
-            },
-            Some(list @ (Value::Array(_) | Value::Object(_))) => arguments.add(list.to_string()),
-        };
-        added.map_err(|error| Failure::Permanent(format!("{name}: {error}")))?;
-    }
-    Ok(arguments)
 }
 
 fn as_object(row: &SqliteRow) -> Result<(Map<String, Value>, usize), Failure> {
