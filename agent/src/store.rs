@@ -19,6 +19,7 @@ use crate::progress::BearingKey;
 
 #[cfg(test)]
 mod conformance;
+pub(crate) mod due;
 mod encoding;
 mod error;
 mod fingerprint;
@@ -128,10 +129,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Replaces what is to be done because of a judgement. False if there is no such judgement.
     async fn follow(&self, event_id: EventId, actions: &[FollowUp]) -> Result<bool, StoreError>;
 
-    /// Alarms whose repetition is due.
+    /// Alarms whose repetition is due, of those that are repeated every `every_s` seconds.
     async fn alarms_to_repeat(
         &self,
         now: Timestamp,
+        every_s: f64,
         limit: u32,
     ) -> Result<Vec<(BearingKey, Alarm)>, StoreError>;
 

@@ -190,7 +190,6 @@ async fn relearn(
 async fn prometheus(State(shared): State<Arc<Shared>>) -> Response {
     let progress = *shared.progress.borrow();
     metrics::gauge!("pdm_edge_measured_windows").set(progress.measured as f64);
-    metrics::gauge!("pdm_edge_missed_blocks").set(progress.missed_blocks as f64);
     match recorder() {
         Some(handle) => {
             handle.run_upkeep();

@@ -81,6 +81,12 @@ impl Policy {
         Some(self.over(&subject, now))
     }
 
+    /// Seconds after which an alarm that nobody acknowledged is repeated; `None` never.
+    pub(crate) fn repeat_every_s(&self) -> Option<f64> {
+        let hours = self.settings.repeat_after_h;
+        (hours > 0.0).then_some(hours * 3600.0)
+    }
+
     /// The repetition of an alarm that nobody acknowledged.
     pub(crate) fn repeated(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Announcement {
         let subject = Subject {
@@ -161,8 +167,8 @@ impl Policy {
 
     fn stands(&self, subject: &Subject<'_>, repeats: u32, now: Timestamp) -> Announcement {
         let notification = notification(subject, now);
-        let again = self.settings.repeat_after_h > 0.0 && repeats < self.settings.repeat_limit;
-        let repeat_at = again.then(|| now.plus_seconds(self.settings.repeat_after_h * 3600.0));
+        let every_s = self.repeat_every_s().filter(|_| repeats < self.settings.repeat_limit);
+        let repeat_at = every_s.map(|every_s| now.plus_seconds(every_s));
         Announcement {
             outgoing: self.outgoing(subject, &notification, now),
             alarm: AlarmChange::Stands(Box::new(Alarm {

@@ -204,6 +204,14 @@ fn seconds_of(path: &Path, key: &str, seconds: f64) -> Result<Duration, ConfigEr
         .map_err(|_range| ConfigError::value(path, key, seconds, "seconds, 0 or more"))
 }
 
+/// A pause that must be a number from 0 to `most` of `unit`.
+fn within(path: &Path, key: &str, value: f64, most: f64, unit: &str) -> Result<(), ConfigError> {
+    if (0.0..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::value(path, key, value, format!("0 to {most} {unit}")))
+}
+
 fn above_zero(path: &Path, key: &str, value: u64) -> Result<(), ConfigError> {
     if value == 0 { Err(ConfigError::value(path, key, value, "1 or more")) } else { Ok(()) }
 }

@@ -10,8 +10,12 @@ use pdm_shared::text::Language;
 use serde::Deserialize;
 
 use super::email::EmailSettings;
-use super::seconds_of;
 use super::webhook::WebhookSettings;
+use super::{seconds_of, within};
+use crate::store::due::LONGEST_PAUSE_S;
+
+/// Longest time to the repetition of an alarm, h: a year.
+const LONGEST_REPEAT_H: f64 = 8760.0;
 
 /// `[notify]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -19,11 +23,12 @@ use super::webhook::WebhookSettings;
 pub struct NotifySettings {
     /// Lowest risk that is told.
     pub from: RiskLevel,
-    /// Hours after which a risk that nobody acknowledged is told again; 0 never.
+    /// Hours after which a risk that nobody acknowledged is told again, at most a year; 0 never.
     pub repeat_after_h: f64,
     /// Most repeats of one alarm.
     pub repeat_limit: u32,
-    /// Seconds that notifications of one machine wait at most to go out together; Critical never waits.
+    /// Seconds that notifications of one machine wait at most to go out together, at most a day;
+    /// Critical never waits.
     pub group_wait_s: f64,
     /// Hours after which an undeliverable notification is given up (kept, counted, shown).
     pub give_up_after_h: f64,
@@ -52,8 +57,8 @@ impl Default for NotifySettings {
 
 impl NotifySettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        seconds_of(path, "notify.repeat_after_h", self.repeat_after_h)?;
-        seconds_of(path, "notify.group_wait_s", self.group_wait_s)?;
+        within(path, "notify.repeat_after_h", self.repeat_after_h, LONGEST_REPEAT_H, "hours")?;
+        within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_PAUSE_S, "seconds")?;
         seconds_of(path, "notify.give_up_after_h", self.give_up_after_h)?;
         let mut names: Vec<&str> = self.webhook.iter().map(|hook| hook.name.as_str()).collect();
         names.sort_unstable();

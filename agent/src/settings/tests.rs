@@ -56,6 +56,12 @@ fn errors_name_line_key_value_and_what_is_allowed() {
     );
     let negative = error("[notify]\nrepeat_after_h = -1.0\n");
     assert!(negative.contains("notify.repeat_after_h is -1"), "{negative}");
+    assert_eq!(
+        error("[notify]\ngroup_wait_s = 86401.0\n"),
+        "/etc/pdm/agent.toml: notify.group_wait_s is 86401, allowed is 0 to 86400 seconds"
+    );
+    let never = error("[notify]\nrepeat_after_h = nan\n");
+    assert!(never.contains("is NaN, allowed is 0 to 8760 hours"), "{never}");
     let open = error("[http]\nlisten = \"0.0.0.0:9465\"\n");
     assert!(open.contains("http.listen is 0.0.0.0:9465"), "{open}");
     let neither = error("[[notify.webhook]]\nname = \"ops\"\n");

@@ -147,6 +147,7 @@ where
     judgements::a_run_is_resumed_where_it_stood(&*fresh().await).await;
     judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
+    leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated(&*fresh().await).await;
     leaving::the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
     intake::refused_messages_do_not_pile_up(&*fresh().await).await;
     intake::presence_is_noted(&*fresh().await).await;

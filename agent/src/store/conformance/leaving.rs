@@ -11,6 +11,9 @@ use super::{at, event, incoming, judge_all, judge_some, key, policy, put};
 use crate::notify::{MQTT_LANE, webhook_lane};
 use crate::store::{Forget, Incoming, Outcome, Store};
 
+/// From one repetition of an alarm to the next as [`policy`] has it, s.
+const REPEAT_S: f64 = 8.0 * 3600.0;
+
 pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     put(store, &[event(1), event(2)]).await;
     judge_all(store).await;
@@ -18,9 +21,9 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     let told = store.claim(&hook, at(20_000.0), at(20_100.0), 10).await.expect("claimed");
     assert_eq!(told.len(), 1, "one notification for two events of one risk");
     let alarm = store.alarm(&key()).await.expect("read").expect("stands");
-    let due = store.alarms_to_repeat(at(50_000.0), 10).await.expect("read");
+    let due = store.alarms_to_repeat(at(50_000.0), REPEAT_S, 10).await.expect("read");
     assert_eq!(due, [(key(), alarm.clone())]);
-    assert_eq!(store.alarms_to_repeat(at(10_001.0), 10).await.expect("read"), []);
+    assert_eq!(store.alarms_to_repeat(at(10_001.0), REPEAT_S, 10).await.expect("read"), []);
     let again = policy().repeated(&key(), &alarm, at(50_000.0));
     let expected = Some(alarm.notification.notification_id);
     assert!(store.announce(&key(), expected, &again).await.expect("told"));
@@ -43,7 +46,25 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     };
     assert!(!acknowledge(stranger).await, "of nothing that was told");
     assert!(acknowledge(ack).await);
-    assert_eq!(store.alarms_to_repeat(at(999_999.0), 10).await.expect("read"), []);
+    assert_eq!(store.alarms_to_repeat(at(999_999.0), REPEAT_S, 10).await.expect("read"), []);
+}
+
+/// R-AGENT-10. It was silent until the day that the wrong clock had named.
+pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let to_repeat =
+        async |now: f64| store.alarms_to_repeat(at(now), REPEAT_S, 10).await.expect("read").len();
+    // told at 10,000 s, to be repeated at 38,800 s
+    assert_eq!(to_repeat(10_000.0 - 3600.0).await, 0, "clocks an hour apart are both right");
+    assert_eq!(to_repeat(10_000.0 - 3601.0).await, 1, "told by a clock that is ahead");
+    assert_eq!(to_repeat(-40.0 * 86_400.0).await, 1, "by weeks");
+    let alarm = store.alarm(&key()).await.expect("read").expect("stands");
+    let expected = Some(alarm.notification.notification_id);
+    let again = policy().repeated(&key(), &alarm, at(0.0));
+    assert!(store.announce(&key(), expected, &again).await.expect("told"));
+    assert_eq!(to_repeat(1.0).await, 0, "told again, it waits as usual");
+    assert_eq!(to_repeat(REPEAT_S).await, 1);
 }
 
 pub(super) async fn the_outbox_keeps_order_and_counts_tries(store: &dyn Store) {

@@ -7,6 +7,7 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
 use crate::progress::BearingKey;
 use crate::store::StoreError;
+use crate::store::due::is_due;
 
 pub(super) type This = super::PostgresStore;
 pub(super) type Pool = PgPool;
@@ -20,14 +21,14 @@ const ALARM: i32 = 0x7064_6d02;
 pub(super) const SCHEMA: i32 = 0x7064_6d03;
 const LANE: i32 = 0x7064_6d04;
 
-/// Parameters: until, lane, now, limit, replica. A topic's rows leave in their order: while another
-/// replica holds one of them, the others wait.
-/// No pause lasts a day: what is due later was written while the clock was wrong, and leaves now.
-pub(super) const CLAIM: &str =
+/// Parameters: until, lane, now, limit, replica, latest. A topic's rows leave in their order: while
+/// another replica holds one of them, the others wait.
+pub(super) const CLAIM: &str = concat!(
     "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
          SELECT id FROM outbox AS free
-         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3
-           AND (due_at_ms <= $3 OR due_at_ms > $3 + 86400000)
+         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3 AND ",
+    is_due!("due_at_ms", "$3", "$6"),
+    "
            AND NOT EXISTS (
                SELECT 1 FROM outbox AS held
                WHERE held.lane = $2 AND held.state = 'waiting' AND held.claimed_until_ms > 0
@@ -37,7 +38,8 @@ pub(super) const CLAIM: &str =
      RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
                CASE WHEN judgement_of IS NULL THEN payload
                     ELSE (SELECT diagnosis FROM pdm_agent_memory
-                          WHERE event_id = outbox.judgement_of) END AS payload";
+                          WHERE event_id = outbox.judgement_of) END AS payload"
+);
 
 /// Parameter: machine. A bearing whose first event is being judged stands in no other table yet.
 pub(super) const BEARINGS_OF: &str =

@@ -3,6 +3,7 @@
 use pdm_shared::clock::Timestamp;
 use sqlx::Row as _;
 
+use crate::store::due::{Due, LONGEST_PAUSE_S};
 use crate::store::encoding::time_of;
 use crate::store::{Claimed, Outcome, StoreError};
 
@@ -18,12 +19,14 @@ pub(super) async fn claim(
 ) -> Result<Vec<Claimed>, StoreError> {
     let mut transaction = dialect::begin(pool).await?;
     dialect::lock_lane(&mut transaction, lane).await?;
+    let due = Due::at(now, LONGEST_PAUSE_S);
     let rows = sqlx::query(dialect::CLAIM)
         .bind(until.unix_ms())
         .bind(lane)
-        .bind(now.unix_ms())
+        .bind(due.now_ms)
         .bind(i64::from(limit))
         .bind(replica)
+        .bind(due.latest_ms)
         .fetch_all(&mut *transaction)
         .await?;
     let mut claimed = Vec::with_capacity(rows.len());

@@ -7,24 +7,26 @@ use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
 
 use crate::progress::BearingKey;
 use crate::store::StoreError;
+use crate::store::due::is_due;
 
 pub(super) type This = super::SqliteStore;
 pub(super) type Pool = SqlitePool;
 pub(super) type Connection = SqliteConnection;
 pub(super) type Row = SqliteRow;
 
-/// Parameters: until, lane, now, limit, replica.
-/// No pause lasts a day: what is due later was written while the clock was wrong, and leaves now.
-pub(super) const CLAIM: &str =
+/// Parameters: until, lane, now, limit, replica, latest.
+pub(super) const CLAIM: &str = concat!(
     "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
          SELECT id FROM outbox
-         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3
-           AND (due_at_ms <= $3 OR due_at_ms > $3 + 86400000)
+         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3 AND ",
+    is_due!("due_at_ms", "$3", "$6"),
+    "
          ORDER BY id LIMIT $4)
      RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
                CASE WHEN judgement_of IS NULL THEN payload
                     ELSE (SELECT diagnosis FROM pdm_agent_memory
-                          WHERE event_id = outbox.judgement_of) END AS payload";
+                          WHERE event_id = outbox.judgement_of) END AS payload"
+);
 
 /// Parameter: machine. A bearing whose first event is being judged stands in no other table yet.
 pub(super) const BEARINGS_OF: &str =
