@@ -1,41 +1,45 @@
-//! A clock that was set far ahead, and right again after a restart: what was written meanwhile leaves.
+//! A clock that was set ahead, and right again after a restart: what was written meanwhile leaves.
 
 use pdm_agent::settings::PostgresSettings;
 use pdm_agent::store::postgres::PostgresStore;
 use pdm_agent::store::sqlite::SqliteStore;
-use pdm_agent::store::{Incoming, Store};
+use pdm_agent::store::{Incoming, Outcome, Store};
 use pdm_harness::Postgres;
 use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::DeadLetter;
 
 const DAY_S: f64 = 86_400.0;
 
-/// It waited for the day that the wrong clock had named.
+/// It waited for the day, or the hour, that the wrong clock had named.
 async fn leaves_when_the_clock_is_right_again(store: &dyn Store) {
     store.migrate().await.expect("migrated");
     let now = Timestamp::from_unix_ms(1_800_000_000_000).expect("in range");
-    let wrong = now.plus_seconds(40.0 * DAY_S);
-    let letter = DeadLetter::of("topic", b"x", "reason".to_owned(), wrong);
-    store.store(&[Incoming::Refused(letter)], wrong, "dead").await.expect("stored");
+    let put = async |payload: &[u8], at| {
+        let letter = DeadLetter::of("topic", payload, "reason".to_owned(), at);
+        store.store(&[Incoming::Refused(letter)], at, "dead").await.expect("stored");
+    };
+    put(b"x", now.plus_seconds(40.0 * DAY_S)).await;
+    put(b"y", now.plus_seconds(3600.0)).await;
     let until = now.plus_seconds(300.0);
-    let claimed = store.claim("mqtt", now, until, 9).await.expect("claimed");
-    assert_eq!(claimed.len(), 1, "what was due in 40 days leaves");
+    let claim = async |at| store.claim("mqtt", at, until, 9).await.expect("claimed");
+    let rows = claim(now).await;
+    assert_eq!(rows.len(), 2, "what was due in 40 days and in an hour leaves");
 
-    // a pause is a pause
-    let later = now.plus_seconds(600.0);
-    let letter = DeadLetter::of("topic", b"y", "reason".to_owned(), later);
-    store.store(&[Incoming::Refused(letter)], later, "dead").await.expect("stored");
-    assert_eq!(store.claim("mqtt", now, until, 9).await.expect("claimed").len(), 0);
-    assert_eq!(
-        store.claim("mqtt", later, until.plus_seconds(900.0), 9).await.expect("read").len(),
-        2
-    );
+    // a pause is a pause, but none lasts an hour
+    let retry = |at| Outcome::Retry { at, error: "away".to_owned() };
+    let outcomes = [
+        (rows[0].id, retry(now.plus_seconds(600.0))),
+        (rows[1].id, retry(now.plus_seconds(3600.0))),
+    ];
+    store.settle(&outcomes, now).await.expect("settled");
+    let again: Vec<i64> = claim(now).await.iter().map(|row| row.id).collect();
+    assert_eq!(again, [rows[1].id]);
 
     // a claim that was committed and not heard of
-    let held = store.claim("mqtt", later, until, 9).await.expect("read");
-    assert_eq!(held.len(), 0, "claimed until later");
+    assert_eq!(claim(now).await.len(), 0, "claimed until later");
     store.let_go("mqtt").await.expect("let go");
-    assert_eq!(store.claim("mqtt", later, until, 9).await.expect("claimed").len(), 2);
+    assert_eq!(claim(now).await.len(), 1);
+    assert_eq!(claim(now.plus_seconds(600.0)).await.len(), 2, "the pause and the claim are over");
     store.close().await;
 }
 

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::MQTT_LANE;
 use crate::mqtt::publisher::{Message, Publisher};
 use crate::progress::Reporter;
+use crate::store::due::LONGEST_RETRY_S;
 use crate::store::{Claimed, Outcome, Store};
 
 /// Rows claimed at once.
@@ -28,6 +29,9 @@ const CLAIM_S: f64 = 300.0;
 const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure, s.
 const PAUSE_S: (f64, f64) = (2.0, 600.0);
+/// How much longer or shorter than its nominal length a pause is, so that rows do not march in step.
+const JITTER: f64 = 0.2;
+const _: () = assert!(PAUSE_S.1 * (1.0 + JITTER) <= LONGEST_RETRY_S);
 /// How long a batch of publications may wait for its PUBACKs.
 const CONFIRM: Duration = Duration::from_mins(1);
 
@@ -213,7 +217,7 @@ impl Lane {
 
 /// Doubling pauses with ±20 % jitter.
 pub(super) fn pause_s(attempts: u32) -> f64 {
-    nominal_pause_s(attempts) * rand::rng().random_range(0.8..1.2)
+    nominal_pause_s(attempts) * rand::rng().random_range(1.0 - JITTER..1.0 + JITTER)
 }
 
 /// The pause after so many tries, without jitter.

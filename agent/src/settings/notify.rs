@@ -12,10 +12,12 @@ use serde::Deserialize;
 use super::email::EmailSettings;
 use super::webhook::WebhookSettings;
 use super::{seconds_of, within};
-use crate::store::due::LONGEST_PAUSE_S;
 
 /// Longest time to the repetition of an alarm, h: a year.
 const LONGEST_REPEAT_H: f64 = 8760.0;
+
+/// Longest wait of notifications for the others of their machine, s: a day.
+const LONGEST_GROUP_WAIT_S: f64 = 86_400.0;
 
 /// `[notify]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -58,7 +60,7 @@ impl Default for NotifySettings {
 impl NotifySettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         within(path, "notify.repeat_after_h", self.repeat_after_h, LONGEST_REPEAT_H, "hours")?;
-        within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_PAUSE_S, "seconds")?;
+        within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_GROUP_WAIT_S, "seconds")?;
         seconds_of(path, "notify.give_up_after_h", self.give_up_after_h)?;
         let mut names: Vec<&str> = self.webhook.iter().map(|hook| hook.name.as_str()).collect();
         names.sort_unstable();

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
 use crate::progress::BearingKey;
 use crate::store::StoreError;
-use crate::store::due::is_due;
+use crate::store::due::due_row;
 
 pub(super) type This = super::PostgresStore;
 pub(super) type Pool = PgPool;
@@ -21,13 +21,13 @@ const ALARM: i32 = 0x7064_6d02;
 pub(super) const SCHEMA: i32 = 0x7064_6d03;
 const LANE: i32 = 0x7064_6d04;
 
-/// Parameters: until, lane, now, limit, replica, latest. A topic's rows leave in their order: while
+/// Parameters: until, lane, now, limit, replica, created, retry. A topic's rows leave in their order: while
 /// another replica holds one of them, the others wait.
 pub(super) const CLAIM: &str = concat!(
     "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
          SELECT id FROM outbox AS free
          WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3 AND ",
-    is_due!("due_at_ms", "$3", "$6"),
+    due_row!(),
     "
            AND NOT EXISTS (
                SELECT 1 FROM outbox AS held

@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use uuid::Uuid;
 
 use crate::progress::BearingKey;
-use crate::store::due::{Due, is_due};
+use crate::store::due::DueAlarm;
 use crate::store::encoding::{json_of, time_of, to_json, word_of};
 use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, StoreError};
 
@@ -43,18 +43,18 @@ pub(super) async fn read(
 
 pub(super) async fn to_repeat(
     pool: &Pool,
-    due: Due,
+    due: DueAlarm,
     limit: u32,
 ) -> Result<Vec<(BearingKey, Alarm)>, StoreError> {
-    let rows = sqlx::query(concat!(
+    let rows = sqlx::query(
         "SELECT site, equipment_id, bearing_id, risk_level, repeats, repeat_at_ms,
                 acknowledged_at_ms, notification
-         FROM alarms WHERE repeat_at_ms IS NOT NULL AND ",
-        is_due!("repeat_at_ms", "$1", "$2"),
-        " ORDER BY repeat_at_ms LIMIT $3"
-    ))
-    .bind(due.now_ms)
-    .bind(due.latest_ms)
+         FROM alarms WHERE repeat_at_ms IS NOT NULL
+           AND (repeat_at_ms <= $1 OR repeat_at_ms > $2)
+         ORDER BY repeat_at_ms LIMIT $3",
+    )
+    .bind(due.now.unix_ms())
+    .bind(due.latest.unix_ms())
     .bind(i64::from(limit))
     .fetch_all(pool)
     .await?;

@@ -17,7 +17,7 @@ use sqlx::Row as _;
 use uuid::Uuid;
 
 use crate::progress::BearingKey;
-use crate::store::due::Due;
+use crate::store::due::DueAlarm;
 use crate::store::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
     GatewayState, Incoming, Outcome, Outgoing, PastEvent, Recall, Store, StoreError, Stored,
@@ -137,7 +137,7 @@ impl Store for dialect::This {
         every_s: f64,
         limit: u32,
     ) -> Result<Vec<(BearingKey, Alarm)>, StoreError> {
-        alarms::to_repeat(self.reader(), Due::at(now, every_s), limit).await
+        alarms::to_repeat(self.reader(), DueAlarm::at(now, every_s), limit).await
     }
 
     async fn alarm(&self, key: &BearingKey) -> Result<Option<Alarm>, StoreError> {

@@ -3,7 +3,7 @@
 use pdm_shared::clock::Timestamp;
 use sqlx::Row as _;
 
-use crate::store::due::{Due, LONGEST_PAUSE_S};
+use crate::store::due::DueRow;
 use crate::store::encoding::time_of;
 use crate::store::{Claimed, Outcome, StoreError};
 
@@ -19,14 +19,15 @@ pub(super) async fn claim(
 ) -> Result<Vec<Claimed>, StoreError> {
     let mut transaction = dialect::begin(pool).await?;
     dialect::lock_lane(&mut transaction, lane).await?;
-    let due = Due::at(now, LONGEST_PAUSE_S);
+    let due = DueRow::at(now);
     let rows = sqlx::query(dialect::CLAIM)
         .bind(until.unix_ms())
         .bind(lane)
-        .bind(due.now_ms)
+        .bind(due.now.unix_ms())
         .bind(i64::from(limit))
         .bind(replica)
-        .bind(due.latest_ms)
+        .bind(due.created.unix_ms())
+        .bind(due.retry.unix_ms())
         .fetch_all(&mut *transaction)
         .await?;
     let mut claimed = Vec::with_capacity(rows.len());

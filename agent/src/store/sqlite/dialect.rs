@@ -7,19 +7,19 @@ use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
 
 use crate::progress::BearingKey;
 use crate::store::StoreError;
-use crate::store::due::is_due;
+use crate::store::due::due_row;
 
 pub(super) type This = super::SqliteStore;
 pub(super) type Pool = SqlitePool;
 pub(super) type Connection = SqliteConnection;
 pub(super) type Row = SqliteRow;
 
-/// Parameters: until, lane, now, limit, replica, latest.
+/// Parameters: until, lane, now, limit, replica, created, retry.
 pub(super) const CLAIM: &str = concat!(
     "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
          SELECT id FROM outbox
          WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms <= $3 AND ",
-    is_due!("due_at_ms", "$3", "$6"),
+    due_row!(),
     "
          ORDER BY id LIMIT $4)
      RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
