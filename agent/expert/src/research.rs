@@ -85,6 +85,9 @@ pub struct Answered {
     pub documents: Vec<String>,
     /// Why there is no answer.
     pub failure: Option<String>,
+    /// The tool says that its answer has limits: it searched by words alone, say.
+    #[serde(default)]
+    pub limited: bool,
     /// What was learnt from it.
     pub learnt: Vec<Learnt>,
 }
@@ -120,6 +123,17 @@ pub struct Learnt {
     pub source: String,
 }
 
+/// What came back from a tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// The documents found, nearest first.
+    pub documents: Vec<Document>,
+    /// Why there is no answer.
+    pub failure: Option<String>,
+    /// What the tool says of the limits of its answer: data of its, told to nobody but the trace.
+    pub note: Option<String>,
+}
+
 /// Everything asked and found in one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inquiry {
@@ -140,8 +154,9 @@ impl Inquiry {
         self.answered.iter().filter(move |answered| answered.question.round == round)
     }
 
-    /// Notes an answer and reads it.
-    pub fn note(&mut self, question: Question, found: Vec<Document>, failure: Option<String>) {
+    /// Notes what came back and reads it.
+    pub fn note(&mut self, question: Question, outcome: Outcome) {
+        let Outcome { documents: found, failure, note } = outcome;
         let known: Vec<&str> = self
             .answered
             .iter()
@@ -150,7 +165,8 @@ impl Inquiry {
         let fresh = found.iter().filter(|document| !known.contains(&document.id.as_str()));
         let learnt = fresh.flat_map(read).collect();
         let documents = found.iter().map(|document| document.id.clone()).collect();
-        self.answered.push(Answered { question, documents, failure, learnt });
+        let limited = note.is_some();
+        self.answered.push(Answered { question, documents, failure, limited, learnt });
         self.documents.extend(found.into_iter().map(|document| (document.id.clone(), document)));
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use pdm_expert::research::{Document, Question};
+use pdm_expert::research::{Document, Outcome, Question};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -63,16 +63,8 @@ pub(super) struct Caller {
     resting: Mutex<BTreeMap<String, Instant>>,
 }
 
-/// What a call came to.
-struct Outcome {
-    documents: Vec<Document>,
-    failure: Option<String>,
-}
-
-impl Outcome {
-    fn failed(reason: impl Into<String>) -> Self {
-        Self { documents: Vec::new(), failure: Some(reason.into()) }
-    }
+fn failed(reason: impl Into<String>) -> Outcome {
+    Outcome { failure: Some(reason.into()), ..Outcome::default() }
 }
 
 impl Caller {
@@ -99,7 +91,7 @@ impl Caller {
             let id = format!("{event}/{}", number + 1);
             async move {
                 match refusal {
-                    Some(reason) => Outcome::failed(reason),
+                    Some(reason) => failed(reason),
                     None => self.call(&id, question).await,
                 }
             }
@@ -113,13 +105,13 @@ impl Caller {
     async fn call(&self, id: &str, question: &Question) -> Outcome {
         let tool = question.tool.as_str();
         if self.is_resting(tool) {
-            return Outcome::failed("not asked: the tool was away a moment ago");
+            return failed("not asked: the tool was away a moment ago");
         }
         let span = spans::of_call(tool, id);
         let call = self.tools.call(id, tool, question.arguments.clone()).instrument(span.clone());
-        let failed = |kind: &str, reason: String| {
+        let told = |kind: &str, reason: String| {
             spans::fail(&span, kind, &reason);
-            Outcome::failed(reason)
+            failed(reason)
         };
         match tokio::time::timeout(CALL, call).await {
             Ok(Ok(answer)) if answer.is_error => {
@@ -127,16 +119,16 @@ impl Caller {
                 if kind == "unavailable" {
                     self.rest(tool);
                 }
-                failed(kind, answer.text)
+                told(kind, answer.text)
             }
-            Ok(Ok(answer)) => Outcome { documents: documents(&answer), failure: None },
+            Ok(Ok(answer)) => read(&answer),
             Ok(Err(error)) => {
                 self.rest(tool);
-                failed("unavailable", error.to_string())
+                told("unavailable", error.to_string())
             }
             Err(_elapsed) => {
                 self.rest(tool);
-                failed("timeout", format!("no answer within {} s", CALL.as_secs()))
+                told("timeout", format!("no answer within {} s", CALL.as_secs()))
             }
         }
     }
@@ -157,16 +149,17 @@ impl Caller {
 /// Notes that calls were wanted and that there is nobody to make them.
 pub(super) fn without_tools(state: &mut State) {
     for question in std::mem::take(&mut state.pending) {
-        note(state, question, Outcome::failed("this program was started without tools"));
+        note(state, question, failed("this program was started without tools"));
     }
 }
 
 fn note(state: &mut State, question: Question, outcome: Outcome) {
     let names = outcome.documents.iter().map(|document| document.id.as_str());
-    let text = outcome.failure.clone().unwrap_or_else(|| names.collect::<Vec<_>>().join(", "));
+    let found = || names.chain(outcome.note.as_deref()).collect::<Vec<_>>().join(", ");
+    let text = outcome.failure.clone().unwrap_or_else(found);
     let (round, tool) = (state.rounds, question.tool.clone());
     state.messages.push(Message::Observation { round, tool, text });
-    state.inquiry.note(question, outcome.documents, outcome.failure);
+    state.inquiry.note(question, outcome);
 }
 
 /// A call in one spelling: the name, and the arguments with sorted keys.
@@ -176,11 +169,12 @@ fn canonical(question: &Question) -> String {
     format!("{} {arguments}", question.tool)
 }
 
-/// The documents of a search's answer; an answer of another shape has none.
-fn documents(answer: &Answer) -> Vec<Document> {
-    let Some(list) = answer.structured.as_ref().and_then(|data| data.get("documents")) else {
-        return Vec::new();
-    };
-    let read = |value: &Value| Document::deserialize(value).ok();
-    list.as_array().map(|list| list.iter().filter_map(read).collect()).unwrap_or_default()
+/// A search's answer; one of another shape has no documents.
+fn read(answer: &Answer) -> Outcome {
+    let Some(data) = answer.structured.as_ref() else { return Outcome::default() };
+    let list = data.get("documents").and_then(Value::as_array);
+    let documents =
+        list.into_iter().flatten().filter_map(|value| Document::deserialize(value).ok());
+    let note = data.get("note").and_then(Value::as_str).map(str::to_owned);
+    Outcome { documents: documents.collect(), failure: None, note }
 }
