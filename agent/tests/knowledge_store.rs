@@ -162,19 +162,33 @@ async fn the_embedded_store_conforms() {
     conforms(&store).await;
 }
 
+async fn qdrant_conforms(url: &str) {
+    let prefix = format!("pdm_test_{}_", uuid::Uuid::now_v7().simple());
+    let dimensions = LocalEmbedder::DIMENSIONS;
+    let store = QdrantStore::new(url, None, &prefix, dimensions).expect("client");
+    store.prepare().await.expect("collections");
+    store.prepare().await.expect("they are there already");
+    conforms(&store).await;
+    let other = QdrantStore::new(url, None, &prefix, dimensions + 1).expect("client");
+    assert!(matches!(other.prepare().await, Err(StoreError::Dimensions { .. })));
+    store.drop_collections().await.expect("cleaned up");
+}
+
 /// R-KB-8.
 #[tokio::test]
 async fn the_qdrant_store_conforms() {
     let name = "the_qdrant_store_conforms";
     let Some(url) = pdm_harness::outside_server(name, "PDM_QDRANT_URL") else { return };
-    let prefix = format!("pdm_test_{}_", uuid::Uuid::now_v7().simple());
-    let dimensions = LocalEmbedder::DIMENSIONS;
-    let store = QdrantStore::new(&url, None, &prefix, dimensions).expect("client");
-    store.prepare().await.expect("collections");
-    conforms(&store).await;
-    let other = QdrantStore::new(&url, None, &prefix, dimensions + 1).expect("client");
-    assert!(matches!(other.prepare().await, Err(StoreError::Dimensions { .. })));
-    store.drop_collections().await.expect("cleaned up");
+    qdrant_conforms(&url).await;
+}
+
+/// R-KB-8. No server: the requests over gRPC, and what Qdrant's own client says that they mean.
+#[tokio::test]
+async fn the_qdrant_store_conforms_at_a_stand_in_of_qdrants_python_client() {
+    let name = "the_qdrant_store_conforms_at_a_stand_in_of_qdrants_python_client";
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let Some(server) = pdm_harness::QdrantStandIn::start(name, folder) else { return };
+    qdrant_conforms(server.url()).await;
 }
 
 /// R-KB-8.

@@ -1,0 +1,45 @@
+//! A stand-in for a Qdrant server: the local mode of Qdrant's own Python client behind the server's
+//! gRPC services (`python/qdrant.py`). What it shows is that requests are well formed and what they
+//! mean; not the server's index, its durability or its speed.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::process::Child;
+use crate::python::PythonPackage;
+
+/// The version whose conversions the script uses; the server's answers changed little since 1.15.
+const PACKAGE: PythonPackage<'_> = PythonPackage {
+    requirement: "qdrant-client>=1.20,<1.21",
+    probe: "import grpc; from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc",
+};
+
+/// A running stand-in, empty.
+#[derive(Debug)]
+pub struct QdrantStandIn {
+    _child: Child,
+    url: String,
+}
+
+impl QdrantStandIn {
+    /// Starts it, or notes that its package cannot be had. `folder` is the test's
+    /// `CARGO_TARGET_TMPDIR`.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn start(test: &str, folder: &str) -> Option<Self> {
+        let python = PACKAGE.interpreter(test, folder, "qdrant-venv")?;
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/python/qdrant.py");
+        let mut child = Child::start(Command::new(python).arg(script).stdout(Stdio::piped()));
+        let out = child.inner().stdout.take().expect("piped");
+        let mut port = String::new();
+        BufReader::new(out).read_line(&mut port).expect("a line");
+        let port: u16 = port.trim().parse().expect("the stand-in prints its port");
+        Some(Self { _child: child, url: format!("http://127.0.0.1:{port}") })
+    }
+
+    /// Its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
