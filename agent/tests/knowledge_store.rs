@@ -1,5 +1,5 @@
-//! What a vector store has to do, held against both: the embedded one always, Qdrant where
-//! `PDM_QDRANT_URL` names a server.
+//! What a vector store has to do, held against both: the embedded one and Qdrant's at a stand-in
+//! always, Qdrant itself where `PDM_QDRANT_URL` names a server.
 
 use pdm_agent::knowledge::chunk::{About, Keywords};
 use pdm_agent::knowledge::document::Section;

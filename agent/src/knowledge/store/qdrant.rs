@@ -4,8 +4,9 @@
 //! One collection for each [`Collection`], named `{prefix}{collection}`, with the vectors `dense`
 //! (cosine) and `words` (sparse, with the server's inverse document frequency). The payload holds
 //! the filtered fields, indexed, and the chunk as JSON. Written for server 1.18 and the client's
-//! minor version 1.19, which the server's compatibility rule (one minor apart) allows; the
-//! conformance suite runs against a server where `PDM_QDRANT_URL` names one.
+//! minor version 1.19, which the server's compatibility rule (one minor apart) allows. The
+//! conformance suite runs against a stand-in by Qdrant's own Python client, and against a server
+//! where `PDM_QDRANT_URL` names one.
 
 use std::time::Duration;
 
