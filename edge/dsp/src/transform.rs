@@ -1,7 +1,9 @@
-//! Fourier transforms of the thorough path: planned once per length, kept for the record.
+//! Fourier transforms of the thorough path, in `f64`, planned once for each run of equal lengths.
 //!
-//! Wraps `realfft`/`rustfft` in `f64`. Invariants: forward transforms are not scaled; lengths are
-//! whatever the caller gives, [`fast_length_at_most`] and [`fast_length_at_least`] find good ones.
+//! Wraps `realfft`/`rustfft`. A look at a record takes dozens of lengths, one after the other, and a
+//! plan is as large as what it transforms: so the last plan of either direction is kept and no other.
+//! Invariants: forward transforms are not scaled; lengths are whatever the caller gives,
+//! [`fast_length_at_most`] and [`fast_length_at_least`] find good ones.
 
 use std::sync::Arc;
 
@@ -9,60 +11,72 @@ use realfft::{RealFftPlanner, RealToComplex};
 pub use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 
-/// Plans and scratch memory of the transforms used for one record.
+/// The last plan of either direction, with its scratch memory.
+#[derive(Default)]
 pub struct Transforms {
-    real: RealFftPlanner<f64>,
-    complex: FftPlanner<f64>,
+    forward: Option<Planned<dyn RealToComplex<f64>>>,
+    inverse: Option<Planned<dyn Fft<f64>>>,
+}
+
+struct Planned<P: ?Sized> {
+    plan: Arc<P>,
     scratch: Vec<Complex64>,
+}
+
+impl<P: ?Sized> Planned<P> {
+    fn new(plan: Arc<P>, scratch: usize) -> Self {
+        Self { plan, scratch: vec![Complex64::new(0.0, 0.0); scratch] }
+    }
 }
 
 impl std::fmt::Debug for Transforms {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transforms").field("scratch", &self.scratch.len()).finish_non_exhaustive()
-    }
-}
-
-impl Default for Transforms {
-    fn default() -> Self {
-        Self::new()
+        let forward = self.forward.as_ref().map(|planned| planned.plan.len());
+        let inverse = self.inverse.as_ref().map(|planned| planned.plan.len());
+        f.debug_struct("Transforms").field("forward", &forward).field("inverse", &inverse).finish()
     }
 }
 
 impl Transforms {
     /// No plans yet.
     pub fn new() -> Self {
-        Self { real: RealFftPlanner::new(), complex: FftPlanner::new(), scratch: Vec::new() }
+        Self::default()
     }
 
     /// One-sided transform `X[k] = Σ x[i] e^(−2πjik/n)` of real samples.
     ///
     /// **Input** `n` samples, destroyed. **Output** `n / 2 + 1` lines, unscaled.
     pub fn forward(&mut self, samples: &mut [f64]) -> Vec<Complex64> {
-        if samples.is_empty() {
+        let n = samples.len();
+        if n == 0 {
             return Vec::new();
         }
-        let plan: Arc<dyn RealToComplex<f64>> = self.real.plan_fft_forward(samples.len());
+        // the old plan goes before the new one is made
+        let kept = self.forward.take().filter(|planned| planned.plan.len() == n);
+        let Planned { plan, scratch } = self.forward.insert(kept.unwrap_or_else(|| {
+            let plan = RealFftPlanner::new().plan_fft_forward(n);
+            let scratch = plan.get_scratch_len();
+            Planned::new(plan, scratch)
+        }));
         let mut lines = plan.make_output_vec();
-        self.grow(plan.get_scratch_len());
-        plan.process_with_scratch(samples, &mut lines, &mut self.scratch)
+        plan.process_with_scratch(samples, &mut lines, scratch)
             .expect("input, output and scratch have the lengths that the plan asks for");
         lines
     }
 
     /// Inverse complex transform in place, `x[i] = Σ X[k] e^(+2πjik/n)`, unscaled.
     pub fn inverse(&mut self, lines: &mut [Complex64]) {
-        if lines.is_empty() {
+        let n = lines.len();
+        if n == 0 {
             return;
         }
-        let plan: Arc<dyn Fft<f64>> = self.complex.plan_fft_inverse(lines.len());
-        self.grow(plan.get_inplace_scratch_len());
-        plan.process_with_scratch(lines, &mut self.scratch);
-    }
-
-    fn grow(&mut self, length: usize) {
-        if self.scratch.len() < length {
-            self.scratch.resize(length, Complex64::new(0.0, 0.0));
-        }
+        let kept = self.inverse.take().filter(|planned| planned.plan.len() == n);
+        let Planned { plan, scratch } = self.inverse.insert(kept.unwrap_or_else(|| {
+            let plan = FftPlanner::new().plan_fft_inverse(n);
+            let scratch = plan.get_inplace_scratch_len();
+            Planned::new(plan, scratch)
+        }));
+        plan.process_with_scratch(lines, scratch);
     }
 }
 
@@ -110,6 +124,20 @@ mod tests {
             for (k, line) in lines.iter().enumerate() {
                 assert!((line - naive(&samples, k)).norm() < 1e-9 * n as f64, "{n} {k}");
             }
+        }
+    }
+
+    #[test]
+    fn a_plan_that_was_replaced_is_made_again() {
+        let mut transforms = Transforms::new();
+        for n in [48_usize, 15, 48, 48, 97] {
+            let samples: Vec<f64> = (0..n).map(|i| ((i * i + 3) % 17) as f64 - 8.0).collect();
+            let mut lines = transforms.forward(&mut samples.clone());
+            assert_eq!(lines, Transforms::new().forward(&mut samples.clone()), "{n}");
+            let mut alone = lines.clone();
+            transforms.inverse(&mut lines);
+            Transforms::new().inverse(&mut alone);
+            assert_eq!(lines, alone, "{n}");
         }
     }
 
