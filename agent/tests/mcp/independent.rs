@@ -2,54 +2,23 @@
 //! It is installed into a virtual environment under `target/`, once.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-use pdm_harness::{Child, free_port, not_run, program, until};
+use pdm_harness::{Child, PythonPackage, free_port, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::plant;
 
 /// The versions whose programming interface the script uses.
-const PACKAGE: &str = "mcp>=2.3,<3";
-
-/// Two tests that install at once would write over each other.
-static ONE_INSTALLS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+const PACKAGE: PythonPackage<'_> = PythonPackage {
+    requirement: "mcp>=2.3,<3",
+    probe: "import mcp.client.streamable_http as s; s.streamable_http_client",
+};
 
 /// Python with the package; `None` (noted as not run) if it cannot be had.
 fn python(test: &str) -> Option<PathBuf> {
-    let system = program(test, "python3")?;
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-venv");
-    let python = folder.join("bin/python");
-    let _one = ONE_INSTALLS.lock();
-    if has_package(&python) {
-        return Some(python);
-    }
-    let steps: [(&Path, Vec<&str>); 2] = [
-        (&system, vec!["-m", "venv", "--clear", folder.to_str()?]),
-        (&python, vec!["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE]),
-    ];
-    for (program, arguments) in steps {
-        let done = Command::new(program).args(arguments).output();
-        if let Some(why) = failure(&done) {
-            not_run(test, &format!("Python's package {PACKAGE} cannot be installed: {why}"));
-            return None;
-        }
-    }
-    Some(python)
-}
-
-fn has_package(python: &Path) -> bool {
-    let asked = ["-c", "import mcp.client.streamable_http as s; s.streamable_http_client"];
-    failure(&Command::new(python).args(asked).output()).is_none()
-}
-
-fn failure(done: &std::io::Result<Output>) -> Option<String> {
-    match done {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) => Some(error.to_string()),
-    }
+    PACKAGE.interpreter(test, env!("CARGO_TARGET_TMPDIR"), "mcp-venv")
 }
 
 /// What the script saw.

@@ -1,0 +1,54 @@
+//! Python with one package from its registry, in a virtual environment that stays under `target/`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::{not_run, program};
+
+/// Two tests of one process that install at once would write over each other.
+static ONE_INSTALLS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// A package that a test needs.
+#[derive(Debug, Clone, Copy)]
+pub struct PythonPackage<'a> {
+    /// What pip installs, with its versions: `mcp>=2.3,<3`.
+    pub requirement: &'a str,
+    /// A statement that works where it is installed: `import mcp`.
+    pub probe: &'a str,
+}
+
+impl PythonPackage<'_> {
+    /// The interpreter of the environment `name` in `folder` (`CARGO_TARGET_TMPDIR`) with the
+    /// package; `None` (noted as not run) if it cannot be had.
+    pub fn interpreter(&self, test: &str, folder: &str, name: &str) -> Option<PathBuf> {
+        let system = program(test, "python3")?;
+        let environment = Path::new(folder).join(name);
+        let python = environment.join("bin/python");
+        let _one = ONE_INSTALLS.lock();
+        let probe = Command::new(&python).args(["-c", self.probe]).output();
+        if failure(&probe).is_none() {
+            return Some(python);
+        }
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        let steps: [(&Path, Vec<&str>); 2] = [
+            (&system, vec!["-m", "venv", "--clear", environment.to_str()?]),
+            (&python, [&pip[..], &[self.requirement]].concat()),
+        ];
+        for (program, arguments) in steps {
+            if let Some(why) = failure(&Command::new(program).args(arguments).output()) {
+                let package = self.requirement;
+                not_run(test, &format!("Python's package {package} cannot be installed: {why}"));
+                return None;
+            }
+        }
+        Some(python)
+    }
+}
+
+fn failure(done: &std::io::Result<Output>) -> Option<String> {
+    match done {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
