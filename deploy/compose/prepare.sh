@@ -26,12 +26,13 @@ place gw-01 gw-01 gw-01
 for secret in postgres http admin; do
   [ -s "private/secrets/$secret" ] || openssl rand -hex 24 | tr -d '\n' >"private/secrets/$secret"
 done
-# the containers' user reads its own folder only
+# each container's user reads its own folder only
 chmod 711 private private/secrets
 chmod 755 private/mosquitto private/agent private/gw-01
 chmod 444 private/secrets/*
 if [ "$(id -u)" -eq 0 ]; then
-  chown -R 10001:10001 private/mosquitto private/agent private/gw-01
+  chown -R 1883:1883 private/mosquitto # the user of the broker's image
+  chown -R 10001:10001 private/agent private/gw-01
 else
   chmod 444 private/mosquitto/* private/agent/* private/gw-01/*
   echo "not root: keys are readable by every user of this machine; run as root for more"

@@ -76,7 +76,11 @@ impl Catalogue {
         Ok(Self { bearings })
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+    /// The entries of `text` alone; `path` stands in errors.
+    ///
+    /// # Errors
+    /// As [`Self::with`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         Self::from_form(path, config::parse(path, text)?)
     }
 

@@ -6,18 +6,26 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An instant in UTC; on the wire RFC 3339 with milliseconds (`2026-11-21T05:10:21.000Z`).
+///
+/// Invariant: what is written is read back as the same instant, so it is a whole number of
+/// milliseconds in the years 0 to 9999 that RFC 3339 can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
 impl Timestamp {
-    /// The instant `milliseconds` after 1970-01-01T00:00:00Z, or `None` outside chrono's range.
+    /// The instant `milliseconds` after 1970-01-01T00:00:00Z, or `None` outside the calendar.
     pub fn from_unix_ms(milliseconds: i64) -> Option<Self> {
-        DateTime::from_timestamp_millis(milliseconds).map(Self)
+        DateTime::from_timestamp_millis(milliseconds).and_then(Self::of)
+    }
+
+    /// The instant in whole milliseconds, or `None` if RFC 3339 cannot write its year.
+    pub fn of(at: DateTime<Utc>) -> Option<Self> {
+        (0..=9999).contains(&at.year()).then(|| Self(at.trunc_subsecs(3)))
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -30,14 +38,21 @@ impl Timestamp {
     /// # Errors
     /// The parser's own words.
     pub fn parse(text: &str) -> Result<Self, chrono::ParseError> {
-        DateTime::parse_from_rfc3339(text).map(|at| Self(at.with_timezone(&Utc)))
+        let at = DateTime::parse_from_rfc3339(text)?.with_timezone(&Utc);
+        // an offset can lead into a year that has no text: reading that text is the error
+        Self::of(at).map_or_else(
+            || DateTime::parse_from_rfc3339(&at.to_rfc3339()).map(|at| Self(at.to_utc())),
+            Ok,
+        )
     }
 
     /// This instant and `seconds` more; stays where it is if that leaves the calendar.
     #[must_use]
     pub fn plus_seconds(self, seconds: f64) -> Self {
-        let delta = TimeDelta::milliseconds((seconds * 1000.0).round() as i64);
-        Self(self.0.checked_add_signed(delta).unwrap_or(self.0))
+        TimeDelta::try_milliseconds((seconds * 1000.0).round() as i64)
+            .and_then(|delta| self.0.checked_add_signed(delta))
+            .and_then(Self::of)
+            .unwrap_or(self)
     }
 
     /// Seconds from `earlier` to this instant; negative if `earlier` is later.
@@ -48,12 +63,6 @@ impl Timestamp {
     /// The calendar form, for local texts.
     pub const fn date_time(self) -> DateTime<Utc> {
         self.0
-    }
-}
-
-impl From<DateTime<Utc>> for Timestamp {
-    fn from(at: DateTime<Utc>) -> Self {
-        Self(at)
     }
 }
 
@@ -104,7 +113,7 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
     fn now(&self) -> Timestamp {
-        Timestamp(Utc::now())
+        Timestamp(Utc::now().trunc_subsecs(3))
     }
 }
 
@@ -240,6 +249,30 @@ mod tests {
     fn a_timestamp_is_written_in_utc_with_milliseconds() {
         let at = Timestamp::parse("2026-11-21T14:10:21+09:00").expect("valid");
         assert_eq!(at.to_string(), "2026-11-21T05:10:21.000Z");
+    }
+
+    /// A time with microseconds, or in a year that only an offset leads to, was written as another.
+    #[test]
+    fn what_is_written_is_read_back_as_the_same_instant() {
+        for text in
+            ["2026-11-21T05:10:21.123456789Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:60Z"]
+        {
+            let at = Timestamp::parse(text).expect(text);
+            assert_eq!(Timestamp::parse(&at.to_string()), Ok(at), "{text}");
+        }
+        for text in ["9999-12-31T23:59:59-00:01", "0000-01-01T00:00:00+00:01"] {
+            assert!(Timestamp::parse(text).is_err(), "{text}");
+        }
+        assert_eq!(Timestamp::from_unix_ms(253_402_300_800_000), None, "the year 10000");
+    }
+
+    #[test]
+    fn no_number_of_seconds_leads_out_of_the_calendar() {
+        let at = Timestamp::from_unix_ms(1).expect("valid");
+        for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e300, 1e15, -1e12] {
+            assert_eq!(at.plus_seconds(seconds), at, "{seconds}");
+        }
+        assert_eq!(at.plus_seconds(-0.001).unix_ms(), 0);
     }
 
     #[test]

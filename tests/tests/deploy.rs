@@ -1,6 +1,7 @@
 //! What stands under `deploy/`: parsed, and held against the repository and both programs. No image
-//! is built and no cluster is started here (R-RUN-2).
+//! is built here: `deploy/compose/check.sh` does (R-RUN-2).
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -97,6 +98,56 @@ fn only_the_broker_listens_beyond_this_machine() {
     assert!(broker.contains("listener 8883") && broker.contains("allow_anonymous false"));
 }
 
+/// Seconds of a duration such as `30s` or `1m`.
+fn seconds(text: &Value) -> u64 {
+    let text = text.as_str().expect("a duration");
+    let (number, unit) = text.split_at(text.len() - 1);
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        other => panic!("{text}: unit {other:?}"),
+    };
+    number.parse::<u64>().expect("a number") * seconds
+}
+
+/// Docker kills after ten seconds what is not told otherwise.
+#[test]
+fn containers_are_given_the_time_that_their_programs_take_to_stop() {
+    let compose = compose();
+    let edge = pdm_edge::settings::parse(Path::new("edge.toml"), &read("compose/config/edge.toml"));
+    let agent = pdm_agent::settings::AgentSettings::parse(
+        Path::new("agent.toml"),
+        &read("compose/config/agent.toml"),
+    );
+    let graces = [
+        ("edge", edge.expect("edge.toml").0.shutdown_grace),
+        ("agent", agent.expect("agent.toml").shutdown_grace),
+    ];
+    for (name, grace) in graces {
+        let given = seconds(&compose["services"][name]["stop_grace_period"]);
+        assert!(given > grace.as_secs(), "{name} is killed after {given} s, before its {grace:?}");
+    }
+    assert!(seconds(&compose["services"]["postgres"]["stop_grace_period"]) > 10);
+}
+
+#[test]
+fn what_a_service_waits_for_says_when_it_is_ready() {
+    let compose = compose();
+    let mut seen = 0;
+    for (name, service) in services(&compose) {
+        for (other, how) in service["depends_on"].as_object().into_iter().flatten() {
+            let waited_for = &compose["services"][other];
+            let is_healthy = how["condition"] == "service_healthy";
+            assert_eq!(is_healthy, waited_for["healthcheck"].is_object(), "{name}: {other}");
+            seen += usize::from(is_healthy);
+        }
+    }
+    assert_eq!(seen, 3);
+    // while the image makes the database its server answers on the socket alone
+    let postgres = texts(&compose["services"]["postgres"]["healthcheck"]["test"]);
+    assert!(postgres.contains(&"-h"), "{postgres:?}");
+}
+
 /// The configuration with its paths under `/etc/pdm` and `/run/secrets` read as they are.
 #[test]
 fn the_programs_accept_their_configurations() {
@@ -118,49 +169,6 @@ fn the_programs_accept_their_configurations() {
 
 fn manifests() -> Vec<Value> {
     serde_saphyr::from_multiple(&read("k8s/agent.yaml")).expect("agent.yaml is YAML")
-}
-
-#[test]
-fn replicas_are_restricted_and_every_volume_they_mount_exists() {
-    let manifests = manifests();
-    let set = manifests.iter().find(|m| m["kind"] == "StatefulSet").expect("a set");
-    assert!(set["spec"]["replicas"].as_u64() >= Some(2), "several replicas");
-    let pod = &set["spec"]["template"]["spec"];
-    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
-    assert_eq!(pod["automountServiceAccountToken"], false);
-    let volumes: Vec<&str> = pod["volumes"]
-        .as_array()
-        .expect("volumes")
-        .iter()
-        .filter_map(|volume| volume["name"].as_str())
-        .collect();
-    let containers = ["containers", "initContainers"]
-        .into_iter()
-        .flat_map(|kind| pod[kind].as_array().expect("containers"));
-    for container in containers {
-        let context = &container["securityContext"];
-        assert_eq!(context["allowPrivilegeEscalation"], false, "{container}");
-        assert_eq!(context["readOnlyRootFilesystem"], true);
-        assert_eq!(texts(&context["capabilities"]["drop"]), ["ALL"]);
-        for mount in container["volumeMounts"].as_array().expect("mounts") {
-            let name = mount["name"].as_str().expect("a name");
-            assert!(volumes.contains(&name), "{name} is mounted and not declared");
-        }
-    }
-}
-
-#[test]
-fn what_the_manifests_select_is_what_they_label() {
-    let manifests = manifests();
-    let set = manifests.iter().find(|m| m["kind"] == "StatefulSet").expect("a set");
-    let labels = &set["spec"]["template"]["metadata"]["labels"];
-    assert_eq!(&set["spec"]["selector"]["matchLabels"], labels);
-    let service = manifests.iter().find(|m| m["kind"] == "Service").expect("a service");
-    assert_eq!(&service["spec"]["selector"], labels);
-    assert_eq!(set["spec"]["serviceName"], service["metadata"]["name"]);
-    for manifest in manifests.iter().filter(|m| m["kind"] != "Namespace") {
-        assert_eq!(manifest["metadata"]["namespace"], "pdm", "{}", manifest["kind"]);
-    }
 }
 
 #[test]
@@ -193,9 +201,25 @@ fn prepare_makes_certificates_and_secrets_and_keeps_them() {
     for file in ["mosquitto/broker.key", "agent/pdm-agent.crt", "gw-01/gw-01.key", "gw-01/ca.crt"] {
         assert!(private.join(file).exists(), "{file}");
     }
+    keys_belong_to_their_containers(&private);
     prepare();
     let again = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
     assert_eq!(again, secret, "a second run keeps what is there");
+}
+
+/// A broker under another user than the one who owns its image's folders saves no session.
+fn keys_belong_to_their_containers(private: &Path) {
+    let owner = |file: &str| {
+        let metadata = std::fs::metadata(private.join(file)).expect("a file");
+        (std::os::unix::fs::MetadataExt::uid(&metadata), metadata.permissions().mode() & 0o777)
+    };
+    let user = compose()["services"]["mosquitto"]["user"].clone();
+    assert_eq!(user, "1883:1883", "the user of eclipse-mosquitto");
+    let (agent, _) = owner("agent/pdm-agent.key");
+    let (broker, mode) = owner("mosquitto/broker.key");
+    // without root nobody else can be made the owner: then all may read
+    let is_readable = (broker, agent) == (1883, 10001) || mode & 0o004 != 0;
+    assert!(is_readable, "broker.key of {broker} with {mode:o}, pdm-agent.key of {agent}");
 }
 
 /// A unit's keys, each with its section, as they stand.

@@ -252,7 +252,7 @@ fn calendar(text: &str) -> Option<Timestamp> {
     }
     let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
     let time = FORMS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    Some(Timestamp::from(time.or_else(day)?.and_utc()))
+    Timestamp::of(time.or_else(day)?.and_utc())
 }
 
 #[cfg(test)]

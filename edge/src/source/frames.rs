@@ -144,45 +144,54 @@ impl FrameFormat {
 
 /// Bytes in, blocks out.
 #[derive(Debug)]
-pub(crate) struct FrameDecoder {
+pub struct FrameDecoder {
     format: FrameFormat,
     clock: SharedClock,
+    /// What came in; the first `taken` bytes are in blocks already.
     pending: Vec<u8>,
+    taken: usize,
     next_index: u64,
     /// The next block follows the last one without a gap.
     follows_on: bool,
 }
 
 impl FrameDecoder {
-    pub(crate) fn new(format: FrameFormat, clock: SharedClock) -> Self {
-        Self { format, clock, pending: Vec::new(), next_index: 0, follows_on: false }
+    /// A decoder of a format that was checked ([`FrameFormat::check`]).
+    pub fn new(format: FrameFormat, clock: SharedClock) -> Self {
+        Self { format, clock, pending: Vec::new(), taken: 0, next_index: 0, follows_on: false }
     }
 
     /// Bytes that are missing for a whole block.
-    pub(crate) fn wanted(&self) -> usize {
-        self.block_bytes().saturating_sub(self.pending.len())
+    pub fn wanted(&self) -> usize {
+        self.block_bytes().saturating_sub(self.waiting())
     }
 
     /// Takes bytes as they come.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
     }
 
     /// Frames were lost: what waits is given up, and the next block stands alone.
-    pub(crate) fn gap(&mut self) {
+    pub fn gap(&mut self) {
         self.pending.clear();
+        self.taken = 0;
         self.follows_on = false;
     }
 
     /// A whole block, if there is one.
-    pub(crate) fn block(&mut self) -> Option<Block> {
+    pub fn block(&mut self) -> Option<Block> {
         (self.wanted() == 0).then(|| self.cut(self.block_bytes()))
     }
 
     /// What is left at the end: a shorter block, if there is at least one frame.
-    pub(crate) fn rest(&mut self) -> Option<Block> {
-        let whole = self.pending.len() / self.format.frame_bytes() * self.format.frame_bytes();
+    pub fn rest(&mut self) -> Option<Block> {
+        let whole = self.waiting() / self.format.frame_bytes() * self.format.frame_bytes();
         (whole > 0).then(|| self.cut(whole))
+    }
+
+    /// Bytes that are in no block yet.
+    fn waiting(&self) -> usize {
+        self.pending.len() - self.taken
     }
 
     fn block_bytes(&self) -> usize {
@@ -190,9 +199,15 @@ impl FrameDecoder {
     }
 
     fn cut(&mut self, bytes: usize) -> Block {
-        let rest = self.pending.split_off(bytes);
-        let accel_m_s2 = self.format.decode(&self.pending);
-        self.pending = rest;
+        let end = self.taken + bytes;
+        let accel_m_s2 = self.format.decode(&self.pending[self.taken..end]);
+        self.taken = end;
+        // what is left moves to the front only where it is the smaller part: a long message of many
+        // short blocks is copied once, not once a block
+        if self.waiting() <= self.taken {
+            self.pending.drain(..self.taken);
+            self.taken = 0;
+        }
         let index = self.next_index;
         self.next_index += 1;
         let follows_on = std::mem::replace(&mut self.follows_on, true);
@@ -244,6 +259,19 @@ mod tests {
         let three = vec![Calibration::default(); 3];
         assert!(FrameFormat { calibrations: three, ..format(Encoding::I16) }.check().is_err());
         assert!("i32".parse::<Encoding>().is_err());
+    }
+
+    /// What is left was copied once a block: a message of 16 MiB in blocks of two frames never ended.
+    #[test]
+    fn a_long_message_of_short_blocks_is_moved_only_once() {
+        let mut decoder = FrameDecoder::new(format(Encoding::I16), Arc::new(SystemClock));
+        decoder.push(&[0; 8 * 100]);
+        let mut moves = 0;
+        while decoder.block().is_some() {
+            moves += usize::from(decoder.taken == 0);
+        }
+        assert!(moves <= 7, "moved {moves} times"); // halves of 100 blocks
+        assert_eq!(decoder.wanted(), 8);
     }
 
     #[test]

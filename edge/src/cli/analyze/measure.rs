@@ -175,7 +175,9 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
 fn measured_at(path: &Path) -> Timestamp {
     std::fs::metadata(path)
         .and_then(|metadata| metadata.modified())
-        .map_or_else(|_| SystemClock.now(), |at| Timestamp::from(chrono::DateTime::from(at)))
+        .ok()
+        .and_then(|at| Timestamp::of(at.into()))
+        .unwrap_or_else(|| SystemClock.now())
 }
 
 fn file_name(path: &Path) -> String {

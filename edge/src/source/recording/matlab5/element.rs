@@ -46,7 +46,17 @@ impl<'a> Bytes<'a> {
         Some(if self.is_big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
     }
 
-    /// The next element, unfolded if it is compressed.
+    /// The next element inside a variable. MATLAB compresses whole variables only; with compressed
+    /// ones inside, a small file could unfold without end.
+    pub(super) fn part(&mut self) -> Result<Element<'a>, String> {
+        let part = self.plain()?;
+        if part.kind == COMPRESSED {
+            return Err("a compressed element inside a variable".to_owned());
+        }
+        Ok(part)
+    }
+
+    /// The next variable, unfolded if it is compressed.
     pub(super) fn element(&mut self) -> Result<Element<'a>, String> {
         let element = self.plain()?;
         if element.kind != COMPRESSED {

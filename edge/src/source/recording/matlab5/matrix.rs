@@ -9,7 +9,8 @@ pub(super) const MAX_CHANNELS: usize = 1024;
 /// the stack holds.
 const MAX_DEPTH: usize = 16;
 
-/// Longest field name (MAT-File Format, 1-22: 32 with the final 0, 64 in later versions).
+/// Longest name of a variable or field (MAT-File Format, 1-22: 32 with the final 0, 64 in later
+/// versions). Every path is made of them, so a longer one would be copied for each element.
 const MAX_NAME_BYTES: usize = 64;
 
 /// A real, numeric, two-dimensional array.
@@ -64,25 +65,29 @@ fn walk(
         return Err(format!("structs and cells nested more than {MAX_DEPTH} deep"));
     }
     let mut bytes = Bytes::new(&element.content, is_big_endian);
-    let flags = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+    let flags = bytes.part()?.numbers(is_big_endian).unwrap_or_default();
     let flags = flags.first().map_or(0, |&word| word as u32);
     let (class, is_complex) = (flags & 0xff, flags & 0x0800 != 0);
     if !(1..=15).contains(&class) {
         return Ok(()); // function handles and opaque objects hold no samples and have a form of their own
     }
-    let dimensions = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
-    let own_name = String::from_utf8_lossy(&bytes.element()?.content).into_owned();
-    let path = place.unwrap_or(own_name);
+    let dimensions = bytes.part()?.numbers(is_big_endian).unwrap_or_default();
+    let own_name = bytes.part()?;
+    if own_name.content.len() > MAX_NAME_BYTES {
+        let length = own_name.content.len();
+        return Err(format!("a name of {length} bytes; at most {MAX_NAME_BYTES} are allowed"));
+    }
+    let path = place.unwrap_or_else(|| String::from_utf8_lossy(&own_name.content).into_owned());
     match class {
         1 => cells(&mut bytes, is_big_endian, &path, depth, arrays),
         2 | 3 => {
             if class == 3 {
-                bytes.element()?; // the name of the object's class
+                bytes.part()?; // the name of the object's class
             }
             fields(&mut bytes, is_big_endian, &path, &dimensions, depth, arrays)
         }
         6..=15 if !is_complex => {
-            let numbers = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+            let numbers = bytes.part()?.numbers(is_big_endian).unwrap_or_default();
             arrays.extend(numeric(path, &dimensions, numbers)?);
             Ok(())
         }
@@ -117,7 +122,7 @@ fn cells(
     let mut index = 0usize;
     while !bytes.is_at_end() {
         let place = format!("{path}{{{index}}}");
-        walk(&bytes.element()?, is_big_endian, Some(place), depth + 1, arrays)?;
+        walk(&bytes.part()?, is_big_endian, Some(place), depth + 1, arrays)?;
         index += 1;
     }
     Ok(())
@@ -131,9 +136,9 @@ fn fields(
     depth: usize,
     arrays: &mut Vec<NumericArray>,
 ) -> Result<(), String> {
-    let length = bytes.element()?.numbers(is_big_endian).unwrap_or_default();
+    let length = bytes.part()?.numbers(is_big_endian).unwrap_or_default();
     let length = length.first().map_or(0, |&n| n.max(0.0) as usize);
-    let names = bytes.element()?;
+    let names = bytes.part()?;
     if names.content.is_empty() {
         return Ok(());
     }
@@ -155,7 +160,7 @@ fn fields(
             } else {
                 format!("{path}({index}).{name}")
             };
-            walk(&bytes.element()?, is_big_endian, Some(place), depth + 1, arrays)?;
+            walk(&bytes.part()?, is_big_endian, Some(place), depth + 1, arrays)?;
         }
         index += 1;
     }

@@ -136,6 +136,27 @@ fn other_versions_are_refused_by_name() {
     assert!(matches!(version(&file(&[]), false), Version::Five));
 }
 
+/// A few kilobytes would unfold to gigabytes, level by level.
+#[test]
+fn a_compressed_element_inside_a_variable_is_refused() {
+    let nested = (0..4).fold(doubles("x", 2, &[1.0, 2.0]), |inside, _| {
+        compressed(&matrix(1, 1, 1, "c", &inside.repeat(64)))
+    });
+    let error = read(file(&[nested]), None).expect_err("nested").to_string();
+    assert!(error.contains("inside a variable"), "{error}");
+}
+
+/// The name is part of the path of every element below: a long one was copied for each of them.
+#[test]
+fn a_name_longer_than_the_format_allows_is_refused() {
+    let longest = "n".repeat(64);
+    let (data, _) = read(file(&[doubles(&longest, 2, &[1.0, 2.0])]), None).expect("valid");
+    assert_eq!(data.len(), 2);
+    let bytes = file(&[matrix(1, 1, 1, &"n".repeat(65), &element(14, b"").repeat(1000))]);
+    let error = read(bytes, None).expect_err("long").to_string();
+    assert!(error.contains("a name of 65 bytes"), "{error}");
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(tail in proptest::collection::vec(any::<u8>(), 0..400)) {
