@@ -139,7 +139,7 @@ mod tests {
         let speed = Rpm::new(1800.0).expect("valid");
         let orders = DefectOrders::new(3.585, 5.415, 2.357, 0.398).expect("valid");
         for (tools, left) in [(Tools::live(&Turn::default()), 0), (Tools::default(), 1)] {
-            tools.measure(&[1.0; 4096], (rate, band), speed, &orders);
+            tools.measure(&vec![1.0; 4096], (rate, band), speed, &orders);
             assert_eq!(tools.look(|| tools.idle().len()), left);
         }
     }
