@@ -4,23 +4,81 @@
 mod support;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use pdm_agent::knowledge::Collection;
 use pdm_agent::knowledge::chunk::cut;
 use pdm_agent::knowledge::document::Document;
+use pdm_agent::knowledge::words::query_vector;
+use pdm_agent::knowledge::{Collection, pdf};
+use pdm_agent::report::settings::ReportSettings;
+use pdm_agent::report::{compose, gather, html, report};
 use pdm_agent::service::Agent;
 use pdm_agent::settings::AgentSettings;
-use pdm_agent::tools::ToolSpec;
+use pdm_agent::store::PastEvent;
+use pdm_agent::tools::exec::sql::Statement;
+use pdm_agent::tools::exec::template::Address;
+use pdm_agent::tools::{Call, Catalogue, Means, Runtime, ToolSpec};
+use pdm_agent::work_order;
+use pdm_expert::case::{Case, Memory};
+use pdm_expert::research;
+use pdm_expert::rules::Rules;
 use pdm_harness::{Mosquitto, Persistence};
 use pdm_shared::clock::SystemClock;
 use pdm_shared::delivery::{DEAD_LETTER_HEAD_BYTES, DeadLetter};
+use pdm_shared::event::Event;
+use pdm_shared::text::Language;
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use support::{Client, event, healthy, settings, subscribed, topic, until};
 
 const CONFIG: &str = include_str!("../../config/agent.toml");
 const TOOL: &str = include_str!("../../config/tools/notify_maintenance_staff.yaml");
 const GUIDE: &str = include_str!("../../config/knowledge/equipment_manual/em-02.md");
+
+const RULES: &str = include_str!("../../config/diagnosis.toml");
+const EVENT: &str = include_str!("../../config/examples/event.json");
+const PDFS: [&[u8]; 2] =
+    [include_bytes!("../fuzz/seeds/pdf/plain.pdf"), include_bytes!("../fuzz/seeds/pdf/flate.pdf")];
+
+static TOOLS: LazyLock<Runtime> =
+    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, Means::default()));
+
+/// Calls every shipped tool with these arguments; waits between attempts take no time.
+fn call(arguments: &Value) {
+    let mut paused = tokio::runtime::Builder::new_current_thread();
+    let paused = paused.enable_time().start_paused(true).build().expect("a runtime");
+    paused.block_on(async {
+        for tool in TOOLS.catalogue().current().names() {
+            let (id, tool, arguments) = ("1".to_owned(), tool.clone(), arguments.clone());
+            let _answer = TOOLS.call(&Call { id, tool, arguments }).await;
+        }
+    });
+}
+
+/// Judges an event and writes it up in both languages.
+fn judged(event: Event) {
+    let (rules, memory, now) = (Rules::default(), Memory::default(), event.measured_at);
+    let case = Case { event: &event, memory: &memory, now };
+    let diagnosis = pdm_expert::judge(&case, &rules).diagnosis;
+    let past = [PastEvent { event: event.clone(), judged: None }];
+    let settings = ReportSettings::default();
+    let case = gather::fresh(event, diagnosis, &past, &settings, &rules.lead_time);
+    let (report, order) = (report(&case), work_order::work_order(&case));
+    for language in [Language::Ko, Language::En] {
+        html::html(&compose::document(&report, language)).expect("a page");
+        if let Some(order) = &order {
+            html::html(&work_order::document(order, language)).expect("a page");
+        }
+    }
+}
+
+#[test]
+fn every_seed_of_a_pdf_has_its_text() {
+    for bytes in PDFS {
+        let text = pdf::text(Path::new("a.pdf"), bytes.to_vec()).expect("a PDF");
+        assert!(text.contains("Grease the bearing."), "{text}");
+    }
+}
 
 /// `text` with one piece in the place of another.
 fn damaged(text: &str, at: usize, length: usize, with: &str) -> String {
@@ -68,8 +126,71 @@ proptest! {
     #[test]
     fn a_damaged_document_is_cut_or_refused(at in 0usize..4000, length in 0usize..40, with in piece()) {
         let text = damaged(GUIDE, at, length, with);
+        let _words = query_vector(&text);
         if let Ok(read) = Document::parse(Path::new("a.md"), &text, Collection::EquipmentManual) {
-            let _chunks = cut(&read);
+            for chunk in cut(&read) {
+                let (id, source) = (chunk.id.clone(), chunk.citation());
+                let document =
+                    research::Document { id, title: chunk.head(), text: chunk.body(), source };
+                for learnt in research::read(&document) {
+                    prop_assert!(document.text.contains(&learnt.quote), "{:?}", learnt);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_rules_are_read_or_refused(at in 0usize..9000, length in 0usize..12, with in piece()) {
+        let _read = Rules::parse(Path::new("diagnosis.toml"), &damaged(RULES, at, length, with));
+    }
+
+    #[test]
+    fn a_damaged_pdf_is_read_or_refused(
+        which in 0usize..2, at in 0usize..700, length in 0usize..20,
+        with in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let mut bytes = PDFS[which].to_vec();
+        let at = at % bytes.len();
+        let end = (at + length).min(bytes.len());
+        bytes.splice(at..end, with);
+        let _read = pdf::text(Path::new("a.pdf"), bytes);
+    }
+
+    #[test]
+    fn any_arguments_are_answered_or_refused(
+        text in "\\PC{0,30}", number in any::<f64>(), whole in any::<i64>(), depth in 0usize..60,
+    ) {
+        let deep = (0..depth).fold(json!(text), |inside, _| json!([inside]));
+        for value in [json!(text), json!(number), json!(whole), deep, Value::Null] {
+            call(&value);
+            call(&json!({ "query": value, "top_k": value, "message": value, "x": value }));
+        }
+    }
+
+    #[test]
+    fn no_argument_moves_an_address_and_any_statement_is_read_or_refused(text in "\\PC{0,60}") {
+        let _statement = Statement::read(&text);
+        let _address = Address::read(&text);
+        let arguments = json!({ "id": text });
+        let fixed = Address::read("https://plant.local/api/{id}?q={id}").expect("an address");
+        if let Ok(url) = fixed.fill(arguments.as_object().expect("a mapping")) {
+            prop_assert_eq!(url.host_str(), Some("plant.local"));
+            prop_assert!(url.path().starts_with("/api/"), "{}", url);
+        }
+    }
+
+    #[test]
+    fn any_valid_event_is_judged_and_written_up(which in 0usize..200, number in prop::num::f64::ANY) {
+        let places: Vec<usize> = EVENT.match_indices(": ").map(|(at, _)| at + 2).collect();
+        let at = places[which % places.len()];
+        let end = EVENT[at..].find([',', '\n']).map_or(EVENT.len(), |end| at + end);
+        for with in [json!(number).to_string(), json!(number.abs() % 1.0).to_string(), "null".into()] {
+            let text = format!("{}{with}{}", &EVENT[..at], &EVENT[end..]);
+            if let Ok(event) = serde_json::from_str::<Event>(&text)
+                && event.check().is_ok()
+            {
+                judged(event);
+            }
         }
     }
 }

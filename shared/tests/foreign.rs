@@ -1,18 +1,64 @@
 //! What comes from outside is read or refused, never a panic: the entry points of `shared/fuzz`, with
 //! generated input.
 
+use std::fmt::Debug;
+
+use pdm_shared::delivery::{
+    Acknowledgement, DeadLetter, GatewayStatus, Notification, Receipt, State,
+};
+use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::topic::{Prefix, Topic};
 use proptest::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 const EVENT: &str = include_str!("../../config/examples/event.json");
+const DIAGNOSIS: &str = include_str!("../../config/examples/diagnosis.json");
+const RECEIPT: &str = include_str!("../../config/examples/receipt.json");
+const STATE: &str = include_str!("../fuzz/seeds/delivery/state.json");
+const STATUS: &str = include_str!("../fuzz/seeds/delivery/status.json");
+const NOTIFICATION: &str = include_str!("../fuzz/seeds/delivery/notification.json");
+const ACK: &str = include_str!("../fuzz/seeds/delivery/ack.json");
+const DEAD_LETTER: &str = include_str!("../fuzz/seeds/delivery/dead-letter.json");
+const DOCUMENTS: [&str; 7] = [DIAGNOSIS, RECEIPT, STATE, STATUS, NOTIFICATION, ACK, DEAD_LETTER];
 
 /// Any bytes as an event.
 fn event(bytes: &[u8]) {
     if let Ok(event) = serde_json::from_slice::<Event>(bytes) {
         let _checked = event.check();
-        let text = serde_json::to_string(&event).expect("an event is JSON");
-        serde_json::from_str::<Event>(&text).expect("what was written is read");
+    }
+    back::<Event>(bytes);
+}
+
+/// Any bytes as each of the smaller documents; how many kinds they were read as.
+fn documents(bytes: &[u8]) -> usize {
+    [
+        back::<Diagnosis>(bytes),
+        back::<Receipt>(bytes),
+        back::<State>(bytes),
+        back::<GatewayStatus>(bytes),
+        back::<Notification>(bytes),
+        back::<Acknowledgement>(bytes),
+        back::<DeadLetter>(bytes),
+    ]
+    .into_iter()
+    .filter(|is_read| *is_read)
+    .count()
+}
+
+/// What is read is written back the same; whether it is read.
+fn back<T: Serialize + DeserializeOwned + PartialEq + Debug>(bytes: &[u8]) -> bool {
+    let Ok(document) = serde_json::from_slice::<T>(bytes) else { return false };
+    let text = serde_json::to_string(&document).expect("a document is JSON");
+    assert_eq!(serde_json::from_str::<T>(&text).expect("what was written is read"), document);
+    true
+}
+
+#[test]
+fn every_document_on_the_wire_is_read_as_itself() {
+    for text in DOCUMENTS {
+        assert!(documents(text.as_bytes()) >= 1, "{text}");
     }
 }
 
@@ -43,6 +89,17 @@ proptest! {
         let at = places[which % places.len()].0 + 2;
         let end = EVENT[at..].find([',', '\n']).map_or(EVENT.len(), |end| at + end);
         event(format!("{}{number}{}", &EVENT[..at], &EVENT[end..]).as_bytes());
+    }
+
+    #[test]
+    fn a_damaged_document_is_one_or_none(
+        which in 0usize..DOCUMENTS.len(), from in 0usize..4000, length in 0usize..60, number in numbers(),
+    ) {
+        let mut text = DOCUMENTS[which].as_bytes().to_vec();
+        let from = from % text.len();
+        let to = (from + length).min(text.len());
+        text.splice(from..to, number.bytes());
+        documents(&text);
     }
 
     #[test]

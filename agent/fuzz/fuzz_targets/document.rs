@@ -1,4 +1,5 @@
-//! Any text as a document: chunks of it or an error, never a panic.
+//! Any text as a document: chunks with their words, vectors and lessons, or an error, never a
+//! panic. The same text as a question.
 #![no_main]
 
 use std::path::Path;
@@ -7,9 +8,32 @@ use libfuzzer_sys::fuzz_target;
 use pdm_agent::knowledge::Collection;
 use pdm_agent::knowledge::chunk::cut;
 use pdm_agent::knowledge::document::Document;
+use pdm_agent::knowledge::embed::local::LocalEmbedder;
+use pdm_agent::knowledge::items::items;
+use pdm_agent::knowledge::words::{passage_vector, query_vector};
+use pdm_expert::research;
 
 fuzz_target!(|text: &str| {
-    if let Ok(read) = Document::parse(Path::new("a.md"), text, Collection::EquipmentManual) {
-        let _ = cut(&read);
+    let _ = query_vector(text);
+    let Ok(read) = Document::parse(Path::new("a.md"), text, Collection::EquipmentManual) else {
+        return;
+    };
+    for chunk in cut(&read) {
+        let (head, body) = (chunk.head(), chunk.body());
+        let _ = passage_vector(&head, &body);
+        let vector = LocalEmbedder::vector(&head, &body);
+        assert!(vector.iter().all(|x| x.is_finite()));
+        for section in &chunk.sections {
+            let _ = items(section);
+        }
+        let document = research::Document {
+            id: read.id.clone(),
+            title: head,
+            text: body,
+            source: chunk.citation(),
+        };
+        for learnt in research::read(&document) {
+            assert!(document.text.contains(&learnt.quote), "a quote stands in its document");
+        }
     }
 });

@@ -1,0 +1,1 @@
+WITH x AS (SELECT "a;b", [c d], `e` FROM t /* why */) SELECT replace(a, 1, 2) FROM x;

@@ -1,0 +1,165 @@
+//! What comes from outside is read or refused, never a panic: the entry points of `edge/fuzz`, with
+//! its seeds and with generated input. Each format has closer tests beside its reader.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pdm_dsp::bearing::DefectOrders;
+use pdm_dsp::diagnose::verdict::NAMING_CONFIDENCE;
+use pdm_dsp::diagnose::{Request as Record, diagnose};
+use pdm_edge::catalogue::Catalogue;
+use pdm_edge::features;
+use pdm_edge::quality::{QualityContext, assess};
+use pdm_edge::series::{Request, judge, read};
+use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
+use pdm_edge::source::{Block, RecordingOptions, open_content};
+use pdm_shared::clock::SystemClock;
+use pdm_shared::units::{Rpm, SampleRate};
+use proptest::prelude::*;
+
+const CONFIG: &str = include_str!("../../config/edge.toml");
+const CATALOGUE: &str = include_str!("../../config/bearings.toml");
+const NAMES: [&str; 6] = ["a.npy", "a.npy.gz", "a.mat", "a.wav", "a.csv", "a"];
+
+/// A seed's name and content; the first byte of a recording chooses its name.
+fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let files = std::fs::read_dir(&folder).expect("seeds");
+    let mut seeds: Vec<(PathBuf, Vec<u8>)> = files
+        .map(|file| file.expect("entry").path())
+        .map(|path| (path.clone(), std::fs::read(path).expect("a seed")))
+        .collect();
+    seeds.sort();
+    seeds
+}
+
+fn blocks(name: &str, content: &[u8]) -> Result<usize, String> {
+    let sample_rate = SampleRate::new(1000.0).ok();
+    let options = RecordingOptions { sample_rate, ..Default::default() };
+    let mut source = open_content(Path::new(name), content.to_vec(), &options)
+        .map_err(|error| error.to_string())?;
+    let mut blocks = 0;
+    while source.next_block().map_err(|error| error.to_string())?.is_some() {
+        blocks += 1;
+    }
+    Ok(blocks)
+}
+
+/// So that the fuzzer begins inside every reader and not at its door.
+#[test]
+fn every_seed_of_a_recording_is_a_recording() {
+    let seeds = seeds("recording");
+    assert!(seeds.len() >= NAMES.len(), "{}", seeds.len());
+    for (file, content) in seeds {
+        let name = NAMES[usize::from(content[0])];
+        let read = blocks(name, &content[1..]);
+        assert!(read.as_ref().is_ok_and(|count| *count > 0), "{}: {read:?}", file.display());
+    }
+}
+
+fn damaged(mut bytes: Vec<u8>, at: usize, length: usize, with: &[u8]) -> Vec<u8> {
+    let at = at % (bytes.len() + 1);
+    let end = (at + length).min(bytes.len());
+    bytes.splice(at..end, with.iter().copied());
+    bytes
+}
+
+fn samples(format: &FrameFormat, bytes: &[u8], piece: usize) -> Vec<u64> {
+    let mut decoder = FrameDecoder::new(format.clone(), Arc::new(SystemClock));
+    let mut samples = Vec::new();
+    let mut take = |block: Block| samples.extend(block.accel_m_s2.t().iter().map(|x| x.to_bits()));
+    for piece in bytes.chunks(piece) {
+        decoder.push(piece);
+        while let Some(block) = decoder.block() {
+            take(block);
+        }
+    }
+    decoder.rest().map(&mut take);
+    samples
+}
+
+fn verdict(samples: &[f64], [rate, speed, bpfo, bpfi, bsf, ftf]: [f64; 6]) {
+    let (Ok(rate), Ok(speed)) = (SampleRate::new(rate), Rpm::new(speed)) else { return };
+    let Ok(orders) = DefectOrders::new(bpfo, bpfi, bsf, ftf) else { return };
+    let context = QualityContext { speed: Some(speed), ..QualityContext::new(rate) };
+    let _quality = assess(samples, &context);
+    if let Ok(findings) = diagnose(samples, &Record::new(rate, speed, orders)) {
+        let block = features::thorough_block(&findings);
+        assert!((0.0..=1.0).contains(&block.confidence));
+        let is_sure = block.confidence >= NAMING_CONFIDENCE;
+        assert!(block.dominant_fault.is_none() || is_sure, "{block:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_recording_is_read_or_refused(
+        which in 0usize..100, name in 0usize..NAMES.len(), at in 0usize..700, length in 0usize..9,
+        with in prop::collection::vec(any::<u8>(), 0..9),
+    ) {
+        let seeds = seeds("recording");
+        let content = seeds[which % seeds.len()].1.clone();
+        let own = NAMES[usize::from(content[0])];
+        let content = damaged(content[1..].to_vec(), at, length, &with);
+        let _read = blocks(own, &content);
+        let _misnamed = blocks(NAMES[name], &content);
+    }
+
+    #[test]
+    fn however_a_stream_is_cut_its_samples_are_the_same(
+        bytes in prop::collection::vec(any::<u8>(), 0..400), piece in 1usize..300,
+        channels in 1usize..9, block_samples in 1usize..40,
+        encoding in prop::sample::select(vec![Encoding::I16, Encoding::I24, Encoding::F32]),
+    ) {
+        let sample_rate = SampleRate::new(1000.0).expect("a rate");
+        let calibrations = Vec::new();
+        let format = FrameFormat { channels, sample_rate, encoding, block_samples, calibrations };
+        let whole = samples(&format, &bytes, usize::MAX);
+        prop_assert_eq!(whole.len(), bytes.len() / format.frame_bytes() * channels);
+        prop_assert_eq!(whole, samples(&format, &bytes, piece));
+    }
+
+    #[test]
+    fn a_damaged_table_is_judged_or_refused(
+        which in 0usize..3, at in 0usize..2000, length in 0usize..20, with in "[0-9eE.:;,\n\" +-]{0,9}",
+    ) {
+        let seed = seeds("series").swap_remove(which).1;
+        let values = vec!["rms_g".to_owned()];
+        let request = Request { time: "time".to_owned(), values, period_s: 600.0 };
+        if let Ok(table) = read(&*damaged(seed, at, length, with.as_bytes()), &request) {
+            let Ok(()) = judge(&table, &BTreeMap::new(), |line| {
+                serde_json::to_string(&line).expect("a line is JSON");
+                Ok::<_, Infallible>(())
+            });
+        }
+    }
+
+    #[test]
+    fn a_damaged_configuration_is_read_or_refused(
+        at in 0usize..9000, length in 0usize..12, with in "[0-9a-z\\[\\]{}=\".\n#-]{0,6}",
+    ) {
+        let shown = CONFIG.replace("\n# ", "\n");
+        for text in [CONFIG, &shown] {
+            let text = damaged(text.as_bytes().to_vec(), at, length, with.as_bytes());
+            let text = String::from_utf8_lossy(&text);
+            let _read = pdm_edge::settings::parse(Path::new("edge.toml"), &text);
+        }
+        let text = damaged(CATALOGUE.as_bytes().to_vec(), at, length, with.as_bytes());
+        let _read = Catalogue::parse(Path::new("b.toml"), &String::from_utf8_lossy(&text));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_samples_have_a_verdict_or_are_refused(
+        samples in prop::collection::vec(-40.0..40.0_f64, 0..1500),
+        machine in prop::array::uniform6(0.0..6000.0_f64), scale in 1.0..1000.0_f64,
+    ) {
+        let [rate, speed, bpfo, bpfi, bsf, ftf] = machine;
+        verdict(&samples, [rate, speed, bpfo / scale, bpfi / scale, bsf / scale, ftf / scale]);
+    }
+}
