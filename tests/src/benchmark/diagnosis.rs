@@ -150,12 +150,12 @@ pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
         .collect()
 }
 
-/// Judges and scores `count` sound machines that look damaged.
+/// Judges and scores `count` sound machines that look damaged, from `first_seed` on.
 ///
 /// # Errors
 /// A drawn value is refused, which is a bug.
-pub fn adversaries(count: u64) -> anyhow::Result<Vec<Scored>> {
-    (0..count)
+pub fn adversaries(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
+    (first_seed..first_seed + count)
         .map(|seed| {
             let record = adversary::record(seed)?;
             let verdict = verdict(&record.accel_m_s2, &record.request);
@@ -236,7 +236,7 @@ mod tests {
     /// R-EDGE-4. Two of each kind; the benchmark has many more.
     #[test]
     fn sound_machines_that_look_damaged_are_not_named() {
-        for record in adversaries(2 * adversary::Adversary::ALL.len() as u64)
+        for record in adversaries(0, 2 * adversary::Adversary::ALL.len() as u64)
             .expect("what is drawn is allowed")
         {
             assert_eq!(record.outcome, Outcome::Quiet, "{record:?}");
