@@ -222,14 +222,12 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. A rolling element that shows by the cage's lines alone: told, not named.
+    /// R-EDGE-4. A rolling element that shows by the lines of its spin beside the cage's.
     #[test]
-    fn lines_of_the_cage_are_told() {
-        let test = "lines_of_the_cage_are_told";
+    fn a_rolling_element_is_named_by_its_spin() {
+        let test = "a_rolling_element_is_named_by_its_spin";
         if let Some(scored) = outcomes(test, |file| file.ends_with("_288.npy")) {
-            assert_all(&scored, Outcome::NotSure, 1);
-            let why = scored[0].undetermined.as_deref().unwrap_or("");
-            assert!(why.contains("cage"), "{why}");
+            assert_all(&scored, Outcome::Right, 1);
         }
     }
 
