@@ -3,7 +3,8 @@
 //! One record goes through: speed search ([`speed`]) → its random part, without steady lines
 //! ([`crate::separate`]) → many looks at the envelope ([`views`]: bands, as it is and pre-whitened,
 //! whole-record, averaged and [`pooled`]) → in each look the level of the defect lines
-//! against the same statistic at unrelated orders ([`score`]) → one verdict with a calibrated
+//! against the same statistic at unrelated orders ([`score`]), and beside it what turns with the
+//! cage ([`cage`], [`spin`]) → one verdict with a calibrated
 //! confidence ([`verdict`]) → the evidence that a person is shown ([`evidence`]).
 //!
 //! Invariants: a fault is named only if its lines stand out where unrelated orders do not; a name
@@ -26,6 +27,7 @@ pub mod pooled;
 pub mod reason;
 pub mod score;
 pub mod speed;
+pub mod spin;
 pub mod verdict;
 pub mod views;
 

@@ -16,6 +16,23 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
+    /// Where the line with the largest of `levels` (dB, one a line) within ± `reach` lines of a
+    /// frequency peaks, Hz, by a parabola through it and its neighbours; and its level.
+    pub fn peak_at(&self, levels: &[f64], frequency_hz: f64, reach: f64) -> Option<(f64, f64)> {
+        let at = frequency_hz / self.df_hz;
+        let low = (at - reach).round().max(1.0) as usize;
+        let high = ((at + reach).round().max(0.0) as usize + 1).min(levels.len());
+        let i = (low..high).max_by(|&a, &b| levels[a].total_cmp(&levels[b]))?;
+        let shift = match (levels.get(i.wrapping_sub(1)), levels.get(i + 1)) {
+            (Some(&left), Some(&right)) => {
+                let bend = left - 2.0 * levels[i] + right;
+                if bend < 0.0 { (0.5 * (left - right) / bend).clamp(-0.5, 0.5) } else { 0.0 }
+            }
+            _ => 0.0,
+        };
+        Some(((i as f64 + shift) * self.df_hz, levels[i]))
+    }
+
     /// The largest amplitude within `± reach_hz` of `frequency_hz` and where it stands (Hz);
     /// `None` outside the spectrum.
     pub fn peak_near(&self, frequency_hz: f64, reach_hz: f64) -> Option<(f64, f64)> {

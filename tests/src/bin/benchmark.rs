@@ -24,6 +24,9 @@ struct Args {
     /// Sound machines that look damaged to add
     #[arg(long, default_value_t = 380)]
     adversaries: u64,
+    /// First seed of the sound machines that look damaged
+    #[arg(long, default_value_t = 0)]
+    first_seed: u64,
     /// Simulated lives to add to the runs to failure
     #[arg(long, default_value_t = 200)]
     lives: u64,
@@ -50,7 +53,7 @@ fn main() -> anyhow::Result<()> {
     let scored = if wants(Part::Diagnosis) {
         let mut scored = diagnosis::recordings(&args.data)?;
         scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
-        scored.extend(diagnosis::adversaries(args.adversaries)?);
+        scored.extend(diagnosis::adversaries(args.first_seed, args.adversaries)?);
         Some(scored)
     } else {
         None

@@ -3,7 +3,8 @@
 //!
 //! The cage's lines say that something modulates once a turn of the cage: its own damage, or a
 //! damaged rolling element that passes the load zone with it. One record cannot tell the two apart
-//! (a ball defect of the recordings shows by these lines alone), so they are told and never named.
+//! by these lines alone, so they are told and never named. Beside them [`super::spin`] looks for what
+//! only a rolling element has.
 
 use super::Request;
 use super::score::{log_levels, mask_shaft, widen};
@@ -24,13 +25,22 @@ const ORDERS: (f64, f64) = (0.215, 0.475);
 const SHAFT: [f64; 3] = [0.25, 1.0 / 3.0, 0.5];
 const RELATED: [f64; 3] = [0.5, 2.0 / 3.0, 1.0];
 
-/// Standard deviations by which the cage's comb stands above unrelated combs, in an envelope
-/// spectrum at whole-record resolution; 0 where it cannot be told.
-pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> f64 {
+/// What one look found of the cage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cage {
+    /// Standard deviations by which its comb stands above unrelated combs.
+    pub z: f64,
+    /// The order at which its comb is largest, within the tolerance.
+    pub order: f64,
+}
+
+/// The cage's comb in an envelope spectrum at whole-record resolution; `z` is 0 where it cannot be
+/// told.
+pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Cage {
     let (df, tolerance) = (spectrum.df_hz, request.order_tolerance.max(0.005));
     let ftf = request.orders.ftf.get();
     if df <= 0.0 || shaft_hz / df < LEAST_TURNS || spectrum.amplitude.len() < 32 {
-        return 0.0;
+        return Cage { z: 0.0, order: ftf };
     }
     let levels = widen(&mask_shaft(&log_levels(spectrum, shaft_hz), df, shaft_hz), 1);
     let comb = |order: f64| -> f64 {
@@ -38,9 +48,10 @@ pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> f64 {
         TEETH.map(|k| level(k).unwrap_or(&0.0)).sum::<f64>() / TEETH.count() as f64
     };
     let step = df / shaft_hz / 8.0;
-    let largest = |order: f64| -> f64 {
+    let largest = |order: f64| -> (f64, f64) {
         let count = (2.0 * tolerance * order / step) as usize;
-        (0..=count).map(|i| comb(order * (1.0 - tolerance) + step * i as f64)).fold(0.0, f64::max)
+        let orders = (0..=count).map(|i| order * (1.0 - tolerance) + step * i as f64);
+        middle_of_top(orders.map(|order| (comb(order), order)))
     };
     let is_apart = |order: f64| {
         let related = RELATED.iter().map(|ratio| ratio * ftf).chain(SHAFT);
@@ -50,14 +61,31 @@ pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> f64 {
         std::iter::successors(Some(ORDERS.0), |order| Some(order * (1.0 + tolerance)))
             .take_while(|order| *order < ORDERS.1)
             .filter(|order| is_apart(*order))
-            .map(largest)
+            .map(|order| largest(order).0)
             .collect();
-    match median_and_mad(&unrelated) {
-        Some((usual, mad)) if unrelated.len() >= 4 => {
-            (largest(ftf) - usual) / (MAD_TO_SIGMA * mad + 1.0)
-        }
+    let (value, order) = largest(ftf);
+    let z = match median_and_mad(&unrelated) {
+        Some((usual, mad)) if unrelated.len() >= 4 => (value - usual) / (MAD_TO_SIGMA * mad + 1.0),
         _ => 0.0,
+    };
+    Cage { z, order }
+}
+
+/// The largest value and the middle of the first stretch of orders that have it: a tooth holds over
+/// several steps.
+fn middle_of_top(curve: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    let mut top = (0.0, 0.0, 0.0);
+    let mut is_held = false;
+    for (value, order) in curve {
+        if value > top.0 {
+            (top, is_held) = ((value, order, order), true);
+        } else if is_held && value >= top.0 {
+            top.2 = order;
+        } else {
+            is_held = false;
+        }
     }
+    (top.0, f64::midpoint(top.1, top.2))
 }
 
 #[cfg(test)]
@@ -85,13 +113,14 @@ mod tests {
 
     #[test]
     fn the_cages_own_comb_stands_and_another_does_not() {
-        assert!(standing(&spectrum(0.398), 30.0, &request()) >= STANDS);
-        assert!(standing(&spectrum(0.29), 30.0, &request()) < 2.0);
+        let own = standing(&spectrum(0.398), 30.0, &request());
+        assert!(own.z >= STANDS && (own.order - 0.398).abs() < 0.001, "{own:?}");
+        assert!(standing(&spectrum(0.29), 30.0, &request()).z < 2.0);
     }
 
     #[test]
     fn a_record_of_few_turns_tells_nothing() {
         let coarse = Spectrum { df_hz: 1.0, ..spectrum(0.398) };
-        assert!(standing(&coarse, 30.0, &request()).abs() < 1e-12);
+        assert!(standing(&coarse, 30.0, &request()).z.abs() < 1e-12);
     }
 }

@@ -41,8 +41,7 @@ pub struct Shown {
     spectrum: Spectrum,
     leading: Fault,
     leading_order: Option<f64>,
-    shaft_hz: f64,
-    estimated: bool,
+    speed: FoundSpeed,
 }
 
 impl Shown {
@@ -54,23 +53,14 @@ impl Shown {
         (band, looks, ranked): (Option<Band>, &[Look], &Ranked),
         transforms: &mut Transforms,
     ) -> Self {
-        let leading = ranked.order[0];
+        let leading = ranked.leading();
         let envelope = band.map(|b| squared_envelope(record, b, transforms));
         let limit = limit_hz(request, speed.speed);
         let spectrum = envelope
             .as_ref()
             .map_or_else(Spectrum::default, |e| envelope_spectrum(e, limit, transforms));
-        let leading_order = best_order(looks, leading);
-        let shaft_hz = speed.speed.shaft_hz();
-        Self {
-            band,
-            envelope,
-            spectrum,
-            leading: PARTS[leading],
-            leading_order,
-            shaft_hz,
-            estimated: speed.estimated,
-        }
+        let leading_order = ranked.own_order(leading).or_else(|| best_order(looks, leading));
+        Self { band, envelope, spectrum, leading: PARTS[leading], leading_order, speed }
     }
 
     /// What else than the leading part explains its lines, see [`super::foreign`].
@@ -78,9 +68,10 @@ impl Shown {
         let orders = &request.orders;
         let elements = (orders.bpfo.get() + orders.bpfi.get()).round();
         let known = KnownSpeed {
-            shaft_hz: self.shaft_hz,
+            shaft_hz: self.speed.speed.shaft_hz(),
             tolerance: request.speed_tolerance,
-            by_record: self.estimated,
+            by_record: self.speed.estimated,
+            fine_hz: self.speed.fine_hz,
         };
         Scene::new(&self.spectrum, known).cause(self.leading_order?, (self.leading, elements))
     }
@@ -129,6 +120,9 @@ pub fn shown_band(
     if request.envelope_band.is_some() {
         return request.envelope_band;
     }
+    if ranked.spin.is_some() {
+        return looks.iter().find(|look| look.spin.is_some()).map(|look| look.band);
+    }
     if ranked.evidence[leading] < MENTION_SCORE {
         let least = 2.2 * request.orders.bpfi.at(request.speed);
         let impulsive = kurtogram(random, 4, least, transforms);
@@ -164,7 +158,8 @@ fn lines(
     let finder = Finder { squared, levels: &levels, shaft_hz, request: material.request };
     Fault::ALL.map(|fault| {
         let part = PARTS.iter().position(|p| *p == fault);
-        let order = part.and_then(|p| best_order(material.looks, p));
+        let order =
+            part.and_then(|p| judged.ranked.own_order(p).or_else(|| best_order(material.looks, p)));
         let shown = order.unwrap_or_else(|| material.request.orders.of(fault).get());
         let mut line = finder.line(fault, shown, material.speed.speed);
         let reach = 1.5 * squared.df_hz;

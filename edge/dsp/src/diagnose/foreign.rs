@@ -47,6 +47,8 @@ pub struct KnownSpeed {
     pub tolerance: f64,
     /// The record gave it.
     pub by_record: bool,
+    /// The same by the peaks of its lines, Hz, see [`super::speed::FoundSpeed`].
+    pub fine_hz: f64,
 }
 
 /// One envelope spectrum at whole-record resolution with its levels.
@@ -80,15 +82,9 @@ impl<'a> Scene<'a> {
         self.peak_within(hz, 2.0)
     }
 
-    /// Where the strongest line within ± `reach` lines peaks, Hz, by a parabola through its three
-    /// lines.
+    /// Where the strongest line within ± `reach` lines peaks, Hz.
     fn peak_within(&self, hz: f64, reach: f64) -> f64 {
-        let Some((i, _)) = self.strongest(hz, reach) else { return hz };
-        let around = (self.levels.get(i.wrapping_sub(1)), self.levels.get(i + 1));
-        let (Some(&left), Some(&right)) = around else { return hz };
-        let bend = left - 2.0 * self.levels[i] + right;
-        let shift = if bend < 0.0 { 0.5 * (left - right) / bend } else { 0.0 };
-        (i as f64 + shift.clamp(-0.5, 0.5)) * self.spectrum.df_hz
+        self.spectrum.peak_at(&self.levels, hz, reach).map_or(hz, |peak| peak.0)
     }
 
     /// What else explains a family at this order, if anything.
@@ -164,31 +160,40 @@ impl<'a> Scene<'a> {
     /// Is the candidate one tooth of a shaft comb? Far from a multiple of the shaft speed, as far as
     /// that is known, it is not; near one it is unless it stands clearly above the other teeth. On
     /// one it is in any case, where the record itself gives the speed: vanes, gear teeth and poles
-    /// are whole numbers, what a bearing part passes in a turn is not.
+    /// are whole numbers, what a bearing part passes in a turn is not. Where nothing in the record
+    /// gives it, an order as near to a whole number as the speed is unsure may be that number.
     fn shaft_harmonic(&self, hz: f64) -> Option<ForeignCause> {
         let n = (hz / self.shaft_hz).round();
         let off = (hz - n * self.shaft_hz).abs();
         let tolerance = if self.speed.by_record { 0.0 } else { self.speed.tolerance };
         let near = (tolerance * hz).max(self.spectrum.df_hz + WANDER * hz);
         let is_whole = self.is_whole(hz);
+        let is_unsure = !self.speed.by_record
+            && off <= self.speed.tolerance * hz
+            && self.own_shaft_hz().is_none();
         let is_tooth = || off <= near && self.is_tooth(hz, hz / n, n);
-        (n >= 2.0 && (is_whole || is_tooth())).then_some(ForeignCause::ShaftHarmonic(n as u32))
+        (n >= 2.0 && (is_whole || is_unsure || is_tooth()))
+            .then_some(ForeignCause::ShaftHarmonic(n as u32))
     }
 
     /// Does the candidate stand on a whole multiple of the shaft speed, as the record or the
     /// envelope's own line at the shaft speed gives it?
     fn is_whole(&self, hz: f64) -> bool {
         let df = self.spectrum.df_hz;
-        let reach = self.speed.tolerance * self.shaft_hz / df;
-        let own = self
-            .strongest(self.shaft_hz, reach)
-            .filter(|line| line.1 >= COMB_LEVEL_DB)
-            .map(|_| (self.peak_within(self.shaft_hz, reach), PEAK_LINES));
-        let by_record = self.speed.by_record.then_some((self.shaft_hz, SPEED_LINES));
+        let own = self.own_shaft_hz().map(|shaft_hz| (shaft_hz, PEAK_LINES));
+        let by_record = self.speed.by_record.then_some((self.speed.fine_hz, SPEED_LINES));
         by_record.into_iter().chain(own).any(|(shaft_hz, lines)| {
             let n = (hz / shaft_hz).round();
             n >= 2.0 && (hz - n * shaft_hz).abs() <= (0.5 + n * lines) * df + STEADY * hz
         })
+    }
+
+    /// The envelope's own line at the shaft speed, if it stands.
+    fn own_shaft_hz(&self) -> Option<f64> {
+        let reach = self.speed.tolerance * self.shaft_hz / self.spectrum.df_hz;
+        self.strongest(self.shaft_hz, reach)
+            .filter(|line| line.1 >= COMB_LEVEL_DB)
+            .map(|_| self.peak_within(self.shaft_hz, reach))
     }
 
     /// BPFO is `elements` times FTF: a defect of the cage puts a line there, too.
@@ -221,10 +226,11 @@ impl<'a> Scene<'a> {
         usual >= COMB_LEVEL_DB && self.level(hz) - usual < TOOTH_LEAD_DB
     }
 
-    /// Does the first or the second harmonic stand at all? A family without both belongs to a line
-    /// at one of its multiples.
+    /// Does the first harmonic stand, or if it drowns the second and the third? A family without
+    /// belongs to a line at one of its multiples: one of even multiples alone to the second.
     fn has_base(&self, hz: f64) -> bool {
-        self.level(hz) >= BASE_LEVEL_DB || self.level(2.0 * hz) >= BASE_LEVEL_DB
+        let stands = |k: f64| self.level(k * hz) >= BASE_LEVEL_DB;
+        stands(1.0) || (stands(2.0) && stands(3.0))
     }
 }
 
@@ -236,7 +242,7 @@ mod tests {
 
     /// A speed off by the tolerance, or given by the record if that is 0.
     fn speed(shaft_hz: f64, tolerance: f64) -> KnownSpeed {
-        KnownSpeed { shaft_hz, tolerance, by_record: tolerance <= 0.0 }
+        KnownSpeed { shaft_hz, tolerance, by_record: tolerance <= 0.0, fine_hz: shaft_hz }
     }
 
     fn scene(lines: &[(usize, f64)]) -> Spectrum {
@@ -281,6 +287,24 @@ mod tests {
             matches!(cause, Some(ForeignCause::Comb(hz)) if (hz - 21.4).abs() < 0.1),
             "{cause:?}"
         );
+    }
+
+    /// Four vanes and a ball's 3.98 times the speed: 1 % of speed decides, and nothing tells it.
+    #[test]
+    fn a_line_near_a_whole_multiple_of_a_speed_that_nothing_tells_is_no_bearing() {
+        let spectrum = scene(&[(597, 50.0), (1194, 30.0), (1791, 20.0)]);
+        let cause = Scene::new(&spectrum, speed(30.0, 0.02)).cause(3.98, (Fault::Ball, 8.0));
+        assert_eq!(cause, Some(ForeignCause::ShaftHarmonic(4)));
+        let known = Scene::new(&spectrum, speed(30.0, 0.0)).cause(3.98, (Fault::Ball, 8.0));
+        assert_eq!(known, None);
+    }
+
+    /// Seven vanes look like 3.5 times the speed with its odd multiples missing.
+    #[test]
+    fn a_family_of_even_multiples_belongs_to_the_second() {
+        let spectrum = scene(&[(1050, 50.0)]);
+        let cause = Scene::new(&spectrum, speed(30.0, 0.02)).cause(3.5, OUTER);
+        assert_eq!(cause, Some(ForeignCause::HigherHarmonicsOnly));
     }
 
     #[test]

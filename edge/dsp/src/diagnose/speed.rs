@@ -17,6 +17,9 @@ const TEETH: [f64; 6] = [1.5, 1.0, 1.0, 0.8, 0.8, 0.6];
 const LEAST_COMB_DB: f64 = 11.0;
 /// And how far above the combs of the other speeds, dB (chosen on the same).
 const LEAST_LEAD_DB: f64 = 5.0;
+/// Lines to either side of a tooth's place among which its peak is (chosen: a comb is found within
+/// one and a half).
+const TOOTH_REACH: f64 = 2.0;
 /// Levels above this count no more, dB (chosen): one huge line must not make a comb.
 const CAP_DB: f64 = 36.0;
 
@@ -27,6 +30,9 @@ pub struct FoundSpeed {
     pub speed: Rpm,
     /// True if the record gave it.
     pub estimated: bool,
+    /// The same by the peaks of the teeth that stand, Hz: what a doubtful whole number is held
+    /// against.
+    pub fine_hz: f64,
 }
 
 /// Searches the shaft speed within the request's tolerance: two combs, one on the acceleration
@@ -38,8 +44,8 @@ pub fn search(
     request: &Request,
     transforms: &mut Transforms,
 ) -> FoundSpeed {
-    let nominal = FoundSpeed { speed: request.speed, estimated: false };
     let shaft_hz = request.speed.shaft_hz();
+    let nominal = FoundSpeed { speed: request.speed, estimated: false, fine_hz: shaft_hz };
     let tolerance = request.speed_tolerance;
     if tolerance <= 0.0 {
         return nominal;
@@ -48,7 +54,8 @@ pub fn search(
     let (acceleration, envelope) = low_spectra(accel_m_s2, record, limit_hz, transforms);
     let combs = Combs::new(&acceleration, &envelope, shaft_hz, tolerance);
     let Some(best) = combs.best(shaft_hz, tolerance) else { return nominal };
-    Rpm::from_shaft_hz(best).map_or(nominal, |speed| FoundSpeed { speed, estimated: true })
+    let fine_hz = by_peaks(&acceleration, best);
+    Rpm::from_shaft_hz(best).map_or(nominal, |speed| FoundSpeed { speed, estimated: true, fine_hz })
 }
 
 /// Acceleration spectrum and envelope spectrum of the whole band, whole-record resolution.
@@ -120,6 +127,23 @@ impl Combs {
             .collect();
         Some(top.iter().sum::<f64>() / top.len() as f64)
     }
+}
+
+/// The shaft frequency that fits the peaks of the comb's standing teeth best, Hz: least squares over
+/// `k` times the shaft. A comb of few teeth alone leaves it open by half a line.
+fn by_peaks(acceleration: &Spectrum, shaft_hz: f64) -> f64 {
+    let levels = log_levels(acceleration, shaft_hz);
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for k in (1..=TEETH.len()).map(|k| k as f64) {
+        let Some((at, level)) = acceleration.peak_at(&levels, k * shaft_hz, TOOTH_REACH) else {
+            continue;
+        };
+        if level >= LEAST_COMB_DB {
+            sum += k * at;
+            weight += k * k;
+        }
+    }
+    if weight > 0.0 { sum / weight } else { shaft_hz }
 }
 
 fn widened(levels: &[f64], cap: f64) -> Vec<f64> {

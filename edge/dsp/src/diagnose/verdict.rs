@@ -4,12 +4,16 @@ use pdm_shared::fault::Fault;
 
 use super::score::PARTS;
 use super::speed::FoundSpeed;
+use super::spin::{self, Spin};
 use super::views::{BLOCK_TURNS, Kind, Look, Source};
 use super::{ForeignCause, LEAST_TURNS, Request, Undetermined, cage};
 use crate::separate::Separated;
 
 /// Confidence from which a fault is named (chosen: a wrong name costs more than a second look).
 pub const NAMING_CONFIDENCE: f64 = 0.7;
+/// Confidence of a name that the lines of the spin gave (chosen: one recording shows by them and no
+/// sound machine does; a rule of so few claims no more).
+const SPIN_CONFIDENCE: f64 = 0.85;
 /// Score from which a fault may be named (chosen on the recordings: the largest of the healthy
 /// channels is 1.2 over whole records and 1.5 over one-second pieces).
 const NAMING_SCORE: f64 = 1.4;
@@ -17,6 +21,8 @@ const NAMING_SCORE: f64 = 1.4;
 pub const MENTION_SCORE: f64 = 0.9;
 /// Least lead over the next candidate (chosen on the same).
 const NAMING_MARGIN: f64 = 0.4;
+/// The ball among [`PARTS`].
+const BALL: usize = 2;
 /// What the best three of a bank of bands exceed their mean by without any fault (chosen).
 const BEST_OF_BANK_BIAS: f64 = 1.2;
 /// Both races have lines of their own if the weaker reaches this in its best band … (chosen: the
@@ -44,12 +50,25 @@ pub struct Ranked {
     pub order: [usize; 3],
     /// How far the cage's lines stand, in the random part as it is and pre-whitened alike.
     pub cage: f64,
+    /// The lines of a rolling element's spin beside the cage's, if they tell more than `evidence`:
+    /// no race is worth mentioning.
+    pub spin: Option<Spin>,
 }
 
 impl Ranked {
     /// True if the leading part's evidence is strong enough for a name.
     pub fn may_be_named(&self) -> bool {
         self.evidence[self.order[0]] >= NAMING_SCORE
+    }
+
+    /// The part that leads, as an index into [`PARTS`].
+    pub fn leading(&self) -> usize {
+        if self.spin.is_some() { BALL } else { self.order[0] }
+    }
+
+    /// The order of a part's lines, if it is not the looks' own.
+    pub fn own_order(&self, part: usize) -> Option<f64> {
+        self.spin.filter(|_| part == BALL).map(|spin| spin.order)
     }
 }
 
@@ -81,8 +100,13 @@ pub fn rank(looks: &[Look], raw: &[Look]) -> Ranked {
     });
     let mut order = [0, 1, 2];
     order.sort_by(|&a: &usize, &b: &usize| evidence[b].total_cmp(&evidence[a]));
-    let cage = looks.iter().filter_map(|look| look.cage).fold(f64::INFINITY, f64::min);
-    Ranked { evidence, best_band, order, cage: if cage.is_finite() { cage } else { 0.0 } }
+    let told: Vec<&Look> = looks.iter().filter(|look| look.cage.is_some()).collect();
+    let cage = told.iter().filter_map(|look| look.cage).map(|cage| cage.z).reduce(f64::min);
+    let spins: Vec<Option<Spin>> = told.iter().map(|look| look.spin).collect();
+    let is_race = order[0] != BALL && evidence[order[0]] >= MENTION_SCORE;
+    let is_open = !is_race && evidence[order[0]] < NAMING_SCORE;
+    let spin = spin::agreed(&spins).filter(|_| is_open);
+    Ranked { evidence, best_band, order, cage: cage.unwrap_or(0.0), spin }
 }
 
 /// The verdict on the looks of one record with `turns` shaft turns.
@@ -103,6 +127,8 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
     if turns < LEAST_TURNS {
         judged.confidence = 0.0;
         judged.undetermined = Some(Undetermined::TooFewTurns { turns });
+    } else if let Some(spin) = ranked.spin {
+        return by_spin(judged, spin, cause);
     } else if top < MENTION_SCORE {
         judged.undetermined = cage_lines(ranked);
         return judged;
@@ -120,6 +146,20 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
         let weak = Undetermined::Weak { candidate: first, confidence };
         judged.undetermined = cage_lines(ranked).or(Some(weak));
     }
+    judged
+}
+
+/// A rolling element by the lines of its spin, unless something else explains them.
+fn by_spin(mut judged: Judged, spin: Spin, cause: Option<ForeignCause>) -> Judged {
+    judged.ranked.evidence[BALL] = spin.z;
+    judged.confidence = SPIN_CONFIDENCE;
+    if let Some(cause) = cause {
+        judged.confidence = 0.3;
+        judged.undetermined = Some(Undetermined::Foreign { candidate: Fault::Ball, cause });
+    } else {
+        judged.dominant = Some(Fault::Ball);
+    }
+    judged.scores[BALL] = judged.confidence;
     judged
 }
 
@@ -268,3 +308,6 @@ fn best_of_bank(falling: &[f64]) -> f64 {
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,10 @@
 
 use pdm_shared::units::{Band, Rpm};
 
+use super::cage::{self, Cage};
 use super::score::{Standings, standings};
-use super::{Request, cage, pooled};
+use super::spin::{self, Spin};
+use super::{Request, pooled};
 use crate::cepstrum::prewhiten;
 use crate::envelope::{RecordLines, averaged_envelope_spectrum, squared_envelope};
 use crate::transform::Transforms;
@@ -52,7 +54,9 @@ pub struct Look {
     /// What it found.
     pub standings: Standings,
     /// How far the cage's lines stand, where the look can tell.
-    pub cage: Option<f64>,
+    pub cage: Option<Cage>,
+    /// How far those of a rolling element's spin stand beside them.
+    pub spin: Option<Spin>,
 }
 
 /// Highest frequency of an envelope spectrum that is looked at, Hz: four harmonics of the fastest
@@ -123,7 +127,8 @@ impl Taker<'_> {
         let standings = standings(&spectrum, shaft_hz, self.request);
         let cage =
             (kind == Kind::FullWhole).then(|| cage::standing(&spectrum, shaft_hz, self.request));
-        self.looks.push(Look { source, kind, band, standings, cage });
+        let spin = cage.and_then(|cage| spin::standing(&spectrum, shaft_hz, self.request, cage));
+        self.looks.push(Look { source, kind, band, standings, cage, spin });
     }
 
     fn pool(&mut self, lines: &RecordLines, source: Source, bands: &[Band]) {
@@ -142,6 +147,7 @@ impl Taker<'_> {
                 band: *band,
                 standings,
                 cage: None,
+                spin: None,
             });
         }
     }
