@@ -6,7 +6,9 @@ use std::sync::Arc;
 use pdm_shared::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 
-use super::measurer::{self, Measurer, Place, Relearners, position_key};
+use super::looks::Turn;
+use super::measurer::{Measurer, Relearners, position_key};
+use super::place::Place;
 use super::point::Point;
 use super::position::{Position, Times};
 use super::queue::{Queue, WhenFull};
@@ -19,10 +21,18 @@ use crate::source::{Block, Source, SourceFormat};
 use crate::spool::Batch;
 use crate::window::{Cut, Windower};
 
-/// Bytes of samples that may wait in a queue, and blocks. Chosen: 8 channels at 25.6 kHz then wait
-/// for five seconds in 8 MiB.
+/// Bytes of samples that may wait in a queue. Chosen: 8 channels at 25.6 kHz then wait for five
+/// seconds in 8 MiB.
 const QUEUE_BYTES: usize = 8 << 20;
-const QUEUE_BLOCKS: (usize, usize) = (2, 64);
+/// Fewest blocks of a queue, so that one can be read while another is measured.
+const LEAST_BLOCKS: usize = 2;
+/// Most blocks of a queue.
+const MOST_BLOCKS: usize = 64;
+/// Most blocks of a recording that are measured at once: their events are one commit.
+const MEASURED_BLOCKS: usize = 32;
+/// Bytes of samples of a live source that are measured at once: a second of 8 channels at 25.6 kHz.
+/// What waits is then not held twice.
+const MEASURED_BYTES: usize = 2 << 20;
 
 /// A source that is ready to run.
 pub(super) struct Built {
@@ -55,6 +65,7 @@ pub(super) fn sources(
 ) -> Result<Vec<Built>, StartError> {
     let mut built = Vec::new();
     let mut expected = Some(0);
+    let turn = Turn::default();
     for source in &settings.sources {
         let opened = (source.open)().map_err(|source_error| StartError::Source {
             name: source.name.clone(),
@@ -62,7 +73,7 @@ pub(super) fn sources(
         })?;
         let blocks = opened.expected_blocks();
         let remembered = |key: String| memory.get(&key).map(Vec::as_slice);
-        let around = Around { settings, clock, progress, relearning };
+        let around = Around { settings, clock, progress, relearning, turn: &turn };
         built.push(build(&around, source, opened, &remembered)?);
         expected = expected.zip(blocks).map(|(sum, blocks)| sum + blocks);
     }
@@ -80,6 +91,7 @@ struct Around<'a> {
     clock: &'a SharedClock,
     progress: &'a watch::Sender<Progress>,
     relearning: &'a Relearning,
+    turn: &'a Turn,
 }
 
 fn build<'m>(
@@ -88,7 +100,7 @@ fn build<'m>(
     opened: Box<dyn Source>,
     remembered: &dyn Fn(String) -> Option<&'m [u8]>,
 ) -> Result<Built, StartError> {
-    let Around { settings, clock, progress, relearning } = *around;
+    let Around { settings, clock, progress, relearning, turn } = *around;
     let format = opened.format().clone();
     let cut = cut(source, &format)?;
     let windower = Windower::new(cut, &format).map_err(|error| unfit(source, error.to_string()))?;
@@ -100,11 +112,9 @@ fn build<'m>(
         return Err(unfit(source, reason));
     }
     let mut points = Vec::new();
-    let mut tools = Tools::default();
-    for (number, point) in source.points.iter().enumerate() {
-        if number.is_multiple_of(measurer::share(source.points.len())) {
-            tools = Tools::default();
-        }
+    let is_live = source.pace == Pace::Live;
+    let tools = if is_live { Tools::live(turn) } else { Tools::default() };
+    for point in &source.points {
         let (gateway, site) = (settings.gateway.clone(), settings.site.clone());
         let mut made =
             Point::new(point.clone(), gateway, site, format.sample_rate).with_tools(tools.clone());
@@ -115,6 +125,7 @@ fn build<'m>(
         }
         points.push(made);
     }
+    let most_blocks = if is_live { blocks_in(MEASURED_BYTES, &format) } else { MEASURED_BLOCKS };
     let queue = Arc::new(queue(source, &format));
     let reader = Reader {
         name: source.name.clone(),
@@ -141,8 +152,11 @@ fn build<'m>(
         times,
         rate: format.sample_rate,
         every_s,
+        is_live,
+        most_blocks,
         tachometer,
         points,
+        tools,
         relearners,
         clock,
         batches,
@@ -183,12 +197,17 @@ fn position<'m>(
 }
 
 fn queue(source: &SourceSettings, format: &SourceFormat) -> Queue<Block> {
+    let blocks = blocks_in(QUEUE_BYTES, format).max(LEAST_BLOCKS);
+    let when_full = if source.pace == Pace::Live { WhenFull::DropOldest } else { WhenFull::Block };
+    Queue::new(blocks, when_full)
+}
+
+/// How many blocks so many bytes hold, from 1 to [`MOST_BLOCKS`].
+fn blocks_in(bytes: usize, format: &SourceFormat) -> usize {
     let block_bytes = format
         .block_samples
         .unwrap_or(format.sample_rate.get() as usize)
         .saturating_mul(format.channels)
         .saturating_mul(size_of::<f64>());
-    let blocks = (QUEUE_BYTES / block_bytes.max(1)).clamp(QUEUE_BLOCKS.0, QUEUE_BLOCKS.1);
-    let when_full = if source.pace == Pace::Live { WhenFull::DropOldest } else { WhenFull::Block };
-    Queue::new(blocks, when_full)
+    (bytes / block_bytes.max(1)).clamp(1, MOST_BLOCKS)
 }

@@ -18,8 +18,10 @@
 
 mod build;
 mod committer;
+mod looks;
 mod measurer;
 mod offline;
+mod place;
 pub mod point;
 mod position;
 pub mod progress;

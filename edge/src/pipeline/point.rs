@@ -3,47 +3,35 @@
 //! Every window takes the fast path, whose band never changes, so that the baseline compares like
 //! with like. The thorough path looks in addition: when an anomaly is raised and on while it lasts,
 //! now and then while the baseline is learnt, and on a schedule. Its verdict stands for the windows
-//! after it until the next look, at most [`VERDICT_HOLDS_S`].
+//! after it until the next look ([`looking`]).
 //!
 //! Where a tachometer tells the shaft's angle, its speed is used, and a window in which the speed
 //! changes is turned into one of constant speed before any line is looked for.
 
-use pdm_dsp::diagnose::{LEAST_TURNS, Request, diagnose};
+use pdm_dsp::FastFindings;
+use pdm_dsp::diagnose::LEAST_TURNS;
 use pdm_dsp::order::ShaftAngle;
 use pdm_dsp::transform::Transforms;
-use pdm_dsp::{FastFindings, Findings};
 use pdm_shared::clock::Timestamp;
-use pdm_shared::event::{
-    BaselineState, DefectLine, Event, FrequencyDomain, Method, SpeedSource, TimeDomain,
-};
-use pdm_shared::fault::Fault;
+use pdm_shared::event::{DefectLine, Event, FrequencyDomain, Method, SpeedSource, TimeDomain};
 use pdm_shared::id::{EventId, GatewayId, SiteId};
 use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
 
 use super::tools::Tools;
-use crate::condition::{Judgement, Monitor, Observation};
+use crate::condition::{Monitor, Observation};
 use crate::event::{DEFAULT_STATE, Measured, Place, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
 use crate::{features as blocks, quality};
 
-/// Machine time between two thorough looks while an anomaly lasts, while the baseline is learnt,
-/// and else. Chosen: a verdict a minute is more than staff can follow; the others cost below 1 % of
-/// a core at a window a second.
-const LOOK_ON_ANOMALY_S: f64 = 60.0;
-const LOOK_ON_LEARNING_S: f64 = 600.0;
-const LOOK_ELSE_S: f64 = 3600.0;
+mod looking;
+
+use looking::{Look, Seen};
 
 /// Change of speed within a window below which it is taken as it is, as a ratio. Chosen: below half
 /// the reach of the search around a defect line's fourth harmonic at 100 turns.
 const STEADY: f64 = 0.003;
-
-/// How long a verdict stands for the windows after it.
-const VERDICT_HOLDS_S: f64 = 3600.0;
-
-/// Spectra are shown at least this often.
-const SPECTRA_S: f64 = 3600.0;
 
 /// Envelope band where none is configured, as shares of the sampling rate. Chosen: above shaft and
 /// gear lines, below the anti-alias filter's corner (0.39 of the rate for common converters).
@@ -56,17 +44,9 @@ struct Memory {
     look: Option<Look>,
     spectra_at: Option<Timestamp>,
     alarmed: bool,
-}
-
-/// The last thorough look.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Look {
-    at: Timestamp,
-    /// Speed that the record itself gave, rpm.
-    speed_rpm: Option<f64>,
-    dominant: Option<Fault>,
-    confidence: f64,
-    undetermined: Option<String>,
+    /// A look is due by what happened, and it was not this point's turn yet.
+    #[serde(default)]
+    owed: bool,
 }
 
 /// A measuring point at work.
@@ -111,11 +91,11 @@ impl Point {
             measuring_point: settings.measuring_point.clone(),
         };
         let monitor = Monitor::new(settings.monitor.clone());
-        let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false };
+        let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false, owed: false };
         Self { settings, place, rate, memory, tools: Tools::default() }
     }
 
-    /// With the tools of other points, none of which is measured at the same time.
+    /// With the tools of other points.
     #[must_use]
     pub fn with_tools(self, tools: Tools) -> Self {
         Self { tools, ..self }
@@ -157,6 +137,7 @@ impl Point {
         self.memory.look = None;
         self.memory.spectra_at = None;
         self.memory.alarmed = false;
+        self.memory.owed = false;
     }
 
     /// Measures and judges one window that began at `at`; `now` makes the event's identity.
@@ -190,22 +171,17 @@ impl Point {
             usable: fast.is_some(),
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
         });
-        let findings = if fast.is_some() && self.is_look_due(at, &judgement) {
-            self.look(accel_m_s2, at, tachometer)
-        } else {
-            None
+        let seen = match &fast {
+            Some(_) => self.look_if_due(accel_m_s2, at, tachometer, &judgement),
+            None => None,
         };
-        let spectra = findings.as_ref().filter(|_| self.are_spectra_due(at, &judgement)).map(|f| {
-            self.memory.spectra_at = Some(at);
-            blocks::spectra(f)
-        });
-        let speed = findings
-            .as_ref()
-            .filter(|f| f.speed_estimated)
-            .map_or(speed, |f| (f.speed, SpeedSource::Estimated));
-        let frequency_domain = match &findings {
-            Some(findings) => blocks::thorough_block(findings),
-            None => self.with_standing_verdict(frequency, at, usable),
+        let (speed, frequency_domain, spectra) = match seen {
+            Some(Seen { findings, spectra }) => {
+                let block = blocks::thorough_block(&findings);
+                let estimated = (findings.speed, SpeedSource::Estimated);
+                (if findings.speed_estimated { estimated } else { speed }, block, spectra)
+            }
+            None => (speed, self.with_standing_verdict(frequency, at, usable), None),
         };
         self.memory.alarmed = judgement.anomaly_detected;
         let measured = Measured {
@@ -229,19 +205,6 @@ impl Point {
             ..quality::QualityContext::new(self.rate)
         };
         assess(accel_m_s2, &context)
-    }
-
-    /// The speed to measure with: that of the last look while it holds, else the configured one.
-    fn speed(&self, at: Timestamp) -> (Rpm, SpeedSource) {
-        self.standing(at)
-            .and_then(|look| Rpm::new(look.speed_rpm?).ok())
-            .map_or((self.settings.speed, SpeedSource::Configured), |speed| {
-                (speed, SpeedSource::Estimated)
-            })
-    }
-
-    fn standing(&self, at: Timestamp) -> Option<&Look> {
-        self.memory.look.as_ref().filter(|look| is_within(at, look.at, VERDICT_HOLDS_S))
     }
 
     /// The operating state at a speed: the bin it falls in.
@@ -299,88 +262,6 @@ impl Point {
         );
         (time, blocks::fast_block(fast, speed))
     }
-
-    fn is_look_due(&self, at: Timestamp, judgement: &Judgement) -> bool {
-        let Some(look) = &self.memory.look else { return true };
-        let raised = judgement.anomaly_detected && !self.memory.alarmed;
-        let wait_s = if judgement.anomaly_detected {
-            LOOK_ON_ANOMALY_S
-        } else if judgement.anomaly.baseline.state == BaselineState::Learning {
-            LOOK_ON_LEARNING_S
-        } else {
-            LOOK_ELSE_S
-        };
-        raised || judgement.baseline_completed || !is_within(at, look.at, wait_s)
-    }
-
-    fn are_spectra_due(&self, at: Timestamp, judgement: &Judgement) -> bool {
-        judgement.anomaly_detected
-            || judgement.baseline_completed
-            || self.memory.spectra_at.is_none_or(|last| !is_within(at, last, SPECTRA_S))
-    }
-
-    fn look(
-        &mut self,
-        accel_m_s2: &[f64],
-        at: Timestamp,
-        tachometer: Option<Rpm>,
-    ) -> Option<Findings> {
-        // the search is around the configured speed: looks must not walk away with it
-        let speed = tachometer.unwrap_or(self.settings.speed);
-        let searched = if tachometer.is_some() { 0.0 } else { self.settings.speed_tolerance };
-        let request = Request {
-            speed_tolerance: searched,
-            order_tolerance: self.settings.order_tolerance,
-            envelope_band: self.settings.envelope_band,
-            ..Request::new(self.rate, speed, self.settings.orders)
-        };
-        let look = |speed_rpm, dominant, confidence, undetermined| Look {
-            at,
-            speed_rpm,
-            dominant,
-            confidence,
-            undetermined,
-        };
-        match diagnose(accel_m_s2, &request) {
-            Ok(findings) => {
-                let block = blocks::thorough_block(&findings);
-                let estimated = findings.speed_estimated.then(|| findings.speed.get());
-                self.memory.look = Some(look(
-                    estimated,
-                    block.dominant_fault,
-                    block.confidence,
-                    block.undetermined,
-                ));
-                Some(findings)
-            }
-            Err(reason) => {
-                tracing::debug!(%reason, %speed, "window not looked at thoroughly");
-                self.memory.look = Some(look(None, None, 0.0, Some(reason.to_string())));
-                None
-            }
-        }
-    }
-
-    /// Adds the verdict that stands to what the fast path saw.
-    fn with_standing_verdict(
-        &self,
-        frequency: FrequencyDomain,
-        at: Timestamp,
-        usable: bool,
-    ) -> FrequencyDomain {
-        let Some(look) = self.standing(at).filter(|_| usable) else { return frequency };
-        FrequencyDomain {
-            dominant_fault: look.dominant,
-            confidence: look.confidence,
-            undetermined: look.undetermined.clone(),
-            ..frequency
-        }
-    }
-}
-
-/// True if `at` is less than `seconds` after `since`; false where the clock went backwards.
-fn is_within(at: Timestamp, since: Timestamp, seconds: f64) -> bool {
-    (0.0..seconds).contains(&at.seconds_since(since))
 }
 
 fn nothing_seen() -> FrequencyDomain {

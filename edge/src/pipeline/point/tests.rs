@@ -1,5 +1,8 @@
 //! A measuring point remembers, forgets and judges as its settings say.
 
+use pdm_shared::event::BaselineState;
+
+use super::super::looks::Turn;
 use super::*;
 use crate::condition::MonitorSettings;
 use crate::settings::DefectOrders;
@@ -108,4 +111,29 @@ fn a_window_that_cannot_be_judged_is_told_and_names_nothing() {
     let mut event = point.measure(&[], at(1), at(0));
     event.sequence = 2;
     event.check().expect("as the contract asks");
+}
+
+/// R-EDGE-4. Eight looks at once held eight channels up and all that came meanwhile.
+#[test]
+fn points_of_a_live_source_that_begin_together_look_one_after_the_other() {
+    let tools = Tools::live(&Turn::default());
+    let mut points = [10, 10, 10].map(|windows| point(windows).with_tools(tools.clone()));
+    let second = |n: i64| Timestamp::from_unix_ms(n * 1000).expect("in range");
+    let (mut looked, mut shown) = (Vec::new(), Vec::new());
+    for n in 0..14_i64 {
+        tools.looks().pass(1.0);
+        for (number, point) in points.iter_mut().enumerate() {
+            let event = point.measure(&samples(n.cast_unsigned()), second(n), second(n));
+            if event.frequency_domain.method == Method::Thorough {
+                looked.push((n, number));
+            }
+            if event.spectra.is_some() {
+                shown.push((n, number));
+            }
+        }
+    }
+    // at the beginning, and when the baseline is complete with the tenth window
+    let each = [(0, 0), (1, 1), (2, 2), (9, 0), (10, 1), (11, 2)];
+    assert_eq!(looked, each);
+    assert_eq!(shown, each, "what the baseline's completion shows is shown later, not never");
 }
