@@ -26,14 +26,16 @@ impl Spool {
     /// [`SpoolError`] if the file cannot be read.
     pub async fn waiting(&self, lane: Lane, limit: usize) -> Result<Vec<Row>, SpoolError> {
         let files = self.files();
-        let text: Option<Vec<u8>> = sqlx::query_scalar(WAITING)
+        // read where the driver has it: it is copied into the rows, and that is enough
+        let one = sqlx::query(WAITING)
             .bind(lane.first.min(i64::MAX as u64).cast_signed())
             .bind(lane.end.min(i64::MAX as u64).cast_signed())
             .bind(i64::try_from(limit).unwrap_or(i64::MAX))
             .fetch_one(&files.reader)
             .await
             .map_err(|source| files.failed(source))?;
-        let mut rest = text.as_deref().unwrap_or_default();
+        let text: Option<&[u8]> = one.try_get(0).map_err(|source| files.failed(source))?;
+        let mut rest = text.unwrap_or_default();
         let mut rows = Vec::with_capacity(limit.min(256));
         while !rest.is_empty() {
             let Some((line, after)) = next_line(rest) else {

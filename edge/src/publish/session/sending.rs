@@ -21,8 +21,7 @@ const STATE_DELAY: Duration = Duration::from_secs(1);
 /// The status is published again at most this often when losses changed it.
 const STATUS_DELAY: Duration = Duration::from_secs(10);
 
-/// Most rows read at once. Chosen: it keeps the disk ahead of the broker, and with spectra in every
-/// event (20 kB) what is read ahead stays below 6 MB.
+/// Most rows read ahead. Chosen: it keeps the disk ahead of the broker.
 const READ_AHEAD: usize = 256;
 
 /// Bytes of a PUBLISH beside topic and payload: header, lengths, packet id, properties.
@@ -56,8 +55,9 @@ impl Session<'_> {
         }
         let tally = *self.publisher.spool.watch().borrow();
         let window = usize::from(self.publisher.settings.broker.max_in_flight).min(READ_AHEAD);
+        let at_once = self.ahead.at_once(window);
         if self.ahead.wants_more(window.div_ceil(2))
-            && let Some(next) = lanes.next(tally.last_sequence, window, Instant::now())
+            && let Some(next) = lanes.next(tally.last_sequence, at_once, Instant::now())
         {
             self.ahead.ask(&self.publisher.spool, lanes, next, tally.last_sequence);
         }
