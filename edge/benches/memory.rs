@@ -1,21 +1,16 @@
 //! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
 //! through a real broker. `cargo bench -p pdm-edge --bench memory [-- EVENTS]`.
 //!
-//! What the system says of the process (`/proc/PID/smaps_rollup`) is read twenty times a second. `RSS`
-//! is everything that is resident; the pages of the program file among it are shared by all
-//! processes that run it, can be dropped at any time, and are told apart from what the process has
-//! made itself (`anonymous`).
+//! What the system says of the process is read twenty times a second ([`Held`](pdm_harness::Held)).
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
-use pdm_harness::{Child, Mosquitto, Persistence};
+use pdm_harness::{Child, HeldOverTime, Mosquitto, Persistence, sampler};
 use pdm_shared::clock::SystemClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -30,8 +25,6 @@ const BACKLOG: u64 = 200_000;
 const SHORTEST: Duration = Duration::from_secs(20);
 const LONGEST: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(50);
-/// From one delivery of the device to the next, ms.
-const PIECE_MS: usize = 50;
 
 fn event(n: u64) -> Event {
     let text = include_str!("../../config/examples/event.json");
@@ -57,33 +50,6 @@ async fn fill(path: &Path, events: u64) {
     spool.close().await;
 }
 
-/// A device that samples all channels in real time, as frames of `i16` over TCP.
-fn device() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let port = listener.local_addr().expect("bound").port();
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            let mut phase = 1_u32;
-            let begun = Instant::now();
-            for piece in 1.. {
-                let values = CHANNELS * RATE_HZ * PIECE_MS / 1000;
-                let bytes: Vec<u8> = (0..values)
-                    .flat_map(|_| {
-                        phase = phase.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                        ((phase >> 18) as i16).to_le_bytes()
-                    })
-                    .collect();
-                if client.write_all(&bytes).is_err() {
-                    break;
-                }
-                let due = Duration::from_millis(PIECE_MS as u64 * piece);
-                std::thread::sleep(due.saturating_sub(begun.elapsed()));
-            }
-        }
-    });
-    port
-}
-
 fn configuration(spool: &Path, broker: u16, device: u16) -> String {
     let mut text = format!(
         "gateway_id = \"gw\"\nsite = \"bench\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
@@ -103,23 +69,6 @@ fn configuration(spool: &Path, broker: u16, device: u16) -> String {
     text
 }
 
-/// What the process holds, KiB.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
-    rss: u64,
-    pss: u64,
-    anonymous: u64,
-}
-
-fn held(pid: u32) -> Option<Held> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let of = |key: &str| -> Option<u64> {
-        let line = text.lines().find(|line| line.starts_with(key))?;
-        line.split_whitespace().nth(1)?.parse().ok()
-    };
-    Some(Held { rss: of("Rss:")?, pss: of("Pss:")?, anonymous: of("Anonymous:")? })
-}
-
 async fn waiting(spool: &Path) -> Option<i64> {
     let options = SqliteConnectOptions::new()
         .filename(spool)
@@ -136,33 +85,13 @@ async fn waiting(spool: &Path) -> Option<i64> {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
-fn tell(name: &str, samples: &mut [Held]) {
-    samples.sort_unstable();
-    let (Some(largest), Some(middle)) = (samples.last(), samples.get(samples.len() / 2)) else {
-        return;
-    };
-    let mb = |kib: u64| kib as f64 * 1024.0 / 1e6;
-    println!(
-        "{name}: RSS {:.1} MB at most, {:.1} in the middle; of this anonymous {:.1} and {:.1}; \
-         PSS {:.1} and {:.1} ({} looks)",
-        mb(largest.rss),
-        mb(middle.rss),
-        mb(samples.iter().map(|held| held.anonymous).max().unwrap_or_default()),
-        mb(middle.anonymous),
-        mb(samples.iter().map(|held| held.pss).max().unwrap_or_default()),
-        mb(middle.pss),
-        samples.len()
-    );
-}
-
-#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
 async fn measure(events: u64) {
     let Some(broker) = Mosquitto::start("bench memory", Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let spool = folder.path().join("spool.db");
     fill(&spool, events).await;
     let config = folder.path().join("edge.toml");
-    let text = configuration(&spool, broker.port(), device());
+    let text = configuration(&spool, broker.port(), sampler(CHANNELS, RATE_HZ));
     std::fs::write(&config, text).expect("writes");
     let log = std::fs::File::create(folder.path().join("log")).expect("log");
     let mut edge = Child::start(
@@ -174,20 +103,16 @@ async fn measure(events: u64) {
             .stderr(log),
     );
     let begun = Instant::now();
-    let (mut draining, mut drained) = (Vec::new(), Vec::new());
+    let (mut draining, mut drained) = (HeldOverTime::default(), HeldOverTime::default());
     let mut is_drained = None;
     while begun.elapsed() < LONGEST {
         tokio::time::sleep(LOOK).await;
         assert!(edge.is_running(), "{:?}", std::fs::read_to_string(folder.path().join("log")));
-        let Some(now) = held(edge.id()) else { continue };
         if is_drained.is_none() && waiting(&spool).await.is_some_and(|rows| rows < 100) {
             is_drained = Some(begun.elapsed());
         }
-        if is_drained.is_none() {
-            draining.push(now);
-        } else {
-            drained.push(now);
-        }
+        let held = if is_drained.is_none() { &mut draining } else { &mut drained };
+        held.look(edge.id());
         if is_drained.is_some_and(|at| begun.elapsed() > at + SHORTEST) {
             break;
         }
@@ -196,8 +121,7 @@ async fn measure(events: u64) {
         "{CHANNELS} channels at {RATE_HZ} Hz, live; {events} events of backlog drained after {:.1} s",
         is_drained.unwrap_or_default().as_secs_f64()
     );
-    tell("while it drains", &mut draining);
-    tell("afterwards", &mut drained);
+    println!("while it drains: {draining}\nafterwards: {drained}");
     edge.terminate();
     assert!(is_drained.is_some(), "the backlog did not drain in time");
 }

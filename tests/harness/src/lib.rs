@@ -1,18 +1,21 @@
 //! What tests of every crate need from the machine: real servers in temporary folders on free
-//! ports, a network, a disk and a clock that fail on demand, the folder of real recordings, child
-//! processes that die with the test, and the one way to say that a test was not run.
+//! ports, a network, a disk and a clock that fail on demand, a device that samples, the folder of real
+//! recordings, child processes that die with the test and what memory they hold, and the one way to
+//! say that a test was not run.
 //!
 //! Nothing here knows the product: it is a leaf that the crates' tests share.
 
 mod authority;
 mod disk;
 mod faketime;
+mod memory;
 mod mosquitto;
 mod mqtt_packets;
 mod needs;
 mod postgres;
 mod process;
 mod proxy;
+mod sampler;
 mod smtp;
 mod wait;
 mod web;
@@ -20,12 +23,14 @@ mod web;
 pub use authority::Authority;
 pub use disk::SmallDisk;
 pub use faketime::WallClock;
+pub use memory::{Held, HeldOverTime};
 pub use mosquitto::{Mosquitto, Persistence};
 pub use mqtt_packets::MqttPackets;
 pub use needs::{data_dir, not_run, outside_server, program};
 pub use postgres::Postgres;
 pub use process::{Child, binary, free_port};
 pub use proxy::{Network, Proxy, Watcher};
+pub use sampler::sampler;
 pub use smtp::Smtp;
 pub use wait::until;
 pub use web::Https;

@@ -1,0 +1,54 @@
+//! What an outage left behind: a spool full of events of healthy bearings.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
+use pdm_shared::clock::{Clock as _, SystemClock, Timestamp};
+use pdm_shared::event::Event;
+use pdm_shared::id::EventId;
+
+/// Bytes that the spool may hold: more than any number of events that is asked for takes.
+pub(crate) const MAX_BYTES: u64 = 64 << 30;
+
+const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
+const BEARINGS: u64 = 40;
+/// Events of one commit. Chosen: the disk is then waited for two hundred times a million events.
+const AT_ONCE: usize = 5000;
+
+/// Fills the spool of the gateway at `site` that is started next: a second from one event to the next, the last
+/// one now.
+pub(crate) async fn fill(path: &Path, (site, gateway): (&str, &str), events: u64) {
+    let settings = SpoolSettings {
+        path: path.to_owned(),
+        limits: Limits { max_bytes: MAX_BYTES, ..Limits::default() },
+        await_receipt: true,
+    };
+    let gateway = gateway.parse().expect("a name");
+    let spool = Spool::open(settings, gateway, Arc::new(SystemClock)).await.expect("opens");
+    let example: Event = serde_json::from_str(EXAMPLE).expect("an event");
+    let site = site.parse().expect("a name");
+    let example = Event { gateway_id: spool.gateway().clone(), site, ..example };
+    let first = SystemClock.now().plus_seconds(-(events as f64));
+    let numbers: Vec<u64> = (0..events).collect();
+    for numbers in numbers.chunks(AT_ONCE) {
+        let events = numbers.iter().map(|n| healthy(&example, *n, first)).collect();
+        spool.commit(&mut Batch { events, ..Batch::default() }).await.expect("commits");
+    }
+    spool.close().await;
+}
+
+/// What is measured is storing, not telling: nothing is wrong.
+fn healthy(example: &Event, n: u64, first: Timestamp) -> Event {
+    let mut event = example.clone();
+    event.measured_at = first.plus_seconds(n as f64);
+    event.event_id = EventId::at(event.measured_at.unix_ms());
+    event.bearing_id = format!("B{}", n % BEARINGS).parse().expect("a name");
+    event.anomaly_detected = false;
+    event.anomaly.contributors.clear();
+    event.time_domain.kurtosis = Some(3.0);
+    event.frequency_domain.dominant_fault = None;
+    event.frequency_domain.confidence = 0.0;
+    event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
+    event
+}
