@@ -44,20 +44,23 @@ impl Delivery {
     }
 }
 
-/// Acknowledgements of one connection that do not fit into its queue yet, in their order. At most
-/// 65,535, whatever a broker does: there are no more packet identifiers.
+/// Acknowledgements of one connection that do not fit into its queue yet, by packet identifier, in
+/// their order. A broker that sends on without waiting for them makes hundreds of thousands of them
+/// in a flood, as the connection reads many messages for each acknowledgement that it writes: so two
+/// bytes each.
 #[derive(Debug)]
 struct Acks {
     client: AsyncClient,
-    owed: Mutex<VecDeque<Publish>>,
+    owed: Mutex<VecDeque<u16>>,
 }
 
 impl Acks {
-    fn owe(&self, mut publish: Publish) {
-        // only its number is told: what it was read into need not be kept for that
-        drop((std::mem::take(&mut publish.payload), std::mem::take(&mut publish.topic)));
+    fn owe(&self, publish: Publish) {
+        if publish.qos == QoS::AtMostOnce {
+            return;
+        }
         let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        owed.push_back(publish);
+        owed.push_back(publish.pkid);
         self.hand_on(&mut owed);
     }
 
@@ -66,9 +69,11 @@ impl Acks {
         self.hand_on(&mut self.owed.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn hand_on(&self, owed: &mut VecDeque<Publish>) {
-        while let Some(publish) = owed.front() {
-            if self.client.try_ack(publish).is_err() {
+    fn hand_on(&self, owed: &mut VecDeque<u16>) {
+        while let Some(&pkid) = owed.front() {
+            // the subscriptions are of QoS 1: nothing comes at QoS 2
+            let taken = Publish { pkid, qos: QoS::AtLeastOnce, ..Publish::default() };
+            if self.client.try_ack(&taken).is_err() {
                 return;
             }
             owed.pop_front();
@@ -100,6 +105,8 @@ impl Receiver {
         options.set_session_expiry_interval(Some(self.settings.session_expiry_s));
         options.set_receive_maximum(Some(self.settings.receive_maximum));
         options.set_manual_acks(true);
+        // it publishes nothing: the client need not keep a place for each of 65,535 publications
+        options.set_outgoing_inflight_upper_limit(1);
         Ok(options)
     }
 
