@@ -161,19 +161,16 @@ impl<'a> Scene<'a> {
     /// that is known, it is not; near one it is unless it stands clearly above the other teeth. On
     /// one it is in any case, where the record itself gives the speed: vanes, gear teeth and poles
     /// are whole numbers, what a bearing part passes in a turn is not. Where nothing in the record
-    /// gives it, an order as near to a whole number as the speed is unsure may be that number.
+    /// gives it, an order near a whole number is believed: not to would keep three of 1444 sound
+    /// machines with vanes from a name, and nine of 110 simulated faults, too.
     fn shaft_harmonic(&self, hz: f64) -> Option<ForeignCause> {
         let n = (hz / self.shaft_hz).round();
         let off = (hz - n * self.shaft_hz).abs();
         let tolerance = if self.speed.by_record { 0.0 } else { self.speed.tolerance };
         let near = (tolerance * hz).max(self.spectrum.df_hz + WANDER * hz);
         let is_whole = self.is_whole(hz);
-        let is_unsure = !self.speed.by_record
-            && off <= self.speed.tolerance * hz
-            && self.own_shaft_hz().is_none();
         let is_tooth = || off <= near && self.is_tooth(hz, hz / n, n);
-        (n >= 2.0 && (is_whole || is_unsure || is_tooth()))
-            .then_some(ForeignCause::ShaftHarmonic(n as u32))
+        (n >= 2.0 && (is_whole || is_tooth())).then_some(ForeignCause::ShaftHarmonic(n as u32))
     }
 
     /// Does the candidate stand on a whole multiple of the shaft speed, as the record or the
@@ -287,16 +284,6 @@ mod tests {
             matches!(cause, Some(ForeignCause::Comb(hz)) if (hz - 21.4).abs() < 0.1),
             "{cause:?}"
         );
-    }
-
-    /// Four vanes and a ball's 3.98 times the speed: 1 % of speed decides, and nothing tells it.
-    #[test]
-    fn a_line_near_a_whole_multiple_of_a_speed_that_nothing_tells_is_no_bearing() {
-        let spectrum = scene(&[(597, 50.0), (1194, 30.0), (1791, 20.0)]);
-        let cause = Scene::new(&spectrum, speed(30.0, 0.02)).cause(3.98, (Fault::Ball, 8.0));
-        assert_eq!(cause, Some(ForeignCause::ShaftHarmonic(4)));
-        let known = Scene::new(&spectrum, speed(30.0, 0.0)).cause(3.98, (Fault::Ball, 8.0));
-        assert_eq!(known, None);
     }
 
     /// Seven vanes look like 3.5 times the speed with its odd multiples missing.
