@@ -3,7 +3,6 @@
 //!
 //! What the system says of the process is read twenty times a second ([`Held`](pdm_harness::Held)).
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -50,23 +49,13 @@ async fn fill(path: &Path, events: u64) {
     spool.close().await;
 }
 
-fn configuration(spool: &Path, broker: u16, device: u16) -> String {
-    let mut text = format!(
+fn configuration(spool: &Path, broker: u16) -> String {
+    format!(
         "gateway_id = \"gw\"\nsite = \"bench\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
-         [spool]\npath = \"{}\"\n[[source]]\nname = \"daq\"\nkind = \"stream\"\n\
-         rate_hz = {RATE_HZ}.0\nwindow_s = 1.0\n[source.stream]\nfrom = \"tcp://127.0.0.1:{device}\"\n\
-         encoding = \"i16\"\nblock_s = 0.5\n",
-        spool.display()
-    );
-    for channel in 0..CHANNELS {
-        let _infallible = write!(
-            text,
-            "[[source.channel]]\nchannel = {channel}\nequipment = \"P-{channel}\"\n\
-             bearing = \"DE\"\nbearing_type = \"6205\"\nrpm = 1797.0\n\
-             sensitivity_mv_per_g = 100.0\nscale = 0.0001\n"
-        );
-    }
-    text
+         [spool]\npath = \"{}\"\n{}",
+        spool.display(),
+        sampler(CHANNELS, RATE_HZ)
+    )
 }
 
 async fn waiting(spool: &Path) -> Option<i64> {
@@ -91,8 +80,7 @@ async fn measure(events: u64) {
     let spool = folder.path().join("spool.db");
     fill(&spool, events).await;
     let config = folder.path().join("edge.toml");
-    let text = configuration(&spool, broker.port(), sampler(CHANNELS, RATE_HZ));
-    std::fs::write(&config, text).expect("writes");
+    std::fs::write(&config, configuration(&spool, broker.port())).expect("writes");
     let log = std::fs::File::create(folder.path().join("log")).expect("log");
     let mut edge = Child::start(
         Command::new(env!("CARGO_BIN_EXE_pdm-edge"))

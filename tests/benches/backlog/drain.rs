@@ -1,6 +1,5 @@
 //! The two programs at work, watched from outside.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -31,8 +30,7 @@ pub(crate) async fn measure(events: u64) {
     outage::fill(&spool, (SITE, GATEWAY), events).await;
     say(&format!("{events} events in the spool after {:.0} s", begun.elapsed().as_secs_f64()));
     let mut agent = start("pdm-agent", folder.path(), &agent_configuration(broker.port()));
-    let device = sampler(CHANNELS, RATE_HZ);
-    let mut edge = start("pdm-edge", folder.path(), &edge_configuration(broker.port(), device));
+    let mut edge = start("pdm-edge", folder.path(), &edge_configuration(broker.port()));
 
     let mut spool = opened(&spool).await;
     let begun = Instant::now();
@@ -101,23 +99,13 @@ fn agent_configuration(broker: u16) -> String {
     )
 }
 
-fn edge_configuration(broker: u16, device: u16) -> String {
-    let mut text = format!(
+fn edge_configuration(broker: u16) -> String {
+    format!(
         "gateway_id = \"{GATEWAY}\"\nsite = \"{SITE}\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
-         [spool]\npath = \"spool.db\"\nmax_bytes = {}\n[[source]]\nname = \"daq\"\n\
-         kind = \"stream\"\nrate_hz = {RATE_HZ}.0\nwindow_s = 1.0\n[source.stream]\n\
-         from = \"tcp://127.0.0.1:{device}\"\nencoding = \"i16\"\nblock_s = 0.5\n",
-        outage::MAX_BYTES
-    );
-    for channel in 0..CHANNELS {
-        let _infallible = write!(
-            text,
-            "[[source.channel]]\nchannel = {channel}\nequipment = \"P-{channel}\"\n\
-             bearing = \"DE\"\nbearing_type = \"6205\"\nrpm = 1797.0\n\
-             sensitivity_mv_per_g = 100.0\nscale = 0.0001\n"
-        );
-    }
-    text
+         [spool]\npath = \"spool.db\"\nmax_bytes = {}\n{}",
+        outage::MAX_BYTES,
+        sampler(CHANNELS, RATE_HZ)
+    )
 }
 
 /// A file that another program writes, or has written, opened to be read.

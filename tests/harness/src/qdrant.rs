@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::process::Child;
 use crate::python::PythonPackage;
 
-/// The version whose conversions the script uses; the server's answers changed little since 1.15.
+/// The version whose conversions the script uses.
 const PACKAGE: PythonPackage<'_> = PythonPackage {
     requirement: "qdrant-client>=1.20,<1.21",
     probe: "import grpc; from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc",

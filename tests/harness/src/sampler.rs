@@ -1,5 +1,6 @@
 //! A device that samples in real time and sends what it has as frames over TCP.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -8,11 +9,29 @@ use std::time::{Duration, Instant};
 const PIECE_MS: usize = 50;
 
 /// Starts a device with `channels` at `rate_hz` that sends noise as `i16`, little-endian, channel by
-/// channel, to whoever connects. Its port on 127.0.0.1; it ends with the process.
+/// channel, to whoever connects, and ends with the process. Gives the `[[source]]` of an `edge.toml`
+/// that measures it, a bearing a channel and a window a second.
 ///
 /// # Panics
 /// If the machine has no free port.
-pub fn sampler(channels: usize, rate_hz: usize) -> u16 {
+pub fn sampler(channels: usize, rate_hz: usize) -> String {
+    let port = start(channels, rate_hz);
+    let mut text = format!(
+        "[[source]]\nname = \"daq\"\nkind = \"stream\"\nrate_hz = {rate_hz}.0\nwindow_s = 1.0\n\
+         [source.stream]\nfrom = \"tcp://127.0.0.1:{port}\"\nencoding = \"i16\"\nblock_s = 0.5\n"
+    );
+    for channel in 0..channels {
+        let _infallible = write!(
+            text,
+            "[[source.channel]]\nchannel = {channel}\nequipment = \"P-{channel}\"\n\
+             bearing = \"DE\"\nbearing_type = \"6205\"\nrpm = 1797.0\n\
+             sensitivity_mv_per_g = 100.0\nscale = 0.0001\n"
+        );
+    }
+    text
+}
+
+fn start(channels: usize, rate_hz: usize) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = listener.local_addr().expect("bound").port();
     std::thread::spawn(move || {

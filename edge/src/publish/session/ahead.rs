@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 use super::super::lanes::{Lanes, Which};
 use crate::spool::{Lane, Row, Spool, SpoolError};
 
-/// Bytes that a query is to bring. Chosen by `cargo bench -p pdm-edge --bench delivery` and `memory`:
-/// as quick as with all of a flight's events at once, in half of the memory.
+/// Bytes that a query is to bring. Chosen by `cargo bench -p pdm-edge --bench memory`; `delivery` was
+/// slower with half of it, and no quicker with a quarter more.
 const AT_ONCE_BYTES: usize = 512 << 10;
 
 /// Bytes of a row as long as none was read: an event without spectra.
