@@ -4,26 +4,28 @@
 //! n-th `Sent` is the n-th request. A request whose id is still in use is `Held`, with its id, until
 //! the older one is acknowledged; rumqttc sends nothing else meanwhile. No I/O here.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Requests handed over and not acknowledged yet.
 #[derive(Debug)]
 pub(super) struct InFlight<T> {
     queued: VecDeque<T>,
     held: Option<(u16, T)>,
-    sent: HashMap<u16, T>,
+    /// By packet id.
+    sent: Vec<Option<T>>,
+    sent_count: usize,
 }
 
 impl<T> Default for InFlight<T> {
     fn default() -> Self {
-        Self { queued: VecDeque::new(), held: None, sent: HashMap::new() }
+        Self { queued: VecDeque::new(), held: None, sent: Vec::new(), sent_count: 0 }
     }
 }
 
 impl<T> InFlight<T> {
     /// Requests not acknowledged.
     pub(super) fn len(&self) -> usize {
-        self.queued.len() + usize::from(self.held.is_some()) + self.sent.len()
+        self.queued.len() + usize::from(self.held.is_some()) + self.sent_count
     }
 
     /// A request was handed over.
@@ -35,7 +37,12 @@ impl<T> InFlight<T> {
     pub(super) fn sent(&mut self, packet_id: u16) {
         let released = self.held.take_if(|(held, _)| *held == packet_id).map(|(_, item)| item);
         if let Some(item) = released.or_else(|| self.queued.pop_front()) {
-            self.sent.insert(packet_id, item);
+            let place = usize::from(packet_id);
+            if place >= self.sent.len() {
+                self.sent.resize_with(place + 1, || None);
+            }
+            let older = self.sent[place].replace(item);
+            self.sent_count += usize::from(older.is_none());
         }
     }
 
@@ -48,7 +55,9 @@ impl<T> InFlight<T> {
 
     /// The broker answered for this id.
     pub(super) fn answered(&mut self, packet_id: u16) -> Option<T> {
-        self.sent.remove(&packet_id)
+        let item = self.sent.get_mut(usize::from(packet_id))?.take();
+        self.sent_count -= usize::from(item.is_some());
+        item
     }
 }
 

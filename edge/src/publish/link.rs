@@ -1,12 +1,13 @@
 //! One connection to one broker: rumqttc behind the few words that the session needs.
 //!
 //! A task of its own does nothing but poll and pass on what happened; the session hands requests
-//! over with `try_…` calls that cannot find the channel full ([`CHANNEL_SLACK`]).
+//! over with `try_…` calls that cannot find the channel full: it holds two flights and [`CHANNEL_SLACK`].
 
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -190,7 +191,7 @@ impl Drop for Link {
 impl Link {
     /// Begins to connect.
     pub(super) fn open(protocol: Protocol, options: Options) -> Self {
-        let capacity = usize::from(options.max_in_flight) + CHANNEL_SLACK;
+        let capacity = usize::from(options.max_in_flight) * 2 + CHANNEL_SLACK;
         let (tell, groups) = mpsc::channel(GROUPS);
         match protocol {
             Protocol::V5 => {
@@ -234,8 +235,9 @@ impl Link {
         &self,
         topic: String,
         retain: bool,
-        payload: Vec<u8>,
+        payload: impl Into<Bytes>,
     ) -> Result<(), Down> {
+        let payload = payload.into();
         let handed_over = match &self.client {
             Client::V5(client) => {
                 let qos = rumqttc::v5::mqttbytes::QoS::AtLeastOnce;

@@ -31,7 +31,7 @@ use sending::Stop;
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
 /// PUBACKs are written to the spool in groups: this many, or after this long.
-const ACK_GROUP: usize = 256;
+const ACK_GROUP: usize = 1024;
 const ACK_DELAY: Duration = Duration::from_millis(50);
 
 /// How long receipts may stand still, with rows acknowledged, before the last row is sent again:
@@ -191,12 +191,13 @@ impl<'a> Session<'a> {
             let wake = self.next_wake(&lanes, idle);
             tokio::select! {
                 happening = link.happening() => {
+                    let now = Instant::now();
                     let mut next = happening;
                     loop {
                         let happening = next.unwrap_or_else(|| {
                             Happening::Down(Down::Lost("the connection's task ended".to_owned()))
                         });
-                        if let Some(down) = self.take(happening, &mut lanes).await? {
+                        if let Some(down) = self.take(happening, &mut lanes, now).await? {
                             self.write_taken().await?;
                             return Ok(End::Down(down));
                         }

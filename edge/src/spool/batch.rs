@@ -41,7 +41,7 @@ impl Spool {
         let failed = |source| files.failed(source);
         let now_ms = self.now_ms();
         let trusted_ms = self.inner.patience.now().map(Timestamp::unix_ms);
-        let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let mut tx = self.begin(&files).await?;
         let first: i64 = sqlx::query_scalar("SELECT next_sequence FROM gateway")
             .fetch_one(&mut *tx)
             .await
@@ -73,8 +73,7 @@ impl Spool {
                 .await
                 .map_err(failed)?;
         }
-        tx.commit().await.map_err(failed)?;
-        self.refresh().await;
+        self.finish(&files, tx).await?;
         Ok(Committed { first, taken, refused: batch.events.len() as u64 - taken })
     }
 

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pdm_shared::id::GatewayId;
+use sqlx::Connection as _;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{Connection as _, Row as _};
 
-use super::{SpoolError, Tally};
+use super::tally::Standing;
+use super::{SpoolError, Tally, tally};
 
 /// Files up to this size are checked page by page at opening. Chosen: a second's work on an SD
 /// card; larger ones are checked as they are read.
@@ -81,10 +82,9 @@ impl Files {
         migrate(path, &writer).await?;
         claim(path, &writer, gateway, first_sequence).await?;
         // the configuration or the broker may have changed since they were parked
-        sqlx::query("UPDATE delivery SET state = 0 WHERE state = 2")
-            .execute(&writer)
-            .await
-            .map_err(failed)?;
+        let mut tx = writer.begin().await.map_err(failed)?;
+        tally::move_all(&mut tx, Standing::Parked, Standing::Waiting).await.map_err(failed)?;
+        tx.commit().await.map_err(failed)?;
         let reading = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(Duration::from_secs(5))
@@ -114,26 +114,8 @@ impl Files {
 
     /// Reads the tally.
     pub(super) async fn tally(&self) -> Result<Tally, SpoolError> {
-        let row = sqlx::query(
-            "SELECT g.next_sequence - 1, g.dropped, g.unconfirmed, g.stored_through,
-                    sum(t.bytes), sum(t.rows) FILTER (WHERE t.state = 0),
-                    sum(t.rows) FILTER (WHERE t.state = 1), sum(t.rows) FILTER (WHERE t.state = 2)
-             FROM gateway AS g, tally AS t",
-        )
-        .fetch_one(&self.reader)
-        .await
-        .map_err(|source| self.failed(source))?;
-        let at = |index: usize| row.try_get::<i64, _>(index).map_err(|source| self.failed(source));
-        Ok(Tally {
-            last_sequence: at(0)?.unsigned_abs(),
-            dropped: at(1)?.unsigned_abs(),
-            unconfirmed: at(2)?.unsigned_abs(),
-            stored_through: at(3)?.unsigned_abs(),
-            bytes: at(4)?.unsigned_abs(),
-            waiting: at(5)?.unsigned_abs(),
-            acknowledged: at(6)?.unsigned_abs(),
-            parked: at(7)?.unsigned_abs(),
-        })
+        let mut reader = self.reader.acquire().await.map_err(|source| self.failed(source))?;
+        tally::read(&mut reader).await.map_err(|source| self.failed(source))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The spool: every event on disk before anything else learns of it, until the agent has it.
 //!
 //! Between [`crate::pipeline`], which commits, and [`crate::publish`], which sends. One SQLite
-//! file (WAL, `synchronous=FULL`), format 2 (`migrations/`); a lock file beside it keeps a second
+//! file (WAL, `synchronous=FULL`), format 3 (`migrations/`); a lock file beside it keeps a second
 //! program away, and a ledger file holds a mark that no sequence number reached yet. Payloads are
 //! written once (`event`); where each row stands is kept beside them (`delivery`).
 //!
@@ -37,6 +37,7 @@
 //! be read is copied into a new one, and the service goes on ([`Spool::repair`]).
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pdm_shared::clock::{Patience, SharedClock};
@@ -45,6 +46,7 @@ use tokio::sync::watch;
 
 mod batch;
 mod caps;
+mod change;
 mod error;
 mod file;
 mod ledger;
@@ -52,14 +54,17 @@ mod outbox;
 mod receipt;
 mod row;
 mod salvage;
+mod tally;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub use batch::{Batch, Committed};
 pub use caps::{Limits, Policy};
 pub use error::{Disposition, SpoolError};
 pub use receipt::Covered;
 pub use row::{BearingState, Lane, Row};
+pub use tally::Tally;
 
 use file::Files;
 
@@ -72,27 +77,6 @@ pub struct SpoolSettings {
     pub limits: Limits,
     /// Keep acknowledged rows until a receipt covers them (R-EDGE-10). False: a PUBACK deletes.
     pub await_receipt: bool,
-}
-
-/// What a spool holds, for progress, status and metrics.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Highest sequence number given out; 0 if none.
-    pub last_sequence: u64,
-    /// Rows without a PUBACK.
-    pub waiting: u64,
-    /// Rows with a PUBACK and without a receipt.
-    pub acknowledged: u64,
-    /// Rows that the broker cannot take.
-    pub parked: u64,
-    /// Bytes of all payloads.
-    pub bytes: u64,
-    /// Rows lost before any PUBACK, since the spool was made.
-    pub dropped: u64,
-    /// Rows let go with a PUBACK but no receipt, since the spool was made.
-    pub unconfirmed: u64,
-    /// Highest sequence that a receipt says is stored.
-    pub stored_through: u64,
 }
 
 /// The spool of one gateway. Clones share it.
@@ -111,6 +95,9 @@ struct Inner {
     repairing: tokio::sync::Mutex<()>,
     ledger: tokio::sync::Mutex<ledger::Ledger>,
     changed: watch::Sender<Tally>,
+    /// Changes so far, and the one that `changed` shows.
+    turn: AtomicU64,
+    told: AtomicU64,
     lock: std::fs::File,
 }
 
@@ -150,6 +137,8 @@ impl Spool {
             repairing: tokio::sync::Mutex::new(()),
             ledger: tokio::sync::Mutex::new(ledger),
             changed: watch::Sender::new(tally),
+            turn: AtomicU64::new(0),
+            told: AtomicU64::new(0),
             lock,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -213,14 +202,5 @@ impl Spool {
 
     fn now_ms(&self) -> i64 {
         self.inner.clock.now().unix_ms()
-    }
-
-    /// Tells watchers what the file holds now. A tally that cannot be read is told with the next
-    /// change: what was committed stays committed.
-    async fn refresh(&self) {
-        if let Ok(tally) = self.files().tally().await {
-            crate::event_log::spool_level(&tally);
-            self.inner.changed.send_replace(tally);
-        }
     }
 }

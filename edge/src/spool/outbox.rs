@@ -1,58 +1,17 @@
-//! What the publisher asks of the spool: what to send next, and what the broker has taken.
+//! What the publisher tells the spool: what the broker has taken, or cannot take; and the states
+//! of bearings that it publishes.
 
-use pdm_shared::id::EventId;
 use pdm_shared::topic::{BearingTopic, Topic};
-use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
 
-use super::{BearingState, Lane, Row, Spool, SpoolError};
+use super::tally::{Standing, json_list};
+use super::{BearingState, Spool, SpoolError, tally};
 
 /// Most pages given back to the file system after a deletion; bounds the time it takes.
 const VACUUM: &str = "PRAGMA incremental_vacuum(64)";
 
-/// Waiting rows as ONE value: the driver hands every row over on its own, and the wake-ups cost
-/// more than the reading. Each row is seven numbers and then what four of them are the lengths of.
-const WAITING: &str = "SELECT CAST(group_concat(line, '') AS BLOB) FROM (
-     SELECT concat_ws(' ', sequence, hex(event_id), event.spooled_ms, octet_length(site),
-                      octet_length(equipment), octet_length(bearing), octet_length(payload), '')
-            || site || equipment || bearing || CAST(payload AS TEXT) AS line
-     FROM delivery CROSS JOIN event USING (sequence)
-     WHERE state = 0 AND sequence >= ? AND sequence < ? ORDER BY sequence LIMIT ?)";
-
 impl Spool {
-    /// The next waiting rows of a lane, oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// [`SpoolError`] if the file cannot be read.
-    pub async fn waiting(&self, lane: Lane, limit: usize) -> Result<Vec<Row>, SpoolError> {
-        let files = self.files();
-        // read where the driver has it: it is copied into the rows, and that is enough
-        let one = sqlx::query(WAITING)
-            .bind(lane.first.min(i64::MAX as u64).cast_signed())
-            .bind(lane.end.min(i64::MAX as u64).cast_signed())
-            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-            .fetch_one(&files.reader)
-            .await
-            .map_err(|source| files.failed(source))?;
-        let text: Option<&[u8]> = one.try_get(0).map_err(|source| files.failed(source))?;
-        let mut rest = text.unwrap_or_default();
-        let mut rows = Vec::with_capacity(limit.min(256));
-        while !rest.is_empty() {
-            let Some((line, after)) = next_line(rest) else {
-                return Err(files.damaged("waiting rows cannot be told apart"));
-            };
-            rest = after;
-            if let Some(row) = read_line(&line) {
-                rows.push(row);
-            } else {
-                // one bad row must not hold the others up
-                crate::event_log::row_not_readable(line.sequence);
-                self.park(line.sequence).await?;
-            }
-        }
-        Ok(rows)
-    }
-
     /// Marks rows as taken by the broker; those that a receipt covers already are deleted.
     ///
     /// # Errors
@@ -64,24 +23,33 @@ impl Spool {
         let files = self.files();
         let failed = |source| files.failed(source);
         let list = json_list(sequences);
-        let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        let gone = if self.inner.settings.await_receipt {
-            "DELETE FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
-                 AND sequence <= (SELECT stored_through FROM gateway)"
-        } else {
-            "DELETE FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))"
-        };
-        sqlx::query(gone).bind(&list).execute(&mut *tx).await.map_err(failed)?;
-        sqlx::query(
-            "UPDATE delivery SET state = 1 WHERE sequence IN (SELECT value FROM json_each(?))",
-        )
-        .bind(&list)
-        .execute(&mut *tx)
-        .await
-        .map_err(failed)?;
-        tx.commit().await.map_err(failed)?;
-        self.refresh().await;
-        Ok(())
+        let mut tx = self.begin(&files).await?;
+        let covered = self.deleted_at_puback(&mut tx).await.map_err(failed)?;
+        if sequences.iter().any(|&sequence| sequence <= covered) {
+            sqlx::query(
+                "DELETE FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
+                     AND sequence <= ?",
+            )
+            .bind(&list)
+            .bind(covered.min(i64::MAX as u64).cast_signed())
+            .execute(&mut *tx)
+            .await
+            .map_err(failed)?;
+        }
+        tally::move_rows(&mut tx, &list, Standing::Waiting, Standing::Acknowledged)
+            .await
+            .map_err(failed)?;
+        self.finish(&files, tx).await
+    }
+
+    /// Up to which number a PUBACK is the end of a row: a receipt covers it, or none is waited for.
+    async fn deleted_at_puback(&self, tx: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
+        if !self.inner.settings.await_receipt {
+            return Ok(u64::MAX);
+        }
+        let through: i64 =
+            sqlx::query_scalar("SELECT stored_through FROM gateway").fetch_one(tx).await?;
+        Ok(through.unsigned_abs())
     }
 
     /// Sets a row aside that no broker of this configuration can take.
@@ -90,13 +58,13 @@ impl Spool {
     /// [`SpoolError`] if the file cannot be written.
     pub async fn park(&self, sequence: u64) -> Result<(), SpoolError> {
         let files = self.files();
-        sqlx::query("UPDATE delivery SET state = 2 WHERE sequence = ?")
-            .bind(sequence.cast_signed())
-            .execute(&files.writer)
-            .await
-            .map_err(|source| files.failed(source))?;
-        self.refresh().await;
-        Ok(())
+        let failed = |source| files.failed(source);
+        let list = json_list(&[sequence]);
+        let mut tx = self.begin(&files).await?;
+        for from in [Standing::Waiting, Standing::Acknowledged] {
+            tally::move_rows(&mut tx, &list, from, Standing::Parked).await.map_err(failed)?;
+        }
+        self.finish(&files, tx).await
     }
 
     /// The short form of the last event of each bearing whose number is at least `first`.
@@ -130,11 +98,6 @@ impl Spool {
     }
 }
 
-pub(super) fn json_list(sequences: &[u64]) -> String {
-    let numbers: Vec<String> = sequences.iter().map(u64::to_string).collect();
-    format!("[{}]", numbers.join(","))
-}
-
 fn name<T: std::str::FromStr>(row: &SqliteRow, column: &'static str) -> Result<T, sqlx::Error>
 where
     T::Err: std::error::Error + Send + Sync + 'static,
@@ -142,61 +105,6 @@ where
     row.try_get::<&str, _>(column)?
         .parse()
         .map_err(|error: T::Err| sqlx::Error::Decode(Box::new(error)))
-}
-
-/// One row of [`WAITING`], not understood yet.
-struct Line<'a> {
-    sequence: u64,
-    event_id: &'a str,
-    spooled_ms: i64,
-    names: [&'a [u8]; 3],
-    payload: &'a [u8],
-}
-
-/// Splits the next row off.
-fn next_line(lines: &[u8]) -> Option<(Line<'_>, &[u8])> {
-    let mut parts = lines.splitn(8, |&byte| byte == b' ');
-    let mut number = || std::str::from_utf8(parts.next()?).ok();
-    let (sequence, event_id) = (number()?.parse().ok()?, number()?);
-    let spooled_ms = number()?.parse().ok()?;
-    let lengths = [number()?, number()?, number()?, number()?];
-    let mut rest = parts.next()?;
-    let mut piece = |length: &str| {
-        let (piece, after) = rest.split_at_checked(length.parse().ok()?)?;
-        rest = after;
-        Some(piece)
-    };
-    let names = [piece(lengths[0])?, piece(lengths[1])?, piece(lengths[2])?];
-    let payload = piece(lengths[3])?;
-    Some((Line { sequence, event_id, spooled_ms, names, payload }, rest))
-}
-
-fn read_line(line: &Line<'_>) -> Option<Row> {
-    let [site, equipment, bearing] = line.names;
-    let text = |name| std::str::from_utf8(name).ok();
-    Some(Row {
-        sequence: line.sequence,
-        event_id: EventId(uuid::Uuid::try_parse(line.event_id).ok()?),
-        spooled_ms: line.spooled_ms,
-        site: text(site)?.parse().ok()?,
-        equipment: text(equipment)?.parse().ok()?,
-        bearing: text(bearing)?.parse().ok()?,
-        payload: line.payload.to_vec(),
-    })
-}
-
-pub(super) fn read_row(row: &SqliteRow) -> Result<Row, sqlx::Error> {
-    let id: &[u8] = row.try_get("event_id")?;
-    let id = uuid::Uuid::from_slice(id).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
-    Ok(Row {
-        sequence: row.try_get::<i64, _>("sequence")?.unsigned_abs(),
-        event_id: EventId(id),
-        spooled_ms: row.try_get("spooled_ms")?,
-        site: name(row, "site")?,
-        equipment: name(row, "equipment")?,
-        bearing: name(row, "bearing")?,
-        payload: row.try_get("payload")?,
-    })
 }
 
 fn read_state(row: &SqliteRow) -> Result<BearingState, sqlx::Error> {

@@ -2,8 +2,8 @@
 
 use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
 
-use super::outbox::json_list;
-use super::{Spool, SpoolError};
+use super::tally::{Standing, json_list};
+use super::{Spool, SpoolError, tally};
 use crate::event_log;
 
 /// Most missing numbers taken from one receipt; the next receipt lists what is left.
@@ -30,16 +30,20 @@ impl Spool {
     /// [`SpoolError`] if the file cannot be written.
     pub async fn call_back_last(&self) -> Result<Option<u64>, SpoolError> {
         let files = self.files();
-        let last: Option<i64> = sqlx::query_scalar(
-            "UPDATE delivery SET state = 0
-             WHERE sequence = (SELECT max(sequence) FROM delivery WHERE state = 1)
-             RETURNING sequence",
-        )
-        .fetch_optional(&files.writer)
-        .await
-        .map_err(|source| files.failed(source))?;
-        self.refresh().await;
-        Ok(last.map(i64::unsigned_abs))
+        let failed = |source| files.failed(source);
+        let mut tx = self.begin(&files).await?;
+        let last: Option<i64> =
+            sqlx::query_scalar("SELECT max(sequence) FROM delivery WHERE state = 1")
+                .fetch_one(&mut *tx)
+                .await
+                .map_err(failed)?;
+        let Some(last) = last.map(i64::unsigned_abs) else { return Ok(None) };
+        let list = json_list(&[last]);
+        tally::move_rows(&mut tx, &list, Standing::Acknowledged, Standing::Waiting)
+            .await
+            .map_err(failed)?;
+        self.finish(&files, tx).await?;
+        Ok(Some(last))
     }
 
     /// Applies a receipt. A receipt of another gateway or schema changes nothing.
@@ -54,7 +58,7 @@ impl Spool {
         let files = self.files();
         let failed = |source| files.failed(source);
         let stored = receipt.stored_through.min(i64::MAX as u64 - 1).cast_signed();
-        let mut tx = files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let mut tx = self.begin(&files).await?;
         let last: i64 = sqlx::query_scalar("SELECT next_sequence - 1 FROM gateway")
             .fetch_one(&mut *tx)
             .await
@@ -93,16 +97,10 @@ impl Spool {
         .fetch_all(&mut *tx)
         .await
         .map_err(failed)?;
-        sqlx::query(
-            "UPDATE delivery SET state = 0
-             WHERE state = 1 AND sequence IN (SELECT value FROM json_each(?))",
-        )
-        .bind(&list)
-        .execute(&mut *tx)
-        .await
-        .map_err(failed)?;
-        tx.commit().await.map_err(failed)?;
-        self.refresh().await;
+        tally::move_rows(&mut tx, &list, Standing::Acknowledged, Standing::Waiting)
+            .await
+            .map_err(failed)?;
+        self.finish(&files, tx).await?;
         let back: Vec<u64> =
             here.iter().filter(|row| row.1 == 1).map(|row| row.0.unsigned_abs()).collect();
         let covered = Covered {

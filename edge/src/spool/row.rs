@@ -1,7 +1,9 @@
 //! A row of the spool as the publisher sees it, and the copy of its payload that is sent.
 
-use pdm_shared::id::{BearingId, EquipmentId, EventId, SiteId};
-use pdm_shared::topic::{BearingTopic, Prefix, Topic};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pdm_shared::topic::Topic;
 
 /// Which rows are wanted: numbers in `first..end`, oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,18 +20,12 @@ pub struct Lane {
 pub struct Row {
     /// Its place in the gateway's sequence.
     pub sequence: u64,
-    /// Its identity.
-    pub event_id: EventId,
     /// When it was committed, ms since 1970.
     pub spooled_ms: i64,
-    /// Site.
-    pub site: SiteId,
-    /// Machine.
-    pub equipment: EquipmentId,
-    /// Bearing.
-    pub bearing: BearingId,
+    /// Where it is published.
+    pub topic: Arc<Topic>,
     /// The event as it was committed, canonical JSON.
-    pub payload: Vec<u8>,
+    pub payload: Bytes,
 }
 
 /// The short form of a bearing's last event.
@@ -46,34 +42,23 @@ pub struct BearingState {
 const PROMPT: &[u8] = br#""replayed":false,"delayed_s":0.0"#;
 
 impl Row {
-    /// The topic of the event.
-    pub fn topic(&self, prefix: &Prefix) -> String {
-        Topic::Bearing {
-            site: self.site.clone(),
-            equipment: self.equipment.clone(),
-            bearing: self.bearing.clone(),
-            what: BearingTopic::Event,
-        }
-        .under(prefix)
-    }
-
     /// The payload to be sent at `now_ms`: the committed bytes, or, where more than `late_after_s`
     /// have passed since the commit, the same with `replayed` and `delayed_s` set.
     ///
     /// Only these two fields differ. They are found as bytes: inside a JSON text their quotes
     /// would be escaped, so the first match is the field.
-    pub fn payload_at(&self, now_ms: i64, late_after_s: f64) -> Vec<u8> {
+    pub fn payload_at(self, now_ms: i64, late_after_s: f64) -> Bytes {
         let delayed_s = (now_ms - self.spooled_ms).max(0) as f64 / 1000.0;
         if delayed_s <= late_after_s {
-            return self.payload.clone();
+            return self.payload;
         }
         let Some(at) = self.payload.windows(PROMPT.len()).position(|bytes| bytes == PROMPT) else {
-            return self.payload.clone();
+            return self.payload;
         };
         let mut late = Vec::with_capacity(self.payload.len() + 16);
         late.extend_from_slice(&self.payload[..at]);
         late.extend_from_slice(format!(r#""replayed":true,"delayed_s":{delayed_s:?}"#).as_bytes());
         late.extend_from_slice(&self.payload[at + PROMPT.len()..]);
-        late
+        late.into()
     }
 }

@@ -7,12 +7,13 @@
 use std::path::{Path, PathBuf};
 
 use pdm_shared::clock::SharedClock;
-use pdm_shared::id::GatewayId;
-use sqlx::SqlitePool;
+use pdm_shared::id::{BearingId, EquipmentId, GatewayId, SiteId};
 use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{FromRow as _, Row as _, SqlitePool};
 
 use super::file::{Files, companion, pool};
-use super::{Row, SpoolError, outbox};
+use super::tally::{Standing, json_list};
+use super::{SpoolError, tally};
 use crate::event_log;
 
 /// Rows read at once. Small, so that a bad page costs few readable ones.
@@ -20,12 +21,35 @@ const STEP: i64 = 16;
 
 #[derive(Debug, Default)]
 struct Salvaged {
-    rows: Vec<Row>,
+    rows: Vec<Saved>,
     /// Rows that are not waiting. One that is missing here is sent again, which changes nothing.
     elsewhere: Vec<(i64, i64)>,
     memory: Vec<(String, Vec<u8>)>,
     next_sequence: Option<i64>,
     counters: (i64, i64, i64),
+}
+
+/// A row as the table has it.
+#[derive(Debug, sqlx::FromRow)]
+struct Saved {
+    sequence: i64,
+    event_id: Vec<u8>,
+    spooled_ms: i64,
+    site: String,
+    equipment: String,
+    bearing: String,
+    payload: Vec<u8>,
+}
+
+impl Saved {
+    /// A payload or a name with a wrong byte in it is not an event any more.
+    fn is_event(&self) -> bool {
+        uuid::Uuid::from_slice(&self.event_id).is_ok()
+            && self.site.parse::<SiteId>().is_ok()
+            && self.equipment.parse::<EquipmentId>().is_ok()
+            && self.bearing.parse::<BearingId>().is_ok()
+            && serde_json::from_slice::<serde::de::IgnoredAny>(&self.payload).is_ok()
+    }
 }
 
 /// Renames the damaged file, makes a new one and copies what can be read.
@@ -38,7 +62,7 @@ pub(super) async fn replace(
 ) -> Result<Files, SpoolError> {
     let aside = set_aside(path, clock)?;
     let salvaged = read(&aside).await;
-    let highest = salvaged.rows.iter().map(|row| row.sequence).max().unwrap_or(0);
+    let highest = salvaged.rows.iter().map(|row| row.sequence.unsigned_abs()).max().unwrap_or(0);
     let next = match salvaged.next_sequence {
         Some(next) => next.unsigned_abs().max(highest + 1),
         None => mark.max(highest + 1),
@@ -93,7 +117,7 @@ async fn read(aside: &Path) -> Salvaged {
     salvaged
 }
 
-async fn read_rows(pool: &SqlitePool, rows: &mut Vec<Row>) {
+async fn read_rows(pool: &SqlitePool, rows: &mut Vec<Saved>) {
     let up = "SELECT * FROM event NOT INDEXED WHERE sequence > ? ORDER BY sequence LIMIT ?";
     let down = "SELECT * FROM event NOT INDEXED WHERE sequence < ? ORDER BY sequence DESC LIMIT ?";
     let mut low = 0;
@@ -116,9 +140,8 @@ async fn step(
     pool: &SqlitePool,
     statement: &'static str,
     from: i64,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<Saved>,
 ) -> Option<i64> {
-    use sqlx::Row as _;
     let mut limit = STEP;
     loop {
         let read = sqlx::query(statement).bind(from).bind(limit).fetch_all(pool).await;
@@ -126,11 +149,10 @@ async fn step(
             Ok(found) => {
                 let last = found.last()?.try_get::<i64, _>("sequence").ok()?;
                 for row in &found {
-                    // a payload with a wrong byte in it is not an event any more
-                    if let Ok(event) = outbox::read_row(row)
-                        && serde_json::from_slice::<serde::de::IgnoredAny>(&event.payload).is_ok()
+                    if let Ok(row) = Saved::from_row(row)
+                        && row.is_event()
                     {
-                        rows.push(event);
+                        rows.push(row);
                     }
                 }
                 return Some(last);
@@ -149,23 +171,20 @@ async fn write(files: &Files, salvaged: &Salvaged) -> Result<(), sqlx::Error> {
                  (sequence, event_id, spooled_ms, site, equipment, bearing, payload)
              VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
-        .bind(row.sequence.cast_signed())
-        .bind(row.event_id.0.as_bytes().as_slice())
+        .bind(row.sequence)
+        .bind(&row.event_id)
         .bind(row.spooled_ms)
-        .bind(row.site.as_str())
-        .bind(row.equipment.as_str())
-        .bind(row.bearing.as_str())
+        .bind(&row.site)
+        .bind(&row.equipment)
+        .bind(&row.bearing)
         .bind(&row.payload)
         .execute(&mut *tx)
         .await?;
     }
-    for (sequence, state) in &salvaged.elsewhere {
-        sqlx::query("UPDATE delivery SET state = ? WHERE sequence = ? AND ? IN (1, 2)")
-            .bind(state)
-            .bind(sequence)
-            .bind(state)
-            .execute(&mut *tx)
-            .await?;
+    for (state, standing) in [(1, Standing::Acknowledged), (2, Standing::Parked)] {
+        let stand_there = salvaged.elsewhere.iter().filter(|row| row.1 == state);
+        let list = json_list(&stand_there.map(|row| row.0.unsigned_abs()).collect::<Vec<_>>());
+        tally::move_rows(&mut tx, &list, Standing::Waiting, standing).await?;
     }
     for (key, value) in &salvaged.memory {
         sqlx::query("INSERT INTO memory (key, value) VALUES (?, ?)")

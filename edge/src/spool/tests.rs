@@ -11,6 +11,7 @@ use pdm_shared::id::EventId;
 use super::*;
 
 mod damage;
+mod formats;
 mod model;
 
 const EVERYTHING: Lane = Lane { first: 0, end: u64::MAX };
@@ -282,8 +283,9 @@ async fn a_late_payload_differs_from_the_committed_one_in_two_fields_only() {
     let spool = open_at(settings(folder.path()), clock.clone()).await;
     spool.commit(&mut batch(1)).await.expect("commits");
     let row = spool.waiting(EVERYTHING, 1).await.expect("reads").remove(0);
-    assert_eq!(row.payload_at(10_000, 10.0), row.payload, "in time: byte-equal");
-    let mut late: Event = serde_json::from_slice(&row.payload_at(12_500, 10.0)).expect("event");
+    assert_eq!(row.clone().payload_at(10_000, 10.0), row.payload, "in time: byte-equal");
+    let payload = row.clone().payload_at(12_500, 10.0);
+    let mut late: Event = serde_json::from_slice(&payload).expect("event");
     assert!(late.replayed);
     assert!((late.delayed_s - 12.5).abs() < 1e-9);
     (late.replayed, late.delayed_s) = (false, 0.0);

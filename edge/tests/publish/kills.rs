@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_edge::spool::{Batch, Lane, Limits, Spool, SpoolSettings};
+use pdm_edge::spool::{Batch, Lane, Limits, Row, Spool, SpoolSettings};
 use pdm_harness::{Mosquitto, Persistence};
 use pdm_shared::clock::SystemClock;
 use pdm_shared::event::Event;
@@ -140,8 +140,11 @@ async fn what_was_committed_before_a_kill_is_there_after_it() {
     let rows = spool.waiting(Lane { first: 0, end: u64::MAX }, usize::MAX).await.expect("reads");
     let sequences: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
     assert_eq!(sequences, (1..=rows.len() as u64).collect::<Vec<_>>(), "gap-free");
-    let there: BTreeSet<String> =
-        rows.iter().map(|row| format!("{} {}", row.sequence, row.event_id)).collect();
+    let told = |row: &Row| {
+        let event: Event = serde_json::from_slice(&row.payload).expect("an event");
+        format!("{} {}", row.sequence, event.event_id)
+    };
+    let there: BTreeSet<String> = rows.iter().map(told).collect();
     let lost: Vec<_> = obligations.iter().filter(|told| !there.contains(*told)).collect();
     assert!(lost.is_empty(), "committed and lost: {lost:?}");
     assert!(obligations.len() > 300, "{} commits were told", obligations.len());

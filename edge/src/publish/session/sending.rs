@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use pdm_shared::delivery::Presence;
 use pdm_shared::event::Event;
 use pdm_shared::topic::GatewayTopic;
@@ -28,9 +29,11 @@ const READ_AHEAD: usize = 256;
 const PACKET_OVERHEAD: usize = 16;
 
 impl Session<'_> {
+    /// How many more may be handed over: a flight, and half of one that waits at rumqttc for the next
+    /// PUBACK, so that the broker never waits for the session.
     pub(super) fn room(&self) -> usize {
-        usize::from(self.publisher.settings.broker.max_in_flight)
-            .saturating_sub(self.in_flight.len())
+        let flight = usize::from(self.publisher.settings.broker.max_in_flight);
+        (flight + flight.div_ceil(2)).saturating_sub(self.in_flight.len())
     }
 
     /// Fills the flight with what was read ahead and asks for more; true if no event waits any more.
@@ -43,11 +46,12 @@ impl Session<'_> {
             return Ok(false);
         }
         self.pause_until = None;
+        let now_ms = self.publisher.clock.now().unix_ms();
         let mut sent = 0;
         while self.room() > 0
             && let Some(row) = self.ahead.next()
         {
-            sent += u64::from(self.send(link, row).await?);
+            sent += u64::from(self.send(link, row, now_ms).await?);
         }
         if sent > 0 {
             event_log::events_sent(sent);
@@ -56,7 +60,7 @@ impl Session<'_> {
         let tally = *self.publisher.spool.watch().borrow();
         let window = usize::from(self.publisher.settings.broker.max_in_flight).min(READ_AHEAD);
         let at_once = self.ahead.at_once(window);
-        if self.ahead.wants_more(window.div_ceil(2))
+        if self.ahead.wants_more(window)
             && let Some(next) = lanes.next(tally.last_sequence, at_once, Instant::now())
         {
             self.ahead.ask(&self.publisher.spool, lanes, next, tally.last_sequence);
@@ -89,19 +93,18 @@ impl Session<'_> {
     }
 
     /// Hands one event over; false if no packet can carry it.
-    async fn send(&mut self, link: &Link, row: Row) -> Result<bool, Stop> {
+    async fn send(&mut self, link: &Link, row: Row, now_ms: i64) -> Result<bool, Stop> {
         let settings = &self.publisher.settings;
-        let topic = row.topic(&settings.prefix);
-        let now_ms = self.publisher.clock.now().unix_ms();
+        let (sequence, topic) = (row.sequence, row.topic.under(&settings.prefix));
         let mut payload = row.payload_at(now_ms, settings.broker.late_after_s);
         let fits =
             |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet;
         if !fits(&payload) {
-            payload = without_spectra(&payload).unwrap_or(payload);
-            event_log::event_too_large(row.sequence, self.max_packet, fits(&payload));
+            payload = without_spectra(&payload).map_or(payload, Bytes::from);
+            event_log::event_too_large(sequence, self.max_packet, fits(&payload));
             if !fits(&payload) {
-                self.publisher.spool.park(row.sequence).await?;
-                self.busy.remove(&row.sequence);
+                self.publisher.spool.park(sequence).await?;
+                self.busy.remove(&sequence);
                 return Ok(false);
             }
         }
@@ -109,7 +112,7 @@ impl Session<'_> {
             self.answered_at = Instant::now();
         }
         link.publish(topic, false, payload)?;
-        self.in_flight.push(Item::Event(row.sequence));
+        self.in_flight.push(Item::Event(sequence));
         Ok(true)
     }
 

@@ -21,11 +21,12 @@ impl Session<'_> {
         &mut self,
         happening: Happening,
         lanes: &mut Lanes,
+        now: Instant,
     ) -> Result<Option<Down>, SpoolError> {
         match happening {
             Happening::Sent(id) => self.in_flight.sent(id),
             Happening::Held(id) => self.in_flight.held(id),
-            Happening::Taken(id) => self.taken(id),
+            Happening::Taken(id) => self.taken(id, now),
             Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
             Happening::NotSubscribed(reason) => event_log::receipts_not_subscribed(&reason),
             Happening::Message { topic, payload } => self.receipt(&topic, &payload, lanes).await?,
@@ -35,12 +36,12 @@ impl Session<'_> {
         Ok(None)
     }
 
-    fn taken(&mut self, packet_id: u16) {
-        self.answered_at = Instant::now();
+    fn taken(&mut self, packet_id: u16, now: Instant) {
+        self.answered_at = now;
         self.declined = 0;
         if let Some(Item::Event(sequence)) = self.in_flight.answered(packet_id) {
             self.taken.push(sequence);
-            self.taken_since.get_or_insert_with(Instant::now);
+            self.taken_since.get_or_insert(now);
         }
     }
 

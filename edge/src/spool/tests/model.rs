@@ -55,7 +55,9 @@ impl Model {
                 for sequence in list {
                     if *sequence <= self.stored {
                         self.rows.remove(sequence);
-                    } else if let Some(state) = self.rows.get_mut(sequence) {
+                    } else if let Some(state) = self.rows.get_mut(sequence)
+                        && *state == State::Waiting
+                    {
                         *state = State::Acknowledged;
                     }
                 }
@@ -127,6 +129,7 @@ async fn agree(steps: Vec<Step>) -> Result<(), TestCaseError> {
             .collect();
         prop_assert_eq!(sequences(&spool).await, waiting, "after {:?}", step);
         let tally = spool.tally().await.expect("reads");
+        prop_assert_eq!(tally.waiting, model.count(State::Waiting));
         prop_assert_eq!(tally.acknowledged, model.count(State::Acknowledged));
         prop_assert_eq!(tally.parked, model.count(State::Parked));
         prop_assert_eq!((tally.last_sequence, tally.stored_through), (model.last, model.stored));

@@ -1,0 +1,156 @@
+//! Reading what waits, as little at a time and as cheaply as SQLite and its driver allow.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use pdm_shared::topic::{BearingTopic, Topic};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Lane, Row, Spool, SpoolError};
+use crate::event_log;
+
+/// Waiting rows, [`PIECE`] numbers to ONE value: the driver hands every value over on its own, and for
+/// each row the wake-ups would cost more than the reading. Each row is six numbers and then what
+/// four of them are the lengths of.
+const WAITING: &str = "WITH RECURSIVE piece (first) AS (
+         SELECT min(sequence) FROM delivery WHERE state = 0 AND sequence >= ?1 AND sequence < ?2
+         UNION ALL
+         SELECT (SELECT min(sequence) FROM delivery
+                 WHERE state = 0 AND sequence >= piece.first + ?3 AND sequence < ?2)
+         FROM piece WHERE piece.first IS NOT NULL
+         LIMIT ?4)
+     SELECT (SELECT CAST(group_concat(line, '') AS BLOB) FROM (
+         SELECT concat_ws(' ', sequence, event.spooled_ms, octet_length(site), octet_length(equipment),
+                          octet_length(bearing), octet_length(payload), '')
+                || site || equipment || bearing || CAST(payload AS TEXT) AS line
+         FROM delivery CROSS JOIN event USING (sequence)
+         WHERE state = 0 AND sequence >= piece.first AND sequence < min(piece.first + ?3, ?2)
+         ORDER BY sequence))
+     FROM piece WHERE piece.first IS NOT NULL";
+
+/// Numbers to a value. Chosen: a value of usual events stays below the 128 KiB from which on the
+/// allocator maps and unmaps memory for each.
+const PIECE: usize = 32;
+
+impl Spool {
+    /// The next waiting rows of a lane, oldest first, at most `limit`; fewer where numbers between
+    /// them do not wait any more.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if the file cannot be read.
+    pub async fn waiting(&self, lane: Lane, limit: usize) -> Result<Vec<Row>, SpoolError> {
+        loop {
+            let (rows, unreadable) = self.read_waiting(lane, limit).await?;
+            for &sequence in &unreadable {
+                // one bad row must not hold the others up
+                event_log::row_not_readable(sequence);
+                self.park(sequence).await?;
+            }
+            if !rows.is_empty() || unreadable.is_empty() {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// Rows, and the numbers of those that cannot be read.
+    async fn read_waiting(
+        &self,
+        lane: Lane,
+        limit: usize,
+    ) -> Result<(Vec<Row>, Vec<u64>), SpoolError> {
+        let files = self.files();
+        let failed = |source| files.failed(source);
+        let integer = |number: u64| number.min(i64::MAX as u64).cast_signed();
+        let piece = limit.clamp(1, PIECE);
+        let mut values = sqlx::query(WAITING)
+            .bind(integer(lane.first))
+            .bind(integer(lane.end))
+            .bind(integer(piece as u64))
+            .bind(integer((limit / piece) as u64))
+            .fetch(&files.reader);
+        let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
+        while let Some(value) = values.try_next().await.map_err(failed)? {
+            let piece = Bytes::from_owner(Piece(value));
+            let mut topics = Topics::default();
+            let mut rest: &[u8] = &piece;
+            while !rest.is_empty() {
+                let Some((line, after)) = next_line(rest) else {
+                    return Err(files.damaged("waiting rows cannot be told apart"));
+                };
+                rest = after;
+                match topics.of(line.names) {
+                    Some(topic) => rows.push(Row {
+                        sequence: line.sequence,
+                        spooled_ms: line.spooled_ms,
+                        topic,
+                        payload: piece.slice_ref(line.payload),
+                    }),
+                    None => unreadable.push(line.sequence),
+                }
+            }
+        }
+        Ok((rows, unreadable))
+    }
+}
+
+/// A value of [`WAITING`], read where the driver has it: its rows share it, and nothing is copied.
+struct Piece(SqliteRow);
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        // the statement casts it to a blob, so this cannot fail; nothing read is nothing lost
+        self.0.try_get(0).unwrap_or_default()
+    }
+}
+
+/// One row of [`WAITING`], not understood yet.
+struct Line<'a> {
+    sequence: u64,
+    spooled_ms: i64,
+    names: [&'a [u8]; 3],
+    payload: &'a [u8],
+}
+
+/// Splits the next row off.
+fn next_line(lines: &[u8]) -> Option<(Line<'_>, &[u8])> {
+    let mut parts = lines.splitn(7, |&byte| byte == b' ');
+    let mut number = || std::str::from_utf8(parts.next()?).ok();
+    let (sequence, spooled_ms) = (number()?.parse().ok()?, number()?.parse().ok()?);
+    let lengths = [number()?, number()?, number()?, number()?];
+    let mut rest = parts.next()?;
+    let mut piece = |length: &str| {
+        let (piece, after) = rest.split_at_checked(length.parse().ok()?)?;
+        rest = after;
+        Some(piece)
+    };
+    let names = [piece(lengths[0])?, piece(lengths[1])?, piece(lengths[2])?];
+    let payload = piece(lengths[3])?;
+    Some((Line { sequence, spooled_ms, names, payload }, rest))
+}
+
+/// The topics of a piece: its rows come from a few bearings, again and again.
+#[derive(Default)]
+struct Topics<'a> {
+    known: Vec<([&'a [u8]; 3], Arc<Topic>)>,
+}
+
+impl<'a> Topics<'a> {
+    /// The topic of the events of this site, machine and bearing; `None` if they are no names.
+    fn of(&mut self, names: [&'a [u8]; 3]) -> Option<Arc<Topic>> {
+        if let Some((_, topic)) = self.known.iter().find(|(known, _)| *known == names) {
+            return Some(Arc::clone(topic));
+        }
+        let [site, equipment, bearing] = names;
+        let text = |name| std::str::from_utf8(name).ok();
+        let topic = Arc::new(Topic::Bearing {
+            site: text(site)?.parse().ok()?,
+            equipment: text(equipment)?.parse().ok()?,
+            bearing: text(bearing)?.parse().ok()?,
+            what: BearingTopic::Event,
+        });
+        self.known.push((names, Arc::clone(&topic)));
+        Some(topic)
+    }
+}
