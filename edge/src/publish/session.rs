@@ -31,7 +31,7 @@ use sending::Stop;
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
 /// PUBACKs are written to the spool in groups: this many, or after this long.
-const ACK_GROUP: usize = 1024;
+const ACK_GROUP: usize = 512;
 const ACK_DELAY: Duration = Duration::from_millis(50);
 
 /// How long receipts may stand still, with rows acknowledged, before the last row is sent again:

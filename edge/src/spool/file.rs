@@ -20,8 +20,8 @@ const CHECKED_AT_OPENING_BYTES: u64 = 64 << 20;
 /// Pages that a connection keeps, KiB as SQLite writes it; 2 MiB each where nothing is said. Chosen:
 /// payloads are read once, in their order, so what is kept is the way down the trees; a batch is
 /// written in one go, and what does not fit goes to the log before the commit.
-const READER_CACHE: &str = "-256";
-const WRITER_CACHE: &str = "-512";
+const READER_CACHE: &str = "-128";
+const WRITER_CACHE: &str = "-256";
 
 /// The connections to one spool file.
 #[derive(Debug, Clone)]

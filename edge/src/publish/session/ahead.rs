@@ -11,9 +11,9 @@ use tokio::task::JoinHandle;
 use super::super::lanes::{Lanes, Which};
 use crate::spool::{Lane, Row, Spool, SpoolError};
 
-/// Bytes that a query is to bring. Chosen by `cargo bench -p pdm-edge --bench memory`; `delivery` was
-/// slower with half of it, and no quicker with a quarter more.
-const AT_ONCE_BYTES: usize = 512 << 10;
+/// Bytes that a query is to bring. Chosen by `cargo bench -p pdm-edge --bench memory` and `delivery`:
+/// with twice as much nothing left sooner.
+const AT_ONCE_BYTES: usize = 256 << 10;
 
 /// Bytes of a row as long as none was read: an event without spectra.
 const USUAL_BYTES: usize = 4 << 10;
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn large_rows_are_read_a_few_at_a_time_and_small_ones_a_flight_at_once() {
         let rows = |row_bytes| Ahead { row_bytes, ..Ahead::default() }.at_once(256);
-        assert_eq!(Ahead::default().at_once(256), 128);
-        assert_eq!([0, 100, 2 << 10, 20_000, 1 << 20].map(rows), [256, 256, 256, 26, 1]);
+        assert_eq!(Ahead::default().at_once(256), 64);
+        assert_eq!([0, 100, 2 << 10, 20_000, 1 << 20].map(rows), [256, 256, 128, 13, 1]);
         assert_eq!(Ahead::default().at_once(1), 1);
     }
 }

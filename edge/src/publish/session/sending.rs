@@ -29,11 +29,11 @@ const READ_AHEAD: usize = 256;
 const PACKET_OVERHEAD: usize = 16;
 
 impl Session<'_> {
-    /// How many more may be handed over: a flight, and half of one that waits at rumqttc for the next
+    /// How many more may be handed over: a flight, and a quarter of one that waits at rumqttc for the next
     /// PUBACK, so that the broker never waits for the session.
     pub(super) fn room(&self) -> usize {
         let flight = usize::from(self.publisher.settings.broker.max_in_flight);
-        (flight + flight.div_ceil(2)).saturating_sub(self.in_flight.len())
+        (flight + flight.div_ceil(4)).saturating_sub(self.in_flight.len())
     }
 
     /// Fills the flight with what was read ahead and asks for more; true if no event waits any more.
@@ -60,7 +60,7 @@ impl Session<'_> {
         let tally = *self.publisher.spool.watch().borrow();
         let window = usize::from(self.publisher.settings.broker.max_in_flight).min(READ_AHEAD);
         let at_once = self.ahead.at_once(window);
-        if self.ahead.wants_more(window)
+        if self.ahead.wants_more(window.div_ceil(2))
             && let Some(next) = lanes.next(tally.last_sequence, at_once, Instant::now())
         {
             self.ahead.ask(&self.publisher.spool, lanes, next, tally.last_sequence);
