@@ -1,5 +1,5 @@
--- Format 3: what moves rows from one state to another counts them all at once. A trigger that counted
--- each row cost more than moving it.
+-- Format 3: what moves rows from one state to another counts them all at once, where a
+-- trigger counted each row.
 --
 -- tally.bytes therefore stays with the state a row arrived in: only its sum means something.
 

@@ -1,7 +1,8 @@
 //! One connection to one broker: rumqttc behind the few words that the session needs.
 //!
 //! A task of its own does nothing but poll and pass on what happened; the session hands requests
-//! over with `try_…` calls that cannot find the channel full: it holds two flights and [`CHANNEL_SLACK`].
+//! over with `try_…` calls that cannot find the channel full: it holds two flights and
+//! [`CHANNEL_SLACK`].
 
 use std::collections::VecDeque;
 use std::pin::pin;
