@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_shared::clock::SharedClock;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +16,6 @@ const EVERY: Duration = Duration::from_hours(1);
 const LIMIT: u32 = 1000;
 /// Pause between two times, for those who wait to write.
 const PAUSE: Duration = Duration::from_millis(100);
-const DAY_S: f64 = 86_400.0;
 
 /// The forgetting task.
 #[derive(Debug)]
@@ -47,7 +46,7 @@ impl Retention {
 
     async fn look(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let forget = forget(self.settings, now);
+        let forget = forget(self.settings);
         loop {
             let gone = self.store.forget(&forget, now).await?;
             count(&gone);
@@ -59,15 +58,9 @@ impl Retention {
     }
 }
 
-fn forget(settings: RetentionSettings, now: Timestamp) -> Forget {
-    let before = |days: u32| (days > 0).then(|| now.plus_seconds(-f64::from(days) * DAY_S));
-    Forget {
-        events_before: before(settings.events_days),
-        judgements_before: before(settings.judgements_days),
-        told_before: before(settings.told_days),
-        refused_before: before(settings.refused_days),
-        limit: LIMIT,
-    }
+fn forget(settings: RetentionSettings) -> Forget {
+    let RetentionSettings { events_days, judgements_days, told_days, refused_days } = settings;
+    Forget { events_days, judgements_days, told_days, refused_days, limit: LIMIT }
 }
 
 fn count(gone: &Forgotten) {
@@ -78,18 +71,5 @@ fn count(gone: &Forgotten) {
         ("dead_letters", gone.refused),
     ] {
         metrics::counter!("pdm_agent_forgotten_total", "what" => what).increment(rows);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn zero_days_are_for_ever() {
-        let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
-        let forget = forget(RetentionSettings::default(), now);
-        assert_eq!(forget.judgements_before, None);
-        assert_eq!(forget.events_before, Some(now.plus_seconds(-90.0 * DAY_S)));
     }
 }

@@ -54,8 +54,8 @@ impl TryFrom<Typed> for StoreSettings {
     }
 }
 
-/// `[store.retention]`: days; 0 keeps for ever. What waits for a judgement or has still to leave stays
-/// whatever its age.
+/// `[store.retention]`: days on which an agent ran; 0 keeps for ever. What waits for a judgement or has
+/// still to leave stays whatever its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {

@@ -152,5 +152,7 @@ where
     intake::refused_messages_do_not_pile_up(&*fresh().await).await;
     intake::presence_is_noted(&*fresh().await).await;
     leaving::what_is_old_goes_and_what_waits_stays(&*fresh().await).await;
+    leaving::no_clock_makes_anything_old_by_being_set(&*fresh().await).await;
+    leaving::what_is_stored_is_not_missing(&*fresh().await).await;
     leaving::a_message_is_told_once(&*fresh().await).await;
 }

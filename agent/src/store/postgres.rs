@@ -93,8 +93,11 @@ impl PostgresStore {
         now: Timestamp,
     ) -> Result<(u64, bool), StoreError> {
         partitions::ahead(self, now).await?;
-        match forget.events_before {
-            Some(before) => partitions::drop_before(self, before, forget.limit).await,
+        let mut connection = self.pool.acquire().await?;
+        let reached = sql::days::reached(&mut connection, forget.events_days, now).await?;
+        drop(connection);
+        match reached {
+            Some(reached) => partitions::drop_reached(self, &reached, now, forget.limit).await,
             None => Ok((0, false)),
         }
     }

@@ -1,19 +1,17 @@
 //! For how long what is kept is kept.
 
-use pdm_shared::clock::Timestamp;
-
-/// What may go. `None` keeps for ever. Whatever the age: what waits for a judgement or has still to
-/// leave stays.
+/// What may go: for how many days each is kept, 0 for ever. A day counts if the store was looked
+/// through on it. Whatever the age: what waits for a judgement or has still to leave stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forget {
-    /// Events before this.
-    pub events_before: Option<Timestamp>,
-    /// Judgements before this, with the steps of their runs.
-    pub judgements_before: Option<Timestamp>,
-    /// Notifications and acknowledgements before this, and that they were delivered or given up.
-    pub told_before: Option<Timestamp>,
-    /// Refused messages last seen before this.
-    pub refused_before: Option<Timestamp>,
+    /// Events.
+    pub events_days: u32,
+    /// Judgements, with the steps of their runs.
+    pub judgements_days: u32,
+    /// Notifications and acknowledgements, and that they were delivered or given up.
+    pub told_days: u32,
+    /// Refused messages, since they were last seen.
+    pub refused_days: u32,
     /// Most rows of one kind at a time, so that nobody waits for long. A partition goes whole.
     pub limit: u32,
 }

@@ -1,8 +1,10 @@
 //! A gateway's sequence: the highest number seen and what is missing below it, without a database.
 //!
 //! A number below the highest that is no gap, with a new event id, means that the gateway began to
-//! count anew (its spool was lost or replaced): the sequence is then followed from there. Invariant:
-//! gaps do not overlap and lie below the highest number.
+//! count anew (its spool was lost or replaced): the sequence is then followed from there. An event that
+//! came, was forgotten after its days and comes once more looks the same; what is stored and comes
+//! again then fills the gaps that this has torn. Invariant: gaps do not overlap and lie below the
+//! highest number.
 
 use std::collections::BTreeMap;
 
@@ -52,12 +54,7 @@ impl Sequence {
             self.highest = number;
             return true;
         }
-        let holding = self.gaps.range(..=number).next_back().map(|(_, gap)| *gap);
-        if let Some(gap) = holding.filter(|gap| gap.last >= number) {
-            self.gaps.remove(&gap.first);
-            self.add(gap.first, number - 1, gap.noticed_at_ms, gap.lost);
-            self.add(number + 1, gap.last, gap.noticed_at_ms, gap.lost);
-            self.changes.found += i64::from(gap.lost);
+        if self.fill(number) {
             return true;
         }
         self.gaps.clear();
@@ -65,6 +62,18 @@ impl Sequence {
         self.add(1, number - 1, now_ms, false);
         self.highest = number;
         false
+    }
+
+    /// Follows the number of an event that is stored: it is not missing, whatever the gaps say. True
+    /// if it lay in one.
+    pub(super) fn fill(&mut self, number: i64) -> bool {
+        let holding = self.gaps.range(..=number).next_back().map(|(_, gap)| *gap);
+        let Some(gap) = holding.filter(|gap| gap.last >= number) else { return false };
+        self.gaps.remove(&gap.first);
+        self.add(gap.first, number - 1, gap.noticed_at_ms, gap.lost);
+        self.add(number + 1, gap.last, gap.noticed_at_ms, gap.lost);
+        self.changes.found += i64::from(gap.lost);
+        true
     }
 
     fn add(&mut self, first: i64, last: i64, noticed_at_ms: i64, lost: bool) {
@@ -117,6 +126,19 @@ mod tests {
         let gap = Gap { first: 1, last: 2, noticed_at_ms: 7, lost: false };
         let changes = Changes { anew: true, added: vec![gap], ..Changes::default() };
         assert_eq!(sequence.finish(), (3, changes));
+    }
+
+    /// It was forgotten after its days, and the gateway had not heard that it was stored.
+    #[test]
+    fn what_is_stored_fills_the_gaps_that_a_forgotten_event_has_torn() {
+        let mut sequence = Sequence::new(5, []);
+        assert!(!sequence.follow(2, 7));
+        assert!(sequence.fill(1), "stored, so not missing");
+        assert!(!sequence.fill(4), "above the highest: the numbers to come tell");
+        assert!(sequence.follow(6, 8));
+        assert!(sequence.fill(3) && sequence.fill(4) && sequence.fill(5));
+        let (highest, changes) = sequence.finish();
+        assert_eq!((highest, changes.added, changes.found), (6, vec![], 0));
     }
 
     #[test]

@@ -93,24 +93,26 @@ impl SqliteStore {
         ready(Ok(()))
     }
 
-    /// The oldest stand first: so only they are looked at. What waits for a judgement stays.
+    /// What waits for a judgement stays.
     async fn forget_events(
         &self,
         forget: &Forget,
-        _now: Timestamp,
+        now: Timestamp,
     ) -> Result<(u64, bool), StoreError> {
-        let Some(before) = forget.events_before else { return Ok((0, false)) };
+        let mut transaction = dialect::begin(&self.writer).await?;
+        let reached = sql::days::reached(&mut transaction, forget.events_days, now).await?;
+        let Some(reached) = reached else { return Ok((0, false)) };
         let gone = sqlx::query(
             "DELETE FROM events WHERE arrival IN (
-                 SELECT arrival FROM (
-                     SELECT arrival, received_at_ms, judged FROM events ORDER BY arrival LIMIT $2)
-                 WHERE received_at_ms < $1 AND judged = 1)",
+                 SELECT arrival FROM events WHERE arrival <= $1 AND judged = 1
+                 ORDER BY arrival LIMIT $2)",
         )
-        .bind(before.unix_ms())
+        .bind(reached.arrival)
         .bind(forget.limit)
-        .execute(&self.writer)
+        .execute(&mut *transaction)
         .await?
         .rows_affected();
+        transaction.commit().await?;
         Ok((gone, gone >= u64::from(forget.limit)))
     }
 

@@ -39,7 +39,6 @@ impl Asked {
     /// now; they are remembered.
     pub(super) fn filter(&mut self, receipt: &Receipt, last: u64, now: Instant) -> Receipt {
         if receipt.stored_through > self.stored_through {
-            self.stored_through = receipt.stored_through;
             self.numbers = self.numbers.split_off(&(receipt.stored_through + 1));
             (self.wait, self.again_at) = (WAIT.0, now + WAIT.0);
         } else if now >= self.again_at {
@@ -47,6 +46,8 @@ impl Asked {
             self.wait = self.wait.saturating_mul(2).min(WAIT.1);
             self.again_at = now + self.wait;
         }
+        // less than before: the agent lost some of what it had, and progress is counted from there
+        self.stored_through = receipt.stored_through;
         let room = REMEMBERED.saturating_sub(self.numbers.len()).min(AT_ONCE);
         let missing: Vec<u64> = receipt
             .missing
@@ -97,6 +98,18 @@ mod tests {
         let now = Instant::now();
         let mut asked = Asked::new(now);
         let later = |s| now + Duration::from_secs(s);
+        assert_eq!(asked.filter(&receipt(4, &[[5, 6]]), 100, now).missing.len(), 2);
+        assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(9)).missing.len(), 0);
+        assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(18)).missing.len(), 0);
+        assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(20)).missing.len(), 1);
+    }
+
+    #[test]
+    fn progress_is_counted_from_what_an_agent_has_that_lost_some() {
+        let now = Instant::now();
+        let mut asked = Asked::new(now);
+        let later = |s| now + Duration::from_secs(s);
+        assert_eq!(asked.filter(&receipt(50, &[]), 100, now).missing.len(), 0);
         assert_eq!(asked.filter(&receipt(4, &[[5, 6]]), 100, now).missing.len(), 2);
         assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(9)).missing.len(), 0);
         assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(18)).missing.len(), 0);

@@ -12,7 +12,7 @@ use super::{BearingState, Spool, SpoolError, tally};
 const VACUUM: &str = "PRAGMA incremental_vacuum(64)";
 
 impl Spool {
-    /// Marks rows as taken by the broker; those that a receipt covers already are deleted.
+    /// Marks rows as taken by the broker; those that the last receipt covers are deleted.
     ///
     /// # Errors
     /// [`SpoolError`]; the rows are then still waiting and are sent again, which changes nothing.
@@ -42,7 +42,8 @@ impl Spool {
         self.finish(&files, tx).await
     }
 
-    /// Up to which number a PUBACK is the end of a row: a receipt covers it, or none is waited for.
+    /// Up to which number a PUBACK is the end of a row: the last receipt covers it, or none is waited
+    /// for.
     async fn deleted_at_puback(&self, tx: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
         if !self.inner.settings.await_receipt {
             return Ok(u64::MAX);

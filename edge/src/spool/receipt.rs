@@ -74,7 +74,9 @@ impl Spool {
                 .await
                 .map_err(failed)?;
         }
-        sqlx::query("UPDATE gateway SET stored_through = max(stored_through, ?)")
+        // as it says, also if it is less than before: an agent that lost some of what it had asks for
+        // it again, and until it has it again, no PUBACK is the end of a row
+        sqlx::query("UPDATE gateway SET stored_through = ?")
             .bind(stored)
             .execute(&mut *tx)
             .await

@@ -142,6 +142,24 @@ async fn what_a_receipt_reports_missing_is_called_back() {
     assert_eq!(sequences(&spool).await, [4, 5]);
 }
 
+/// An agent whose store was put back to an earlier state asks for what an earlier receipt covered.
+#[tokio::test]
+async fn what_was_called_back_stays_after_its_puback_until_a_receipt_covers_it() {
+    let folder = tempfile::tempdir().expect("folder");
+    let spool = open(settings(folder.path())).await;
+    spool.commit(&mut batch(4)).await.expect("commits");
+    spool.acknowledge(&[1, 2]).await.expect("acknowledges");
+    spool.apply(&receipt(4, &[])).await.expect("applies");
+    assert_eq!(sequences(&spool).await, [3, 4], "no PUBACK yet");
+    spool.apply(&receipt(2, &[[3, 4]])).await.expect("applies");
+    spool.acknowledge(&[3, 4]).await.expect("acknowledges");
+
+    // the broker forgets what it has acknowledged
+    let covered = spool.apply(&receipt(3, &[[4, 4]])).await.expect("applies");
+    assert_eq!((covered.deleted, covered.called_back, covered.gone), (1, 1, 0));
+    assert_eq!(sequences(&spool).await, [4]);
+}
+
 #[tokio::test]
 async fn a_receipt_of_another_gateway_changes_nothing() {
     let folder = tempfile::tempdir().expect("folder");

@@ -119,54 +119,62 @@ pub(super) async fn a_message_is_told_once(store: &dyn Store) {
     assert_eq!(store.alarm(&key()).await.expect("read"), alarm, "it is no alarm");
 }
 
+/// Looks on so many days, the last of them `now`.
+async fn days_pass(store: &dyn Store, days: u32, now: f64) {
+    for ago in (0..days).rev() {
+        let keep = Forget::default();
+        store.forget(&keep, at(now - f64::from(ago) * DAY_S)).await.expect("looked");
+    }
+}
+
+const DAY_S: f64 = 86_400.0;
+
 pub(super) async fn what_is_old_goes_and_what_waits_stays(store: &dyn Store) {
-    let weeks = |count: f64| count * 7.0 * 86_400.0;
+    let days = |count: f64| count * DAY_S;
     let of = |sequence: u64, seconds: f64| {
         let mut event = event(sequence);
         event.measured_at = at(seconds);
         event.event_id = EventId::at(event.measured_at.unix_ms());
         event
     };
-    let events = [of(1, weeks(-30.0)), of(2, weeks(-29.0)), of(3, weeks(-1.0))];
+    let events = [of(1, days(-90.0)), of(2, days(-85.0)), of(3, days(-9.0))];
     store
-        .store(&[incoming(&events[0]), incoming(&events[1])], at(weeks(-29.0)), "dead")
+        .store(&[incoming(&events[0]), incoming(&events[1])], at(days(-85.0)), "dead")
         .await
         .expect("stored");
     assert_eq!(judge_some(store, 1).await, 1);
-    store.store(&[incoming(&events[2])], at(weeks(-1.0)), "dead").await.expect("stored");
-    let forget = Forget { events_before: Some(at(weeks(-10.0))), limit: 10, ..Forget::default() };
+    days_pass(store, 75, days(-10.0)).await;
+    store.store(&[incoming(&events[2])], at(days(-9.0)), "dead").await.expect("stored");
+    days_pass(store, 9, days(-1.0)).await;
+    let forget = Forget { events_days: 70, limit: 10, ..Forget::default() };
     store.forget(&forget, at(0.0)).await.expect("forgotten");
     let there =
         async |number: usize| store.event(events[number].event_id).await.expect("read").is_some();
-    assert!(!there(0).await, "judged and old");
     assert!(there(1).await, "it waits for its judgement");
     assert!(there(2).await, "young");
     assert!(store.diagnosis(events[0].event_id).await.expect("read").is_some(), "kept for longer");
     assert_eq!(receipt(store).await, (3, vec![]), "the sequence knows nothing of it");
     judge_all(store).await;
-    let all = Some(at(30_000.0));
-    what_has_not_left_keeps_its_judgement(store, Forget { judgements_before: all, ..forget }).await;
-    let forget = Forget {
-        events_before: Some(at(weeks(-10.0))),
-        judgements_before: all,
-        told_before: all,
-        refused_before: all,
-        limit: 2,
-    };
-    let gone = store.forget(&forget, at(0.0)).await.expect("forgotten");
+    days_pass(store, 3, days(3.0)).await;
+    let now = days(4.0);
+    let forget = Forget { judgements_days: 2, ..forget };
+    what_has_not_left_keeps_its_judgement(store, forget, now).await;
+    let forget = Forget { told_days: 2, refused_days: 2, limit: 2, ..forget };
+    let gone = store.forget(&forget, at(now)).await.expect("forgotten");
     assert!(gone.judgements == 2 && gone.has_more, "a bounded amount: {gone:?}");
-    let gone = store.forget(&forget, at(0.0)).await.expect("forgotten");
+    let gone = store.forget(&forget, at(now)).await.expect("forgotten");
     assert!(gone.judgements == 1 && !gone.has_more, "{gone:?}");
-    assert!(!there(1).await && there(2).await);
+    assert!(!there(0).await && !there(1).await && there(2).await, "judged and old");
     assert!(store.trace(events[0].event_id).await.expect("read").is_empty());
     assert!(store.alarm(&key()).await.expect("read").is_some(), "it stands");
     assert_eq!(store.backlog().await.expect("counted").unsent, 1, "the hook's has not left");
 }
 
 /// Every row of the broker's lane is claimed; afterwards all have left.
-async fn what_has_not_left_keeps_its_judgement(store: &dyn Store, forget: Forget) {
-    assert_eq!(store.forget(&forget, at(0.0)).await.expect("forgotten").judgements, 0);
-    let rows = store.claim(MQTT_LANE, at(20_200.0), at(20_300.0), 100).await.expect("claimed");
+async fn what_has_not_left_keeps_its_judgement(store: &dyn Store, forget: Forget, now: f64) {
+    assert_eq!(store.forget(&forget, at(now)).await.expect("forgotten").judgements, 0);
+    let (late, until) = (at(now + 200.0), at(now + 300.0));
+    let rows = store.claim(MQTT_LANE, late, until, 100).await.expect("claimed");
     let diagnoses: Vec<_> = rows.iter().filter(|row| row.retain).collect();
     assert_eq!(diagnoses.len(), 3);
     for row in diagnoses {
@@ -175,5 +183,52 @@ async fn what_has_not_left_keeps_its_judgement(store: &dyn Store, forget: Forget
         assert_eq!(stored, Some(published), "what leaves is what is stored");
     }
     let left: Vec<_> = rows.iter().map(|row| (row.id, Outcome::Delivered)).collect();
-    store.settle(&left, at(20_250.0)).await.expect("settled");
+    store.settle(&left, late).await.expect("settled");
+}
+
+/// A clock that was 400 days back while events were stored, and is right again; then one that is 400
+/// days ahead at one look. Nobody kept anything for a day yet.
+pub(super) async fn no_clock_makes_anything_old_by_being_set(store: &dyn Store) {
+    let forget = Forget {
+        events_days: 90,
+        judgements_days: 90,
+        told_days: 90,
+        refused_days: 90,
+        limit: 1000,
+    };
+    let back = -400.0 * DAY_S;
+    store.forget(&forget, at(0.0)).await.expect("looked");
+    let first: Vec<Incoming> = (1..=4).map(|number| incoming(&event(number))).collect();
+    store.store(&first, at(back), "dead").await.expect("stored");
+    judge_all(store).await;
+    store.forget(&forget, at(back)).await.expect("looked");
+    for now in [0.0, -back, DAY_S] {
+        store.forget(&forget, at(now)).await.expect("looked");
+        for number in 1..=4 {
+            let id = event(number).event_id;
+            assert!(store.event(id).await.expect("read").is_some(), "{number} at {now}");
+            assert!(store.diagnosis(id).await.expect("read").is_some(), "{number} at {now}");
+        }
+    }
+    // its receipt was lost, so it comes again
+    let again = store.store(&first[1..2], at(DAY_S), "dead").await.expect("stored");
+    assert_eq!((again.events, again.duplicates), (0, 1));
+    assert_eq!(receipt(store).await, (4, vec![]));
+}
+
+/// An event that was forgotten and comes once more looks like a new count; what is stored and comes
+/// again puts that right.
+pub(super) async fn what_is_stored_is_not_missing(store: &dyn Store) {
+    put(store, &[event(1), event(2), event(3)]).await;
+    judge_some(store, 2).await;
+    days_pass(store, 2, 0.0).await;
+    let forget = Forget { events_days: 1, limit: 1, ..Forget::default() };
+    // of a week whose other events wait nothing goes, so on a server nothing is forgotten here
+    let gone = store.forget(&forget, at(DAY_S)).await.expect("forgotten").events;
+    put(store, &[event(1)]).await;
+    put(store, &[event(4)]).await;
+    let missing = if gone == 0 { (4, vec![]) } else { (1, vec![[2, 3]]) };
+    assert_eq!(receipt(store).await, missing);
+    put(store, &[event(2), event(3)]).await;
+    assert_eq!(receipt(store).await, (4, vec![]));
 }

@@ -59,6 +59,9 @@ pub(super) const HISTORY: &str = "SELECT e.payload, m.risk_level, m.fault_stage,
      WHERE e.site = $1 AND e.equipment_id = $2 AND e.bearing_id = $3 AND e.measured_at_ms <= $4
      ORDER BY e.measured_at_ms DESC, e.arrival DESC LIMIT $5";
 
+/// Not the greatest of the table, which would be a look into every week.
+pub(super) const LAST_ARRIVAL: &str = "SELECT last_value FROM arrivals";
+
 pub(super) const LOCK_GATEWAYS_WITH_OLD_GAPS: &str =
     "SELECT gateway_id FROM gateways WHERE gateway_id IN (
          SELECT gateway_id FROM sequence_gaps WHERE NOT lost AND noticed_at_ms < $1)

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::dialect::{Connection, SCHEMA};
+use super::sql::days::Reached;
 use crate::store::StoreError;
 
 /// Chosen: a quarter of a year is 13 partitions, and what is kept too long is at most a week.
@@ -111,11 +112,12 @@ async fn make_one(connection: &mut Connection, week: Week) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Drops the weeks that ended before `before` and of which nothing waits for a judgement; takes such
+/// Drops the past weeks whose events all stand up to where `reached` says and are judged; takes such
 /// rows out of the default partition. Tells how many rows are gone, and whether there may be more.
-pub(super) async fn drop_before(
+pub(super) async fn drop_reached(
     store: &PostgresStore,
-    before: Timestamp,
+    reached: &Reached,
+    now: Timestamp,
     limit: u32,
 ) -> Result<(u64, bool), StoreError> {
     let rows = sqlx::query(
@@ -128,20 +130,24 @@ pub(super) async fn drop_before(
     .await?;
     let mut gone = 0;
     for row in &rows {
-        let table: &str = row.get(0);
-        let past = Week::named(table).filter(|week| Week(week.0 + 1) <= Week::of(before));
-        if let Some(week) = past {
-            gone += drop_one(store, week).await?;
+        if let Some(week) = Week::named(row.get(0)).filter(|week| *week < Week::of(now)) {
+            // looked at twice: this look holds nobody up
+            let mut connection = store.pool.acquire().await?;
+            let may_go = may_go(&mut connection, week, reached).await?;
+            drop(connection);
+            if may_go {
+                gone += drop_one(store, week, reached).await?;
+            }
         }
     }
     let strays = sqlx::query(
         "DELETE FROM events_default WHERE event_id IN (
-             SELECT event_id FROM events_default stray WHERE received_at_ms < $1
+             SELECT event_id FROM events_default stray WHERE arrival <= $1
                AND NOT EXISTS (SELECT 1 FROM events_unjudged waiting
                                WHERE waiting.event_id = stray.event_id)
              LIMIT $2)",
     )
-    .bind(before.unix_ms())
+    .bind(reached.arrival)
     .bind(i64::from(limit))
     .execute(&store.pool)
     .await?
@@ -149,7 +155,29 @@ pub(super) async fn drop_before(
     Ok((gone + strays, strays >= u64::from(limit)))
 }
 
-async fn drop_one(store: &PostgresStore, week: Week) -> Result<u64, StoreError> {
+/// Whether nothing in this week came later or waits for its judgement. A gateway's clock says in
+/// which week an event stands: so in a week that is long past there may be a young one.
+async fn may_go(
+    connection: &mut PgConnection,
+    week: Week,
+    reached: &Reached,
+) -> Result<bool, StoreError> {
+    // a table's name made of a date
+    let statement = format!(
+        "SELECT NOT EXISTS (SELECT 1 FROM {} WHERE arrival > $1)
+            AND NOT EXISTS (SELECT 1 FROM events_unjudged WHERE event_id >= $2 AND event_id < $3)",
+        week.table()
+    );
+    Ok(sqlx::query(AssertSqlSafe(statement))
+        .bind(reached.arrival)
+        .bind(week.start())
+        .bind(week.end())
+        .fetch_one(connection)
+        .await?
+        .get(0))
+}
+
+async fn drop_one(store: &PostgresStore, week: Week, reached: &Reached) -> Result<u64, StoreError> {
     let table = week.table();
     // while its table goes nobody may find it among the known ones
     let mut known = store.weeks.0.lock().await;
@@ -159,18 +187,18 @@ async fn drop_one(store: &PostgresStore, week: Week) -> Result<u64, StoreError> 
     sqlx::raw_sql("SET LOCAL lock_timeout = '2s'; LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
         .execute(&mut *transaction)
         .await?;
-    let row = sqlx::query(
-        "SELECT EXISTS (SELECT 1 FROM events_unjudged WHERE event_id >= $1 AND event_id < $2),
-                (SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass($3))",
+    if !is_there(&mut transaction, &table).await?
+        || !may_go(&mut transaction, week, reached).await?
+    {
+        return Ok(0);
+    }
+    let rows: i64 = sqlx::query(
+        "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass($1)",
     )
-    .bind(week.start())
-    .bind(week.end())
     .bind(&table)
     .fetch_one(&mut *transaction)
-    .await?;
-    let (Some(rows), false) = (row.get::<Option<i64>, _>(1), row.get::<bool, _>(0)) else {
-        return Ok(0);
-    };
+    .await?
+    .get(0);
     // a table's name made of a date
     sqlx::raw_sql(AssertSqlSafe(format!("DROP TABLE {table}"))).execute(&mut *transaction).await?;
     transaction.commit().await?;

@@ -40,29 +40,35 @@ pub(super) async fn lock(
     Ok(highest)
 }
 
-/// Follows one gateway's sequence through its new events, in their order.
+/// Follows one gateway's sequence through its events in their order; of each is said whether it is new.
 pub(super) async fn follow(
     connection: &mut Connection,
     gateway: &GatewayId,
     highest: i64,
-    events: &[&Event],
+    events: &[(&Event, bool)],
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let numbers = events
         .iter()
-        .map(|event| sequence_of(event.sequence))
-        .collect::<Result<Vec<i64>, StoreError>>()?;
-    let (Some(least), Some(most)) = (numbers.iter().min(), numbers.iter().max()) else {
+        .map(|(event, is_new)| Ok((sequence_of(event.sequence)?, *is_new)))
+        .collect::<Result<Vec<(i64, bool)>, StoreError>>()?;
+    let (Some((least, _)), Some((most, _))) = (numbers.iter().min(), numbers.iter().max()) else {
         return Ok(());
     };
     let gaps = gaps_between(connection, gateway, *least, *most).await?;
     let mut sequence = Sequence::new(highest, gaps);
-    for number in numbers {
+    let mut moved = false;
+    for (number, is_new) in numbers {
+        if !is_new {
+            moved |= sequence.fill(number);
+            continue;
+        }
+        moved = true;
         if !sequence.follow(number, now.unix_ms()) {
             tracing::warn!(%gateway, number, "the gateway counts anew, following it");
         }
     }
-    write(connection, gateway, sequence, now).await
+    if moved { write(connection, gateway, sequence, now).await } else { Ok(()) }
 }
 
 async fn gaps_between(

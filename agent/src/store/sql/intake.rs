@@ -63,10 +63,10 @@ async fn store_events(
     }
     let highest = gateways::lock(connection, &events).await?;
     let new = bulk::insert_events(connection, &events, now).await?;
-    let mut by_gateway: BTreeMap<&GatewayId, Vec<&Event>> = BTreeMap::new();
+    let mut by_gateway: BTreeMap<&GatewayId, Vec<(&Event, bool)>> = BTreeMap::new();
     for ((event, _), is_new) in events.iter().zip(new) {
+        by_gateway.entry(&event.gateway_id).or_default().push((event, is_new));
         if is_new {
-            by_gateway.entry(&event.gateway_id).or_default().push(event);
             stored.events += 1;
         } else {
             stored.duplicates += 1;

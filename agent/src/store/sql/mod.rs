@@ -27,6 +27,7 @@ use crate::store::{
 use super::{dialect, turns};
 
 mod alarms;
+pub(super) mod days;
 mod gateways;
 mod history;
 mod intake;
@@ -184,7 +185,7 @@ impl Store for dialect::This {
     }
 
     async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
-        let mut gone = retention::forget(self.writer(), forget).await?;
+        let mut gone = retention::forget(self.writer(), forget, now).await?;
         let (events, has_more) = self.forget_events(forget, now).await?;
         gone.events = events;
         gone.has_more |= has_more;

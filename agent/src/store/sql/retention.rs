@@ -8,21 +8,27 @@ use sqlx::Row as _;
 use crate::store::{Forget, Forgotten, StoreError};
 
 use super::super::{bulk, dialect};
+use super::days::{self, Reached};
 use dialect::{Connection, Pool};
 
-pub(super) async fn forget(pool: &Pool, forget: &Forget) -> Result<Forgotten, StoreError> {
+pub(super) async fn forget(
+    pool: &Pool,
+    forget: &Forget,
+    now: Timestamp,
+) -> Result<Forgotten, StoreError> {
     let mut gone = Forgotten::default();
     let limit = i64::from(forget.limit);
     let mut transaction = dialect::begin(pool).await?;
-    if let Some(before) = forget.judgements_before {
-        gone.judgements = judgements(&mut transaction, before, limit).await?;
+    days::note(&mut transaction, now).await?;
+    if let Some(reached) = days::reached(&mut transaction, forget.judgements_days, now).await? {
+        gone.judgements = judgements(&mut transaction, &reached, limit).await?;
     }
-    if let Some(before) = forget.told_before {
-        gone.told = told(&mut transaction, before, limit).await?;
+    if let Some(reached) = days::reached(&mut transaction, forget.told_days, now).await? {
+        gone.told = told(&mut transaction, &reached, limit).await?;
     }
-    if let Some(before) = forget.refused_before {
+    if let Some(reached) = days::reached(&mut transaction, forget.refused_days, now).await? {
         gone.refused = sqlx::query("DELETE FROM dead_letters WHERE last_at_ms < $1")
-            .bind(before.unix_ms())
+            .bind(reached.before_ms)
             .execute(&mut *transaction)
             .await?
             .rows_affected();
@@ -33,29 +39,23 @@ pub(super) async fn forget(pool: &Pool, forget: &Forget) -> Result<Forgotten, St
     Ok(gone)
 }
 
-/// The oldest rows stand first: so only they are looked at. What a waiting row of the outbox carries
-/// stays.
+/// What a waiting row of the outbox carries stays.
 async fn judgements(
     connection: &mut Connection,
-    before: Timestamp,
+    reached: &Reached,
     limit: i64,
 ) -> Result<u64, StoreError> {
-    let oldest_waiting: Option<i64> = sqlx::query(
-        "SELECT min(created_at_ms) FROM outbox
-         WHERE state = 'waiting' AND judgement_of IS NOT NULL",
-    )
-    .fetch_one(&mut *connection)
-    .await?
-    .get(0);
-    let before = before.unix_ms();
     let rows = sqlx::query(
         "DELETE FROM pdm_agent_memory WHERE id IN (
-             SELECT id FROM (
-                 SELECT id, judged_at_ms FROM pdm_agent_memory ORDER BY id LIMIT $2) AS oldest
-             WHERE judged_at_ms < $1)
+             SELECT id FROM pdm_agent_memory
+             WHERE id <= $1 AND event_id NOT IN (
+                 SELECT judgement_of FROM outbox
+                 WHERE state = 'waiting' AND judgement_of IS NOT NULL AND id <= $2)
+             ORDER BY id LIMIT $3)
          RETURNING event_id",
     )
-    .bind(oldest_waiting.map_or(before, |oldest| oldest.min(before)))
+    .bind(reached.judgement)
+    .bind(reached.outbox_next_day)
     .bind(limit)
     .fetch_all(&mut *connection)
     .await?;
@@ -67,26 +67,26 @@ async fn judgements(
 /// What stands as an alarm stays.
 async fn told(
     connection: &mut Connection,
-    before: Timestamp,
+    reached: &Reached,
     limit: i64,
 ) -> Result<u64, StoreError> {
     sqlx::query(
         "DELETE FROM outbox WHERE id IN (
-             SELECT id FROM outbox WHERE state <> 'waiting' AND settled_at_ms < $1
-             ORDER BY id LIMIT $2)",
+             SELECT id FROM outbox WHERE state <> 'waiting' AND id <= $1 ORDER BY id LIMIT $2)",
     )
-    .bind(before.unix_ms())
+    .bind(reached.outbox)
     .bind(limit)
     .execute(&mut *connection)
     .await?;
     sqlx::query(
         "DELETE FROM acknowledgements WHERE id IN (
-             SELECT id FROM acknowledgements WHERE received_at_ms < $1 ORDER BY id LIMIT $2)",
+             SELECT id FROM acknowledgements WHERE id <= $1 ORDER BY id LIMIT $2)",
     )
-    .bind(before.unix_ms())
+    .bind(reached.acknowledgement)
     .bind(limit)
     .execute(&mut *connection)
     .await?;
+    // whatever the clock said when it was written: as long as its rows of the outbox are kept
     let gone = sqlx::query(
         "DELETE FROM notifications WHERE notification_id IN (
              SELECT told.notification_id FROM notifications told
@@ -97,7 +97,7 @@ async fn told(
                                WHERE outbox.notification_id = told.notification_id)
              LIMIT $2)",
     )
-    .bind(before.unix_ms())
+    .bind(reached.before_ms)
     .bind(limit)
     .execute(connection)
     .await?;

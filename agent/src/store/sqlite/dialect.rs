@@ -49,6 +49,8 @@ pub(super) const HISTORY: &str =
 /// There is one writer: nothing to lock.
 pub(super) const LOCK_GATEWAYS_WITH_OLD_GAPS: &str = "SELECT 1 WHERE $1 IS NULL";
 
+pub(super) const LAST_ARRIVAL: &str = "SELECT max(arrival) FROM events";
+
 pub(super) const BACKLOG: &str = "SELECT (SELECT count(*) FROM events WHERE judged = 0),
             (SELECT count(*) FROM outbox WHERE state = 'waiting'),
             (SELECT count(*) FROM outbox WHERE state = 'given_up'),

@@ -65,7 +65,7 @@ impl Model {
             Step::Receipt { through, missing } => {
                 let given_out = self.last;
                 self.last = self.last.max(*through);
-                self.stored = self.stored.max(*through);
+                self.stored = *through;
                 let is_missing = |sequence: u64| {
                     missing.is_some_and(|(first, more)| {
                         (first..=(first + more).min(given_out)).contains(&sequence)
