@@ -282,7 +282,7 @@ impl SpoolTable {
         };
         Ok(SpoolSettings {
             path: origin.rooted(&self.path),
-            limits: Limits { max_bytes, max_age, policy: self.policy, ..default },
+            limits: Limits { max_bytes, max_age, policy: self.policy },
             await_receipt: self.await_receipt.unwrap_or(true),
         })
     }

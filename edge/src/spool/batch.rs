@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::State;
 use pdm_shared::event::Event;
 use sqlx::{Sqlite, Transaction};
@@ -40,7 +39,6 @@ impl Spool {
         let files = self.files();
         let failed = |source| files.failed(source);
         let now_ms = self.now_ms();
-        let trusted_ms = self.inner.patience.now().map(Timestamp::unix_ms);
         let mut tx = self.begin(&files).await?;
         let first: i64 = sqlx::query_scalar("SELECT next_sequence FROM gateway")
             .fetch_one(&mut *tx)
@@ -54,7 +52,7 @@ impl Spool {
         let payloads = numbered(&mut batch.events, first)?;
         let bytes = payloads.iter().map(|payload| payload.len() as u64).sum();
         let limits = &self.inner.settings.limits;
-        let refused = caps::make_room(&mut tx, limits, trusted_ms, bytes).await.map_err(failed)?;
+        let refused = caps::make_room(&mut tx, limits, now_ms, bytes).await.map_err(failed)?;
         let taken = match refused {
             Refused::Nothing => {
                 insert(&mut tx, &batch.events, &payloads, now_ms).await.map_err(failed)?;

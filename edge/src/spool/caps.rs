@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pdm_shared::clock::Patience;
 use sqlx::{Sqlite, Transaction};
 
+use super::hours;
 use crate::event_log;
 
 /// What is lost first when only events without a PUBACK are left.
@@ -23,10 +23,8 @@ pub enum Policy {
 pub struct Limits {
     /// Bytes of payload.
     pub max_bytes: u64,
-    /// Age of a row.
+    /// Age of a row, in whole hours (rounded up) in which something was committed.
     pub max_age: Duration,
-    /// How long the clock must have been steady before an age is judged by it.
-    pub settle: Duration,
     /// What goes first.
     pub policy: Policy,
 }
@@ -35,12 +33,7 @@ impl Default for Limits {
     /// 1 GiB and 30 days. Chosen: about 400,000 events, or a window a minute from each of nine
     /// measuring points for a month.
     fn default() -> Self {
-        Self {
-            max_bytes: 1 << 30,
-            max_age: Duration::from_hours(30 * 24),
-            settle: Patience::SETTLE,
-            policy: Policy::Oldest,
-        }
+        Self { max_bytes: 1 << 30, max_age: Duration::from_hours(30 * 24), policy: Policy::Oldest }
     }
 }
 
@@ -56,18 +49,16 @@ pub(super) enum Refused {
 /// Most rows deleted by one statement.
 const STEP: i64 = 256;
 
-/// Makes room for `incoming` bytes and lets go what is too old, if `now_ms` can be trusted to say so.
+/// Makes room for `incoming` bytes, and lets go what is too old where an hour begins.
 pub(super) async fn make_room(
     tx: &mut Transaction<'_, Sqlite>,
     limits: &Limits,
-    now_ms: Option<i64>,
+    now_ms: i64,
     incoming: u64,
 ) -> Result<Refused, sqlx::Error> {
-    if let Some(now_ms) = now_ms {
-        let age_ms = i64::try_from(limits.max_age.as_millis()).unwrap_or(i64::MAX);
-        let oldest_ms = now_ms.saturating_sub(age_ms);
-        let aged_unconfirmed = expire(tx, oldest_ms, true).await?;
-        let aged_waiting = expire(tx, oldest_ms, false).await?;
+    if let Some(through) = hours::begin(tx, now_ms, limits.max_age).await? {
+        let aged_unconfirmed = expire(tx, through, true).await?;
+        let aged_waiting = expire(tx, through, false).await?;
         note(tx, aged_unconfirmed, aged_waiting, "age").await?;
     }
 
@@ -152,27 +143,17 @@ async fn delete_oldest(
     Ok(done.rows_affected())
 }
 
-/// Deletes rows from the old end as long as they are older than `oldest_ms`.
+/// Deletes rows up to a number.
 async fn expire(
     tx: &mut Transaction<'_, Sqlite>,
-    oldest_ms: i64,
+    through: i64,
     acknowledged: bool,
 ) -> Result<u64, sqlx::Error> {
-    // rows are looked at from the lowest number on, so a clock that jumped back leaves a row that
-    // is "too old" behind a younger one until that has gone: late, never wrong
     let statement = if acknowledged {
-        "DELETE FROM delivery WHERE spooled_ms < ? AND sequence IN
-             (SELECT sequence FROM delivery WHERE state = 1 ORDER BY sequence LIMIT ?)"
+        "DELETE FROM delivery WHERE state = 1 AND sequence <= ?"
     } else {
-        "DELETE FROM delivery WHERE spooled_ms < ? AND sequence IN
-             (SELECT sequence FROM delivery WHERE state <> 1 ORDER BY sequence LIMIT ?)"
+        "DELETE FROM delivery WHERE state <> 1 AND sequence <= ?"
     };
-    let mut gone = 0;
-    loop {
-        let done = sqlx::query(statement).bind(oldest_ms).bind(STEP).execute(&mut **tx).await?;
-        gone += done.rows_affected();
-        if done.rows_affected() < STEP.unsigned_abs() {
-            return Ok(gone);
-        }
-    }
+    let done = sqlx::query(statement).bind(through).execute(&mut **tx).await?;
+    Ok(done.rows_affected())
 }

@@ -1,7 +1,7 @@
 //! The spool: every event on disk before anything else learns of it, until the agent has it.
 //!
 //! Between [`crate::pipeline`], which commits, and [`crate::publish`], which sends. One SQLite
-//! file (WAL, `synchronous=FULL`), format 3 (`migrations/`); a lock file beside it keeps a second
+//! file (WAL, `synchronous=FULL`), format 4 (`migrations/`); a lock file beside it keeps a second
 //! program away, and a ledger file holds a mark that no sequence number reached yet. Payloads are
 //! written once (`event`); where each row stands is kept beside them (`delivery`).
 //!
@@ -27,7 +27,8 @@
 //!
 //! **Caps.** Over the cap in bytes or age, acknowledged rows go first, oldest first (counted as
 //! `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses the
-//! new ones before they get a number. No age is judged before the clock has been steady for an hour. Every loss is counted in the file, logged and in the metrics.
+//! new ones before they get a number. An age is counted in
+//! hours in which something was committed, so no clock that is set makes a row old. Every loss is counted in the file, logged and in the metrics.
 //!
 //! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
 //! out twice, also after the file was damaged or deleted. A payload on disk never changes; the two
@@ -40,7 +41,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use pdm_shared::clock::{Patience, SharedClock};
+use pdm_shared::clock::SharedClock;
 use pdm_shared::id::GatewayId;
 use tokio::sync::watch;
 
@@ -49,6 +50,7 @@ mod caps;
 mod change;
 mod error;
 mod file;
+mod hours;
 mod ledger;
 mod outbox;
 mod receipt;
@@ -90,7 +92,6 @@ struct Inner {
     settings: SpoolSettings,
     gateway: GatewayId,
     clock: SharedClock,
-    patience: Patience,
     files: RwLock<Files>,
     repairing: tokio::sync::Mutex<()>,
     ledger: tokio::sync::Mutex<ledger::Ledger>,
@@ -127,9 +128,7 @@ impl Spool {
         };
         let tally = files.tally().await?;
         ledger.reserve(tally.last_sequence + 1)?;
-        let patience = Patience::new(Arc::clone(&clock), settings.limits.settle);
         let inner = Inner {
-            patience,
             settings,
             gateway,
             clock,

@@ -235,34 +235,51 @@ async fn with_policy_newest_new_events_are_refused_without_a_number() {
     assert_eq!(spool.commit(&mut batch(1)).await.expect("commits").first, 4, "no gap");
 }
 
+const HOUR_MS: i64 = 3_600_000;
+
 #[tokio::test]
 async fn rows_past_their_age_go_and_are_counted() {
     let folder = tempfile::tempdir().expect("folder");
     let clock = Arc::new(TestClock::default());
-    clock.set(1_000_000);
-    let (max_age, settle) = (Duration::from_secs(10), Duration::ZERO);
-    let limits = Limits { max_age, settle, ..Limits::default() };
+    let limits = Limits { max_age: Duration::from_mins(119), ..Limits::default() };
     let spool = open_at(SpoolSettings { limits, ..settings(folder.path()) }, clock.clone()).await;
     spool.commit(&mut batch(3)).await.expect("commits");
     spool.acknowledge(&[2]).await.expect("acknowledges");
-    clock.set(1_000_000 + 10_001);
+    for hour in 1..=2 {
+        clock.set(hour * HOUR_MS);
+        spool.commit(&mut batch(1)).await.expect("commits");
+        spool.commit(&mut batch(1)).await.expect("commits");
+        let tally = spool.tally().await.expect("reads");
+        assert_eq!((tally.dropped, tally.unconfirmed), (0, 0), "{hour}");
+    }
+    clock.set(3 * HOUR_MS);
     spool.commit(&mut batch(1)).await.expect("commits");
-    assert_eq!(sequences(&spool).await, [4]);
+    assert_eq!(sequences(&spool).await, [4, 5, 6, 7, 8], "what came two full hours ago stays");
     let tally = spool.tally().await.expect("reads");
     assert_eq!((tally.dropped, tally.unconfirmed), (2, 1));
 }
 
-/// R-EDGE-10: a gateway without a battery for its clock begins in 1970 and is set right later.
+/// R-EDGE-10: a gateway without a battery for its clock begins in 1970, each time it starts, and is set
+/// right later; or somebody sets it wrong.
 #[tokio::test]
 async fn a_clock_that_jumps_makes_no_event_too_old() {
+    const NOW_MS: i64 = 1_795_000_000_000;
     let folder = tempfile::tempdir().expect("folder");
     let clock = Arc::new(TestClock::default());
-    let spool = open_at(settings(folder.path()), clock.clone()).await;
-    spool.commit(&mut batch(3)).await.expect("commits");
-    clock.set(1_795_000_000_000);
-    spool.commit(&mut batch(1)).await.expect("commits");
-    assert_eq!(sequences(&spool).await, [1, 2, 3, 4]);
+    let limits = Limits { max_age: Duration::from_hours(9), ..Limits::default() };
+    let settings = SpoolSettings { limits, ..settings(folder.path()) };
+    let mut last = 0;
+    for start in [0, NOW_MS, 0, NOW_MS + HOUR_MS, 10 * NOW_MS, NOW_MS + 2 * HOUR_MS] {
+        let spool = open_at(settings.clone(), clock.clone()).await;
+        clock.set(start);
+        last = spool.commit(&mut batch(3)).await.expect("commits").first + 2;
+        clock.set(start + HOUR_MS);
+        last = spool.commit(&mut batch(1)).await.expect("commits").first.max(last);
+        spool.close().await;
+    }
+    let spool = open_at(settings, clock).await;
     assert_eq!(spool.tally().await.expect("reads").dropped, 0);
+    assert_eq!(sequences(&spool).await, (1..=last).collect::<Vec<_>>());
 }
 
 #[tokio::test]
