@@ -6,12 +6,15 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::needs::{is_root, program};
 use crate::process::{Child, free_port};
-use crate::wait::until;
+
+/// How long a start may take, with the recovery of what a kill left.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running cluster with one superuser `pdm` and the database `postgres`.
 #[derive(Debug)]
@@ -120,17 +123,37 @@ impl Postgres {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Starts it (again) on the same port and folder.
+    /// Starts it (again) on the same port and folder, if it is down; once more where it ends at once, as
+    /// it does while what was killed is not gone yet.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If it does not come up, with the end of its log.
     pub fn restart(&mut self) {
+        let ready = self.initdb.with_file_name("pg_isready");
+        let port = self.port.to_string();
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            if !self.child.as_mut().is_some_and(Child::is_running) {
+                self.child = Some(self.begin());
+            }
+            let asked = Command::new(&ready).args(["-q", "-h", "127.0.0.1", "-p", &port]).status();
+            if asked.is_ok_and(|status| status.success()) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().rev().take(20).collect();
+        panic!("PostgreSQL does not come up; its last words, the last one first: {lines:#?}");
+    }
+
+    fn begin(&self) -> Child {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
             .open(self.folder.path().join("log"))
             .expect("log file");
-        self.child = Some(Child::start(
+        Child::start(
             as_server_user(&self.initdb.with_file_name("postgres"))
                 .arg("-D")
                 .arg(self.cluster())
@@ -139,13 +162,7 @@ impl Postgres {
                 .arg(format!("unix_socket_directories={}", self.folder.path().display()))
                 .stdout(Stdio::null())
                 .stderr(log),
-        ));
-        let ready = self.initdb.with_file_name("pg_isready");
-        let port = self.port.to_string();
-        until("PostgreSQL to accept connections", 30, || {
-            let asked = Command::new(&ready).args(["-q", "-h", "127.0.0.1", "-p", &port]).status();
-            asked.is_ok_and(|status| status.success()).then_some(())
-        });
+        )
     }
 
     fn cluster(&self) -> PathBuf {

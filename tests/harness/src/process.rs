@@ -3,16 +3,25 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A port on loopback that was free a moment ago.
+/// Ports for servers: below those that the system gives to clients (32768 and up on Linux), as one of
+/// these may be taken by a connection while its server is down.
+const PORTS: std::ops::Range<u16> = 10_000..32_000;
+
+/// A port on loopback that was free a moment ago; each process begins elsewhere and goes on from there.
 ///
 /// # Panics
 /// If the machine has none.
 pub fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let count = u32::from(PORTS.end - PORTS.start);
+    let begin = std::process::id().wrapping_mul(97);
+    (0..count)
+        .map(|_| begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % count)
+        .map(|offset| PORTS.start + offset as u16)
+        .find(|&port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok())
         .expect("a free port on loopback")
-        .port()
 }
 
 /// The path of one of the workspace's programs, beside the running program or test.
