@@ -149,13 +149,14 @@ impl Clock for SteadyClock {
 
 /// When the wall clock may be trusted to say that something is too old.
 ///
-/// A gateway without a battery begins in 1970, a clock is set wrong and put right again: by such an
-/// instant nothing may be given up. After the start, and after every jump against the monotonic
-/// clock, ages are not judged for a while, in which the clock can be set and what is old can leave.
+/// A machine without a battery begins in 1970, a clock is set wrong and put right again: by such an
+/// instant nothing may be given up. After the start ages are not judged for a while, in which the
+/// clock can be set and what is old can leave; after a jump against the monotonic clock not until
+/// whatever was written before it is old by any clock.
 #[derive(Debug)]
 pub struct Patience {
     clock: SharedClock,
-    settle: Duration,
+    age: Duration,
     seen: Mutex<Seen>,
 }
 
@@ -171,15 +172,17 @@ struct Seen {
 const JUMP_S: f64 = 60.0;
 
 impl Patience {
-    /// How long ages are not judged after the start and after a jump. Chosen: time enough to set the
-    /// clock and to deliver a backlog.
-    pub const SETTLE: Duration = Duration::from_hours(1);
+    /// How long ages are not judged after the start. Chosen: time enough to set the clock and to
+    /// deliver a backlog.
+    const SETTLE: Duration = Duration::from_hours(1);
 
-    /// Patience with `clock`, which has to be steady for `settle`.
-    pub fn new(clock: SharedClock, settle: Duration) -> Self {
+    /// Patience with `clock`, for whatever is old at `age`: that long after a jump, and an hour, or
+    /// `age` if that is shorter, after the start.
+    pub fn new(clock: SharedClock, age: Duration) -> Self {
         let at = Instant::now();
-        let seen = Seen { wall: clock.now(), at, trusted_from: at + settle };
-        Self { clock, settle, seen: Mutex::new(seen) }
+        let trusted_from = at + age.min(Self::SETTLE);
+        let seen = Seen { wall: clock.now(), at, trusted_from };
+        Self { clock, age, seen: Mutex::new(seen) }
     }
 
     /// The present instant, if an age may be judged by it.
@@ -189,7 +192,7 @@ impl Patience {
         let at = Instant::now();
         let passed_s = at.duration_since(seen.at).as_secs_f64();
         if (wall.seconds_since(seen.wall) - passed_s).abs() > JUMP_S {
-            seen.trusted_from = at + self.settle;
+            seen.trusted_from = at + self.age;
         }
         (seen.wall, seen.at) = (wall, at);
         (at >= seen.trusted_from).then_some(wall)
@@ -229,20 +232,21 @@ mod tests {
     }
 
     #[test]
-    fn no_age_is_judged_after_the_start_or_a_jump_until_the_clock_has_settled() {
+    fn no_age_is_judged_after_the_start_or_a_jump_until_it_can_be_told() {
         let set = Arc::new(SetClock::default());
-        let long = Patience::new(set.clone(), Duration::from_hours(1));
+        let long = Patience::new(set.clone(), Duration::from_hours(24));
         assert_eq!(long.now(), None, "just begun");
         let short = Patience::new(set.clone(), Duration::ZERO);
         assert!(short.now().is_some(), "settled at once");
         let jumping = Patience {
-            settle: Duration::from_hours(1),
+            age: Duration::from_hours(24),
             ..Patience::new(set.clone(), Duration::ZERO)
         };
         assert!(jumping.now().is_some());
         set.set(56 * 366 * 86_400);
         assert_eq!(jumping.now(), None, "1970 was wrong, or this is");
-        assert_eq!(jumping.now(), None, "and it takes a while to know");
+        let left = jumping.seen.lock().expect("whole").trusted_from - Instant::now();
+        assert!(left > Duration::from_hours(23), "what was noticed before is not a day old yet");
     }
 
     #[test]

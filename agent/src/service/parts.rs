@@ -166,7 +166,6 @@ impl Parts {
         };
         let gap_lost_after =
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);
-        let settle = Patience::SETTLE.min(gap_lost_after);
         let receipts = Receipts {
             owed,
             store: Arc::clone(&self.store),
@@ -175,7 +174,7 @@ impl Parts {
             publisher,
             after: Duration::from_secs_f64(self.settings.intake.receipt_after_s),
             gap_lost_after,
-            patience: Patience::new(Arc::clone(&self.clock), settle),
+            patience: Patience::new(Arc::clone(&self.clock), gap_lost_after),
         };
         let (stop, drained) = (self.stop.intake.clone(), self.stop.drained.clone());
         self.spawn("receiver", receiver.run(queue, stop, drained));

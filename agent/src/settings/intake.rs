@@ -5,7 +5,7 @@ use std::path::Path;
 use pdm_shared::config::ConfigError;
 use serde::Deserialize;
 
-use super::{above_zero, seconds_of};
+use super::{YEAR_H, above_zero, within};
 
 /// `[intake]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -36,8 +36,7 @@ impl IntakeSettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         above_zero(path, "intake.batch", self.batch as u64)?;
         above_zero(path, "intake.receipt_after_events", self.receipt_after_events)?;
-        seconds_of(path, "intake.receipt_after_s", self.receipt_after_s)?;
-        seconds_of(path, "intake.gap_lost_after_h", self.gap_lost_after_h)?;
-        Ok(())
+        within(path, "intake.receipt_after_s", self.receipt_after_s, 3600.0, "seconds")?;
+        within(path, "intake.gap_lost_after_h", self.gap_lost_after_h, YEAR_H, "hours")
     }
 }

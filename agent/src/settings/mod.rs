@@ -168,7 +168,10 @@ impl File {
         };
         let shutdown_grace = match self.shutdown_grace_s {
             None => DEFAULT_GRACE,
-            Some(seconds) => seconds_of(path, "shutdown_grace_s", seconds)?,
+            Some(seconds) => {
+                within(path, "shutdown_grace_s", seconds, 86_400.0, "seconds")?;
+                Duration::from_secs_f64(seconds)
+            }
         };
         self.store.check(path)?;
         self.intake.check(path)?;
@@ -199,10 +202,8 @@ impl File {
     }
 }
 
-fn seconds_of(path: &Path, key: &str, seconds: f64) -> Result<Duration, ConfigError> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_range| ConfigError::value(path, key, seconds, "seconds, 0 or more"))
-}
+/// Longest time that anything may be told to wait, h: a year.
+const YEAR_H: f64 = 8760.0;
 
 /// A pause that must be a number from 0 to `most` of `unit`.
 fn within(path: &Path, key: &str, value: f64, most: f64, unit: &str) -> Result<(), ConfigError> {

@@ -11,10 +11,7 @@ use serde::Deserialize;
 
 use super::email::EmailSettings;
 use super::webhook::WebhookSettings;
-use super::{seconds_of, within};
-
-/// Longest time to the repetition of an alarm, h: a year.
-const LONGEST_REPEAT_H: f64 = 8760.0;
+use super::{YEAR_H, within};
 
 /// Longest wait of notifications for the others of their machine, s: a day.
 const LONGEST_GROUP_WAIT_S: f64 = 86_400.0;
@@ -59,9 +56,9 @@ impl Default for NotifySettings {
 
 impl NotifySettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        within(path, "notify.repeat_after_h", self.repeat_after_h, LONGEST_REPEAT_H, "hours")?;
+        within(path, "notify.repeat_after_h", self.repeat_after_h, YEAR_H, "hours")?;
         within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_GROUP_WAIT_S, "seconds")?;
-        seconds_of(path, "notify.give_up_after_h", self.give_up_after_h)?;
+        within(path, "notify.give_up_after_h", self.give_up_after_h, YEAR_H, "hours")?;
         let mut names: Vec<&str> = self.webhook.iter().map(|hook| hook.name.as_str()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {

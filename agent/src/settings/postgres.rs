@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
-use super::{above_zero, seconds_of};
+use super::above_zero;
 
 /// `[store.postgres]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -198,9 +198,9 @@ impl PostgresSettings {
         }
         above_zero(path, &format!("{section}.connections"), self.connections.into())?;
         let key = format!("{section}.statement_timeout_s");
-        seconds_of(path, &key, self.statement_timeout_s)?;
-        if self.statement_timeout_s < 0.1 {
-            return Err(ConfigError::value(path, key, self.statement_timeout_s, "0.1 or more"));
+        if !(0.1..=86_400.0).contains(&self.statement_timeout_s) {
+            let allowed = "0.1 to 86400 seconds";
+            return Err(ConfigError::value(path, key, self.statement_timeout_s, allowed));
         }
         self.check_files(path, section)
     }

@@ -6,7 +6,7 @@ use pdm_shared::config::ConfigError;
 use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 
-use super::seconds_of;
+use super::{YEAR_H, within};
 
 /// `[silence]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -28,8 +28,8 @@ impl Default for SilenceSettings {
 
 impl SilenceSettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        seconds_of(path, "silence.offline_after_s", self.offline_after_s)?;
-        seconds_of(path, "silence.silent_after_s", self.silent_after_s)?;
-        Ok(())
+        let longest = YEAR_H * 3600.0;
+        within(path, "silence.offline_after_s", self.offline_after_s, longest, "seconds")?;
+        within(path, "silence.silent_after_s", self.silent_after_s, longest, "seconds")
     }
 }

@@ -68,6 +68,33 @@ fn errors_name_line_key_value_and_what_is_allowed() {
     assert!(neither.contains("either url or url_secret"), "{neither}");
 }
 
+/// Added to the present, or multiplied into seconds, such a time would have ended the program.
+#[test]
+fn a_time_beyond_all_calendars_is_refused() {
+    let server = "statement_timeout_s";
+    for (section, key) in [
+        ("", "shutdown_grace_s"),
+        ("[intake]", "receipt_after_s"),
+        ("[intake]", "gap_lost_after_h"),
+        ("[notify]", "repeat_after_h"),
+        ("[notify]", "group_wait_s"),
+        ("[notify]", "give_up_after_h"),
+        ("[silence]", "offline_after_s"),
+        ("[silence]", "silent_after_s"),
+        ("[store.postgres]\nurl = \"postgres://pdm@127.0.0.1/pdm\"", server),
+    ] {
+        for time in ["1e17", "1e300", "-1.0", "nan", "inf"] {
+            let store = if key == server { "" } else { "[store]\nsqlite = \"a.db\"\n" };
+            let text = match section {
+                "" => format!("{key} = {time}\n{store}"),
+                section => format!("{store}{section}\n{key} = {time}\n"),
+            };
+            let error = parse(&text).expect_err(&text).to_string();
+            assert!(error.contains(&format!("{key} is ")), "{error}");
+        }
+    }
+}
+
 #[test]
 fn a_server_is_named_without_its_password_and_verified_unless_it_is_this_machine() {
     let knowledge = "[knowledge]\nstore = { sqlite = \"knowledge.db\" }\n";

@@ -18,6 +18,8 @@
 
 mod build;
 mod committer;
+mod failure;
+mod handle;
 mod looks;
 mod measurer;
 mod offline;
@@ -32,8 +34,10 @@ pub mod service;
 mod tools;
 
 pub(crate) use build::bearings;
+pub use failure::ServiceError;
+pub use handle::Handle;
 pub use offline::{OfflineError, measure_all};
 pub use progress::Progress;
 pub use relearn::Relearning;
-pub use service::{Edge, Handle, ServiceError, StartError};
+pub use service::{Edge, StartError};
 pub use tools::Tools;

@@ -1,6 +1,6 @@
-//! Starting, watching and stopping the edge: everything is built before anything runs.
+//! Starting the edge, and the order in which its parts end: everything is built before anything runs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle as Thread;
 
 use pdm_shared::clock::SharedClock;
@@ -9,6 +9,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{self, Built};
+use super::failure::{Failure, ServiceError};
+use super::handle::Handle;
 use super::queue::Queue;
 use super::{Progress, Relearning, committer};
 use crate::admin;
@@ -47,32 +49,6 @@ pub enum StartError {
     /// Health and metrics cannot be served.
     #[error(transparent)]
     Admin(#[from] admin::AdminError),
-}
-
-/// A part of the edge failed while it ran.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("the edge's part {part} failed: {reason}")]
-pub struct ServiceError {
-    /// Which part.
-    pub part: String,
-    /// What it said.
-    pub reason: String,
-}
-
-/// The first failure of any part.
-#[derive(Debug, Clone, Default)]
-struct Failure(Arc<Mutex<Option<ServiceError>>>);
-
-impl Failure {
-    fn note(&self, part: impl Into<String>, reason: impl Into<String>) {
-        let error = ServiceError { part: part.into(), reason: reason.into() };
-        tracing::error!(%error, "a part of the edge failed");
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    fn first(&self) -> Option<ServiceError> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// Starts edges.
@@ -286,54 +262,5 @@ async fn follow(spool: Spool, progress: watch::Sender<Progress>) {
     while tally.changed().await.is_ok() {
         let now = *tally.borrow_and_update();
         progress.send_modify(|progress| progress.follow(&now));
-    }
-}
-
-/// A running edge.
-#[derive(Debug)]
-pub struct Handle {
-    stop: CancellationToken,
-    progress: watch::Sender<Progress>,
-    task: JoinHandle<Result<(), ServiceError>>,
-}
-
-impl Handle {
-    /// Counters, as they change.
-    pub fn progress(&self) -> watch::Receiver<Progress> {
-        self.progress.subscribe()
-    }
-
-    /// Resolves when every source has ended and all its windows are committed, or a part failed.
-    pub async fn ended(&self) {
-        let mut progress = self.progress.subscribe();
-        // the sender lives in self, so waiting cannot fail
-        let _outcome = progress.wait_for(|progress| progress.ended || progress.failed).await;
-    }
-
-    /// Resolves when, in addition, the broker has taken every event.
-    pub async fn drained(&self) {
-        let mut progress = self.progress.subscribe();
-        let _outcome = progress
-            .wait_for(|progress| progress.failed || (progress.ended && progress.waiting == 0))
-            .await;
-    }
-
-    /// Stops the sources first, commits what was measured, sends what is left within the grace
-    /// period, says `offline` and closes the spool.
-    ///
-    /// # Errors
-    /// [`ServiceError`] if a part had failed.
-    pub async fn stop(self) -> Result<Progress, ServiceError> {
-        self.stop.cancel();
-        match self.task.await {
-            Ok(outcome) => outcome?,
-            Err(error) => {
-                return Err(ServiceError {
-                    part: "service".to_owned(),
-                    reason: format!("it panicked: {error}"),
-                });
-            }
-        }
-        Ok(*self.progress.borrow())
     }
 }

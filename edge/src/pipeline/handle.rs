@@ -1,0 +1,57 @@
+//! Watching and stopping a running edge.
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::Progress;
+use super::failure::ServiceError;
+
+/// A running edge.
+#[derive(Debug)]
+pub struct Handle {
+    pub(super) stop: CancellationToken,
+    pub(super) progress: watch::Sender<Progress>,
+    pub(super) task: JoinHandle<Result<(), ServiceError>>,
+}
+
+impl Handle {
+    /// Counters, as they change.
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Resolves when every source has ended and all its windows are committed, or a part failed.
+    pub async fn ended(&self) {
+        let mut progress = self.progress.subscribe();
+        // the sender lives in self, so waiting cannot fail
+        let _outcome = progress.wait_for(|progress| progress.ended || progress.failed).await;
+    }
+
+    /// Resolves when, in addition, the broker has taken every event.
+    pub async fn drained(&self) {
+        let mut progress = self.progress.subscribe();
+        let _outcome = progress
+            .wait_for(|progress| progress.failed || (progress.ended && progress.waiting == 0))
+            .await;
+    }
+
+    /// Stops the sources first, commits what was measured, sends what is left within the grace
+    /// period, says `offline` and closes the spool.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if a part had failed.
+    pub async fn stop(self) -> Result<Progress, ServiceError> {
+        self.stop.cancel();
+        match self.task.await {
+            Ok(outcome) => outcome?,
+            Err(error) => {
+                return Err(ServiceError {
+                    part: "service".to_owned(),
+                    reason: format!("it panicked: {error}"),
+                });
+            }
+        }
+        Ok(*self.progress.borrow())
+    }
+}
