@@ -15,7 +15,7 @@ use super::link::{Down, Happening, Link, Options, Will};
 use super::{Publisher, documents};
 use crate::event_log;
 use crate::settings::BrokerAddress;
-use crate::spool::{Disposition, SpoolError};
+use crate::spool::{Disposition, SpoolError, Tally};
 
 mod acknowledging;
 mod ahead;
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
         let mut link = Link::open(self.publisher.settings.broker.protocol, options);
         let end = match self.greet(&mut link).await {
             Err(down) => End::Down(down),
-            Ok(()) => self.serve(&mut link, closing).await?,
+            Ok(known) => self.serve(&mut link, known, closing).await?,
         };
         if matches!(end, End::Closed) {
             link.disconnect().await;
@@ -145,8 +145,9 @@ impl<'a> Session<'a> {
         Options::prepare(&settings.broker, self.address, client_id, Some(will))
     }
 
-    /// Waits for the CONNACK, subscribes to receipts and publishes the birth document.
-    async fn greet(&mut self, link: &mut Link) -> Result<(), Down> {
+    /// Waits for the CONNACK, subscribes to receipts and publishes the birth document. Tells what the
+    /// spool held before anybody could know of the connection: what comes from then on is the present.
+    async fn greet(&mut self, link: &mut Link) -> Result<Tally, Down> {
         let configured = self.publisher.settings.broker.max_packet_bytes;
         match link.happening().await {
             Some(Happening::Up { max_packet_bytes }) => {
@@ -156,21 +157,23 @@ impl<'a> Session<'a> {
             Some(Happening::Down(down)) => return Err(down),
             other => return Err(Down::Lost(format!("no CONNACK but {other:?}"))),
         }
+        let Publisher { settings, spool, .. } = self.publisher;
+        let known = *spool.watch().borrow();
         event_log::broker_connected(self.address);
         self.publisher.progress.send_modify(|progress| progress.connected = true);
-        let Publisher { settings, spool, .. } = self.publisher;
         link.subscribe(documents::topic(settings, spool.gateway(), GatewayTopic::Receipt))?;
-        self.tell_status(link, Presence::Online)
+        self.tell_status(link, Presence::Online)?;
+        Ok(known)
     }
 
     async fn serve(
         &mut self,
         link: &mut Link,
+        known: Tally,
         closing: &CancellationToken,
     ) -> Result<End, SpoolError> {
         let broker = &self.publisher.settings.broker;
         let mut level = self.publisher.spool.watch();
-        let known = *level.borrow_and_update();
         let last = known.last_sequence;
         self.tail.stored_through = known.stored_through;
         let mut lanes = Lanes::new(broker.drain_order, broker.drain_per_s, last, Instant::now());

@@ -18,6 +18,7 @@ use crate::stage::GATEWAY;
 /// What has arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
+    pub(crate) subscribed: bool,
     /// By sequence: identity and bytes as sent.
     pub(crate) events: BTreeMap<u64, (EventId, Vec<u8>)>,
     pub(crate) arrivals: Vec<u64>,
@@ -61,11 +62,14 @@ impl Drop for Agent {
 }
 
 impl Agent {
-    /// Listens on a broker for ever; with `receipts`, writes one every 50 ms.
-    pub(crate) fn listen(port: u16, receipts: bool) -> Self {
+    /// Listens on a broker for ever, from before this returns; with `receipts`, writes one every
+    /// 50 ms.
+    pub(crate) async fn listen(port: u16, receipts: bool) -> Self {
         let stored = Arc::new(Mutex::new(Stored::default()));
         let task = tokio::spawn(run(port, receipts, Arc::clone(&stored)));
-        Self { stored, task }
+        let agent = Self { stored, task };
+        agent.until("a subscription", |stored| stored.subscribed).await;
+        agent
     }
 
     pub(crate) fn with<T>(&self, look: impl FnOnce(&Stored) -> T) -> T {
@@ -97,6 +101,9 @@ async fn run(port: u16, receipts: bool, stored: Arc<Mutex<Stored>>) {
             event = event_loop.poll() => match event {
                 Ok(Event::Incoming(Packet::ConnAck(_))) => {
                     client.try_subscribe("pdm/v1/#", QoS::AtLeastOnce).expect("room");
+                }
+                Ok(Event::Incoming(Packet::SubAck(_))) => {
+                    stored.lock().expect("lock").subscribed = true;
                 }
                 Ok(Event::Incoming(Packet::Publish(message))) => {
                     take(&mut stored.lock().expect("lock"), &message.topic, &message.payload);

@@ -25,7 +25,7 @@ async fn events_arrive_byte_equal_in_order_with_birth_and_goodbye() {
     };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let mut running = stage.publish(local(broker.port()));
     running.connected().await;
     stage.commit(300).await;
@@ -52,7 +52,7 @@ async fn mqtt_3_1_1_delivers_too() {
     };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let settings = BrokerSettings { protocol: Protocol::V311, ..local(broker.port()) };
     let running = stage.publish(settings);
     stage.commit(700).await;
@@ -73,7 +73,7 @@ async fn a_broker_that_is_down_at_start_gets_everything_later() {
     let running = stage.publish(local(broker.port()));
     stage.commit(100).await;
     broker.restart();
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     // what the broker took before the agent subscribed is asked for again by receipt
     agent.until("100 events", |stored| all_met(&stage, stored)).await;
     stage.emptied(10).await;
@@ -88,7 +88,7 @@ async fn a_broker_killed_in_flight_that_forgets_everything_loses_nothing() {
     let Some(mut broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let mut running = stage.publish(local(broker.port()));
     running.connected().await;
     for round in 1..=5 {
@@ -111,7 +111,7 @@ async fn a_publisher_that_crashes_in_flight_repeats_and_loses_nothing() {
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     for _ in 0..5 {
         let mut running = stage.publish(local(broker.port()));
         stage.commit(400).await;
@@ -131,7 +131,7 @@ async fn packet_ids_that_wrap_lose_and_mix_up_nothing() {
     let Some(mut broker) = Mosquitto::start(name, Persistence::Disk) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let mut running = stage.publish(BrokerSettings { max_in_flight: 7, ..local(broker.port()) });
     running.connected().await;
     stage.commit(500).await;
@@ -154,7 +154,7 @@ async fn a_backlog_far_larger_than_any_channel_drains() {
     for _ in 0..20 {
         stage.commit(500).await;
     }
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let running = stage.publish(local(broker.port()));
     agent.until("10,000 events", |stored| all_met(&stage, stored)).await;
     stage.emptied(20).await;
@@ -169,7 +169,7 @@ async fn receipts_are_heard_again_after_the_broker_forgot_the_session() {
     };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let running = stage.publish(local(broker.port()));
     stage.commit(10).await;
     stage.emptied(10).await;
@@ -203,7 +203,7 @@ async fn the_second_address_takes_over_when_the_first_is_away() {
     let Some(broker) = Mosquitto::start("the_second_address", Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let mut settings = local(broker.port());
     let away = BrokerAddress { host: "127.0.0.1".to_owned(), port: free_port() };
     settings.addresses.insert(0, away);
@@ -219,7 +219,7 @@ async fn live_first_sends_the_present_before_a_throttled_backlog() {
     let folder = tempfile::tempdir().expect("folder");
     let mut stage = Stage::open(folder.path()).await;
     stage.commit(1000).await;
-    let agent = Agent::listen(broker.port(), false);
+    let agent = Agent::listen(broker.port(), false).await;
     let settings = BrokerSettings {
         drain_order: DrainOrder::LiveFirst,
         drain_per_s: Some(50),

@@ -51,7 +51,7 @@ async fn an_edge_killed_again_and_again_misses_nothing_and_repeats_nothing() {
     let Some(mut broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let configuration = configuration(folder.path(), broker.port());
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     for kill in 0..8_u64 {
         let mut child = edge(&configuration).spawn().expect("starts");
         // from before the spool is open to the middle of the run

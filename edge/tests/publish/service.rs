@@ -96,7 +96,7 @@ async fn every_window_of_a_run_is_measured_published_and_stored() {
         return;
     };
     let folder = tempfile::tempdir().expect("folder");
-    let agent = Agent::listen(broker.port(), true);
+    let agent = Agent::listen(broker.port(), true).await;
     let clock = Arc::new(SystemClock);
     let edge = Edge::start(settings(folder.path(), broker.port(), 120), clock).await.expect("runs");
     tokio::time::timeout(Duration::from_mins(1), edge.drained()).await.expect("in time");
