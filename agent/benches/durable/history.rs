@@ -13,7 +13,8 @@ const BATCH: usize = 512;
 /// Rows of one statement of the bare client on SQLite: the agent's own number.
 const ROWS: usize = 64;
 const BEARINGS: u64 = 40;
-const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
+// what is measured is storing, not telling: nothing is wrong
+const EXAMPLE: &str = include_str!("../../../config/examples/event-healthy.json");
 
 /// Events of one gateway over some bearings, in their order; those of a later time are younger.
 pub(crate) fn events(count: u64, gateway: &str, time: u32) -> Vec<Event> {
@@ -27,13 +28,6 @@ pub(crate) fn events(count: u64, gateway: &str, time: u32) -> Vec<Event> {
             event.sequence = sequence;
             event.measured_at = event.measured_at.plus_seconds((before + sequence) as f64);
             event.event_id = pdm_shared::id::EventId::at(event.measured_at.unix_ms());
-            // healthy: what is measured is storing, not telling
-            event.anomaly_detected = false;
-            event.anomaly.contributors.clear();
-            event.time_domain.kurtosis = Some(3.0);
-            event.frequency_domain.dominant_fault = None;
-            event.frequency_domain.confidence = 0.0;
-            event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
             event
         })
         .collect()

@@ -17,18 +17,8 @@ fn example() -> Event {
 
 /// A healthy window of the same bearing.
 fn healthy() -> Event {
-    let mut event = example();
-    event.anomaly_detected = false;
-    event.anomaly.score = Some(0.05);
-    event.anomaly.contributors.clear();
-    event.time_domain.kurtosis = Some(3.1);
-    event.time_domain.iso_zone = Some(pdm_shared::event::IsoZone::A);
-    event.frequency_domain.dominant_fault = None;
-    event.frequency_domain.confidence = 0.0;
-    event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
-    event.trend.trend_direction = pdm_shared::event::TrendDirection::Stable;
-    event.rul = pdm_shared::event::Rul::unknown("no trend");
-    event
+    serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
+        .expect("event")
 }
 
 fn judge_one(event: &Event) -> Judgement {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use pdm_agent::progress::Progress;
 use pdm_agent::service::Handle;
 use pdm_agent::settings::AgentSettings;
+use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use rumqttc::v5::mqttbytes::QoS;
@@ -19,26 +20,25 @@ use rumqttc::v5::mqttbytes::v5::Packet;
 use rumqttc::v5::{AsyncClient, MqttOptions};
 use tokio::sync::{mpsc, watch};
 
-const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
+const FAULT: &str = include_str!("../../../config/examples/event.json");
+const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json");
 
 /// The contract's example with another identity.
 pub fn event(sequence: u64) -> Event {
-    let mut event: Event = serde_json::from_str(EXAMPLE).expect("event");
-    event.sequence = sequence;
-    event.measured_at = event.measured_at.plus_seconds(sequence as f64 * 10.0);
-    event.event_id = EventId::at(event.measured_at.unix_ms());
-    event
+    numbered(FAULT, sequence)
 }
 
 /// A window without any sign of a fault.
 pub fn healthy(sequence: u64) -> Event {
-    let mut event = event(sequence);
-    event.anomaly_detected = false;
-    event.anomaly.contributors.clear();
-    event.time_domain.kurtosis = Some(3.0);
-    event.frequency_domain.dominant_fault = None;
-    event.frequency_domain.confidence = 0.0;
-    event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
+    numbered(HEALTHY, sequence)
+}
+
+fn numbered(example: &str, sequence: u64) -> Event {
+    let mut event: Event = serde_json::from_str(example).expect("event");
+    let begin = Timestamp::parse("2026-11-21T05:10:21.000Z").expect("a time");
+    event.sequence = sequence;
+    event.measured_at = begin.plus_seconds(sequence as f64 * 10.0);
+    event.event_id = EventId::at(event.measured_at.unix_ms());
     event
 }
 

@@ -11,7 +11,8 @@ use pdm_shared::id::EventId;
 /// Bytes that the spool may hold: more than any number of events that is asked for takes.
 pub(crate) const MAX_BYTES: u64 = 64 << 30;
 
-const EXAMPLE: &str = include_str!("../../../config/examples/event.json");
+// what is measured is storing, not telling: nothing is wrong
+const EXAMPLE: &str = include_str!("../../../config/examples/event-healthy.json");
 const BEARINGS: u64 = 40;
 /// Events of one commit. Chosen: the disk is then waited for two hundred times a million events.
 const AT_ONCE: usize = 5000;
@@ -32,23 +33,16 @@ pub(crate) async fn fill(path: &Path, (site, gateway): (&str, &str), events: u64
     let first = SystemClock.now().plus_seconds(-(events as f64));
     let numbers: Vec<u64> = (0..events).collect();
     for numbers in numbers.chunks(AT_ONCE) {
-        let events = numbers.iter().map(|n| healthy(&example, *n, first)).collect();
+        let events = numbers.iter().map(|n| numbered(&example, *n, first)).collect();
         spool.commit(&mut Batch { events, ..Batch::default() }).await.expect("commits");
     }
     spool.close().await;
 }
 
-/// What is measured is storing, not telling: nothing is wrong.
-fn healthy(example: &Event, n: u64, first: Timestamp) -> Event {
+fn numbered(example: &Event, n: u64, first: Timestamp) -> Event {
     let mut event = example.clone();
     event.measured_at = first.plus_seconds(n as f64);
     event.event_id = EventId::at(event.measured_at.unix_ms());
     event.bearing_id = format!("B{}", n % BEARINGS).parse().expect("a name");
-    event.anomaly_detected = false;
-    event.anomaly.contributors.clear();
-    event.time_domain.kurtosis = Some(3.0);
-    event.frequency_domain.dominant_fault = None;
-    event.frequency_domain.confidence = 0.0;
-    event.frequency_domain.bpfo = event.frequency_domain.bpfi.clone();
     event
 }
