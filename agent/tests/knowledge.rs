@@ -59,18 +59,32 @@ async fn nineteen_documents_are_twelve_reports_and_ten_manual_chunks() {
 /// R-AGENT-11: what work orders and reports quote has its English, item for item, and the figures
 /// (torques, temperatures, clearances, times) are the same.
 #[test]
-fn the_english_of_a_manual_has_the_figures_of_the_korean() {
+fn the_english_of_every_document_has_the_figures_of_the_korean() {
+    // "2차" is "secondary"; Korean counts in ten thousands and numbers its months
+    const ALIKE: [(&str, &str); 9] = [
+        ("2차", ""),
+        ("1억", "100"),
+        ("9,900만", "99"),
+        ("1,970만", "19.7"),
+        ("February", "2"),
+        ("March", "3"),
+        ("April", "4"),
+        ("October", "10"),
+        ("November", "11"),
+    ];
     let figures = |text: &str| {
-        // "2차" is "secondary"
-        let text = text.replace("2차", "");
+        let text =
+            ALIKE.iter().fold(text.to_owned(), |text, (word, as_is)| text.replace(word, as_is));
         let runs = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
         let mut all: Vec<String> = runs.map(|run| run.trim_matches('.').to_owned()).collect();
         all.retain(|run| !run.is_empty());
         all.sort();
         all
     };
-    for name in ["em-02", "em-03", "em-04", "em-05", "em-06", "em-07"] {
-        let path = documents().join(format!("equipment_manual/{name}.md"));
+    let manuals = (1..=7).map(|number| format!("equipment_manual/em-{number:02}.md"));
+    let reports = (1..=12).map(|number| format!("maintenance_history/mh-{number:02}.md"));
+    for name in manuals.chain(reports) {
+        let path = documents().join(&name);
         let text = std::fs::read_to_string(&path).expect("document");
         let document = Document::parse(&path, &text, MANUAL).expect("document");
         for section in document.sections.iter().filter(|section| !section.number.is_empty()) {

@@ -29,6 +29,19 @@ pub struct FoundTitle {
 }
 
 impl Knowledge {
+    /// The chunks of one document; none if there is no such document.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`].
+    pub async fn chunks(&self, document: &str) -> Result<Vec<Chunk>, KnowledgeError> {
+        let mut found = Vec::new();
+        for collection in Collection::ALL {
+            let stored = self.store.list(collection, &Filter::document(document)).await?;
+            found.extend(stored.into_iter().map(|stored| stored.chunk));
+        }
+        Ok(found)
+    }
+
     /// Sections `number` of a document and what stands below them; `number` may be written `3`,
     /// `3.`, `§3`, `제3절`, `3장`. Empty if there is no such document or section.
     ///
@@ -41,14 +54,12 @@ impl Knowledge {
     ) -> Result<Vec<FoundSection>, KnowledgeError> {
         let Some(number) = section_number(number) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for collection in Collection::ALL {
-            for stored in self.store.list(collection, &Filter::document(document)).await? {
-                let sections = stored.chunk.sections.iter().filter(|s| s.is_within(&number));
-                found.extend(sections.map(|section| FoundSection {
-                    section: section.clone(),
-                    chunk: stored.chunk.clone(),
-                }));
-            }
+        for chunk in self.chunks(document).await? {
+            let sections = chunk.sections.iter().filter(|s| s.is_within(&number));
+            found.extend(
+                sections
+                    .map(|section| FoundSection { section: section.clone(), chunk: chunk.clone() }),
+            );
         }
         found.sort_by_cached_key(|found| sort_key(&found.section.number));
         Ok(found)

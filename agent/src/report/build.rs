@@ -34,6 +34,7 @@ pub fn report(case: &CaseFile) -> Report {
             judgements: case.memory.iter().map(PastJudgement::from).collect(),
         },
         research: case.research.clone(),
+        english: case.english.clone(),
         tools: looked_up(case),
         uncertainty: diagnosis.uncertainty.clone(),
         would_change: doubts::would_change(case),

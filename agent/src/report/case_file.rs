@@ -42,6 +42,8 @@ pub struct CaseFile {
     pub steps: Vec<ReasoningStep>,
     /// What was looked up for the documents: the procedure, the fault's guide, its failure mode.
     pub grounds: Vec<Chunk>,
+    /// English of what the research quotes in Korean, by its own words.
+    pub english: BTreeMap<String, String>,
     /// What the plant says of the machine.
     pub asset: Asset,
     /// What the plant says of planning.

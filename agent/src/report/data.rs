@@ -2,6 +2,8 @@
 //!
 //! Quantities carry their unit in their name; a value that stands in the event names its JSON path.
 
+use std::collections::BTreeMap;
+
 use pdm_expert::case::Remembered;
 use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::{Evidence, Reasoner, RulAssessment, ToolUse, Uncertainty};
@@ -13,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::case_file::ResearchRound;
+use super::findings::{BETWEEN_QUOTES, quotes};
 
 /// The value of `schema` in a report.
 pub const REPORT_SCHEMA: &str = "pdm.report/1";
@@ -52,6 +55,9 @@ pub struct Report {
     pub memory: Past,
     /// Rounds of deep research.
     pub research: Vec<ResearchRound>,
+    /// English of what the research quotes in Korean, by its own words; where documents have it.
+    #[serde(default)]
+    pub english: BTreeMap<String, String>,
     /// Tools that were asked.
     pub tools: Vec<ToolUse>,
     /// How sure, and why not surer.
@@ -72,6 +78,12 @@ impl Report {
     /// Whether it is the whole report; below Warning it is a short status.
     pub fn is_full(&self) -> bool {
         self.risk_level >= RiskLevel::Warning
+    }
+
+    /// The English of a title, a quote, or several in one, if all of it has one.
+    pub fn in_english(&self, quoted: &str) -> Option<String> {
+        let told = quotes(quoted).map(|quote| self.english.get(quote).map(String::as_str));
+        Some(told.collect::<Option<Vec<&str>>>()?.join(BETWEEN_QUOTES))
     }
 }
 

@@ -12,6 +12,14 @@ use crate::store::TraceStep;
 /// Lessons that a report tells of one question. Chosen: what a person reads; the trace has all.
 const MOST_LESSONS: usize = 3;
 
+/// Between what is quoted of one document.
+pub(super) const BETWEEN_QUOTES: &str = " … ";
+
+/// What is quoted of one document, one by one.
+pub(super) fn quotes(joined: &str) -> impl Iterator<Item = &str> {
+    joined.split(BETWEEN_QUOTES)
+}
+
 /// What was asked and found.
 pub fn of_run(inquiry: &Inquiry) -> Vec<ResearchRound> {
     inquiry.answered.iter().map(|answered| round(answered, inquiry)).collect()
@@ -107,7 +115,7 @@ impl Answer {
             .map(|lesson| lesson.quote.as_str())
             .take(MOST_LESSONS)
             .collect::<Vec<_>>()
-            .join(" … ")
+            .join(BETWEEN_QUOTES)
     }
 
     /// What was learnt, which documents say; why there is no answer; or that nothing was new.

@@ -1,5 +1,7 @@
 //! Fills a case file from what is stored, for documents that are written again.
 
+use std::collections::BTreeMap;
+
 use pdm_expert::case::{RECALLED, Remembered};
 use pdm_expert::rules::LeadTime;
 use pdm_shared::diagnosis::Diagnosis;
@@ -8,7 +10,7 @@ use pdm_shared::id::EventId;
 
 use super::case_file::{CaseFile, HistoryPoint, LOOK_BACK};
 use super::settings::ReportSettings;
-use super::{findings, grounds};
+use super::{english, findings, grounds};
 use crate::knowledge::{Knowledge, KnowledgeError};
 use crate::progress::BearingKey;
 use crate::store::{PastEvent, Store, StoreError};
@@ -48,10 +50,11 @@ pub async fn stored(
     };
     let past = store.history(&key, event.measured_at, LOOK_BACK).await?;
     let mut case = fresh(event, diagnosis, &past, settings, lead_time);
+    (case.research, case.steps) = findings::of_trace(&store.trace(event_id).await?);
     if let Some(knowledge) = knowledge {
         case.grounds = grounds::look_up(knowledge, case.diagnosis.fault_type).await?;
+        case.english = english::look_up(knowledge, &case.research).await?;
     }
-    (case.research, case.steps) = findings::of_trace(&store.trace(event_id).await?);
     Ok(case)
 }
 
@@ -71,6 +74,7 @@ pub fn fresh(
         research: Vec::new(),
         steps: Vec::new(),
         grounds: Vec::new(),
+        english: BTreeMap::new(),
         asset: settings.asset_of(&event),
         planning: settings.planning(lead_time),
         event,

@@ -19,6 +19,7 @@ pub mod data;
 pub mod document;
 mod doubts;
 pub mod drawing;
+mod english;
 pub mod files;
 pub mod findings;
 mod font;

@@ -8,7 +8,7 @@ use pdm_expert::rules::LeadTime;
 use super::case_file::{CaseFile, LOOK_BACK};
 use super::files::{self, Part};
 use super::settings::ReportSettings;
-use super::{findings, gather, grounds};
+use super::{english, findings, gather, grounds};
 use crate::knowledge::Knowledge;
 use crate::progress::BearingKey;
 use crate::store::Store;
@@ -48,6 +48,10 @@ impl Writer {
         match grounds::look_up(&self.knowledge, fault).await {
             Ok(grounds) => case.grounds = grounds,
             Err(error) => tracing::warn!(%error, "the documents quote nothing"),
+        }
+        match english::look_up(&self.knowledge, &case.research).await {
+            Ok(english) => case.english = english,
+            Err(error) => tracing::warn!(%error, "the research is quoted as it stands"),
         }
         Ok(case)
     }

@@ -1,5 +1,6 @@
 //! A case with everything in it: a bearing that degraded over five days, with research and grounds.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use pdm_agent::knowledge::chunk::cut;
@@ -134,6 +135,7 @@ pub(crate) fn case() -> CaseFile {
         research: research(),
         steps: Vec::new(),
         grounds: grounds.collect(),
+        english: BTreeMap::new(),
         asset: Asset {
             site: Some(Text::new("울산 1공장", "Ulsan plant 1")),
             equipment: Some(Text::new("냉각수 펌프", "Cooling water pump")),

@@ -199,6 +199,28 @@ fn the_schedule_rests_on_the_lower_bound_and_critical_is_at_once() {
     assert_eq!((critical.priority, critical.schedule.at_once), (Priority::Emergency, true));
 }
 
+/// R-AGENT-11: where a document has its English, the research is quoted in it.
+#[test]
+fn the_research_is_quoted_in_the_readers_language_if_its_document_has_it() {
+    let mut case = case::case();
+    let hit = case.research[0].hits[0].clone();
+    let told = "Fast under overload and starved lubrication.";
+    case.english.insert(hit.quote.clone(), told.to_owned());
+    case.english.insert(hit.title.clone(), "Fault guide: outer race".to_owned());
+    let evidence = &mut case.diagnosis.thoughts[2].evidence;
+    evidence[0].value = hit.quote.clone().into();
+    let folder = tempfile::tempdir().expect("folder");
+    let written = written(&case, folder.path());
+    let english = text(&written, "report.en.html");
+    assert_eq!(english.matches(told).count(), 2, "in the thought and in the research");
+    assert!(!english.contains(&hit.quote), "not beside the original");
+    assert!(english.contains("EM-02 Fault guide: outer race (config"), "its source");
+    let other = &case.research[1].hits[0].quote;
+    assert!(english.contains(&format!("{other} (Korean original)")), "nobody has its English");
+    let korean = text(&written, "report.ko.html");
+    assert!(korean.contains(&hit.quote) && !korean.contains(told));
+}
+
 #[test]
 fn what_no_document_says_is_said_to_be_planned() {
     let mut case = case::case();

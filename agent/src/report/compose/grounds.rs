@@ -2,6 +2,7 @@
 //! judgements, the research.
 
 use pdm_expert::wording::element;
+use pdm_shared::text::Language;
 use serde_json::Value;
 
 use crate::report::data::Report;
@@ -21,7 +22,7 @@ pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
         let rows = thought.evidence.iter().map(|fact| {
             let name =
                 words::feature(&fact.path).map(|name| speaker.say(&name)).unwrap_or_default();
-            let value = told(&fact.value, words::unit(&fact.path), speaker);
+            let value = told(&fact.value, words::unit(&fact.path), report, speaker);
             let rule = fact.rule.clone().or_else(|| fact.source.clone()).unwrap_or_default();
             vec![name, value, fact.path.clone(), rule]
         });
@@ -40,7 +41,7 @@ pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
 }
 
 /// A value of evidence in words.
-fn told(value: &Value, unit: &str, speaker: Speaker) -> String {
+fn told(value: &Value, unit: &str, report: &Report, speaker: Speaker) -> String {
     match value {
         Value::Number(number) => {
             number.as_f64().map_or_else(|| number.to_string(), |value| words::quantity(value, unit))
@@ -48,13 +49,26 @@ fn told(value: &Value, unit: &str, speaker: Speaker) -> String {
         Value::Bool(true) => speaker.word("예", "yes"),
         Value::Bool(false) => speaker.word("아니오", "no"),
         Value::Null => speaker.word("없음", "none"),
-        Value::String(text) => speaker.quote(text),
+        Value::String(text) => quote(text, report, speaker),
         Value::Array(all) => {
-            let told: Vec<String> = all.iter().map(|one| told(one, unit, speaker)).collect();
+            let told: Vec<String> =
+                all.iter().map(|one| told(one, unit, report, speaker)).collect();
             told.join(", ")
         }
         Value::Object(_) => value.to_string(),
     }
+}
+
+/// A quote in the reader's language, if its document has it.
+fn quote(text: &str, report: &Report, speaker: Speaker) -> String {
+    let told = (speaker.0 == Language::En).then(|| report.in_english(text)).flatten();
+    told.unwrap_or_else(|| speaker.quote(text))
+}
+
+/// A document's title in the reader's language; names are not marked as originals.
+fn title(text: &str, report: &Report, speaker: Speaker) -> String {
+    let told = (speaker.0 == Language::En).then(|| report.english.get(text).cloned()).flatten();
+    told.unwrap_or_else(|| text.to_owned())
 }
 
 /// The judgements before.
@@ -107,13 +121,14 @@ pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
             speaker.say(&round.why)
         )));
         for hit in &round.hits {
-            let quote = speaker.quote(&hit.quote);
-            blocks.push(Block::Text(format!("{} {}: {quote}", hit.id, hit.title)));
-            blocks.push(Block::Source(format!(
-                "{}: {}",
-                speaker.word("출처", "Source"),
-                hit.source
-            )));
+            let title = title(&hit.title, report, speaker);
+            let quote = quote(&hit.quote, report, speaker);
+            blocks.push(Block::Text(format!("{} {title}: {quote}", hit.id)));
+            let source = match hit.title.as_str() {
+                "" => hit.source.clone(),
+                own => hit.source.replace(own, &title),
+            };
+            blocks.push(Block::Source(format!("{}: {source}", speaker.word("출처", "Source"))));
         }
         blocks.push(Block::Callout {
             label: speaker.word("알게 된 것", "What was learnt"),
