@@ -1,8 +1,10 @@
 //! `pdm-agent scenario run` and `pdm-agent trace` as they are typed.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use pdm_agent::report::Report;
 use serde_json::Value;
 
 fn typed(arguments: &[&str]) -> Output {
@@ -84,6 +86,28 @@ fn documents_are_kept_where_asked_and_a_missing_one_is_told() {
         }
     }
     assert_eq!(names.len(), 10, "{names:?}");
+    research_has_its_english(&kept.join("repair"));
+}
+
+/// R-AGENT-11: the documents that come with the program have English, so whatever is quoted of them
+/// does, and no original stands in the report but the questions.
+fn research_has_its_english(folder: &Path) {
+    let files = std::fs::read_dir(folder).expect("kept").flatten().map(|file| file.path());
+    let written =
+        files.map(|path| (path.display().to_string(), std::fs::read(path).expect("read")));
+    let written: BTreeMap<String, Vec<u8>> = written.collect();
+    let of = |end: &str| written.iter().find(|(name, _)| name.ends_with(end)).expect("there").1;
+    let report: Report = serde_json::from_slice(of("-report.json")).expect("a report");
+    let is_korean = |text: &str| text.chars().any(|letter| ('가'..='힣').contains(&letter));
+    let hits = report.research.iter().flat_map(|round| &round.hits);
+    let quotes: Vec<&str> = hits.map(|hit| hit.quote.as_str()).filter(|q| is_korean(q)).collect();
+    assert!(!quotes.is_empty(), "documents were quoted");
+    for quote in quotes {
+        assert!(report.in_english(quote).is_some(), "{quote}");
+    }
+    let page = String::from_utf8_lossy(of("-report.en.html")).into_owned();
+    let questions = report.research.iter().filter(|round| is_korean(&round.question)).count();
+    assert_eq!(page.matches("(Korean original)").count(), questions);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::case_file::ResearchRound;
+use super::case_file::{ResearchHit, ResearchRound};
 use super::findings::quotes;
 use crate::knowledge::items::items;
 use crate::knowledge::{Chunk, Knowledge, KnowledgeError};
@@ -18,10 +18,15 @@ pub(super) async fn look_up(
     knowledge: &Knowledge,
     research: &[ResearchRound],
 ) -> Result<BTreeMap<String, String>, KnowledgeError> {
-    let mut english = BTreeMap::new();
+    // a document is found in many rounds and looked up once
+    let mut quoted: BTreeMap<&str, Vec<&ResearchHit>> = BTreeMap::new();
     for hit in research.iter().flat_map(|round| &round.hits) {
-        for chunk in knowledge.chunks(document_of(&hit.id)).await? {
-            if chunk.id == hit.id {
+        quoted.entry(document_of(&hit.id)).or_default().push(hit);
+    }
+    let mut english = BTreeMap::new();
+    for (document, hits) in quoted {
+        for chunk in knowledge.chunks(document).await? {
+            for hit in hits.iter().filter(|hit| hit.id == chunk.id) {
                 english.extend(of_chunk(&chunk, quotes(&hit.quote)));
             }
         }
@@ -31,7 +36,7 @@ pub(super) async fn look_up(
 
 /// `EM-07` of the chunk `EM-07#2`.
 fn document_of(chunk: &str) -> &str {
-    chunk.split_once('#').map_or(chunk, |(document, _)| document)
+    chunk.rsplit_once('#').map_or(chunk, |(document, _)| document)
 }
 
 /// The title, and those of the quotes that have an English.
@@ -60,7 +65,6 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use pdm_shared::text::Text;
 
-    use super::super::case_file::ResearchHit;
     use super::super::findings::BETWEEN_QUOTES;
     use super::*;
     use crate::knowledge::{KnowledgeSettings, chunk, shipped};

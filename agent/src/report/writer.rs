@@ -49,16 +49,19 @@ impl Writer {
             Ok(grounds) => case.grounds = grounds,
             Err(error) => tracing::warn!(%error, "the documents quote nothing"),
         }
-        match english::look_up(&self.knowledge, &case.research).await {
-            Ok(english) => case.english = english,
-            Err(error) => tracing::warn!(%error, "the research is quoted as it stands"),
-        }
         Ok(case)
     }
 
     async fn files(&self, kind: Kind, state: &State) -> Result<Outcome, String> {
         let Some(folder) = self.settings.folder.clone() else { return Ok(Outcome::default()) };
-        let case = self.case(state).await?;
+        let mut case = self.case(state).await?;
+        if kind == Kind::Report {
+            // the work order does not tell the research
+            match english::look_up(&self.knowledge, &case.research).await {
+                Ok(english) => case.english = english,
+                Err(error) => tracing::warn!(%error, "the research is quoted as it stands"),
+            }
+        }
         let settings = self.settings.clone();
         let part = match kind {
             Kind::Report => Part::Report,

@@ -61,14 +61,11 @@ fn told(value: &Value, unit: &str, report: &Report, speaker: Speaker) -> String 
 
 /// A quote in the reader's language, if its document has it.
 fn quote(text: &str, report: &Report, speaker: Speaker) -> String {
-    let told = (speaker.0 == Language::En).then(|| report.in_english(text)).flatten();
-    told.unwrap_or_else(|| speaker.quote(text))
+    translated(text, report, speaker).unwrap_or_else(|| speaker.quote(text))
 }
 
-/// A document's title in the reader's language; names are not marked as originals.
-fn title(text: &str, report: &Report, speaker: Speaker) -> String {
-    let told = (speaker.0 == Language::En).then(|| report.english.get(text).cloned()).flatten();
-    told.unwrap_or_else(|| text.to_owned())
+fn translated(text: &str, report: &Report, speaker: Speaker) -> Option<String> {
+    (speaker.0 == Language::En).then(|| report.in_english(text)).flatten()
 }
 
 /// The judgements before.
@@ -121,7 +118,9 @@ pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
             speaker.say(&round.why)
         )));
         for hit in &round.hits {
-            let title = title(&hit.title, report, speaker);
+            // a name is not marked as an original
+            let title =
+                translated(&hit.title, report, speaker).unwrap_or_else(|| hit.title.clone());
             let quote = quote(&hit.quote, report, speaker);
             blocks.push(Block::Text(format!("{} {title}: {quote}", hit.id)));
             let source = match hit.title.as_str() {
