@@ -1,8 +1,8 @@
 //! What people type: one file a command, each with its arguments, help and exit codes.
 
 use clap::{CommandFactory, Parser, Subcommand};
-use pdm_shared::exit::Exit;
-pub use pdm_shared::exit::{Failure, exit_of};
+use pdm_service::exit::Exit;
+pub use pdm_service::exit::{Failure, exit_of};
 
 pub mod check;
 pub mod follow_up;
@@ -85,7 +85,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
                 shell,
                 &mut Cli::command(),
                 "pdm-agent",
-                &mut pdm_shared::command_line::stdout(),
+                &mut pdm_service::command_line::stdout(),
             );
             Ok(Exit::Ok)
         }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::topic::{Prefix, Topic};
 use tokio::sync::{Notify, mpsc};
 

@@ -13,14 +13,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
 use pdm_shared::topic::Prefix;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::notify::policy::Policy;
-use crate::progress::{BearingKey, Reporter};
+use crate::progress::Reporter;
 use crate::settings::NotifySettings;
 use crate::store::{BearingJudged, Recall, Store, StoreError, Unjudged};
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
@@ -29,7 +30,7 @@ mod bearing;
 mod outcome;
 mod save;
 
-use bearing::{Bearing, key_of};
+use bearing::Bearing;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
@@ -151,7 +152,7 @@ impl Judging {
         }
         let mut by_bearing: BTreeMap<BearingKey, Vec<Unjudged>> = BTreeMap::new();
         for event in events {
-            by_bearing.entry(key_of(&event.event)).or_default().push(event);
+            by_bearing.entry(event.event.key()).or_default().push(event);
         }
         let bearings = by_bearing.into_iter().map(|(key, events)| self.bearing(key, events));
         let outcomes: Vec<_> =

@@ -67,7 +67,7 @@ pub enum KnowledgeError {
         key: &'static str,
         /// Why.
         #[source]
-        source: pdm_shared::secret::SecretError,
+        source: pdm_service::secret::SecretError,
     },
     /// The question holds nothing that can be searched for.
     #[error("the query {query:?} has no word to search for")]

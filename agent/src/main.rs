@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use pdm_agent::cli::{Cli, dispatch};
-use pdm_shared::command_line;
+use pdm_service::command_line;
 
 fn main() -> ExitCode {
     command_line::run::<Cli>(dispatch)

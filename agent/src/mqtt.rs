@@ -8,8 +8,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pdm_shared::broker::TlsError;
-use rand::RngExt as _;
+use pdm_service::backoff::{Backoff, Jitter, Pauses};
+use pdm_service::broker::TlsError;
 use rumqttc::v5::MqttOptions;
 use rumqttc::{TlsConfiguration, Transport};
 
@@ -28,13 +28,13 @@ pub enum BrokerError {
     Tls(#[from] TlsError),
     /// The password.
     #[error("broker.password")]
-    Password(#[source] pdm_shared::secret::SecretError),
+    Password(#[source] pdm_service::secret::SecretError),
 }
 
-/// First pause after a lost connection.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// Longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Pauses after a lost connection, with jitter so that agents that lost the same broker do not come
+/// back together.
+const PAUSES: Pauses = Pauses::new(Duration::from_millis(250), Duration::from_secs(30))
+    .with_jitter(Jitter::Around(0.2));
 
 /// A connection that stood this long was a good one: the next pause is the first again. Chosen.
 const STEADY: Duration = Duration::from_secs(10);
@@ -69,34 +69,23 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// An error with what caused it, in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
-}
-
-/// Pauses between tries to connect: doubling, with jitter so that replicas do not march in step.
+/// The attempts to connect: which broker is tried next, and after which pause.
 #[derive(Debug)]
-pub(crate) struct Pauses {
-    next: Duration,
+pub(crate) struct Reconnection {
+    backoff: Backoff,
     last_error: Option<String>,
     /// Since when the connection stands that is lost next.
     stands_since: Option<Instant>,
     attempt: usize,
 }
 
-impl Default for Pauses {
+impl Default for Reconnection {
     fn default() -> Self {
-        Self { next: FIRST_PAUSE, last_error: None, stands_since: None, attempt: 0 }
+        Self { backoff: Backoff::new(PAUSES), last_error: None, stands_since: None, attempt: 0 }
     }
 }
 
-impl Pauses {
+impl Reconnection {
     /// The connection stands.
     pub(crate) fn stands(&mut self) {
         self.stands_since = Some(Instant::now());
@@ -110,15 +99,15 @@ impl Pauses {
 
     /// The connection failed: logs the reason once, gives the pause.
     pub(crate) fn after(&mut self, side: &'static str, error: &str) -> Duration {
-        let longest = match self.stands_since.take().map(|since| since.elapsed()) {
+        let pause = match self.stands_since.take().map(|since| since.elapsed()) {
             Some(stood) if stood >= STEADY => {
                 *self = Self { attempt: self.attempt, ..Self::default() };
-                LONGEST_PAUSE
+                self.backoff.next_pause()
             }
-            Some(_) => LONGEST_UNSTEADY,
+            Some(_) => self.backoff.next_pause_up_to(LONGEST_UNSTEADY),
             None => {
                 self.attempt += 1;
-                LONGEST_PAUSE
+                self.backoff.next_pause()
             }
         };
         if self.last_error.as_deref() == Some(error) {
@@ -128,9 +117,7 @@ impl Pauses {
             self.last_error = Some(error.to_owned());
         }
         metrics::counter!("pdm_agent_broker_errors_total", "side" => side).increment(1);
-        let pause = self.next.min(longest);
-        self.next = (pause * 2).min(LONGEST_PAUSE);
-        pause.mul_f64(rand::rng().random_range(0.8..1.2))
+        pause
     }
 }
 
@@ -140,7 +127,7 @@ mod tests {
 
     #[test]
     fn pauses_double_and_stay_short_where_connections_come_about() {
-        let mut pauses = Pauses::default();
+        let mut pauses = Reconnection::default();
         let about = |pause: Duration, s: f64| {
             let got = pause.as_secs_f64();
             assert!((0.79 * s..=1.21 * s).contains(&got), "{got} s, about {s} s");
@@ -156,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_broker_that_stood_last_is_asked_first_and_then_the_others_in_turn() {
-        let mut pauses = Pauses::default();
+        let mut pauses = Reconnection::default();
         pauses.after("test", "away");
         assert_eq!(pauses.attempt(), 1, "the second address");
         pauses.stands();

@@ -16,7 +16,7 @@ pub enum WayError {
     Address(sqlx::Error),
     /// The password cannot be had.
     #[error("password: {0}")]
-    Password(pdm_shared::secret::SecretError),
+    Password(pdm_service::secret::SecretError),
     /// A certificate or key cannot be read.
     #[error("{key}: cannot read {}: {source}", path.display())]
     Certificate {

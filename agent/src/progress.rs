@@ -6,32 +6,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Notification;
 use pdm_shared::fault::Fault;
-use pdm_shared::id::{BearingId, EquipmentId, SiteId};
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use tokio::sync::{broadcast, watch};
 
 /// Entries of the live channel that wait for a slow watcher.
 const LIVE_CAPACITY: usize = 1024;
-
-/// A bearing's full name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BearingKey {
-    /// Site.
-    pub site: SiteId,
-    /// Machine.
-    pub equipment: EquipmentId,
-    /// Bearing.
-    pub bearing: BearingId,
-}
-
-impl std::fmt::Display for BearingKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}/{}", self.site, self.equipment, self.bearing)
-    }
-}
 
 /// How far the agent is. `stored == judged` and `unsent == 0` mean that nothing waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pdm_shared::config::{self, ConfigError};
+use pdm_service::config::{self, ConfigError};
 use pdm_shared::diagnosis::DegradationSpeed;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;

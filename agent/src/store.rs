@@ -7,15 +7,13 @@
 //! with the steps that led to it.
 
 use async_trait::async_trait;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::id::{EquipmentId, EventId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use uuid::Uuid;
-
-use crate::progress::BearingKey;
 
 #[cfg(test)]
 mod conformance;

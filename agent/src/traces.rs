@@ -13,7 +13,7 @@ use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
-use pdm_shared::telemetry::{self, LogFormat, MoreTelemetry};
+use pdm_service::telemetry::{self, LogFormat, MoreTelemetry};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::Targets;

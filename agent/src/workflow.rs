@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use pdm_expert::grounding::{self, Grounds};
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::diagnosis::ThoughtTitle;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -42,10 +42,11 @@ pub use node::{NextAction, Node};
 pub use run::Run;
 pub use state::State;
 
-use documents::{Documents, Kind};
-use expert::{Turn, Want};
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
+
+use documents::{Documents, Kind};
+use expert::{Turn, Want};
 use state::Message;
 use tools::{Caller, Tools};
 

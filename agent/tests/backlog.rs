@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use pdm_agent::service::Agent;
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
+
 use support::{Client, healthy, settings, subscribed, until};
 
 /// Many times what the agent says it takes at once, and what its queues hold.

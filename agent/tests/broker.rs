@@ -9,7 +9,8 @@ use std::time::Duration;
 use pdm_agent::service::{Agent, Handle};
 use pdm_agent::settings::{AgentSettings, BrokerAddress, TlsFiles};
 use pdm_harness::{Authority, Mosquitto, Persistence, free_port};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
+
 use support::{Client, event, healthy, settings, subscribed, until};
 
 async fn start(settings: AgentSettings) -> Handle {

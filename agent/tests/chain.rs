@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use pdm_agent::service::Agent;
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::delivery::{DeadLetter, Notification, NotificationReason, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::risk::RiskLevel;
+
 use support::{Client, event, healthy, settings, subscribed, until};
 
 /// R-AGENT-1, R-AGENT-9, R-AGENT-10: the whole way.

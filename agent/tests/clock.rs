@@ -5,8 +5,8 @@ use pdm_agent::store::postgres::PostgresStore;
 use pdm_agent::store::sqlite::SqliteStore;
 use pdm_agent::store::{Incoming, Outcome, Store};
 use pdm_harness::Postgres;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::DeadLetter;
+use pdm_shared::time::Timestamp;
 
 const DAY_S: f64 = 86_400.0;
 

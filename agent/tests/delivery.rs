@@ -10,12 +10,13 @@ use pdm_agent::settings::{
     EmailSecurity, EmailSettings, Languages, WebhookFormat, WebhookSettings,
 };
 use pdm_harness::{Mosquitto, Persistence, Smtp};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
-use support::{Client, event, settings, subscribed, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+
+use support::{Client, event, settings, subscribed, until};
 
 /// One request: its head and its body.
 type Requests = Arc<Mutex<Vec<(String, String)>>>;

@@ -13,7 +13,7 @@ use pdm_agent::knowledge::{Collection, pdf};
 use pdm_agent::report::settings::ReportSettings;
 use pdm_agent::report::{compose, gather, html, report};
 use pdm_agent::service::Agent;
-use pdm_agent::settings::AgentSettings;
+use pdm_agent::settings::{AgentSettings, rules};
 use pdm_agent::store::PastEvent;
 use pdm_agent::tools::exec::sql::Statement;
 use pdm_agent::tools::exec::template::Address;
@@ -23,12 +23,13 @@ use pdm_expert::case::{Case, Memory};
 use pdm_expert::research;
 use pdm_expert::rules::Rules;
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::delivery::{DEAD_LETTER_HEAD_BYTES, DeadLetter};
 use pdm_shared::event::Event;
 use pdm_shared::text::Language;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
 use support::{Client, event, healthy, settings, subscribed, topic, until};
 
 const CONFIG: &str = include_str!("../../config/agent.toml");
@@ -141,7 +142,7 @@ proptest! {
 
     #[test]
     fn damaged_rules_are_read_or_refused(at in 0usize..9000, length in 0usize..12, with in piece()) {
-        let _read = Rules::parse(Path::new("diagnosis.toml"), &damaged(RULES, at, length, with));
+        let _read = rules::parse(Path::new("diagnosis.toml"), &damaged(RULES, at, length, with));
     }
 
     #[test]

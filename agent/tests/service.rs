@@ -10,11 +10,12 @@ use pdm_agent::mcp::client::ToolClient;
 use pdm_agent::service::{Agent, Handle};
 use pdm_agent::settings::AgentSettings;
 use pdm_harness::{Mosquitto, Persistence, free_port};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
+
 use support::{Client, healthy, settings, subscribed, until};
 
 async fn start(settings: AgentSettings) -> Handle {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use pdm_agent::service::Agent;
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
+
 use support::{Client, event, settings, subscribed, until};
 
 fn status(gateway: &str, presence: &str) -> (String, String) {

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use pdm_agent::service::Agent;
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::Event;
+
 use support::{Client, healthy, settings, subscribed, until};
 
 /// More than twice what may be in flight at once, so that every queue fills.

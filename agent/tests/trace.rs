@@ -10,7 +10,7 @@ use pdm_agent::store::sqlite::SqliteStore;
 use pdm_agent::store::{Incoming, Store};
 use pdm_agent::workflow::{Expert, Workflow};
 use pdm_expert::rules::Rules;
-use pdm_shared::clock::{Clock, SystemClock};
+use pdm_service::clock::{Clock, SystemClock};
 use pdm_shared::event::Event;
 use pdm_shared::topic::Prefix;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use pdm_edge::publish::{Publisher, PublisherSettings};
 use pdm_edge::settings::{BrokerAddress, BrokerSettings};
 use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::topic::Prefix;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
 use pdm_harness::{Child, HeldOverTime, Mosquitto, Persistence, sampler};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use sqlx::sqlite::SqliteConnectOptions;

@@ -1,24 +1,24 @@
 //! Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics` (Prometheus text); and
 //! `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
 //!
-//! On loopback anybody may ask. Elsewhere every request needs `Authorization: Bearer <token>`,
-//! compared in constant time. `/healthz` says that the process lives and no part failed; `/readyz`
+//! Who may ask is decided by [`Access`]: with a token every request needs it; on loopback without
+//! one anybody may read, and only programs of this machine, no web page, may relearn. `/healthz` says that the process lives and no part failed; `/readyz`
 //! that, in addition, the spool can be read. A broker that is away makes neither of them fail:
 //! nothing is lost meanwhile, and a restart would not bring it back.
 
 mod serve;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
-use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use pdm_shared::secret::{Secret, SecretError};
+use pdm_service::http::guard::{Access, NeedsToken};
+use pdm_service::http::recorder::{self, recorder};
+use pdm_service::secret::SecretError;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -40,11 +40,8 @@ pub enum AdminError {
         source: std::io::Error,
     },
     /// Another machine could ask, and nothing keeps it out.
-    #[error("admin.listen is {listen}, not this machine alone; admin.token is needed then")]
-    Open {
-        /// Which.
-        listen: SocketAddr,
-    },
+    #[error("admin.listen, admin.token: {0}")]
+    Open(#[from] NeedsToken),
     /// The token cannot be had.
     #[error("admin.token: {0}")]
     Token(#[from] SecretError),
@@ -61,7 +58,7 @@ pub struct Admin {
 struct Shared {
     spool: Spool,
     progress: watch::Receiver<Progress>,
-    token: Option<Secret>,
+    access: Access,
     relearning: Relearning,
 }
 
@@ -76,15 +73,14 @@ pub async fn bind(
     relearning: Relearning,
 ) -> Result<Admin, AdminError> {
     let listen = settings.listen;
-    let token = settings.token.as_ref().map(pdm_shared::secret::SecretSource::fetch).transpose()?;
-    if token.is_none() && !listen.ip().is_loopback() {
-        return Err(AdminError::Open { listen });
-    }
+    let token =
+        settings.token.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose()?;
+    let access = Access::new(listen, token)?;
     let listener =
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
     tracing::info!(%listen, "health and metrics");
-    Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, token, relearning }) })
+    Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, access, relearning }) })
 }
 
 impl Admin {
@@ -100,50 +96,14 @@ impl Admin {
 }
 
 fn routes(shared: Arc<Shared>) -> Router {
-    Router::new()
+    let reads = Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(prometheus))
-        .route("/relearn/{equipment}/{bearing}", post(relearn))
-        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
-        .with_state(shared)
-}
-
-/// The metrics of this process; the first call installs their recorder.
-fn recorder() -> Option<&'static PrometheusHandle> {
-    static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
-    RECORDER
-        .get_or_init(|| {
-            let installed = PrometheusBuilder::new().install_recorder();
-            installed
-                .inspect_err(|error| tracing::warn!(%error, "another recorder has the metrics"))
-                .ok()
-        })
-        .as_ref()
-}
-
-async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let Some(token) = &shared.token else { return next.run(request).await };
-    let given = request
-        .headers()
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
-    if given.is_some_and(|given| is_same(given.as_bytes(), token.expose().as_bytes())) {
-        next.run(request).await
-    } else {
-        (StatusCode::UNAUTHORIZED, "a bearer token is needed\n").into_response()
-    }
-}
-
-/// Compares without telling by its time where the first difference is.
-fn is_same(given: &[u8], expected: &[u8]) -> bool {
-    let mut difference = given.len() ^ expected.len();
-    for (index, byte) in given.iter().enumerate() {
-        let other = expected.get(index % expected.len().max(1)).copied().unwrap_or(0);
-        difference |= usize::from(std::hint::black_box(byte ^ other));
-    }
-    std::hint::black_box(difference) == 0
+        .route("/metrics", get(prometheus));
+    let actions = Router::new().route("/relearn/{equipment}/{bearing}", post(relearn));
+    let access = &shared.access;
+    let routes = access.guard_reads(reads).merge(access.guard_actions(actions));
+    routes.with_state(shared)
 }
 
 async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
@@ -193,23 +153,9 @@ async fn prometheus(State(shared): State<Arc<Shared>>) -> Response {
     match recorder() {
         Some(handle) => {
             handle.run_upkeep();
-            let kind = (header::CONTENT_TYPE, "text/plain; version=0.0.4");
+            let kind = (header::CONTENT_TYPE, recorder::CONTENT_TYPE);
             ([kind], handle.render()).into_response()
         }
         None => (StatusCode::SERVICE_UNAVAILABLE, "no metrics in this process\n").into_response(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_same_token_is_the_same() {
-        assert!(is_same(b"secret", b"secret"));
-        for wrong in [&b"secre"[..], b"secrets", b"", b"Secret", b"secretsecret"] {
-            assert!(!is_same(wrong, b"secret"), "{wrong:?}");
-        }
-        assert!(!is_same(b"x", b""));
     }
 }

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use pdm_dsp::{DefectOrders, Geometry};
-use pdm_shared::config::{self, ConfigError};
+use pdm_service::config::{self, ConfigError};
 use serde::Deserialize;
 
 /// The catalogue that the program carries.

@@ -4,13 +4,13 @@
 //! length of the window. Invariant: an event that leaves here satisfies [`Event::check`] once the
 //! spool has numbered it.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{
     EVENT_SCHEMA, Event, FrequencyDomain, Operating, SignalQuality, Spectra, SpeedSource,
     TimeDomain, Window,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Rpm, SampleRate};
 
 use crate::condition::{Features, Judgement};

@@ -8,8 +8,8 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{Anomaly, Rul, Trend};
+use pdm_shared::time::Timestamp;
 use serde::Serialize;
 
 use crate::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};

@@ -5,7 +5,7 @@
 //! that fill no window are counted, never passed on.
 
 use ndarray::{Array2, Axis, Slice, concatenate};
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use crate::source::{Block, SourceFormat};

@@ -15,7 +15,7 @@ use pdm_edge::quality::{QualityContext, assess};
 use pdm_edge::series::{Request, judge, read};
 use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
 use pdm_edge::source::{Block, RecordingOptions, open_content};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::units::{Rpm, SampleRate};
 use proptest::prelude::*;
 

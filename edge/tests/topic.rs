@@ -9,7 +9,7 @@ use pdm_edge::source::frames::{Encoding, FrameFormat};
 use pdm_edge::source::mqtt::{TopicSettings, open_topic};
 use pdm_edge::source::{Source, SourceError};
 use pdm_harness::{Authority, Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
 use rumqttc::{Client, MqttOptions, QoS, TlsConfiguration, Transport};
 

@@ -9,7 +9,7 @@ use pdm_edge::condition::MonitorSettings;
 use pdm_edge::pipeline::measure_all;
 use pdm_edge::settings::{EdgeSettings, Pace, PointSettings, SourceSettings, Tachometer, Timing};
 use pdm_edge::source::{Block, Source, SourceError, SourceFormat};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::{BaselineState, Event, SpeedSource};
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{Rpm, SampleRate};

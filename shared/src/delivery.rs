@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::clock::Timestamp;
 use crate::event::{Event, IsoZone, TrendDirection};
 use crate::fault::Fault;
 use crate::id::{BearingId, EquipmentId, EventId, GatewayId, SiteId};
 use crate::risk::RiskLevel;
 use crate::text::Text;
+use crate::time::Timestamp;
 
 /// The value of `schema` in a receipt.
 pub const RECEIPT_SCHEMA: &str = "pdm.receipt/1";

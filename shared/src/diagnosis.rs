@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::clock::Timestamp;
 use crate::fault::Fault;
 use crate::id::{BearingId, EquipmentId, EventId, SiteId};
 use crate::risk::RiskLevel;
 use crate::text::Text;
+use crate::time::Timestamp;
 
 /// The value of `schema` that this program writes.
 pub const DIAGNOSIS_SCHEMA: &str = "pdm.diagnosis/1";

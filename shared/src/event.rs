@@ -7,9 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Timestamp;
 use crate::fault::Fault;
-use crate::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use crate::id::{BearingId, BearingKey, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use crate::time::Timestamp;
 
 mod check;
 
@@ -256,6 +256,17 @@ pub struct FrequencyDomain {
     /// Why no fault can be named or excluded, where that is so.
     #[serde(default)]
     pub undetermined: Option<String>,
+}
+
+impl Event {
+    /// The full name of the bearing that was measured.
+    pub fn key(&self) -> BearingKey {
+        BearingKey {
+            site: self.site.clone(),
+            equipment: self.equipment_id.clone(),
+            bearing: self.bearing_id.clone(),
+        }
+    }
 }
 
 impl FrequencyDomain {

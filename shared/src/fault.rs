@@ -1,12 +1,13 @@
 //! The four parts of a rolling bearing that can be named as faulty.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// The element of the bearing a defect sits on (ISO 13373-3 names them by their defect frequency).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "contracts",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-#[cfg_attr(feature = "contracts", serde(rename_all = "snake_case"))]
+#[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// Outer race, seen at BPFO.
     OuterRace,

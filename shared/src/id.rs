@@ -108,6 +108,41 @@ name!(
     GatewayId, "gateway name"
 );
 
+/// A bearing's full name: what is unique in a company.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct BearingKey {
+    /// Plant or factory.
+    pub site: SiteId,
+    /// Machine of that site.
+    pub equipment: EquipmentId,
+    /// Bearing of that machine.
+    pub bearing: BearingId,
+}
+
+impl BearingKey {
+    /// Reads the three names.
+    ///
+    /// # Errors
+    /// [`NameError`] of the first text that is no name.
+    pub fn parse(site: &str, equipment: &str, bearing: &str) -> Result<Self, NameError> {
+        Ok(Self { site: site.parse()?, equipment: equipment.parse()?, bearing: bearing.parse()? })
+    }
+
+    /// The name within the site, `equipment/bearing`, as a gateway's status lists it.
+    pub fn within_site(&self) -> String {
+        format!("{}/{}", self.equipment, self.bearing)
+    }
+}
+
+impl fmt::Display for BearingKey {
+    /// `site/equipment/bearing`: the levels of the bearing's topics.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.site, self.equipment, self.bearing)
+    }
+}
+
 /// The identity of an event: UUIDv7, made once when the window closes, the de-duplication key.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -1,39 +1,16 @@
-//! Words that both programs use: units, identities, the contracts on the wire, risk, and the few
-//! services every program needs (configuration, time, logging, shutdown).
+//! The words that both programs and every crate use: units, faults, names, instants, the contracts
+//! on the wire, topics, risk, texts in two languages.
 //!
-//! Nothing here does I/O but reading configuration and secrets. Without the feature `contracts`
-//! only [`units`] and [`fault`] are left: what the pure signal crate needs.
+//! Nothing here does I/O, asks a clock or needs a runtime; what a running program needs beside the
+//! words is in `pdm-service`.
 
-pub mod fault;
-pub mod units;
-
-#[cfg(feature = "contracts")]
-pub mod broker;
-#[cfg(feature = "contracts")]
-pub mod clock;
-#[cfg(feature = "contracts")]
-pub mod command_line;
-#[cfg(feature = "contracts")]
-pub mod config;
-#[cfg(feature = "contracts")]
 pub mod delivery;
-#[cfg(feature = "contracts")]
 pub mod diagnosis;
-#[cfg(feature = "contracts")]
 pub mod event;
-#[cfg(feature = "contracts")]
-pub mod exit;
-#[cfg(feature = "contracts")]
+pub mod fault;
 pub mod id;
-#[cfg(feature = "contracts")]
 pub mod risk;
-#[cfg(feature = "contracts")]
-pub mod secret;
-#[cfg(feature = "contracts")]
-pub mod shutdown;
-#[cfg(feature = "contracts")]
-pub mod telemetry;
-#[cfg(feature = "contracts")]
 pub mod text;
-#[cfg(feature = "contracts")]
+pub mod time;
 pub mod topic;
+pub mod units;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::id::{BearingId, EquipmentId, GatewayId, NameError, SiteId};
+use crate::id::{BearingKey, GatewayId, NameError, SiteId};
 
 /// The first levels of every topic, such as `pdm/v1` or a UNS path `enterprise/site/area/line`.
 #[derive(
@@ -114,12 +114,8 @@ impl GatewayTopic {
 pub enum Topic {
     /// `{prefix}/{site}/{equipment_id}/{bearing_id}/{what}`
     Bearing {
-        /// Site.
-        site: SiteId,
-        /// Machine.
-        equipment: EquipmentId,
-        /// Bearing.
-        bearing: BearingId,
+        /// Which bearing.
+        key: BearingKey,
         /// Event, state, diagnosis, …
         what: BearingTopic,
     },
@@ -140,9 +136,7 @@ impl Topic {
     /// The topic as text.
     pub fn under(&self, prefix: &Prefix) -> String {
         match self {
-            Self::Bearing { site, equipment, bearing, what } => {
-                format!("{prefix}/{site}/{equipment}/{bearing}/{}", what.as_str())
-            }
+            Self::Bearing { key, what } => format!("{prefix}/{key}/{}", what.as_str()),
             Self::Gateway { site, gateway, what } => {
                 format!("{prefix}/{site}/gateway/{gateway}/{}", what.as_str())
             }
@@ -166,9 +160,7 @@ impl Topic {
                 })
             }
             [site, equipment, bearing, what] => Some(Self::Bearing {
-                site: site.parse().ok()?,
-                equipment: equipment.parse().ok()?,
-                bearing: bearing.parse().ok()?,
+                key: BearingKey::parse(site, equipment, bearing).ok()?,
                 what: BearingTopic::ALL.into_iter().find(|topic| topic.as_str() == what)?,
             }),
             _ => None,
@@ -188,16 +180,15 @@ impl Topic {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn topics_are_those_of_the_contract() {
         let prefix = Prefix::default();
         let topic = Topic::Bearing {
-            site: "ulsan-1".parse().expect("name"),
-            equipment: "P-101".parse().expect("name"),
-            bearing: "DE".parse().expect("name"),
+            key: BearingKey::parse("ulsan-1", "P-101", "DE").expect("names"),
             what: BearingTopic::Event,
         };
         assert_eq!(topic.under(&prefix), "pdm/v1/ulsan-1/P-101/DE/event");

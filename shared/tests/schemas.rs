@@ -9,6 +9,7 @@ use pdm_shared::delivery::{
 };
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 use schemars::{Schema, schema_for};
 
@@ -89,9 +90,7 @@ enum Side {
 
 fn bearing(what: BearingTopic) -> Topic {
     Topic::Bearing {
-        site: "{site}".parse().expect("a level"),
-        equipment: "{equipment_id}".parse().expect("a level"),
-        bearing: "{bearing_id}".parse().expect("a level"),
+        key: BearingKey::parse("{site}", "{equipment_id}", "{bearing_id}").expect("levels"),
         what,
     }
 }

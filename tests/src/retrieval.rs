@@ -70,7 +70,7 @@ pub struct Answer {
 /// If the file cannot be read.
 pub fn questions() -> anyhow::Result<Vec<Question>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/retrieval.toml");
-    let file: File = pdm_shared::config::read(&path)?;
+    let file: File = pdm_service::config::read(&path)?;
     Ok(file.question)
 }
 

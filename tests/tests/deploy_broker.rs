@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_harness::{Mosquitto, binary, free_port, program};
-use pdm_shared::broker::TlsFiles;
+use pdm_service::broker::TlsFiles;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason};
 use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions};

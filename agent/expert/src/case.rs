@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Judgement;

@@ -11,10 +11,10 @@
 //! A figure without a source is withheld: [`withhold`] puts a mark in its place and leaves the rest
 //! of the sentence, as the advice around it may be needed. The caller counts and logs it.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::{Diagnosis, Evidence};
 use pdm_shared::event::Event;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use serde_json::Value;
 
 use crate::case::Memory;

@@ -1,9 +1,9 @@
 //! The last judgements, told in a sentence: "5일 전 정상 판정, 15일 전 Watch 판정 이력 존재".
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::MemoryUse;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
 use crate::case::Remembered;
 use crate::wording::ago;

@@ -1,11 +1,9 @@
 //! The thresholds of all rules, typed, from `config/diagnosis.toml`.
 //!
 //! The file that the program was built with is embedded, so the rules work without any file.
-//! Invariant: a [`Rules`] that exists has been checked; no rule meets a NaN or an empty range.
+//! Reading a file is the caller's; [`Rules::check`] then refuses what no rule can work with (NaN,
+//! an empty range, a matrix in which a worse stage is milder).
 
-use std::path::Path;
-
-use pdm_shared::config::{self, ConfigError};
 use pdm_shared::event::IsoZone;
 use pdm_shared::risk::RiskLevel;
 use serde::{Deserialize, Serialize};
@@ -14,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub const RULES_SCHEMA: &str = "pdm.rules/1";
 
 const EMBEDDED: &str = include_str!("../../../config/diagnosis.toml");
-const EMBEDDED_PATH: &str = "config/diagnosis.toml";
 
 /// What the rules compare with. See `config/diagnosis.toml` for the source of each value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,35 +142,38 @@ pub struct Risk {
     pub downgrade_after: u32,
 }
 
+/// A rule with a value that it cannot have. The caller reports it with the file it came from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key} is {value}, allowed is {allowed}")]
+pub struct RuleError {
+    /// Dotted key, as in `config/diagnosis.toml`.
+    pub key: &'static str,
+    /// The value that was given.
+    pub value: String,
+    /// The values that the key allows.
+    pub allowed: &'static str,
+}
+
+impl RuleError {
+    fn new(key: &'static str, value: impl ToString, allowed: &'static str) -> Self {
+        Self { key, value: value.to_string(), allowed }
+    }
+}
+
 impl Default for Rules {
     fn default() -> Self {
-        Self::parse(Path::new(EMBEDDED_PATH), EMBEDDED)
-            .expect("the embedded rules are read by a test")
+        toml::from_str(EMBEDDED).expect("the embedded rules are read by a test")
     }
 }
 
 impl Rules {
-    /// Reads a rules file.
+    /// Checks every value; whoever reads rules calls this before judging by them.
     ///
     /// # Errors
-    /// [`ConfigError`] with file, line or key and what is allowed.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let rules: Self = config::read(path)?;
-        rules.checked(path)
-    }
-
-    /// Reads rules from `text` as if it stood in `path`.
-    ///
-    /// # Errors
-    /// As [`Rules::read`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let rules: Self = config::parse(path, text)?;
-        rules.checked(path)
-    }
-
-    fn checked(self, path: &Path) -> Result<Self, ConfigError> {
+    /// [`RuleError`] that names the first wrong key and what it allows.
+    pub fn check(&self) -> Result<(), RuleError> {
         if self.schema != RULES_SCHEMA {
-            return Err(ConfigError::value(path, "schema", &self.schema, RULES_SCHEMA));
+            return Err(RuleError::new("schema", &self.schema, RULES_SCHEMA));
         }
         for (key, value) in [
             ("screening.name_confidence", self.screening.name_confidence),
@@ -182,17 +182,16 @@ impl Rules {
             ("rul.weak_confidence", self.rul.weak_confidence),
         ] {
             if !(0.0..=1.0).contains(&value) {
-                return Err(ConfigError::value(path, key, value, "0 to 1"));
+                return Err(RuleError::new(key, value, "0 to 1"));
             }
         }
         for (key, value) in self.positive_values() {
             if !(value.is_finite() && value > 0.0) {
-                return Err(ConfigError::value(path, key, value, "a finite number above 0"));
+                return Err(RuleError::new(key, value, "a finite number above 0"));
             }
         }
-        self.check_counts(path)?;
-        self.check_matrix(path)?;
-        Ok(self)
+        self.check_counts()?;
+        self.check_matrix()
     }
 
     fn positive_values(&self) -> [(&'static str, f64); 13] {
@@ -213,20 +212,20 @@ impl Rules {
         ]
     }
 
-    fn check_counts(&self, path: &Path) -> Result<(), ConfigError> {
+    fn check_counts(&self) -> Result<(), RuleError> {
         for (key, value) in [
             ("screening.confirm_after", self.screening.confirm_after),
             ("risk.downgrade_after", self.risk.downgrade_after),
         ] {
             if value == 0 {
-                return Err(ConfigError::value(path, key, value, "1 or more"));
+                return Err(RuleError::new(key, value, "1 or more"));
             }
         }
         Ok(())
     }
 
     /// A worse stage or a worse trend must never lower the risk.
-    fn check_matrix(&self, path: &Path) -> Result<(), ConfigError> {
+    fn check_matrix(&self) -> Result<(), RuleError> {
         let rows = [
             ("risk.stable", &self.risk.stable),
             ("risk.rising", &self.risk.rising),
@@ -235,14 +234,14 @@ impl Rules {
         for (key, row) in rows {
             if !row.is_sorted() {
                 let allowed = "levels that do not fall from stage to stage";
-                return Err(ConfigError::value(path, key, format!("{row:?}"), allowed));
+                return Err(RuleError::new(key, format!("{row:?}"), allowed));
             }
         }
         for pair in rows.windows(2) {
             let [(_, lower), (key, higher)] = pair else { continue };
             if lower.iter().zip(higher.iter()).any(|(a, b)| b < a) {
                 let allowed = "levels not below those of the milder trend";
-                return Err(ConfigError::value(path, *key, format!("{higher:?}"), allowed));
+                return Err(RuleError::new(key, format!("{higher:?}"), allowed));
             }
         }
         Ok(())
@@ -256,32 +255,28 @@ mod tests {
     #[test]
     fn the_embedded_rules_are_read() {
         let rules = Rules::default();
-        assert_eq!(rules.schema, RULES_SCHEMA);
+        assert_eq!(rules.check(), Ok(()));
         assert!((rules.lead_time.total_h() - 168.0).abs() < 1e-9);
     }
 
-    #[test]
-    fn a_mistyped_key_is_told_with_its_line() {
-        let text = EMBEDDED.replace("high_kurtosis", "hi_kurtosis");
-        let error = Rules::parse(Path::new("d.toml"), &text).expect_err("mistyped").to_string();
-        assert!(error.contains("d.toml:") && error.contains("hi_kurtosis"), "{error}");
+    fn refused(was: &str, is: &str) -> RuleError {
+        let text = EMBEDDED.replace(was, is);
+        let rules: Rules = toml::from_str(&text).expect("of the right form");
+        rules.check().expect_err("a wrong value")
     }
 
     #[test]
     fn a_matrix_in_which_a_worse_stage_is_milder_is_refused() {
-        let text = EMBEDDED.replace(
+        let error = refused(
             r#"["Normal", "Watch", "Watch", "Warning", "Critical"]"#,
             r#"["Normal", "Watch", "Warning", "Watch", "Critical"]"#,
         );
-        let error = Rules::parse(Path::new("d.toml"), &text).expect_err("not sorted").to_string();
-        assert!(error.contains("risk.stable"), "{error}");
+        assert_eq!(error.key, "risk.stable");
     }
 
     #[test]
     fn a_threshold_that_is_no_number_is_refused_with_its_key() {
-        let text = EMBEDDED.replace("parts_h = 120.0", "parts_h = nan");
-        let error = Rules::parse(Path::new("d.toml"), &text).expect_err("nan").to_string();
-        assert!(error.contains("lead_time.parts_h"), "{error}");
+        assert_eq!(refused("parts_h = 120.0", "parts_h = nan").key, "lead_time.parts_h");
     }
 
     #[test]

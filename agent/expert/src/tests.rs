@@ -1,7 +1,7 @@
 //! Claims about whole judgements, and properties that hold for all of them.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
+use pdm_shared::time::Timestamp;
 
 use crate::case::{Case, Memory};
 use crate::rules::Rules;

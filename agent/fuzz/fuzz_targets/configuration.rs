@@ -4,10 +4,9 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_agent::settings::AgentSettings;
-use pdm_expert::rules::Rules;
+use pdm_agent::settings::{AgentSettings, rules};
 
 fuzz_target!(|text: &str| {
     let _ = AgentSettings::parse(Path::new("agent.toml"), text);
-    let _ = Rules::parse(Path::new("diagnosis.toml"), text);
+    let _ = rules::parse(Path::new("diagnosis.toml"), text);
 });

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 
 use super::failure;
 use crate::knowledge::Knowledge;
@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             .map_err(failure::runtime)?;
         findings.extend(runtime.block_on(connections(&settings))?);
     }
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     for finding in &findings {
         match &finding.wrong {
             None => writeln!(out, "ok    {}", finding.what)?,

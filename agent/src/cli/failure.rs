@@ -1,7 +1,7 @@
 //! Which exit code each error stands for.
 
-use pdm_shared::config::ConfigError;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::config::ConfigError;
+use pdm_service::exit::{Exit, Failure};
 
 use crate::knowledge::KnowledgeError;
 use crate::knowledge::document::DocumentError;

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use pdm_shared::clock::{Clock, SystemClock};
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::clock::{Clock, SystemClock};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 
 use super::failure;
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         store.close().await;
         actions
     })?;
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     for (number, follow) in actions.iter().enumerate() {
         writeln!(out, "{}", line(number + 1, follow))?;
     }

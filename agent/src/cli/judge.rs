@@ -10,18 +10,18 @@ use pdm_expert::case::{Case, Memory};
 use pdm_expert::judge;
 use pdm_expert::rules::Rules;
 use pdm_expert::wording::element;
-use pdm_shared::clock::{Clock, SystemClock};
+use pdm_service::clock::{Clock, SystemClock};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::diagnosis::{Diagnosis, Thought};
 use pdm_shared::event::Event;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
 
 use super::{Lang, failure};
-use crate::progress::BearingKey;
 use crate::report::files::{self, Format};
-use crate::report::gather;
 use crate::report::settings::ReportSettings;
-use crate::report::words;
+use crate::report::{gather, words};
+use crate::settings::rules;
 use crate::store::PastEvent;
 
 /// Arguments of `judge`.
@@ -62,7 +62,7 @@ pub struct Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let rules = match &args.rules {
-        Some(path) => Rules::read(path).map_err(failure::config)?,
+        Some(path) => rules::read(path).map_err(failure::config)?,
         None => Rules::default(),
     };
     let text = read(&args.event)?;
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let memory = Memory::default();
     let case = Case { event: &event, memory: &memory, now: SystemClock.now() };
     let diagnosis = judge(&case, &rules).diagnosis;
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &diagnosis)?;
         writeln!(out)?;
@@ -110,14 +110,10 @@ fn documents(
 /// Judges line after line; what is remembered ends with the command.
 fn sequence(args: &Args, text: &str, rules: &Rules) -> anyhow::Result<()> {
     let mut bearings: BTreeMap<BearingKey, Memory> = BTreeMap::new();
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let event = parse(&args.event, line)?;
-        let key = BearingKey {
-            site: event.site.clone(),
-            equipment: event.equipment_id.clone(),
-            bearing: event.bearing_id.clone(),
-        };
+        let key = event.key();
         let memory = bearings.entry(key).or_default();
         let before = memory.state.risk();
         let now = event.measured_at.plus_seconds(event.window.duration_s);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 use serde_json::{Value, json};
 
 use super::failure;
@@ -211,7 +211,7 @@ fn hit_fields(chunk: &Chunk, score: f32) -> Value {
 
 /// Prints the lines, or their fields as one JSON array. Nothing found is exit 66.
 fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     let is_empty = entries.is_empty();
     if json {
         let fields: Vec<Value> = entries.into_iter().map(|(_line, fields)| fields).collect();

@@ -4,14 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use pdm_shared::exit::{Exit, Failure};
-use pdm_shared::telemetry::{self, LogFormat};
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::http::guard::Access;
+use pdm_service::telemetry::{self, LogFormat};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::failure;
 use super::place::Place;
-use crate::mcp::http::{Access, router};
+use crate::mcp::http::router;
 use crate::mcp::stdio;
 use crate::tools::Runtime;
 
@@ -49,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 async fn serve(place: &Place, http: Option<SocketAddr>) -> Result<(), Failure> {
     let placed = place.read()?;
-    let stop = pdm_shared::shutdown::on_signal().map_err(failure::runtime)?;
+    let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let runtime = placed.runtime().await?;
     match runtime.catalogue().watch() {
         Ok(watching) => drop(tokio::spawn(watching)),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use pdm_shared::exit::Exit;
+use pdm_service::exit::Exit;
 
 use super::failure;
 use crate::service::open_store;
@@ -25,7 +25,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A [`pdm_shared::exit::Failure`] with its exit code.
+/// A [`pdm_service::exit::Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -37,6 +37,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         store.close().await;
         anyhow::Ok(())
     })?;
-    writeln!(pdm_shared::command_line::stdout(), "the store's schema is up to date")?;
+    writeln!(pdm_service::command_line::stdout(), "the store's schema is up to date")?;
     Ok(Exit::Ok)
 }

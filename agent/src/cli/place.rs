@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pdm_shared::clock::SystemClock;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::clock::SystemClock;
+use pdm_service::exit::{Exit, Failure};
 
 use super::failure;
 use crate::knowledge::keeper::Keeper;

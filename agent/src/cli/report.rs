@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 
 use super::{Lang, failure};
@@ -82,7 +82,7 @@ fn not_gathered(error: GatherError) -> Failure {
 
 /// Names the files, one a line; figures without a source as a warning.
 fn tell(written: &Written) -> anyhow::Result<()> {
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     for file in &written.files {
         writeln!(out, "{}", file.display())?;
     }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::SystemClock;
-use pdm_shared::exit::{Exit, Failure};
-use pdm_shared::telemetry::LogFormat;
+use pdm_service::clock::SystemClock;
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::telemetry::LogFormat;
 
 use super::failure;
 use crate::service::Agent;
@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 async fn serve(settings: AgentSettings) -> anyhow::Result<Exit> {
-    let stop = pdm_shared::shutdown::on_signal().map_err(failure::runtime)?;
+    let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let agent = Agent::start(settings, Arc::new(SystemClock)).await.map_err(failure::start)?;
     tracing::info!("the agent runs");
     let failed = loop {

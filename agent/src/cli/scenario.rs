@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use pdm_expert::rules::Rules;
-use pdm_shared::config::ConfigError;
-use pdm_shared::exit::{Exit, Failure};
-use pdm_shared::telemetry::{self, LogFormat};
+use pdm_service::config::ConfigError;
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::telemetry::{self, LogFormat};
 use serde_json::json;
 
 use super::failure;
 use crate::scenario::kpi::Kpis;
 use crate::scenario::play::{Cast, Played, PlayedEvent, play};
 use crate::scenario::{self, Scenario, ScenarioError};
+use crate::settings::rules;
 
 /// The folder that is played where nothing names one.
 const DEFAULT_FOLDER: &str = "config/scenarios";
@@ -60,10 +61,10 @@ enum What {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let What::Run { place, rules, documents, json } = &args.what;
+    let What::Run { place, rules: rules_file, documents, json } = &args.what;
     telemetry::start(LogFormat::Text, "error");
-    let rules = match rules {
-        Some(path) => Rules::read(path).map_err(failure::config)?,
+    let rules = match rules_file {
+        Some(path) => rules::read(path).map_err(failure::config)?,
         None => Rules::default(),
     };
     let scenarios = scenario::read(place).map_err(unreadable)?;
@@ -72,7 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let cast = Cast { rules, documents: documents.clone() };
     let played = runtime.block_on(play_all(&scenarios, &cast))?;
     let kpis = Kpis::of(&played);
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     if *json {
         serde_json::to_writer_pretty(&mut out, &json!({ "kpis": kpis, "scenarios": played }))?;
         writeln!(out)?;

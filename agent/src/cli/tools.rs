@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use pdm_shared::exit::{Exit, Failure};
-use pdm_shared::telemetry::{self, LogFormat};
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::telemetry::{self, LogFormat};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -77,7 +77,7 @@ const DEFAULT_FOLDER: &str = "config/tools";
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     match &args.what {
         What::Validate { dir } => {
             let placed = args.place.read()?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let error = anyhow::anyhow!("no step of event {event_id} is stored");
         return Err(Failure::new(Exit::NoInput, error).into());
     }
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     if args.json {
         let all = json!({ "event_id": event_id, "steps": steps, "follow_up": follow_up });
         serde_json::to_writer_pretty(&mut out, &all)?;

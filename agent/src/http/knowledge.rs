@@ -12,10 +12,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use pdm_service::http::guard::Access;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::access::Access;
 use crate::knowledge::{Collection, Knowledge, KnowledgeError, ingest};
 
 /// What the address says.
@@ -30,7 +30,7 @@ struct Asked {
 pub(crate) fn router(knowledge: Knowledge, access: Access) -> Router {
     let limit = usize::try_from(ingest::MAX_BYTES).unwrap_or(usize::MAX);
     let router = Router::new().route("/", post(take)).layer(DefaultBodyLimit::max(limit));
-    access.guard(router.with_state(knowledge))
+    access.guard_actions(router.with_state(knowledge))
 }
 
 async fn take(

@@ -1,36 +1,22 @@
 //! What is served over HTTP, on loopback by default: `/healthz` and `/metrics` for the machine's own
-//! monitoring, `/mcp` and `/knowledge` for those who may ([`access`]).
+//! monitoring, `/mcp` and `/knowledge` for those who may ([`Access`]).
 
-pub(crate) mod access;
 mod knowledge;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use pdm_service::http::guard::Access;
+use pdm_service::http::recorder::recorder;
 use tokio_util::sync::CancellationToken;
 
-use self::access::Access;
 use crate::knowledge::Knowledge;
 use crate::mcp;
 use crate::store::Store;
 use crate::tools::Runtime;
-
-/// The process's recorder; the first to ask installs it. Absent if another one was there before.
-fn recorder() -> Option<&'static PrometheusHandle> {
-    static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
-    RECORDER
-        .get_or_init(|| {
-            PrometheusBuilder::new()
-                .install_recorder()
-                .inspect_err(|error| tracing::warn!(%error, "another recorder has the metrics"))
-                .ok()
-        })
-        .as_ref()
-}
 
 /// What is served.
 #[derive(Debug)]

@@ -1,12 +1,11 @@
 //! Topic and text to something that can be stored; what is neither is refused with its reason.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, GatewayStatus, STATUS_SCHEMA};
 use pdm_shared::event::Event;
-use pdm_shared::id::{BearingId, EquipmentId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 
-use crate::progress::BearingKey;
 use crate::store::Incoming;
 
 /// Reads one message.
@@ -24,7 +23,7 @@ pub(super) fn refused(
 ) -> Option<Incoming> {
     match message {
         Incoming::Event { event, payload } => Some(Incoming::Refused(DeadLetter::of(
-            &format!("{}/{}/{}", event.site, event.equipment_id, event.bearing_id),
+            &event.key().to_string(),
             payload.as_bytes(),
             format!("not stored: {what}: {reason}"),
             now,
@@ -35,12 +34,8 @@ pub(super) fn refused(
 
 fn read(prefix: &Prefix, topic: &str, payload: &[u8]) -> Result<Incoming, String> {
     match Topic::parse(prefix, topic) {
-        Some(Topic::Bearing { site, equipment, bearing, what: BearingTopic::Event }) => {
-            event(&site, &equipment, &bearing, payload)
-        }
-        Some(Topic::Bearing { site, equipment, bearing, what: BearingTopic::Ack }) => {
-            ack(BearingKey { site, equipment, bearing }, payload)
-        }
+        Some(Topic::Bearing { key, what: BearingTopic::Event }) => event(&key, payload),
+        Some(Topic::Bearing { key, what: BearingTopic::Ack }) => ack(key, payload),
         Some(Topic::Gateway { site, gateway, what: GatewayTopic::Status }) => {
             status(site, &gateway, payload)
         }
@@ -54,22 +49,14 @@ fn text(payload: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(payload).map_err(|error| format!("not UTF-8: {error}"))
 }
 
-fn event(
-    site: &SiteId,
-    equipment: &EquipmentId,
-    bearing: &BearingId,
-    payload: &[u8],
-) -> Result<Incoming, String> {
+fn event(key: &BearingKey, payload: &[u8]) -> Result<Incoming, String> {
     let text = text(payload)?;
     let event: Event =
         serde_json::from_str(text).map_err(|error| format!("not an event: {error}"))?;
     event.check().map_err(|error| format!("not a valid event: {error}"))?;
-    let named = (&event.site, &event.equipment_id, &event.bearing_id);
-    if named != (site, equipment, bearing) {
-        let (site, equipment, bearing) = named;
-        return Err(format!(
-            "topic and event differ: the event names {site}/{equipment}/{bearing}"
-        ));
+    let named = event.key();
+    if named != *key {
+        return Err(format!("topic and event differ: the event names {named}"));
     }
     Ok(Incoming::Event { event: Box::new(event), payload: text.to_owned() })
 }
@@ -97,8 +84,9 @@ fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming,
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     const EVENT: &str = include_str!("../../../config/examples/event.json");
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pdm_shared::clock::{Patience, SharedClock};
+use pdm_service::clock::{Patience, SharedClock};
 use pdm_shared::delivery::Receipt;
 use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::topic::{GatewayTopic, Prefix, Topic};

@@ -1,9 +1,8 @@
 //! A bearing while its events are judged: what is remembered of it, and what waits to be saved.
 
 use pdm_expert::case::Memory;
-use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
 
-use crate::progress::BearingKey;
 use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, Judged};
 
 /// A bearing while its events are judged.
@@ -30,13 +29,5 @@ impl Bearing {
             judgements: std::mem::take(&mut self.waiting),
             state: self.memory.state.clone(),
         }
-    }
-}
-
-pub(super) fn key_of(event: &Event) -> BearingKey {
-    BearingKey {
-        site: event.site.clone(),
-        equipment: event.equipment_id.clone(),
-        bearing: event.bearing_id.clone(),
     }
 }

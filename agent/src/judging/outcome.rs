@@ -3,12 +3,12 @@
 
 use pdm_expert::Judgement;
 use pdm_expert::grounding::Sources;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::{Diagnosis, ToolUse};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::notify::VECTORS_LANE;
@@ -192,7 +192,6 @@ mod tests {
 
     use super::*;
     use crate::notify::policy::Policy;
-    use crate::progress::BearingKey;
     use crate::settings::NotifySettings;
 
     /// R-AGENT-2: what staff is told leans on the judgement's sources, on every way it leaves by.
@@ -205,11 +204,7 @@ mod tests {
         let case = Case { event: &event, memory: &memory, now: event.measured_at };
         let judgement = pdm_expert::judge(&case, &Rules::default());
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
-        let key = BearingKey {
-            site: event.site.clone(),
-            equipment: event.equipment_id.clone(),
-            bearing: event.bearing_id.clone(),
-        };
+        let key = event.key();
         let told = policy.judged(&key, &judgement.diagnosis, &judgement.state, None, case.now);
         let mut told = told.expect("a Warning is told");
         let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };

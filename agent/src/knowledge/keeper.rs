@@ -6,12 +6,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pdm_service::backoff::{Backoff, Pauses};
+
 use super::chunk::Collection;
 use super::ingest::Ingested;
 use super::{Knowledge, KnowledgeError, shipped};
 
 /// First and longest pause between attempts.
-const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
+const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_mins(1));
 
 /// Fills a knowledge base.
 #[derive(Debug, Clone)]
@@ -72,13 +74,13 @@ impl Keeper {
     /// # Errors
     /// [`KnowledgeError`] that no waiting heals.
     pub async fn fill_until_done(&self) -> Result<Filled, KnowledgeError> {
-        let mut pause = PAUSE.0;
+        let mut backoff = Backoff::new(PAUSES);
         loop {
             match self.fill().await {
                 Err(error) if error.is_transient() => {
+                    let pause = backoff.next_pause();
                     tracing::warn!(%error, ?pause, "the knowledge base is away, trying on");
                     tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(PAUSE.1);
                 }
                 done => return done,
             }

@@ -12,8 +12,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdm_shared::config::ConfigError;
-use pdm_shared::secret::SecretSource;
+use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 use serde::Deserialize;
 
 use super::KnowledgeError;
@@ -241,7 +241,7 @@ mod tests {
 
     fn read(text: &str) -> Result<KnowledgeSettings, ConfigError> {
         let path = Path::new("conf/agent.toml");
-        let typed: KnowledgeFile = pdm_shared::config::parse(path, text)?;
+        let typed: KnowledgeFile = pdm_service::config::parse(path, text)?;
         typed.meant(path, Some(Path::new("data")))
     }
 

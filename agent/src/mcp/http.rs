@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use axum::Router;
+use pdm_service::http::guard::Access;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use super::server::ToolServer;
-pub use crate::http::access::{Access, NeedsToken};
 use crate::tools::Runtime;
 
 /// Largest request, bytes. Chosen: arguments are questions and short messages.
@@ -28,5 +28,5 @@ pub fn router(runtime: Arc<Runtime>, access: Access, stop: CancellationToken) ->
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    access.guard(Router::new().fallback_service(service))
+    access.guard_actions(Router::new().fallback_service(service))
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use pdm_service::error_chain::error_chain;
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason};
@@ -13,7 +14,7 @@ use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::Pauses;
+use super::Reconnection;
 use crate::settings::BrokerSettings;
 
 /// Messages that wait for their PUBACK; above it callers wait. Chosen: below Mosquitto's queue and
@@ -130,21 +131,22 @@ impl InFlight {
 impl Connection {
     /// Publishes until `stop`.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
-        let mut pauses = Pauses::default();
+        let mut reconnection = Reconnection::default();
         loop {
-            let ended = match options(&self.settings, pauses.attempt()) {
+            let ended = match options(&self.settings, reconnection.attempt()) {
                 Ok(options) => {
                     let (client, events) = AsyncClient::new(options, IN_FLIGHT * 2);
                     let mut in_flight = InFlight::default();
-                    let ended =
-                        self.connection(&client, events, &mut in_flight, &mut pauses, &stop).await;
+                    let ended = self
+                        .connection(&client, events, &mut in_flight, &mut reconnection, &stop)
+                        .await;
                     in_flight.fail();
                     ended
                 }
-                Err(error) => Err(super::chain(&error)),
+                Err(error) => Err(error_chain(&error)),
             };
             let Err(error) = ended else { return };
-            let pause = pauses.after("outbox", &error);
+            let pause = reconnection.after("outbox", &error);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = stop.cancelled() => return,
@@ -157,7 +159,7 @@ impl Connection {
         client: &AsyncClient,
         mut events: EventLoop,
         in_flight: &mut InFlight,
-        pauses: &mut Pauses,
+        reconnection: &mut Reconnection,
         stop: &CancellationToken,
     ) -> Result<(), String> {
         let mut stands = false;
@@ -165,7 +167,7 @@ impl Connection {
             tokio::select! {
                 event = events.poll() => match event.map_err(|error| error.to_string())? {
                     Event::Incoming(Packet::ConnAck(_)) => {
-                        pauses.stands();
+                        reconnection.stands();
                         stands = true;
                         tracing::info!("connected for publishing");
                         self.connected.send_modify(|count| *count += 1);

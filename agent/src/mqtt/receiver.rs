@@ -10,6 +10,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pdm_service::error_chain::error_chain;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Packet, Publish};
@@ -17,7 +18,7 @@ use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::Pauses;
+use super::Reconnection;
 use crate::progress::Reporter;
 use crate::settings::BrokerSettings;
 
@@ -119,20 +120,21 @@ impl Receiver {
         drained: CancellationToken,
     ) {
         let mut queue = Some(queue);
-        let mut pauses = Pauses::default();
+        let mut reconnection = Reconnection::default();
         loop {
-            let ended = match self.options(pauses.attempt()) {
+            let ended = match self.options(reconnection.attempt()) {
                 Ok(options) => {
                     let capacity = usize::from(self.settings.receive_maximum) * 2;
                     let (client, events) = AsyncClient::new(options, capacity);
                     let acks = Arc::new(Acks { client, owed: Mutex::default() });
-                    self.connection(&acks, events, &mut queue, &mut pauses, &stop, &drained).await
+                    self.connection(&acks, events, &mut queue, &mut reconnection, &stop, &drained)
+                        .await
                 }
-                Err(error) => Err(super::chain(&error)),
+                Err(error) => Err(error_chain(&error)),
             };
             self.reporter.update(|progress| progress.subscribed = false);
             let Err(error) = ended else { return };
-            let pause = pauses.after("intake", &error);
+            let pause = reconnection.after("intake", &error);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = stop.cancelled() => { return }
@@ -146,7 +148,7 @@ impl Receiver {
         acks: &Arc<Acks>,
         mut events: EventLoop,
         queue: &mut Option<mpsc::Sender<Delivery>>,
-        pauses: &mut Pauses,
+        reconnection: &mut Reconnection,
         stop: &CancellationToken,
         drained: &CancellationToken,
     ) -> Result<(), String> {
@@ -168,7 +170,7 @@ impl Receiver {
                     if let Some(code) = refused(&ack.return_codes) {
                         return Err(format!("the broker refuses a subscription: {code}"));
                     }
-                    pauses.stands();
+                    reconnection.stands();
                     self.reporter.update(|progress| progress.subscribed = true);
                 }
                 Event::Incoming(Packet::Publish(publish)) => {

@@ -8,6 +8,7 @@ use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use pdm_service::error_chain::error_chain;
 use pdm_shared::delivery::Notification;
 use pdm_shared::text::Language;
 use uuid::Uuid;
@@ -25,7 +26,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub enum EmailError {
     /// The password.
     #[error("notify.email.password")]
-    Password(#[source] pdm_shared::secret::SecretError),
+    Password(#[source] pdm_service::secret::SecretError),
     /// An address is none.
     #[error("notify.email: {address:?} is no address: {reason}")]
     Address {
@@ -86,7 +87,7 @@ impl Email {
         match self.transport.test_connection().await {
             Ok(true) => Ok(()),
             Ok(false) => Err("the mail server does not answer NOOP".to_owned()),
-            Err(error) => Err(chain(&error)),
+            Err(error) => Err(error_chain(&error)),
         }
     }
 
@@ -125,13 +126,6 @@ fn words(languages: &[Language], notifications: &[Notification]) -> (String, Str
     (subject, format!("{}\n", parts.join("\n\n")))
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
-}
-
 #[async_trait]
 impl Channel for Email {
     fn lane(&self) -> &str {
@@ -143,8 +137,8 @@ impl Channel for Email {
         match self.transport.send(message).await {
             Ok(_response) => Ok(()),
             // 5xx: the server will not take this mail, now or later
-            Err(error) if error.is_permanent() => Err(SendError::Never(chain(&error))),
-            Err(error) => Err(SendError::Later(chain(&error))),
+            Err(error) if error.is_permanent() => Err(SendError::Never(error_chain(&error))),
+            Err(error) => Err(SendError::Later(error_chain(&error))),
         }
     }
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_service::backoff::{Jitter, Pauses};
+use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Notification;
-use rand::RngExt as _;
+use pdm_shared::time::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -27,11 +28,14 @@ const CLAIM: u32 = 256;
 const CLAIM_S: f64 = 300.0;
 /// A lane looks at least this often.
 const LOOK: Duration = Duration::from_secs(1);
-/// First and longest pause after a failure, s.
-const PAUSE_S: (f64, f64) = (2.0, 600.0);
-/// How much longer or shorter than its nominal length a pause is, so that rows do not march in step.
+/// First and longest pause after a failure.
+const NOMINAL_PAUSES: Pauses = Pauses::new(Duration::from_secs(2), Duration::from_mins(10));
+/// How much longer or shorter than its nominal length a pause is, so that rows that failed together
+/// are not sent together again.
 const JITTER: f64 = 0.2;
-const _: () = assert!(PAUSE_S.1 * (1.0 + JITTER) <= LONGEST_RETRY_S);
+/// The pauses after a failure.
+pub(super) const PAUSES: Pauses = NOMINAL_PAUSES.with_jitter(Jitter::Around(JITTER));
+const _: () = assert!(PAUSES.longest.as_secs() as f64 * (1.0 + JITTER) <= LONGEST_RETRY_S);
 /// How long a batch of publications may wait for its PUBACKs.
 const CONFIRM: Duration = Duration::from_mins(1);
 
@@ -143,9 +147,10 @@ impl Lane {
             let outcome = match result {
                 Ok(()) => Outcome::Delivered,
                 // the whole lane waits for the same broker: a short pause keeps the order
-                Err(error) => {
-                    Outcome::Retry { at: self.clock.now().plus_seconds(PAUSE_S.0), error }
-                }
+                Err(error) => Outcome::Retry {
+                    at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
+                    error,
+                },
             };
             outcomes.push((row.id, outcome));
         }
@@ -171,12 +176,13 @@ impl Lane {
     fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> Outcome {
         let now = self.clock.now();
         // by the pauses that were made and not by the wall clock: it may have jumped
-        let tried_s: f64 = (0..row.attempts).map(nominal_pause_s).sum();
+        let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
+        let tried_s: f64 = (0..row.attempts).map(nominal_s).sum();
         metrics::counter!("pdm_agent_notify_failures_total", "lane" => lane.to_owned())
             .increment(1);
         match error {
             SendError::Later(error) if tried_s < self.give_up_after.as_secs_f64() => {
-                let pause_s = pause_s(row.attempts);
+                let pause_s = PAUSES.after(row.attempts).as_secs_f64();
                 tracing::warn!(lane, %error, attempts = row.attempts + 1, pause_s, "not delivered, trying on");
                 Outcome::Retry { at: now.plus_seconds(pause_s), error }
             }
@@ -213,17 +219,6 @@ impl Lane {
             progress.unsent = progress.unsent.saturating_sub(done);
         });
     }
-}
-
-/// Doubling pauses with ±20 % jitter.
-pub(super) fn pause_s(attempts: u32) -> f64 {
-    nominal_pause_s(attempts) * rand::rng().random_range(1.0 - JITTER..1.0 + JITTER)
-}
-
-/// The pause after so many tries, without jitter.
-fn nominal_pause_s(attempts: u32) -> f64 {
-    let doubled = PAUSE_S.0 * 2_f64.powi(i32::try_from(attempts.min(20)).unwrap_or(20));
-    doubled.min(PAUSE_S.1)
 }
 
 /// The idempotency key of what leaves together: that of a single row, else one made of all of them.
@@ -305,6 +300,7 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_ten_minutes() {
+        let pause_s = |failures| PAUSES.after(failures).as_secs_f64();
         assert!((1.6..=2.4).contains(&pause_s(0)));
         assert!((6.4..=9.6).contains(&pause_s(2)));
         assert!((480.0..=720.0).contains(&pause_s(30)));

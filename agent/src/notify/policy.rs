@@ -5,18 +5,17 @@
 //! around a threshold does not ring twice. An acknowledgement ends the repetitions of its level.
 
 use pdm_expert::case::BearingState;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, Prefix, Topic};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
 use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
-use crate::progress::BearingKey;
 use crate::settings::NotifySettings;
 use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, Payload};
 
@@ -245,12 +244,7 @@ impl Policy {
 }
 
 fn topic_of(key: &BearingKey, what: BearingTopic) -> Topic {
-    Topic::Bearing {
-        site: key.site.clone(),
-        equipment: key.equipment.clone(),
-        bearing: key.bearing.clone(),
-        what,
-    }
+    Topic::Bearing { key: key.clone(), what }
 }
 
 /// The end of the interval of `length_s` that `now` lies in, counted from 1970: the same instant for

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
-use pdm_shared::id::{BearingId, EquipmentId, GatewayId, SiteId};
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use super::policy::Policy;
 use super::wording;
-use crate::progress::{BearingKey, Reporter};
+use crate::progress::Reporter;
 use crate::settings::SilenceSettings;
 use crate::store::{Announcement, GatewayState, Store, StoreError};
 

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pdm_shared::clock::SharedClock;
-use pdm_shared::id::EquipmentId;
+use pdm_service::clock::SharedClock;
+use pdm_shared::id::{BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
 use super::policy::Policy;
-use crate::progress::{BearingKey, Reporter};
+use crate::progress::Reporter;
 use crate::store::{Outgoing, Store, StoreError};
 use crate::tools::exec::Failure;
 use crate::tools::exec::builtin::{Accepted, Notifier, StaffMessage};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pdm_shared::diagnosis::Diagnosis;
 
 use super::VECTORS_LANE;
-use super::lanes::{Lane, pause_s};
+use super::lanes::{Lane, PAUSES};
 use crate::knowledge::Knowledge;
 use crate::store::{Claimed, Outcome};
 
@@ -56,7 +56,7 @@ impl Lane {
             let outcome = match &result {
                 Ok(()) => Outcome::Delivered,
                 Err(error) => Outcome::Retry {
-                    at: self.clock.now().plus_seconds(pause_s(row.attempts)),
+                    at: self.clock.now().plus_seconds(PAUSES.after(row.attempts).as_secs_f64()),
                     error: error.to_string(),
                 },
             };
@@ -72,7 +72,7 @@ mod tests {
 
     use pdm_expert::case::{Case, Memory};
     use pdm_expert::rules::Rules;
-    use pdm_shared::clock::{Clock, SystemClock};
+    use pdm_service::clock::{Clock, SystemClock};
     use pdm_shared::event::Event;
     use pdm_shared::risk::RiskLevel;
     use pdm_shared::text::Text;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::knowledge::{Collection, KnowledgeSettings};
     use crate::notify::policy::Policy;
-    use crate::progress::{BearingKey, Reporter};
+    use crate::progress::Reporter;
     use crate::settings::NotifySettings;
     use crate::store::sqlite::SqliteStore;
     use crate::store::{Outgoing, Payload, Store};
@@ -116,11 +116,7 @@ mod tests {
             due_at: now,
         };
         let rows = [row(1, &payload), row(2, &payload), row(3, "{}")];
-        let key = BearingKey {
-            site: event.site.clone(),
-            equipment: event.equipment_id.clone(),
-            bearing: event.bearing_id.clone(),
-        };
+        let key = event.key();
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
         let (told, _) = policy.message("c", &key, RiskLevel::Watch, Text::new("가", "a"), now);
         assert!(store.tell(&told, &rows).await.expect("written"));

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use pdm_service::error_chain::error_chain;
 use pdm_shared::delivery::Notification;
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
@@ -29,7 +30,7 @@ pub enum WebhookError {
         name: String,
         /// Why.
         #[source]
-        source: pdm_shared::secret::SecretError,
+        source: pdm_service::secret::SecretError,
     },
     /// The address is none.
     #[error("notify.webhook.{name}: the address is no http or https address")]
@@ -82,7 +83,7 @@ impl Webhook {
     pub(crate) async fn probe(&self) -> Result<(), String> {
         let asked = self.client.head(self.url.clone()).send().await;
         // any answer will do: receivers of posts may refuse to be asked
-        asked.map(|_answer| ()).map_err(|error| chain(&error.without_url()))
+        asked.map(|_answer| ()).map_err(|error| error_chain(&error.without_url()))
     }
 }
 
@@ -102,7 +103,7 @@ impl Channel for Webhook {
             .send()
             .await
             // the address may be a secret
-            .map_err(|error| SendError::Later(chain(&error.without_url())))?;
+            .map_err(|error| SendError::Later(error_chain(&error.without_url())))?;
         let status = answer.status();
         if status.is_success() {
             return Ok(());
@@ -114,17 +115,6 @@ impl Channel for Webhook {
         let later = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
         Err(if later { SendError::Later(said) } else { SendError::Never(said) })
     }
-}
-
-/// An error with its causes, as reqwest tells the reason in the last of them only.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notification]) -> Value {
@@ -189,11 +179,12 @@ fn teams(languages: &[Language], notifications: &[Notification]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use pdm_shared::clock::Timestamp;
     use pdm_shared::delivery::{NOTIFICATION_SCHEMA, NotificationReason};
     use pdm_shared::risk::RiskLevel;
     use pdm_shared::text::Text;
+    use pdm_shared::time::Timestamp;
+
+    use super::*;
 
     fn notification() -> Notification {
         Notification {

@@ -3,14 +3,13 @@
 
 use pdm_expert::case::BearingState;
 use pdm_expert::wording::element;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Presence;
 use pdm_shared::diagnosis::{Diagnosis, UncertaintyLevel};
-use pdm_shared::id::GatewayId;
+use pdm_shared::id::{BearingKey, GatewayId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
-use crate::progress::BearingKey;
 use crate::store::Alarm;
 
 /// One line: level, asset, what.

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use pdm_expert::case::Remembered;
 use pdm_expert::rules::LeadTime;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::{Event, Rul, TimeDomain};
 use pdm_shared::fault::Fault;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

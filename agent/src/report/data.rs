@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 
 use pdm_expert::case::Remembered;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::{Evidence, Reasoner, RulAssessment, ToolUse, Uncertainty};
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingId, EquipmentId, EventId, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

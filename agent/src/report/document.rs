@@ -1,9 +1,9 @@
 //! A document in one language, as blocks: what HTML and PDF are both written from, so that both say
 //! the same.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
 
 use super::drawing::{Colour, Drawing};
 use super::words::is_korean;

@@ -139,7 +139,7 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
-    use pdm_shared::clock::Timestamp;
+    use pdm_shared::time::Timestamp;
     use serde_json::json;
 
     use super::*;

@@ -12,7 +12,6 @@ use super::case_file::{CaseFile, HistoryPoint, LOOK_BACK};
 use super::settings::ReportSettings;
 use super::{english, findings, grounds};
 use crate::knowledge::{Knowledge, KnowledgeError};
-use crate::progress::BearingKey;
 use crate::store::{PastEvent, Store, StoreError};
 
 /// The case of an event cannot be had.
@@ -43,11 +42,7 @@ pub async fn stored(
 ) -> Result<CaseFile, GatherError> {
     let event = store.event(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
     let diagnosis = store.diagnosis(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
-    let key = BearingKey {
-        site: event.site.clone(),
-        equipment: event.equipment_id.clone(),
-        bearing: event.bearing_id.clone(),
-    };
+    let key = event.key();
     let past = store.history(&key, event.measured_at, LOOK_BACK).await?;
     let mut case = fresh(event, diagnosis, &past, settings, lead_time);
     (case.research, case.steps) = findings::of_trace(&store.trace(event_id).await?);

@@ -53,9 +53,9 @@ fn head(sheet: &mut Sheet, document: &Document) {
 
 #[cfg(test)]
 mod tests {
-    use pdm_shared::clock::Timestamp;
     use pdm_shared::risk::RiskLevel;
     use pdm_shared::text::Language;
+    use pdm_shared::time::Timestamp;
     use proptest::prelude::*;
 
     use super::*;

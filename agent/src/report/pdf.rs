@@ -12,8 +12,8 @@ use krilla::page::PageSettings;
 use krilla::paint::{Fill, Stroke, StrokeDash};
 use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
-use pdm_shared::clock::Timestamp;
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 
 use super::document::Document;
 use super::drawing::{Anchor, Colour, Drawing, Label, Shape};

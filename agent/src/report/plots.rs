@@ -2,9 +2,9 @@
 //! time plus hours of the remaining life.
 
 use pdm_expert::wording::frequency;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Rul;
 use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
 
 use super::case_file::{CaseFile, features};
 use super::data::{

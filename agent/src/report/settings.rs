@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use pdm_expert::rules::LeadTime;
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use pdm_shared::event::Event;
 use pdm_shared::text::{Language, Text};
 use serde::Deserialize;

@@ -2,10 +2,10 @@
 //! the event is called, and moments told to people.
 
 use pdm_expert::wording::figure;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::{Reasoner, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::QualityFlag;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
 /// The title of a thought.
 pub(crate) fn thought(title: ThoughtTitle) -> Text {

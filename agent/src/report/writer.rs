@@ -10,7 +10,6 @@ use super::files::{self, Part};
 use super::settings::ReportSettings;
 use super::{english, findings, gather, grounds};
 use crate::knowledge::Knowledge;
-use crate::progress::BearingKey;
 use crate::store::Store;
 use crate::workflow::documents::{DocumentError, Documents, Kind, Outcome, Written};
 use crate::workflow::state::State;
@@ -32,11 +31,7 @@ impl Writer {
     async fn case(&self, state: &State) -> Result<CaseFile, String> {
         let event = state.event_payload.clone();
         let judgement = state.diagnosis_result.as_ref().ok_or("there is no judgement")?;
-        let key = BearingKey {
-            site: event.site.clone(),
-            equipment: event.equipment_id.clone(),
-            bearing: event.bearing_id.clone(),
-        };
+        let key = event.key();
         let past = self.store.history(&key, event.measured_at, LOOK_BACK).await;
         let past = past.map_err(|error| error.to_string())?;
         let diagnosis = judgement.diagnosis.clone();

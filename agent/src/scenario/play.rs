@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use pdm_expert::rules::Rules;
-use pdm_shared::clock::{Clock, SharedClock, Timestamp};
+use pdm_service::clock::{Clock, SharedClock};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use serde::{Deserialize as _, Serialize};
 

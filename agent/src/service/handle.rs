@@ -6,13 +6,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_shared::id::BearingKey;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
 use super::ServiceError;
 use super::parts::Stops;
 use crate::knowledge::Knowledge;
-use crate::progress::{BearingKey, Live, Progress, Reporter, Standing};
+use crate::progress::{Live, Progress, Reporter, Standing};
 use crate::store::Store;
 use crate::tools::Runtime;
 

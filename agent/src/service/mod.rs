@@ -9,14 +9,13 @@ pub(crate) mod tooling;
 
 use std::sync::Arc;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use tokio::net::TcpListener;
 
 pub use handle::Handle;
 use parts::{Parts, Stops};
 use tooling::Tooling;
 
-use crate::http::access::{Access, NeedsToken};
 use crate::knowledge::KnowledgeError;
 use crate::mcp::client::{ClientError, ToolClient};
 pub use crate::mqtt::BrokerError;
@@ -29,6 +28,8 @@ use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
+use pdm_service::http::guard::{Access, NeedsToken};
+
 use crate::progress::Reporter;
 use crate::report::writer::Writer;
 use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StorePlace, StoreSettings};
@@ -67,7 +68,7 @@ pub enum StartError {
         key: &'static str,
         /// Why.
         #[source]
-        source: pdm_shared::secret::SecretError,
+        source: pdm_service::secret::SecretError,
     },
     /// Others could call without a token.
     #[error(transparent)]

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::{Patience, SharedClock, SteadyClock};
+use pdm_service::clock::{Patience, SharedClock, SteadyClock};
+use pdm_service::http::guard::Access;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::tooling::{Filling, Watching};
-use crate::http::access::Access;
 use crate::http::{self, Served};
 use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-pub use pdm_shared::broker::{BrokerAddress, Login, TlsFiles};
-use pdm_shared::broker::{Reach, ReachFile};
-use pdm_shared::config::ConfigError;
-use pdm_shared::secret::SecretSource;
+pub use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
+use pdm_service::broker::{Reach, ReachFile};
+use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 use pdm_shared::topic::Prefix;
 use serde::Deserialize;
 

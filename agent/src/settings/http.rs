@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
-use pdm_shared::secret::{Secret, SecretError, SecretSource};
+use pdm_service::config::ConfigError;
+use pdm_service::secret::{Secret, SecretError, SecretSource};
 use serde::Deserialize;
 
 /// `[http]`

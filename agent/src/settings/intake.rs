@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use serde::Deserialize;
 
 use super::{YEAR_H, above_zero, within};

@@ -13,6 +13,7 @@ mod http;
 mod intake;
 mod notify;
 mod postgres;
+pub mod rules;
 mod silence;
 mod store;
 mod telemetry;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pdm_expert::rules::Rules;
-use pdm_shared::config::{self, ConfigError};
+use pdm_service::config::{self, ConfigError};
 use serde::Deserialize;
 
 pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
@@ -163,7 +164,7 @@ impl File {
     fn meant(self, path: &Path) -> Result<AgentSettings, ConfigError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let rules = match &self.rules.file {
-            Some(file) => Rules::read(&folder.join(file))?,
+            Some(file) => rules::read(&folder.join(file))?,
             None => Rules::default(),
         };
         let shutdown_grace = match self.shutdown_grace_s {

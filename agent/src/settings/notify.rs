@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use serde::Deserialize;

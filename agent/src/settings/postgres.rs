@@ -14,8 +14,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use pdm_shared::config::ConfigError;
-use pdm_shared::secret::SecretSource;
+use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -230,7 +230,7 @@ mod tests {
             postgres: PostgresSettings,
         }
         let text = format!("[store.postgres]\nurl = \"postgres://pdm@db/pdm\"\n{text}");
-        pdm_shared::config::parse::<File>(Path::new("agent.toml"), &text)
+        pdm_service::config::parse::<File>(Path::new("agent.toml"), &text)
             .map(|file| file.store.postgres)
             .map_err(|error| error.to_string())
     }

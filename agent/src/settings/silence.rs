@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use serde::Deserialize;
 
 use super::postgres::PostgresSettings;

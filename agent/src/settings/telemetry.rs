@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use serde::Deserialize;
 
 /// `[telemetry]`
@@ -51,7 +51,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<TelemetrySettings, ConfigError> {
-        let settings: TelemetrySettings = pdm_shared::config::parse(Path::new("agent.toml"), text)?;
+        let settings: TelemetrySettings =
+            pdm_service::config::parse(Path::new("agent.toml"), text)?;
         settings.check(Path::new("agent.toml"))?;
         Ok(settings)
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 use pdm_shared::risk::RiskLevel;
-use pdm_shared::secret::SecretSource;
 use serde::Deserialize;
 
 use super::notify::{Languages, watch};

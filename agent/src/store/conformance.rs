@@ -6,16 +6,15 @@ use std::sync::Arc;
 use pdm_expert::case::Case;
 use pdm_expert::judge;
 use pdm_expert::rules::Rules;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 
 use super::{BearingJudged, FollowUp, FollowUpState, Incoming, Judged, Store, Stored, TraceStep};
 use crate::notify::policy::Policy;
-use crate::progress::BearingKey;
 use crate::settings::{NotifySettings, WebhookSettings};
 
 mod intake;
@@ -48,7 +47,7 @@ async fn put(store: &dyn Store, events: &[Event]) -> Stored {
 
 fn key() -> BearingKey {
     let event = event(1);
-    BearingKey { site: event.site, equipment: event.equipment_id, bearing: event.bearing_id }
+    event.key()
 }
 
 fn policy() -> Policy {

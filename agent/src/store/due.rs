@@ -4,7 +4,7 @@
 //! after it was put right. So what waits is due when its time has come, and also when it must have
 //! been written in the future: by a clock that was ahead.
 
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 
 /// Clocks that differ by no more than this are both taken as right where staff would hear of it.
 /// Chosen: far above what replicas without time synchronisation drift apart in a month, far below a

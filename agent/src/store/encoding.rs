@@ -4,15 +4,14 @@
 
 use std::str::FromStr;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Judged, StoreError};
-use crate::progress::BearingKey;
 
 pub(super) fn time_of(ms: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_unix_ms(ms)

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::Event;
-use pdm_shared::id::{GatewayId, SiteId};
-
-use crate::progress::BearingKey;
+use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 
 /// Something that came in and is stored before it is acknowledged.
 #[derive(Debug, Clone)]

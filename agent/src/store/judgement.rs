@@ -1,16 +1,16 @@
 //! What a judgement starts from, and everything that is written because of it.
 
 use pdm_expert::case::{BearingState, Memory, Remembered};
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::outbox::Outgoing;
-use crate::progress::BearingKey;
 
 /// An event that waits for its judgement.
 #[derive(Debug, Clone)]

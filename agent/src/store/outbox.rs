@@ -1,7 +1,7 @@
 //! What has to leave: a row of the outbox as it is written, claimed and settled.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::id::EventId;
+use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 /// One thing that has to leave.

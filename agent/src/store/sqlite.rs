@@ -7,7 +7,7 @@ use std::future::{Ready, ready};
 use std::path::Path;
 use std::time::Duration;
 
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
 

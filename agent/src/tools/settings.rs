@@ -16,8 +16,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pdm_shared::config::ConfigError;
-use pdm_shared::secret::{SecretError, SecretSource};
+use pdm_service::config::ConfigError;
+use pdm_service::secret::{SecretError, SecretSource};
 use serde::Deserialize;
 
 use super::exec::http::Web;

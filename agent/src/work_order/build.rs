@@ -1,9 +1,9 @@
 //! From the case file to the work order as data.
 
 use pdm_expert::wording::{element, figure, hours};
-use pdm_shared::clock::Timestamp;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
 use super::data::{Part, Priority, Resource, Schedule, WORK_ORDER_SCHEMA, WorkKind, WorkOrder};
 use crate::knowledge::{Chunk, DocType, Section};

@@ -92,7 +92,7 @@ fn quoted(passages: &[Passage], speaker: Speaker) -> Vec<Block> {
 fn schedule(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
     let schedule = &order.schedule;
     let at_once = speaker.word("즉시", "at once");
-    let when = |at: Option<pdm_shared::clock::Timestamp>| match at {
+    let when = |at: Option<pdm_shared::time::Timestamp>| match at {
         Some(at) if at > order.created_at => moment(at),
         Some(_) | None => at_once.clone(),
     };

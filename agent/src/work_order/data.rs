@@ -1,10 +1,10 @@
 //! The work order as data (`pdm.work_order/1`), for people and for a maintenance system (CMMS).
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::fault::Fault;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! One event on its way: where it is, what it knows, what is not written down yet.
 
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use serde_json::Value;
 use tracing::Span;
 

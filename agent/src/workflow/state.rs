@@ -7,9 +7,9 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
 use pdm_expert::research::{Inquiry, Question};
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

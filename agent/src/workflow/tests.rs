@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use pdm_expert::research::{HISTORY, MANUAL, Question};
 use pdm_expert::rules::Rules;
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::TrendDirection;
 use serde_json::{Map, json};
 

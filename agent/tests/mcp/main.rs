@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_agent::mcp::client::{ClientError, ToolClient};
-use pdm_agent::mcp::http::{Access, router};
+use pdm_agent::mcp::http::router;
 use pdm_agent::tools::exec::mcp::{Endpoint, Servers};
 use pdm_agent::tools::{Call, Catalogue, Means, Registry, Runtime, ToolError};
-use pdm_shared::secret::Secret;
+use pdm_service::http::guard::Access;
+use pdm_service::secret::Secret;
 use rmcp::model::{ClientConfig, Tool};
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient, ServiceExt};

@@ -9,8 +9,8 @@ use pdm_agent::service::Agent;
 use pdm_agent::settings::AgentSettings;
 use pdm_edge::pipeline::{Edge, Progress as EdgeProgress};
 use pdm_edge::settings::{BrokerAddress, EdgeSettings};
-use pdm_shared::clock::SystemClock;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::clock::SystemClock;
+use pdm_service::exit::{Exit, Failure};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use pdm_agent::cli::Lang;
 use pdm_agent::settings::AgentSettings;
 use pdm_edge::settings::EdgeSettings;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 
 use crate::broker::BrokerSettings;
 use crate::chain::{Chain, ChainSettings};
@@ -66,7 +66,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
     let machine = args.machine.machine()?;
     let mut view = View::new(args.lang.into(), machine.events);
     view.say(&machine.title);
-    let stop = pdm_shared::shutdown::on_signal()?;
+    let stop = pdm_service::shutdown::on_signal()?;
     let chain = Chain::start(settings(args, &machine, folder)).await?;
     chain.watch(&mut view, &stop, args.exit).await;
     let summary = chain.stop().await?;

@@ -11,9 +11,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use pdm_shared::command_line;
-use pdm_shared::exit::Exit;
-use pdm_shared::telemetry::{self, LogFormat};
+use pdm_service::command_line;
+use pdm_service::exit::Exit;
+use pdm_service::telemetry::{self, LogFormat};
 
 use crate::cli::{Cli, Command};
 
@@ -31,7 +31,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Up(args) => up::run(&args, &runtime()?),
         Command::Completions { shell } => {
-            let mut out = pdm_shared::command_line::stdout();
+            let mut out = pdm_service::command_line::stdout();
             clap_complete::generate(shell, &mut Cli::command(), "pdm", &mut out);
             Ok(Exit::Ok)
         }
@@ -40,5 +40,5 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 
 /// One line on standard output. Who closed the pipe does not want the rest.
 pub(crate) fn print(line: &str) {
-    let _closed = writeln!(pdm_shared::command_line::stdout(), "{line}");
+    let _closed = writeln!(pdm_service::command_line::stdout(), "{line}");
 }

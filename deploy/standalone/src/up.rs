@@ -2,8 +2,8 @@
 
 use pdm_agent::settings::AgentSettings;
 use pdm_agent::traces::Telemetry;
-use pdm_shared::exit::{Exit, Failure};
-use pdm_shared::telemetry::LogFormat;
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::telemetry::LogFormat;
 use pdm_shared::text::Language;
 use tokio::runtime::Runtime;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &UpArgs, runtime: &Runtime) -> anyhow::Result<Exit> {
 }
 
 async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
-    let stop = pdm_shared::shutdown::on_signal()?;
+    let stop = pdm_service::shutdown::on_signal()?;
     let mut view = View::new(Language::default(), None);
     let chain = Chain::start(settings).await?;
     chain.watch(&mut view, &stop, args.exit).await;

@@ -9,8 +9,9 @@ use std::io::IsTerminal;
 
 use console::Style;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use pdm_agent::progress::{BearingKey, Standing};
+use pdm_agent::progress::Standing;
 use pdm_shared::delivery::Notification;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
@@ -50,7 +51,7 @@ impl View {
 
     /// A bearing was judged for the first time, or not yet shown: its line begins at `Normal`.
     pub(crate) fn seen(&mut self, bearing: &BearingKey, standing: &Standing) {
-        let name = format!("{}/{}", bearing.equipment, bearing.bearing);
+        let name = bearing.within_site();
         if !self.risks.contains_key(&name) && standing.risk == RiskLevel::Normal {
             self.stands(bearing, standing);
         }
@@ -58,7 +59,7 @@ impl View {
 
     /// How a bearing stands.
     pub(crate) fn stands(&mut self, bearing: &BearingKey, standing: &Standing) {
-        let name = format!("{}/{}", bearing.equipment, bearing.bearing);
+        let name = bearing.within_site();
         let line = bearing_line(&name, standing, self.language);
         let before = self.risks.insert(name.clone(), standing.risk);
         match &mut self.terminal {

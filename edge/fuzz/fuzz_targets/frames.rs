@@ -8,7 +8,7 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use pdm_edge::source::Block;
 use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::units::SampleRate;
 
 fuzz_target!(|data: &[u8]| {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use pdm_dsp::DefectOrders;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::units::Rpm;
 
 use crate::catalogue::{Bearing, Catalogue};

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::SystemClock;
-use pdm_shared::exit::Exit;
+use pdm_service::clock::SystemClock;
+use pdm_service::error_chain::error_chain;
+use pdm_service::exit::Exit;
 
 use super::Failure;
 use super::run::{runtime, spool_exit};
@@ -43,16 +44,7 @@ impl Finding {
     }
 
     fn bad(what: impl Into<String>, exit: Exit, error: &(dyn std::error::Error + 'static)) -> Self {
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            let more = inner.to_string();
-            if !text.contains(&more) {
-                text = format!("{text}: {more}");
-            }
-            cause = inner.source();
-        }
-        Self { what: what.into(), outcome: Err((exit, text)) }
+        Self { what: what.into(), outcome: Err((exit, error_chain(error))) }
     }
 }
 
@@ -75,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn print(findings: &[Finding]) -> std::io::Result<()> {
     let width = findings.iter().map(|finding| finding.what.chars().count()).max().unwrap_or(0);
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     for Finding { what, outcome } in findings {
         let (mark, text) = match outcome {
             Ok(text) => ("ok  ", text),

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use pdm_shared::exit::Exit;
-pub use pdm_shared::exit::{Failure, exit_of};
+use pdm_service::exit::Exit;
+pub use pdm_service::exit::{Failure, exit_of};
 
 pub mod analyze;
 pub mod bearings;
@@ -70,7 +70,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
                 shell,
                 &mut Cli::command(),
                 "pdm-edge",
-                &mut pdm_shared::command_line::stdout(),
+                &mut pdm_service::command_line::stdout(),
             );
             Ok(Exit::Ok)
         }
@@ -82,12 +82,12 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 /// # Errors
 /// Whatever else the operating system says.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = pdm_shared::command_line::stdout();
+    let mut out = pdm_service::command_line::stdout();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     Ok(written.map_err(|e| Failure::new(Exit::Io, e))?)
 }
 
 /// Tells a failure that does not end the command.
 pub(crate) fn report(error: &anyhow::Error) {
-    pdm_shared::command_line::report("pdm-edge", error);
+    pdm_service::command_line::report("pdm-edge", error);
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pdm_dsp::diagnose::{DEFAULT_ORDER_TOLERANCE, DEFAULT_SPEED_TOLERANCE};
 use pdm_dsp::{DefectOrders, Request};
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::units::{Rpm, SampleRate};
 
 use crate::catalogue::Catalogue;
@@ -238,7 +238,7 @@ fn parse_orders(text: &str) -> anyhow::Result<DefectOrders> {
 
 #[cfg(test)]
 mod tests {
-    use pdm_shared::exit::exit_of;
+    use pdm_service::exit::exit_of;
 
     use super::*;
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use pdm_shared::clock::SystemClock;
-use pdm_shared::exit::Exit;
+use pdm_service::clock::SystemClock;
+use pdm_service::exit::Exit;
 use pdm_shared::id::{BearingId, EquipmentId};
 
 use super::run::{runtime, spool_exit};
@@ -101,7 +101,7 @@ async fn forget(settings: &EdgeSettings, keys: &[String], bearing: &str) -> anyh
 
 /// Asks the service; its status and what it says.
 fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
-    let token = admin.token.as_ref().map(pdm_shared::secret::SecretSource::fetch).transpose()?;
+    let token = admin.token.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose()?;
     let authorization = token
         .map_or_else(String::new, |token| format!("Authorization: Bearer {}\r\n", token.expose()));
     let address = here(admin.listen);

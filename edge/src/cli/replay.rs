@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pdm_shared::clock::{Clock as _, SystemClock, Timestamp};
+use pdm_service::clock::{Clock as _, SystemClock};
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::{shutdown, telemetry};
 use pdm_shared::event::Event;
-use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
-use pdm_shared::{shutdown, telemetry};
+use pdm_shared::time::Timestamp;
 
 use super::recording_options::{Machine, MachineArgs, RecordingArgs, usage};
 use super::run::{runtime, started};

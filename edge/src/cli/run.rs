@@ -5,9 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdm_shared::clock::SystemClock;
-use pdm_shared::exit::Exit;
-use pdm_shared::{shutdown, telemetry};
+use pdm_service::clock::SystemClock;
+use pdm_service::exit::Exit;
+use pdm_service::{shutdown, telemetry};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Failure;

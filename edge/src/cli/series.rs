@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 
 use crate::series::{Line, Request, SeriesError, Table, judge, read};
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use pdm_dsp::robust::median;
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::packed::Packed;

@@ -12,8 +12,8 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{Anomaly, Persistence, Rul, Trend, TrendDirection};
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 mod baseline;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 
 use super::looks::Turn;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pdm_service::backoff::{Backoff, Pauses};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +14,7 @@ use crate::spool::{Batch, Committed, Disposition, Spool, SpoolError};
 const MOST_EVENTS: usize = 256;
 
 /// Waits between attempts while the disk does not take anything.
-const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const RETRY: Pauses = Pauses::new(Duration::from_millis(100), Duration::from_secs(5));
 
 /// Commits until every measurer has ended, or until `abandon` while the disk takes nothing.
 ///
@@ -54,7 +55,7 @@ async fn commit(
     batch: &mut Batch,
     abandon: &CancellationToken,
 ) -> Result<Option<Committed>, SpoolError> {
-    let mut wait = RETRY.0;
+    let mut retry = Backoff::new(RETRY);
     loop {
         let error = match spool.commit(batch).await {
             Ok(done) => return Ok(Some(done)),
@@ -71,9 +72,8 @@ async fn commit(
             Disposition::Retry => {}
         }
         tokio::select! {
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(retry.next_pause()) => {}
             () = abandon.cancelled() => return Ok(None),
         }
-        wait = wait.saturating_mul(2).min(RETRY.1);
     }
 }

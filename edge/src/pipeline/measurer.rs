@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pdm_dsp::order::ShaftAngle;
-use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use tokio::sync::{mpsc, watch};
 

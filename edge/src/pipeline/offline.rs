@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
 use tokio::sync::{mpsc, watch};
 

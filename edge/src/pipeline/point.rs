@@ -12,9 +12,9 @@ use pdm_dsp::FastFindings;
 use pdm_dsp::diagnose::LEAST_TURNS;
 use pdm_dsp::order::ShaftAngle;
 use pdm_dsp::transform::Transforms;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{DefectLine, Event, FrequencyDomain, Method, SpeedSource, TimeDomain};
 use pdm_shared::id::{EventId, GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
 

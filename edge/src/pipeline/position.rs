@@ -1,7 +1,7 @@
 //! Where a source is: so that a run that was killed goes on with the window after the last one
 //! committed, at the times the first run began with.
 
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::{Pace, SourceSettings};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle as Thread;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -8,11 +8,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use pdm_service::backoff::{Backoff, Pauses};
 use pdm_shared::delivery::Receipt;
 use tokio::time::Instant;
 
 /// How long what was sent again may be on its way, at first and at most.
-const WAIT: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
+const PAUSES: Pauses = Pauses::new(Duration::from_secs(10), Duration::from_mins(5));
 
 /// Most numbers taken up from one receipt; the next one lists what is left.
 const AT_ONCE: usize = 10_000;
@@ -26,13 +27,14 @@ pub(super) struct Asked {
     numbers: BTreeSet<u64>,
     stored_through: u64,
     again_at: Instant,
-    wait: Duration,
+    pauses: Backoff,
 }
 
 impl Asked {
     pub(super) fn new(now: Instant) -> Self {
-        let wait = WAIT.0;
-        Self { numbers: BTreeSet::new(), stored_through: 0, again_at: now + wait, wait }
+        let mut pauses = Backoff::new(PAUSES);
+        let again_at = now + pauses.next_pause();
+        Self { numbers: BTreeSet::new(), stored_through: 0, again_at, pauses }
     }
 
     /// The receipt with those of its missing numbers only, up to `last`, that are to be sent again
@@ -40,11 +42,11 @@ impl Asked {
     pub(super) fn filter(&mut self, receipt: &Receipt, last: u64, now: Instant) -> Receipt {
         if receipt.stored_through > self.stored_through {
             self.numbers = self.numbers.split_off(&(receipt.stored_through + 1));
-            (self.wait, self.again_at) = (WAIT.0, now + WAIT.0);
+            self.pauses.reset();
+            self.again_at = now + self.pauses.next_pause();
         } else if now >= self.again_at {
             self.numbers.clear();
-            self.wait = self.wait.saturating_mul(2).min(WAIT.1);
-            self.again_at = now + self.wait;
+            self.again_at = now + self.pauses.next_pause();
         }
         // less than before: the agent lost some of what it had, and progress is counted from there
         self.stored_through = receipt.stored_through;
@@ -64,7 +66,7 @@ impl Asked {
 
 #[cfg(test)]
 mod tests {
-    use pdm_shared::clock::Timestamp;
+    use pdm_shared::time::Timestamp;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! What a gateway says of itself: birth, last will, clean stop.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
 
 use super::PublisherSettings;

@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use pdm_service::error_chain::error_chain;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -99,14 +100,15 @@ impl Options {
             None => None,
             Some(login) => {
                 let password =
-                    login.password.fetch().map_err(|error| Down::Refused(chain(&error)))?;
+                    login.password.fetch().map_err(|error| Down::Refused(error_chain(&error)))?;
                 Some((login.user.clone(), password.expose().to_owned()))
             }
         };
         let transport = match &broker.tls {
             None => rumqttc::Transport::Tcp,
             Some(tls) => {
-                let config = tls.client_config().map_err(|error| Down::Refused(chain(&error)))?;
+                let config =
+                    tls.client_config().map_err(|error| Down::Refused(error_chain(&error)))?;
                 rumqttc::Transport::tls_with_config(rumqttc::TlsConfiguration::Rustls(
                     std::sync::Arc::new(config),
                 ))
@@ -286,21 +288,6 @@ impl Link {
             let _in_time = tokio::time::timeout(Duration::from_secs(1), gone).await;
         }
     }
-}
-
-/// An error and what caused it, in one line; causes that the text above already tells are left out.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let more = inner.to_string();
-        if !text.contains(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        cause = inner.source();
-    }
-    text
 }
 
 /// True if this I/O error is TLS saying no: a certificate that is not trusted, expired, for another

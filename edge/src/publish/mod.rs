@@ -21,11 +21,13 @@
 
 use std::time::Duration;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::id::SiteId;
 use pdm_shared::topic::Prefix;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use pdm_service::backoff::{Backoff, Jitter, Pauses};
 
 use crate::event_log;
 use crate::pipeline::Progress;
@@ -33,7 +35,6 @@ use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
 
 mod asked;
-mod backoff;
 mod documents;
 mod in_flight;
 mod lanes;
@@ -46,7 +47,6 @@ mod v5;
 pub use link::Down;
 pub use probe::probe;
 
-use backoff::Backoff;
 use session::{End, Session};
 
 /// What a publisher needs.
@@ -101,7 +101,9 @@ impl Publisher {
     ) -> Result<(), SpoolError> {
         let addresses = self.settings.broker.addresses.clone();
         let (shortest, longest) = self.settings.broker.reconnect;
-        let mut backoff = Backoff::new(shortest, longest);
+        // gateways that lost the same broker must not return in step
+        let mut backoff =
+            Backoff::new(Pauses::new(shortest, longest).with_jitter(Jitter::UpperHalf));
         let mut tried = 0;
         loop {
             let address = &addresses[tried % addresses.len()];
@@ -126,10 +128,10 @@ impl Publisher {
                 tried = 0;
             }
             let wait = match &down {
-                Down::Refused(_) => backoff.next().max(REFUSED_WAIT.min(longest)),
+                Down::Refused(_) => backoff.next_pause().max(REFUSED_WAIT.min(longest)),
                 // the other addresses are tried at once
                 Down::Lost(_) if !tried.is_multiple_of(addresses.len()) => Duration::ZERO,
-                Down::Lost(_) => backoff.next(),
+                Down::Lost(_) => backoff.next_pause(),
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use pdm_service::backoff::{Backoff, Pauses};
 use pdm_shared::delivery::Presence;
 use pdm_shared::topic::GatewayTopic;
 use tokio::time::Instant;
@@ -37,8 +38,7 @@ const ACK_DELAY: Duration = Duration::from_millis(50);
 /// How long receipts may stand still, with rows acknowledged, before the last row is sent again:
 /// soon after connecting, since the broker may have lost its memory; doubling while nothing moves.
 const TAIL_AT_FIRST: Duration = Duration::from_secs(1);
-const TAIL_WAIT: Duration = Duration::from_secs(5);
-const TAIL_LONGEST: Duration = Duration::from_mins(5);
+const TAIL_PAUSES: Pauses = Pauses::new(Duration::from_secs(5), Duration::from_mins(5));
 
 /// How a connection ended.
 #[derive(Debug)]
@@ -86,7 +86,17 @@ pub(super) struct Session<'a> {
 struct Tail {
     stored_through: u64,
     due: Instant,
-    wait: Duration,
+    pauses: Backoff,
+}
+
+impl Tail {
+    /// The end of the sequence is due at `due`, or a pause from `now` if that is later.
+    fn new(stored_through: u64, now: Instant, due: Option<Instant>) -> Self {
+        let mut pauses = Backoff::new(TAIL_PAUSES);
+        let paused = now + pauses.next_pause();
+        let due = due.map_or(now + TAIL_AT_FIRST, |due| due.max(paused));
+        Self { stored_through, due, pauses }
+    }
 }
 
 impl<'a> Session<'a> {
@@ -109,7 +119,7 @@ impl<'a> Session<'a> {
             answered_at: now,
             declined: 0,
             pause_until: None,
-            tail: Tail { stored_through: 0, due: now + TAIL_AT_FIRST, wait: TAIL_WAIT },
+            tail: Tail::new(0, now, None),
             asked: Asked::new(now),
         }
     }
@@ -229,15 +239,13 @@ impl<'a> Session<'a> {
         let tally = *self.publisher.spool.watch().borrow();
         let now = Instant::now();
         if tally.acknowledged == 0 || tally.stored_through != self.tail.stored_through {
-            let due = self.tail.due.max(now + TAIL_WAIT);
-            self.tail = Tail { stored_through: tally.stored_through, due, wait: TAIL_WAIT };
+            self.tail = Tail::new(tally.stored_through, now, Some(self.tail.due));
             return Ok(());
         }
         if now < self.tail.due {
             return Ok(());
         }
-        self.tail.wait = self.tail.wait.saturating_mul(2).min(TAIL_LONGEST);
-        self.tail.due = now + self.tail.wait;
+        self.tail.due = now + self.tail.pauses.next_pause();
         match self.publisher.spool.call_back_last().await {
             Ok(Some(sequence)) => {
                 event_log::tail_sent_again(sequence, tally.stored_through);

@@ -1,13 +1,14 @@
 //! MQTT 3.1.1: options for rumqttc, and what its events mean. A broker of this version cannot say
 //! no to a publication, nor how large a packet may be.
 
+use pdm_service::error_chain::error_chain;
 use rumqttc::mqttbytes::v4::SubscribeReasonCode;
 use rumqttc::{
     ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill, MqttOptions, Outgoing, Packet,
     QoS, StateError, TlsError,
 };
 
-use super::link::{Down, Happening, Options, Polled, chain, is_tls_refusal};
+use super::link::{Down, Happening, Options, Polled, is_tls_refusal};
 
 pub(super) fn options(from: Options) -> MqttOptions {
     let mut options = MqttOptions::new(from.client_id, from.address.host, from.address.port);
@@ -54,7 +55,7 @@ fn meaning(event: Event) -> Option<Happening> {
 }
 
 fn down(error: &ConnectionError) -> Down {
-    let text = chain(error);
+    let text = error_chain(error);
     #[expect(clippy::wildcard_enum_match_arm, reason = "only what somebody must act on is named")]
     let refused = match error {
         ConnectionError::ConnectionRefused(code) => matches!(

@@ -1,5 +1,6 @@
 //! MQTT 5: options for rumqttc, and what its events mean.
 
+use pdm_service::error_chain::error_chain;
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
@@ -7,7 +8,7 @@ use rumqttc::v5::mqttbytes::v5::{
 };
 use rumqttc::v5::{ConnectionError, Event, EventLoop, MqttOptions, StateError, TlsError};
 
-use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Options, Polled, chain, is_tls_refusal};
+use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Options, Polled, is_tls_refusal};
 
 pub(super) fn options(from: Options) -> MqttOptions {
     let mut options = MqttOptions::new(from.client_id, from.address.host, from.address.port);
@@ -70,7 +71,7 @@ fn meaning(event: Event) -> Option<Happening> {
 }
 
 fn down(error: &ConnectionError) -> Down {
-    let text = chain(error);
+    let text = error_chain(error);
     #[expect(clippy::wildcard_enum_match_arm, reason = "only what somebody must act on is named")]
     let refused = match error {
         ConnectionError::ConnectionRefused(code) => matches!(

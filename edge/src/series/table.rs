@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use chrono::{NaiveDate, NaiveDateTime};
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 
 /// What to read of a table.
 #[derive(Debug, Clone, PartialEq)]

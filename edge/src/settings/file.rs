@@ -8,11 +8,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pdm_shared::broker::{Reach, ReachFile, TlsFiles};
-use pdm_shared::config::{self, ConfigError};
+use pdm_service::broker::{Reach, ReachFile, TlsFiles};
+use pdm_service::config::{self, ConfigError};
+use pdm_service::secret::SecretSource;
+use pdm_service::telemetry::LogFormat;
 use pdm_shared::id::{GatewayId, SiteId};
-use pdm_shared::secret::SecretSource;
-use pdm_shared::telemetry::LogFormat;
 use pdm_shared::topic::Prefix;
 use serde::Deserialize;
 

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_service::secret::SecretSource;
 use pdm_shared::id::{BearingId, EquipmentId, GatewayId, MeasuringPoint, SiteId};
-use pdm_shared::secret::SecretSource;
 use pdm_shared::topic::Prefix;
 use pdm_shared::units::{Band, Rpm};
 
@@ -28,7 +28,7 @@ mod zones;
 
 pub use file::{LogSettings, parse, read};
 pub use pdm_dsp::DefectOrders;
-pub use pdm_shared::broker::{BrokerAddress, Login, TlsFiles};
+pub use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
 pub use zones::ZoneTable;
 
 /// How long stopping may take unless the configuration says otherwise. Chosen: half of what
@@ -238,7 +238,7 @@ pub enum Pace {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// When the first was taken; `None`: when the source was first opened.
-    pub started_at: Option<pdm_shared::clock::Timestamp>,
+    pub started_at: Option<pdm_shared::time::Timestamp>,
     /// Seconds from one to the next; `None`: their own length.
     pub period_s: Option<f64>,
 }

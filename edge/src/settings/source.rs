@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::clock::Timestamp;
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use serde::Deserialize;
 

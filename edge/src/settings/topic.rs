@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_shared::broker::{Login, Reach, ReachFile, TlsFiles};
-use pdm_shared::clock::SystemClock;
-use pdm_shared::config::ConfigError;
-use pdm_shared::secret::SecretSource;
+use pdm_service::broker::{Login, Reach, ReachFile, TlsFiles};
+use pdm_service::clock::SystemClock;
+use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 
 use super::Opener;
 use super::live::Around;

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pdm_shared::exit::Exit;
+use pdm_service::exit::Exit;
 
 /// A source that cannot deliver. Nothing is tried again by the source itself; [`Self::exit`] says
 /// what kind of failure it is.

@@ -8,7 +8,8 @@
 use std::str::FromStr;
 
 use ndarray::Array2;
-use pdm_shared::clock::{SharedClock, Timestamp};
+use pdm_service::clock::SharedClock;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::{Block, Calibration, SourceFormat};
@@ -226,7 +227,7 @@ impl FrameDecoder {
 mod tests {
     use std::sync::Arc;
 
-    use pdm_shared::clock::SystemClock;
+    use pdm_service::clock::SystemClock;
     use pdm_shared::units::M_S2_PER_G;
     use proptest::prelude::*;
 

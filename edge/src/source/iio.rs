@@ -16,7 +16,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::units::SampleRate;
 
 use super::{Block, Source, SourceError, SourceFormat};

@@ -8,7 +8,7 @@
 //! the order of time.
 
 use ndarray::Array2;
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 pub mod calibration;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use rumqttc::{Client, Connection, Event, MqttOptions, Packet, QoS, TlsConfiguration, Transport};
 
 use super::frames::{FrameDecoder, FrameFormat};

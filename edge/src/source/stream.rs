@@ -9,7 +9,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 
 use super::frames::{FrameDecoder, FrameFormat};
 use super::{Block, Source, SourceError, SourceFormat};
@@ -172,7 +172,7 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::Arc;
 
-    use pdm_shared::clock::SystemClock;
+    use pdm_service::clock::SystemClock;
     use pdm_shared::units::SampleRate;
 
     use super::super::frames::Encoding;

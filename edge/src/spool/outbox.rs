@@ -1,6 +1,7 @@
 //! What the publisher tells the spool: what the broker has taken, or cannot take; and the states
 //! of bearings that it publishes.
 
+use pdm_shared::id::BearingKey;
 use pdm_shared::topic::{BearingTopic, Topic};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
@@ -112,9 +113,11 @@ fn read_state(row: &SqliteRow) -> Result<BearingState, sqlx::Error> {
     Ok(BearingState {
         sequence: row.try_get::<i64, _>("sequence")?.unsigned_abs(),
         topic: Topic::Bearing {
-            site: name(row, "site")?,
-            equipment: name(row, "equipment")?,
-            bearing: name(row, "bearing")?,
+            key: BearingKey {
+                site: name(row, "site")?,
+                equipment: name(row, "equipment")?,
+                bearing: name(row, "bearing")?,
+            },
             what: BearingTopic::State,
         },
         payload: row.try_get("payload")?,

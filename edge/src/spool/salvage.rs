@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pdm_shared::clock::SharedClock;
+use pdm_service::clock::SharedClock;
 use pdm_shared::id::{BearingId, EquipmentId, GatewayId, SiteId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{FromRow as _, Row as _, SqlitePool};

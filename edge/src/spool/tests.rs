@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use pdm_shared::clock::{Clock, SystemClock, Timestamp};
+use pdm_service::clock::{Clock, SystemClock};
 use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
+use pdm_shared::time::Timestamp;
 
 use super::*;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
+use pdm_shared::id::BearingKey;
 use pdm_shared::topic::{BearingTopic, Topic};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -145,9 +146,7 @@ impl<'a> Topics<'a> {
         let [site, equipment, bearing] = names;
         let text = |name| std::str::from_utf8(name).ok();
         let topic = Arc::new(Topic::Bearing {
-            site: text(site)?.parse().ok()?,
-            equipment: text(equipment)?.parse().ok()?,
-            bearing: text(bearing)?.parse().ok()?,
+            key: BearingKey::parse(text(site)?, text(equipment)?, text(bearing)?).ok()?,
             what: BearingTopic::Event,
         });
         self.known.push((names, Arc::clone(&topic)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pdm_shared::clock::{Clock as _, SystemClock};
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::delivery::{GatewayStatus, RECEIPT_SCHEMA, Receipt, State};
 use pdm_shared::event::Event as PdmEvent;
 use pdm_shared::id::EventId;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pdm_edge::pipeline::Edge;
 use pdm_harness::{free_port, not_run};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 
 use crate::service::{events, settings};
 

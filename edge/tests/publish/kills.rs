@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pdm_edge::spool::{Batch, Lane, Limits, Row, Spool, SpoolSettings};
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 

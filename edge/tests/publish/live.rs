@@ -9,7 +9,7 @@ use std::time::Duration;
 use pdm_edge::pipeline::Edge;
 use pdm_edge::settings;
 use pdm_harness::free_port;
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 
 fn configuration(folder: &Path, device: u16) -> settings::EdgeSettings {
     let text = format!(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pdm_edge::publish::{Down, probe};
 use pdm_edge::settings::{BrokerSettings, Login};
 use pdm_harness::{Mosquitto, Persistence, free_port};
-use pdm_shared::secret::SecretSource;
+use pdm_service::secret::SecretSource;
 
 use crate::stage::{Stage, local};
 

@@ -14,7 +14,7 @@ use pdm_edge::source::simulator::{Course, Simulator, SimulatorSettings};
 use pdm_edge::source::{Source, SourceError};
 use pdm_edge::spool::{Lane, Spool};
 use pdm_harness::{Mosquitto, Persistence, free_port};
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{Rpm, SampleRate};

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};
-use pdm_shared::clock::{Clock as _, SystemClock, Timestamp};
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
+use pdm_shared::time::Timestamp;
 
 /// Bytes that the spool may hold: more than any number of events that is asked for takes.
 pub(crate) const MAX_BYTES: u64 = 64 << 30;

@@ -73,7 +73,7 @@ fn line(text: &str) {
 fn stop_on_signal(stop: Arc<AtomicBool>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let guard = runtime.enter();
-    let signalled = pdm_shared::shutdown::on_signal()?;
+    let signalled = pdm_service::shutdown::on_signal()?;
     drop(guard);
     std::thread::spawn(move || {
         runtime.block_on(signalled.cancelled());

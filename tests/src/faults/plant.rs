@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use pdm_harness::{Mosquitto, Persistence, Postgres, Proxy, SmallDisk, Smtp, WallClock, binary};
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

@@ -51,11 +51,5 @@ pub async fn publish(port: u16, payloads: Vec<Vec<u8>>, seed: u64) -> usize {
 }
 
 fn topic(event: &Event) -> String {
-    Topic::Bearing {
-        site: event.site.clone(),
-        equipment: event.equipment_id.clone(),
-        bearing: event.bearing_id.clone(),
-        what: BearingTopic::Event,
-    }
-    .under(&Prefix::default())
+    Topic::Bearing { key: event.key(), what: BearingTopic::Event }.under(&Prefix::default())
 }

@@ -1,6 +1,6 @@
 //! Files that are no document.
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 
 /// A file that is no document. The caller shows it and goes on with the next file.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_shared::config::{self, ConfigError};
+use pdm_service::config::{self, ConfigError};
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 use serde::Deserialize;

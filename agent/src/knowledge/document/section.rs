@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use serde::{Deserialize, Serialize};
 
 use crate::knowledge::items;

@@ -8,7 +8,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_shared::secret::Secret;
+use pdm_service::backoff::Pauses;
+use pdm_service::error_chain::error_chain;
+use pdm_service::secret::Secret;
 use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +24,9 @@ const BATCH: usize = 32;
 const MAX_CHARS: usize = 5000;
 
 /// Waits before the second, third and fourth try.
-const BACKOFF: [Duration; 3] =
-    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_secs(4));
+/// Attempts after the first one.
+const RETRIES: u32 = 3;
 
 /// Longest wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,7 +40,7 @@ pub struct OpenAiEmbedder {
     id: String,
     dimensions: usize,
     key: Option<Secret>,
-    backoff: [Duration; 3],
+    pauses: Pauses,
 }
 
 #[derive(Debug, Serialize)]
@@ -73,12 +76,11 @@ impl OpenAiEmbedder {
         // another part of the program may have chosen the provider first: then it stays
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
-        let client = reqwest::Client::builder()
-            .timeout(TIMEOUT)
-            .build()
-            .map_err(|error| EmbedError::Refused { url: url.clone(), reason: told(&error) })?;
+        let client = reqwest::Client::builder().timeout(TIMEOUT).build().map_err(|error| {
+            EmbedError::Refused { url: url.clone(), reason: error_chain(&error) }
+        })?;
         let id = format!("{model}/{dimensions}");
-        Ok(Self { client, url, model: model.to_owned(), id, dimensions, key, backoff: BACKOFF })
+        Ok(Self { client, url, model: model.to_owned(), id, dimensions, key, pauses: PAUSES })
     }
 
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -90,15 +92,15 @@ impl OpenAiEmbedder {
     }
 
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut waits = self.backoff.iter();
-        loop {
-            match (self.ask(texts).await, waits.next()) {
-                (Err(EmbedError::Unavailable { .. }), Some(wait)) => {
-                    tokio::time::sleep(*wait).await;
+        for failures in 0..RETRIES {
+            match self.ask(texts).await {
+                Err(EmbedError::Unavailable { .. }) => {
+                    tokio::time::sleep(self.pauses.after(failures)).await;
                 }
-                (answer, _) => return answer,
+                answer => return answer,
             }
         }
+        self.ask(texts).await
     }
 
     async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -108,7 +110,7 @@ impl OpenAiEmbedder {
         if let Some(key) = &self.key {
             call = call.bearer_auth(key.expose());
         }
-        let answer = call.send().await.map_err(|error| away(told(&error)))?;
+        let answer = call.send().await.map_err(|error| away(error_chain(&error)))?;
         let status = answer.status();
         if !status.is_success() {
             let words: String = answer.text().await.unwrap_or_default().chars().take(300).collect();
@@ -120,7 +122,7 @@ impl OpenAiEmbedder {
                 EmbedError::Refused { url: self.url.clone(), reason }
             });
         }
-        let answer: Answer = answer.json().await.map_err(|error| self.odd(told(&error)))?;
+        let answer: Answer = answer.json().await.map_err(|error| self.odd(error_chain(&error)))?;
         self.ordered(answer, texts.len())
     }
 
@@ -141,20 +143,6 @@ impl OpenAiEmbedder {
         let expected = format!("vectors of {} dimensions", self.dimensions);
         EmbedError::Answer { url: self.url.clone(), expected, got }
     }
-}
-
-/// An HTTP error with its causes, without the address (it is told beside it).
-fn told(error: &reqwest::Error) -> String {
-    let mut text = String::new();
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if !text.is_empty() {
-            text.push_str(": ");
-        }
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 #[async_trait]

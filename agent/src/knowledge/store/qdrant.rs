@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_shared::secret::Secret;
+use pdm_service::secret::Secret;
 use qdrant_client::config::QdrantConfig;
 use qdrant_client::qdrant::{
     self as proto, Condition, CountPointsBuilder, CreateCollectionBuilder,

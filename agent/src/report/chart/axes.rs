@@ -1,7 +1,7 @@
 //! A frame with scales: where a value stands in it, and the marks at its edges.
 
 use pdm_expert::wording::figure;
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 
 use super::LETTERS;
 use crate::report::drawing::{Anchor, Colour, Drawing, Label};

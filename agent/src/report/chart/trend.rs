@@ -1,7 +1,7 @@
 //! The course of the leading feature, and when its end is expected.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 
 use super::WIDTH;
 use super::axes::{Frame, Range};

@@ -1,12 +1,12 @@
 //! What is remembered: judgements, runs, things to do, the past of a bearing.
 
 use pdm_expert::case::Memory;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 
 use super::{at, event, judge_all, key, put, step, to_do};
-use crate::progress::BearingKey;
 use crate::store::{Checkpoint, FollowUp, FollowUpState, Store, TraceStep};
 
 pub(super) async fn judgements_are_remembered(store: &dyn Store) {

@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 use uuid::Uuid;
 
 use super::dialect::{self, Connection};
-use crate::progress::BearingKey;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
 use crate::store::{Judged, Outgoing, StoreError, TraceStep};
 

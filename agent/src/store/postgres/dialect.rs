@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use pdm_shared::id::BearingKey;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use crate::progress::BearingKey;
 use crate::store::StoreError;
 use crate::store::due::due_row;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 use tokio::sync::Mutex;
 use uuid::Uuid;

@@ -1,17 +1,16 @@
 //! What staff was told and has not been cleared, and telling it.
 
-use pdm_shared::clock::Timestamp;
+use dialect::{Connection, Pool, Row};
+use pdm_shared::id::BearingKey;
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 use uuid::Uuid;
 
-use crate::progress::BearingKey;
+use super::super::{bulk, dialect};
+use super::telling;
 use crate::store::due::DueAlarm;
 use crate::store::encoding::{json_of, time_of, to_json, word_of};
 use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, StoreError};
-
-use super::super::{bulk, dialect};
-use super::telling;
-use dialect::{Connection, Pool, Row};
 
 fn alarm_of(row: &Row) -> Result<Alarm, StoreError> {
     Ok(Alarm {

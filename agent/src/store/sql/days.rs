@@ -6,13 +6,12 @@
 //! earlier had found ([`reached`]). A wrong clock can add one day to that count for each day that it
 //! names; days on which no agent ran do not count, so what is kept is kept for longer then.
 
-use pdm_shared::clock::Timestamp;
+use dialect::Connection;
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 
-use crate::store::StoreError;
-
 use super::super::dialect;
-use dialect::Connection;
+use crate::store::StoreError;
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
+use dialect::{Connection, Pool};
 use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
 use pdm_shared::event::Event;
 use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 
+use super::super::dialect;
 use crate::store::encoding::{json_of, sequence_of, time_of, word_of};
 use crate::store::sequence::{Gap, Sequence};
 use crate::store::{GatewayState, MAX_GAPS_IN_RECEIPT, StoreError};
-
-use super::super::dialect;
-use dialect::{Connection, Pool};
 
 /// Locks the events' gateways in the order of their names, so that two writers never wait for each
 /// other; tells each one's highest number.

@@ -1,17 +1,15 @@
 //! What was measured on a bearing, for those who look back.
 
+use dialect::{Pool, Row};
 use pdm_expert::case::Remembered;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 
-use crate::progress::BearingKey;
+use super::super::dialect;
 use crate::store::encoding::{fault_of, json_of, word_of};
 use crate::store::{PastEvent, StoreError};
-
-use super::super::dialect;
-use dialect::{Pool, Row};
 
 pub(super) async fn event(pool: &Pool, event_id: EventId) -> Result<Option<Event>, StoreError> {
     sqlx::query("SELECT payload FROM events WHERE event_id = $1")

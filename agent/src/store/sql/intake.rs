@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::clock::Timestamp;
+use dialect::{Connection, Pool};
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus};
 use pdm_shared::event::Event;
-use pdm_shared::id::{EventId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 
-use crate::progress::BearingKey;
+use super::super::{bulk, dialect};
+use super::gateways;
 use crate::store::encoding::{to_json, to_word};
 use crate::store::{
     Incoming, MAX_DEAD_LETTERS, Outgoing, Payload, StoreError, Stored, fingerprint,
 };
-
-use super::super::{bulk, dialect};
-use super::gateways;
-use dialect::{Connection, Pool};
 
 pub(super) async fn store(
     pool: &Pool,

@@ -2,20 +2,18 @@
 
 use std::collections::HashSet;
 
+use dialect::{Connection, Pool};
 use pdm_expert::case::{BearingState, Memory, RECALLED, Remembered};
-use pdm_shared::clock::Timestamp;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
-
-use crate::progress::BearingKey;
-use crate::store::encoding::{MemoryRow, fault_of, json_of, time_of, to_json, word_of};
-use crate::store::{BearingJudged, Judged, Outgoing, Recall, StoreError, TraceStep};
 
 use super::super::{bulk, dialect};
 use super::alarms;
-use dialect::{Connection, Pool};
+use crate::store::encoding::{MemoryRow, fault_of, json_of, time_of, to_json, word_of};
+use crate::store::{BearingJudged, Judged, Outgoing, Recall, StoreError, TraceStep};
 
 pub(super) async fn recall(pool: &Pool, key: &BearingKey) -> Result<Recall, StoreError> {
     let mut connection = pool.acquire().await?;

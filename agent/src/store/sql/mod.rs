@@ -7,24 +7,22 @@
 //! table, as PostgreSQL wants it.
 
 use async_trait::async_trait;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::id::{EquipmentId, EventId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 use uuid::Uuid;
 
-use crate::progress::BearingKey;
+use super::{dialect, turns};
 use crate::store::due::DueAlarm;
 use crate::store::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
     GatewayState, Incoming, Outcome, Outgoing, PastEvent, Recall, Store, StoreError, Stored,
     TraceStep, Unjudged,
 };
-
-use super::{dialect, turns};
 
 mod alarms;
 pub(super) mod days;

@@ -1,14 +1,13 @@
 //! What has to leave: claimed for sending, settled. It is written by `bulk`, with its cause.
 
-use pdm_shared::clock::Timestamp;
+use dialect::{Connection, Pool, Row};
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 
+use super::super::{bulk, dialect};
 use crate::store::due::DueRow;
 use crate::store::encoding::time_of;
 use crate::store::{Claimed, Outcome, StoreError};
-
-use super::super::{bulk, dialect};
-use dialect::{Connection, Pool, Row};
 
 pub(super) async fn claim(
     pool: &Pool,

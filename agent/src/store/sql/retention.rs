@@ -1,15 +1,14 @@
 //! Forgetting judgements, notifications and refused messages in bounded amounts. Events go in the way
 //! of each database (`turns` and gaps of sequences stand in other tables: nothing else needs them).
 
-use pdm_shared::clock::Timestamp;
+use dialect::{Connection, Pool};
 use pdm_shared::id::EventId;
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
-
-use crate::store::{Forget, Forgotten, StoreError};
 
 use super::super::{bulk, dialect};
 use super::days::{self, Reached};
-use dialect::{Connection, Pool};
+use crate::store::{Forget, Forgotten, StoreError};
 
 pub(super) async fn forget(
     pool: &Pool,

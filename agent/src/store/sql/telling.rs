@@ -1,17 +1,15 @@
 //! Notifications that belong to no alarm, and the machines that they may be about.
 
-use pdm_shared::clock::Timestamp;
+use dialect::{Connection, Pool};
 use pdm_shared::delivery::Notification;
-use pdm_shared::id::EquipmentId;
+use pdm_shared::id::{BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use sqlx::Row as _;
 
-use crate::progress::BearingKey;
+use super::super::{bulk, dialect};
 use crate::store::encoding::{to_json, to_word, word_of};
 use crate::store::{Outgoing, StoreError};
-
-use super::super::{bulk, dialect};
-use dialect::{Connection, Pool};
 
 pub(super) async fn bearings_of(
     pool: &Pool,

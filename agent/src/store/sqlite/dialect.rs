@@ -2,10 +2,10 @@
 
 use std::future::{Ready, ready};
 
+use pdm_shared::id::BearingKey;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
 
-use crate::progress::BearingKey;
 use crate::store::StoreError;
 use crate::store::due::due_row;
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use pdm_service::error_chain::error_chain;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -86,22 +87,11 @@ fn same_host_only(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     attempt.follow()
 }
 
-/// The whole chain of causes: reqwest's own text does not say why.
-fn reason(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
-}
-
 fn not_sent(error: &reqwest::Error) -> Failure {
     if error.is_redirect() || error.is_builder() {
-        Failure::Permanent(reason(error))
+        Failure::Permanent(error_chain(error))
     } else {
-        Failure::Transient(reason(error))
+        Failure::Transient(error_chain(error))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pdm_shared::secret::Secret;
+use pdm_service::secret::Secret;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 

@@ -8,10 +8,11 @@ use pdm_edge::condition::MonitorSettings;
 use pdm_edge::settings::{Opener, Pace, PointSettings, SourceSettings, Timing, ZoneTable};
 use pdm_edge::source::simulator::{Course, Simulator, SimulatorSettings};
 use pdm_edge::source::{SourceError, open_recording};
-use pdm_shared::clock::{Clock, SystemClock, Timestamp};
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::clock::{Clock, SystemClock};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 /// The simulated run: 300 seconds of signal, one every three hours, which is 37 days. Chosen: the

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 
 use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
@@ -141,7 +141,7 @@ fn beside(list: &Path, file: PathBuf) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use pdm_shared::exit::exit_of;
+    use pdm_service::exit::exit_of;
 
     use super::*;
 

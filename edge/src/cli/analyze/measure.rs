@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use pdm_dsp::{Findings, diagnose, time_domain};
-use pdm_shared::clock::{Clock, SystemClock, Timestamp};
+use pdm_service::clock::{Clock, SystemClock};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::event::{
     Anomaly, Baseline, BaselineState, EVENT_SCHEMA, Event, FrequencyDomain, Method, Operating,
     Persistence, SpeedSource, TimeDomain, Trend, TrendDirection, Window,
 };
-use pdm_shared::exit::{Exit, Failure};
 use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::super::recording_options::Machine;

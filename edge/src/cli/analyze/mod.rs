@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use pdm_shared::exit::{Exit, Failure, exit_of};
+use pdm_service::exit::{Exit, Failure, exit_of};
 
 use super::recording_options::{MachineArgs, RecordingArgs, usage};
 use crate::plot;

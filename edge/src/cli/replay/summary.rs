@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
 
 /// What one measuring point showed.
 #[derive(Debug, Default)]

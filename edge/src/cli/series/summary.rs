@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{Rul, Trend, TrendDirection};
+use pdm_shared::time::Timestamp;
 
 use crate::series::{Line, Table, judge};
 

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use pdm_shared::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure};
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{Rpm, SampleRate};
 

@@ -6,9 +6,9 @@
 
 use pdm_dsp::Findings;
 use pdm_dsp::diagnose::{Request, diagnose};
-use pdm_shared::clock::Timestamp;
 use pdm_shared::event::{BaselineState, FrequencyDomain, Spectra, SpeedSource};
 use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::Rpm;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `[[source.channel]]` as it is typed, and the measuring point that it means.
 
 use pdm_dsp::diagnose::{DEFAULT_ORDER_TOLERANCE, DEFAULT_SPEED_TOLERANCE};
-use pdm_shared::config::ConfigError;
+use pdm_service::config::ConfigError;
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
 use pdm_shared::units::{Band, Rpm};
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pdm_shared::clock::SystemClock;
+use pdm_service::clock::SystemClock;
 use proptest::prelude::*;
 
 use super::scan::Layout;

@@ -16,7 +16,7 @@ use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis, Slice};
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 
 use super::{Block, Calibration, Source, SourceError, SourceFormat};
 use options::{check_channels, cut_of, rate_of};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::{SourceError, counted};

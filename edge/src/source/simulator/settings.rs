@@ -1,8 +1,8 @@
 //! What is simulated: the machine, the bearing, its fault and the course of the damage.
 
 use pdm_dsp::DefectOrders;
-use pdm_shared::clock::Timestamp;
 use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Rpm, SampleRate};
 
 /// Most samples of one snapshot and channel. Chosen: 64 Mi samples are 512 MiB.

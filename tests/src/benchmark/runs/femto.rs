@@ -14,7 +14,7 @@ use pdm_dsp::{DefectOrders, FastPath};
 use pdm_edge::condition::{Monitor, MonitorSettings, Observation};
 use pdm_edge::event::features;
 use pdm_edge::features::{fast_block, time_block};
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, M_S2_PER_G, Rpm, SampleRate};
 
 use super::score::{Life, Outcome, score};

@@ -5,7 +5,7 @@
 //! drawn.
 
 use pdm_edge::condition::{Features, Monitor, MonitorSettings, Observation};
-use pdm_shared::clock::Timestamp;
+use pdm_shared::time::Timestamp;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

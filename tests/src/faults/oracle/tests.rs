@@ -1,9 +1,9 @@
 //! The oracle notices what is wrong, and nothing where nothing is.
 
-use pdm_shared::clock::Timestamp;
 use pdm_shared::delivery::Notification;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 
 use super::super::store::{Judged, MailDue, Stored};
 use super::super::witness::Witnessed;

@@ -1,7 +1,10 @@
-//! Who may call what acts or tells more than health: `/mcp` and `/knowledge`.
+//! Authorization of HTTP requests: by bearer token, or by being a program of this machine.
 //!
-//! Invariants: on loopback without a token only loopback names are answered (no DNS rebinding) and
-//! no page of another origin may call; on any other address nothing is answered without the token.
+//! Two kinds of routes are guarded. [`Access::guard_actions`] is for routes that act or tell more
+//! than health: on loopback without a token these answer loopback host names only (no DNS
+//! rebinding) and no page of another origin. [`Access::guard_reads`] is for health and metrics: on
+//! loopback without a token anybody who can connect may read. With a token both kinds ask for it.
+//! On any other address than loopback nothing is served without a token ([`Access::new`] refuses).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,19 +14,18 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use pdm_shared::secret::Secret;
+
+use crate::secret::Secret;
 
 /// The address is open to others and there is no token: a configuration error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{listen} needs a token: without one /mcp and /knowledge are served on loopback (127.0.0.1, ::1) only"
-)]
+#[error("{listen} needs a token: without one only loopback (127.0.0.1, ::1) is served")]
 pub struct NeedsToken {
     /// The address.
     pub listen: SocketAddr,
 }
 
-/// Who may call.
+/// The authorization that a server asks for.
 #[derive(Debug, Clone)]
 pub struct Access {
     token: Option<Secret>,
@@ -45,31 +47,62 @@ impl Access {
     }
 
     /// Whether only this machine can call.
-    pub(crate) fn is_loopback(&self) -> bool {
+    pub const fn is_loopback(&self) -> bool {
         self.is_loopback
     }
 
-    /// `router` for those who may call.
-    pub(crate) fn guard(self, router: Router) -> Router {
-        router.layer(middleware::from_fn_with_state(Arc::new(self), admit))
+    /// `router` for requests that may act.
+    #[must_use]
+    pub fn guard_actions<S>(&self, router: Router<S>) -> Router<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
+        router.layer(middleware::from_fn_with_state(Arc::new(self.clone()), admit_action))
+    }
+
+    /// `router` for requests that may read health and metrics.
+    #[must_use]
+    pub fn guard_reads<S>(&self, router: Router<S>) -> Router<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
+        router.layer(middleware::from_fn_with_state(Arc::new(self.clone()), admit_read))
     }
 }
 
-async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let Some(token) = &access.token else {
-        return if is_local(request.headers()) {
-            next.run(request).await
-        } else {
-            (StatusCode::FORBIDDEN, "only programs of this machine may call").into_response()
-        };
+async fn admit_action(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let refused = match &access.token {
+        Some(token) => without_token(request.headers(), token),
+        None if is_local(request.headers()) => None,
+        None => {
+            let told = "only programs of this machine may call\n";
+            Some((StatusCode::FORBIDDEN, told).into_response())
+        }
     };
-    let given = request.headers().get(header::AUTHORIZATION);
+    pass(refused, request, next).await
+}
+
+async fn admit_read(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let refused = access.token.as_ref().and_then(|token| without_token(request.headers(), token));
+    pass(refused, request, next).await
+}
+
+async fn pass(refused: Option<Response>, request: Request, next: Next) -> Response {
+    match refused {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    }
+}
+
+/// The refusal, if the headers do not carry the token.
+fn without_token(headers: &HeaderMap, token: &Secret) -> Option<Response> {
+    let given = headers.get(header::AUTHORIZATION);
     let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     if given.is_some_and(|given| same(given.trim(), token.expose())) {
-        return next.run(request).await;
+        return None;
     }
     let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-    (StatusCode::UNAUTHORIZED, challenge, "a bearer token is required").into_response()
+    Some((StatusCode::UNAUTHORIZED, challenge, "a bearer token is required\n").into_response())
 }
 
 /// The call names this machine by a loopback name, and no page of another origin makes it.
@@ -88,7 +121,9 @@ fn is_loopback_name(origin: &str) -> bool {
 /// Compares without telling by its duration how much was right.
 fn same(given: &str, token: &str) -> bool {
     given.len() == token.len()
-        && given.bytes().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+        && std::hint::black_box(
+            given.bytes().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)),
+        ) == 0
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use std::io::IsTerminal as _;
 use std::str::FromStr as _;
 
-use tracing_subscriber::Layer as _;
-use tracing_subscriber::Registry;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer as _, Registry};
 
 /// The form of a log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
