@@ -5,23 +5,18 @@
 //! says; [`progress`] is what the program that started it may watch.
 
 pub mod cli;
+pub mod documents;
 pub mod judging;
-pub mod knowledge;
-pub mod mcp;
 pub mod progress;
-pub mod report;
 pub mod scenario;
 pub mod service;
 pub mod settings;
 pub mod store;
-pub mod tools;
 pub mod traces;
-pub mod work_order;
 pub mod workflow;
 
 mod http;
 mod intake;
 mod mqtt;
 mod notify;
-mod postgres;
 mod retention;

@@ -29,12 +29,15 @@ mod retention;
 mod sequence;
 pub mod sqlite;
 
-pub use crate::postgres::WayError;
+pub use pdm_expert::case::PastEvent;
+pub use pdm_service::postgres::WayError;
+pub use pdm_shared::trace::TraceStep;
+
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
     Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, FollowUp, FollowUpState, Judged,
-    PastEvent, Recall, TraceStep, Unjudged,
+    Recall, Unjudged,
 };
 pub use outbox::{Claimed, Outcome, Outgoing, Payload};
 pub use retention::{Forget, Forgotten};

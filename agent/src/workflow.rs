@@ -44,8 +44,9 @@ pub use state::State;
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
+use pdm_report::files::DocumentKind;
 
-use documents::{Documents, Kind};
+use documents::Documents;
 use expert::{Turn, Want};
 use state::Message;
 use tools::{Caller, Tools};
@@ -161,8 +162,8 @@ impl Workflow {
             Node::Reasoning => self.reasoning(&mut run.state).await,
             Node::ToolExecutor => self.tool_executor(&mut run.state).await,
             Node::ParseDiagnosis => self.parse_diagnosis(&mut run.state),
-            Node::GenerateReport => self.document(Kind::Report, &mut run.state).await,
-            Node::GenerateWorkOrder => self.document(Kind::WorkOrder, &mut run.state).await,
+            Node::GenerateReport => self.document(DocumentKind::Report, &mut run.state).await,
+            Node::GenerateWorkOrder => self.document(DocumentKind::WorkOrder, &mut run.state).await,
             // the caller's, in its transaction
             Node::SaveMemory => return,
         };
@@ -258,7 +259,7 @@ impl Workflow {
         trace::parsed(state, &withheld, note)
     }
 
-    async fn document(&self, kind: Kind, state: &mut State) -> Value {
+    async fn document(&self, kind: DocumentKind, state: &mut State) -> Value {
         if state.risk() < RiskLevel::Warning {
             return trace::not_written("Normal and Watch have a short status: the judgement");
         }

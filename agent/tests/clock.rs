@@ -1,10 +1,10 @@
 //! A clock that was set ahead, and right again after a restart: what was written meanwhile leaves.
 
-use pdm_agent::settings::PostgresSettings;
 use pdm_agent::store::postgres::PostgresStore;
 use pdm_agent::store::sqlite::SqliteStore;
 use pdm_agent::store::{Incoming, Outcome, Store};
 use pdm_harness::Postgres;
+use pdm_service::postgres::PostgresSettings;
 use pdm_shared::delivery::DeadLetter;
 use pdm_shared::time::Timestamp;
 

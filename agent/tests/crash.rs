@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use pdm_harness::{Child, Mosquitto, Persistence};
 use pdm_shared::delivery::Notification;
-use rand::RngExt as _;
-use rand::SeedableRng;
+use rand::{RngExt as _, SeedableRng};
 use sqlx::Row;
+
 use support::{Client, event, healthy, until};
 
 const EVENTS: u64 = 1500;

@@ -13,6 +13,7 @@ use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::{Event, Rul, TrendDirection};
 use pdm_shared::id::BearingId;
 use pdm_shared::risk::RiskLevel;
+
 use support::{Client, event, healthy, until};
 
 /// The two documents in their five forms.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use pdm_harness::{Authority, Child, Https, Mosquitto, Persistence, Smtp, free_port, until};
+
 use support::{Client, event};
 
 const SECRETS: [&str; 4] = ["mqtt-hunter2", "smtp-hunter3", "hook-hunter4", "http-hunter5"];

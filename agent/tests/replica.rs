@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use pdm_harness::{Child, Mosquitto, Persistence, Postgres};
 use sqlx::{Connection as _, PgConnection};
+
 use support::until;
 
 /// It named the session at the broker alone. In the store all replicas had one name, so each that

@@ -12,21 +12,22 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use pdm_agent::judging::Judging;
-use pdm_agent::knowledge::keeper::Keeper;
-use pdm_agent::knowledge::{Knowledge, KnowledgeSettings};
-use pdm_agent::mcp::client::ToolClient;
+use pdm_agent::service::search::SearchedKnowledge;
 use pdm_agent::settings::NotifySettings;
 use pdm_agent::store::sqlite::SqliteStore;
 use pdm_agent::store::{Incoming, Store};
-use pdm_agent::tools::{Catalogue, Means, Runtime};
-use pdm_agent::workflow::documents::{DocumentError, Documents, Kind, Outcome, Written};
+use pdm_agent::workflow::documents::{DocumentError, Documents, Outcome, Written};
 use pdm_agent::workflow::{Expert, Node, Observer, Phase, State, Workflow};
 use pdm_expert::rules::Rules;
+use pdm_knowledge::keeper::Keeper;
+use pdm_knowledge::{Knowledge, KnowledgeSettings};
+use pdm_report::files::DocumentKind;
 use pdm_service::clock::Clock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_tools::{Catalogue, Means, Runtime, mcp};
 use serde_json::Value;
 use sqlx::Row as _;
 
@@ -60,7 +61,7 @@ struct Folder(PathBuf);
 
 #[async_trait]
 impl Documents for Folder {
-    async fn write(&self, kind: Kind, state: &State) -> Result<Outcome, DocumentError> {
+    async fn write(&self, kind: DocumentKind, state: &State) -> Result<Outcome, DocumentError> {
         let place = self.0.join(format!("{kind:?}.json"));
         let text = serde_json::to_string(&state.inquiry).expect("json");
         std::fs::write(&place, text).expect("written");
@@ -96,10 +97,11 @@ async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Arc<dyn Store>
     store.migrate().await.expect("migrated");
     let store: Arc<dyn Store> = Arc::new(store);
     let knowledge = Knowledge::open(&KnowledgeSettings::embedded_in(folder)).await.expect("opens");
-    let means = Means { knowledge: Some(Arc::new(knowledge)), ..Means::default() };
+    let means =
+        Means { knowledge: Some(Arc::new(SearchedKnowledge(knowledge))), ..Means::default() };
     let (catalogue, problems) = Catalogue::shipped();
     assert!(problems.is_empty(), "{problems:?}");
-    let tools = ToolClient::in_process(Arc::new(Runtime::new(catalogue, means))).await;
+    let tools = mcp::in_process(Arc::new(Runtime::new(catalogue, means))).await;
     let clock = Arc::new(StoppedClock);
     let workflow = Workflow::new(Expert::new(Rules::default()), clock.clone())
         .with_tools(Arc::new(tools.expect("in this process")))

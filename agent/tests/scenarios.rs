@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use pdm_agent::report::Report;
+use pdm_report::Report;
 use serde_json::Value;
 
 fn typed(arguments: &[&str]) -> Output {

@@ -5,14 +5,14 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use pdm_agent::knowledge::Collection;
-use pdm_agent::mcp::client::ToolClient;
 use pdm_agent::service::{Agent, Handle};
 use pdm_agent::settings::AgentSettings;
 use pdm_harness::{Mosquitto, Persistence, free_port};
+use pdm_knowledge::Collection;
 use pdm_service::clock::SystemClock;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
+use pdm_tools::client::ToolClient;
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -117,7 +117,7 @@ async fn a_posted_document_is_found_and_the_same_again_changes_nothing() {
     assert_eq!((status, &done["changed"]), (StatusCode::OK, &json!(true)), "{done}");
     let (_, again) = post(&url, "fan-7.md", text, &[]).await;
     assert_eq!(again["changed"], json!(false), "{again}");
-    let filter = pdm_agent::knowledge::Filter::default();
+    let filter = pdm_knowledge::Filter::default();
     let found = agent
         .knowledge()
         .search(Collection::EquipmentManual, "송풍기 커플링 정렬", &filter, 1)

@@ -21,6 +21,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use pdm_harness::{Child, Mosquitto, Persistence, free_port};
 use pdm_shared::event::Event;
 use prost::Message as _;
+
 use support::{Client, event, healthy, until};
 
 /// What a collector received.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use pdm_harness::{Authority, Child, Mosquitto, Persistence, free_port};
 use sqlx::Row as _;
+
 use support::{Client, event, healthy, until};
 
 /// An agent with its folder.

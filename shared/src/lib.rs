@@ -13,4 +13,5 @@ pub mod risk;
 pub mod text;
 pub mod time;
 pub mod topic;
+pub mod trace;
 pub mod units;

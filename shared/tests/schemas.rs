@@ -56,7 +56,7 @@ fn the_schemas_on_disk_are_those_of_the_types() {
     }
 }
 
-/// Schemas of documents that never travel by MQTT: `agent/tests/reports` holds them to their types.
+/// Schemas of documents that never travel by MQTT: `agent/report/tests/reports` holds them to their types.
 const OF_THE_AGENT: [&str; 2] = ["report.json", "work_order.json"];
 
 #[test]

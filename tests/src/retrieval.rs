@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use pdm_agent::knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode};
+use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode};
 use serde::Deserialize;
 
 /// Hits that are looked at.

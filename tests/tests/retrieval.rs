@@ -1,7 +1,7 @@
 //! The knowledge base answers the labelled questions well enough, and better by both searches
 //! together than by either alone. `cargo run -p pdm-tests --bin retrieval` prints the figures.
 
-use pdm_agent::knowledge::Mode;
+use pdm_knowledge::Mode;
 use pdm_tests::retrieval::{Quality, Split, ask, filled, questions};
 
 /// R-KB-4.
@@ -34,7 +34,7 @@ async fn every_label_is_a_chunk_of_its_collection() {
     for question in questions().expect("questions") {
         for id in &question.relevant {
             let document = id.split('#').next().unwrap_or(id);
-            let filter = pdm_agent::knowledge::Filter::document(document);
+            let filter = pdm_knowledge::Filter::document(document);
             let hits = knowledge
                 .search_by(Mode::Vector, question.collection, "베어링 결함", &filter, 10)
                 .await

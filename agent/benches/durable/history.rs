@@ -1,8 +1,9 @@
 //! The store under test: filled with history by the database itself, and the bare client.
 
 use pdm_agent::service::open_store;
-use pdm_agent::settings::{PostgresSettings, StorePlace, StoreSettings};
+use pdm_agent::settings::{StorePlace, StoreSettings};
 use pdm_harness::Postgres;
+use pdm_service::postgres::PostgresSettings;
 use pdm_shared::event::Event;
 use sqlx::{AssertSqlSafe, PgPool, QueryBuilder, Sqlite, SqlitePool};
 use tempfile::TempDir;

@@ -93,6 +93,15 @@ pub struct Remembered {
     pub fault: Option<Fault>,
 }
 
+/// A window of a bearing's past, with its judgement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastEvent {
+    /// The event, without its spectra.
+    pub event: Event,
+    /// The judgement of the event; `None` while it waits for one.
+    pub judged: Option<Remembered>,
+}
+
 /// Where a bearing stands after its last judgement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BearingState {

@@ -6,9 +6,9 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_agent::tools::exec::sql::Statement;
-use pdm_agent::tools::exec::template::Address;
-use pdm_agent::tools::{Call, Catalogue, Means, Runtime};
+use pdm_tools::spec::statement::Statement;
+use pdm_tools::spec::template::Address;
+use pdm_tools::{Call, Catalogue, Means, Runtime};
 use serde_json::{Value, json};
 
 fuzz_target!(|text: &str| {

@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_agent::knowledge::Collection;
-use pdm_agent::knowledge::chunk::cut;
-use pdm_agent::knowledge::document::Document;
-use pdm_agent::knowledge::embed::local::LocalEmbedder;
-use pdm_agent::knowledge::items::items;
-use pdm_agent::knowledge::words::{passage_vector, query_vector};
+use pdm_knowledge::Collection;
+use pdm_knowledge::chunk::cut;
+use pdm_knowledge::document::Document;
+use pdm_knowledge::embed::local::LocalEmbedder;
+use pdm_knowledge::section::items::items;
+use pdm_knowledge::words::{passage_vector, query_vector};
 use pdm_expert::research;
 
 fuzz_target!(|text: &str| {

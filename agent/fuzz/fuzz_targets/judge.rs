@@ -4,11 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pdm_agent::report::settings::ReportSettings;
-use pdm_agent::report::{compose, gather, html, report};
-use pdm_agent::store::PastEvent;
-use pdm_agent::work_order;
-use pdm_expert::case::{Case, Memory};
+use pdm_report::settings::ReportSettings;
+use pdm_report::{compose, gather, html, report, work_order};
+use pdm_expert::case::{PastEvent, Case, Memory};
 use pdm_expert::grounding::{Grounds, withhold};
 use pdm_expert::research::Inquiry;
 use pdm_expert::rules::Rules;

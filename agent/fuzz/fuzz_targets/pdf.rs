@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_agent::knowledge::pdf;
+use pdm_knowledge::pdf;
 
 fuzz_target!(
     init: std::panic::set_hook(Box::new(|_told_as_an_error| {})),

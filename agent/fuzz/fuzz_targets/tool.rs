@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_agent::tools::ToolSpec;
+use pdm_tools::ToolSpec;
 
 fuzz_target!(|text: &str| {
     let _ = ToolSpec::parse(Path::new("tool.yaml"), text);

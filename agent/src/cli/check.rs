@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pdm_knowledge::Knowledge;
 use pdm_service::exit::{Exit, Failure};
 
 use super::failure;
-use crate::knowledge::Knowledge;
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;

@@ -1,10 +1,10 @@
 //! Which exit code each error stands for.
 
+use pdm_knowledge::KnowledgeError;
+use pdm_knowledge::document::DocumentError;
 use pdm_service::config::ConfigError;
 use pdm_service::exit::{Exit, Failure};
 
-use crate::knowledge::KnowledgeError;
-use crate::knowledge::document::DocumentError;
 use crate::service::StartError;
 use crate::store::StoreError;
 

@@ -6,10 +6,13 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pdm_expert::case::{Case, Memory};
+use pdm_expert::case::{Case, Memory, PastEvent};
 use pdm_expert::judge;
 use pdm_expert::rules::Rules;
 use pdm_expert::wording::element;
+use pdm_report::files::{self, Format};
+use pdm_report::settings::ReportSettings;
+use pdm_report::{gather, words};
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::diagnosis::{Diagnosis, Thought};
@@ -18,11 +21,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
 
 use super::{Lang, failure};
-use crate::report::files::{self, Format};
-use crate::report::settings::ReportSettings;
-use crate::report::{gather, words};
 use crate::settings::rules;
-use crate::store::PastEvent;
 
 /// Arguments of `judge`.
 #[derive(Debug, clap::Args)]

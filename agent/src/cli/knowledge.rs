@@ -4,15 +4,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use pdm_knowledge::ingest::Ingested;
+use pdm_knowledge::settings::StoreChoice;
+use pdm_knowledge::{
+    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
+};
 use pdm_service::exit::{Exit, Failure};
 use serde_json::{Value, json};
 
 use super::failure;
-use crate::knowledge::ingest::Ingested;
-use crate::knowledge::settings::StoreChoice;
-use crate::knowledge::{
-    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
-};
 use crate::settings::AgentSettings;
 
 /// Arguments of `knowledge`.

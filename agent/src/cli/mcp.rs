@@ -7,14 +7,14 @@ use axum::Router;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::http::guard::Access;
 use pdm_service::telemetry::{self, LogFormat};
+use pdm_tools::Runtime;
+use pdm_tools::mcp::http::router;
+use pdm_tools::mcp::stdio;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::failure;
 use super::place::Place;
-use crate::mcp::http::router;
-use crate::mcp::stdio;
-use crate::tools::Runtime;
 
 /// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]

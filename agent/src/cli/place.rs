@@ -4,20 +4,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pdm_knowledge::keeper::Keeper;
+use pdm_knowledge::{Knowledge, KnowledgeSettings};
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::{Exit, Failure};
+use pdm_tools::exec::search::KnowledgeSearch;
+use pdm_tools::settings::ToolSettings;
+use pdm_tools::{Problem, Registry, Runtime};
 
 use super::failure;
-use crate::knowledge::keeper::Keeper;
-use crate::knowledge::{Knowledge, KnowledgeSettings};
 use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::progress::Reporter;
+use crate::service::search::SearchedKnowledge;
 use crate::service::{connect_store, install_cryptography, tooling};
 use crate::settings::AgentSettings;
-use crate::tools::exec::search::KnowledgeSearch;
-use crate::tools::settings::ToolSettings;
-use crate::tools::{Problem, Registry, Runtime};
 
 /// Where the tools stand and what their names stand for.
 #[derive(Debug, clap::Args)]
@@ -105,7 +106,7 @@ impl Placed {
             let keeper = Keeper::new(knowledge.clone(), settings.documents.clone());
             keeper.fill().await.map_err(failure::knowledge)?;
         }
-        Ok(Some(Arc::new(knowledge)))
+        Ok(Some(Arc::new(SearchedKnowledge(knowledge))))
     }
 }
 

@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use pdm_knowledge::Knowledge;
+use pdm_report::files::{self, Format, Written};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 
 use super::{Lang, failure};
-use crate::knowledge::Knowledge;
-use crate::report::files::{self, Format, Written};
-use crate::report::gather::{self, GatherError};
+use crate::documents::{self, GatherError};
 use crate::service::open_store;
 use crate::settings::AgentSettings;
 
@@ -35,8 +36,19 @@ pub struct Args {
     #[arg(long, value_enum)]
     lang: Option<Lang>,
     /// Forms; without it the configured ones
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_parser = formats(), value_delimiter = ',')]
     format: Vec<Format>,
+}
+
+/// The words of `--format`.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let told = [
+        (Format::Html, "A page for a browser, and to print"),
+        (Format::Pdf, "A page to print and to keep"),
+        (Format::Json, "Data for other programs"),
+    ];
+    let words = told.map(|(format, help)| PossibleValue::new(format.as_str()).help(help));
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<Format>())
 }
 
 /// Runs the command.
@@ -63,7 +75,7 @@ async fn write(args: &Args, settings: &AgentSettings) -> Result<Written, Failure
     let store = open_store(&settings.store).await.map_err(failure::store)?;
     let knowledge = Knowledge::open(&settings.knowledge).await.map_err(failure::knowledge)?;
     let lead_time = &settings.rules.lead_time;
-    let case = gather::stored(&*store, Some(&knowledge), reports, lead_time, args.event_id)
+    let case = documents::stored(&*store, Some(&knowledge), reports, lead_time, args.event_id)
         .await
         .map_err(not_gathered)?;
     store.close().await;

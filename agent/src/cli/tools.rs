@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
+use pdm_tools::{Call, Registry, ToolError, ToolSpec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::failure;
 use super::place::Place;
-use crate::tools::{Call, Registry, ToolError, ToolSpec};
 
 /// Arguments of `tools`.
 #[derive(Debug, clap::Args)]

@@ -16,7 +16,7 @@ use pdm_service::http::guard::Access;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::knowledge::{Collection, Knowledge, KnowledgeError, ingest};
+use pdm_knowledge::{Collection, Knowledge, KnowledgeError, ingest};
 
 /// What the address says.
 #[derive(Debug, Deserialize)]

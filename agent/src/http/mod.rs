@@ -9,14 +9,13 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
+use pdm_knowledge::Knowledge;
 use pdm_service::http::guard::Access;
 use pdm_service::http::recorder::recorder;
+use pdm_tools::{Runtime, mcp};
 use tokio_util::sync::CancellationToken;
 
-use crate::knowledge::Knowledge;
-use crate::mcp;
 use crate::store::Store;
-use crate::tools::Runtime;
 
 /// What is served.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 
 use pdm_expert::Judgement;
 use pdm_expert::grounding::Sources;
+use pdm_report::files::DocumentKind;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::{Diagnosis, ToolUse};
 use pdm_shared::id::EventId;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::notify::VECTORS_LANE;
 use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload};
-use crate::workflow::documents::{Kind, Written};
+use crate::workflow::documents::Written;
 use crate::workflow::{State, count_ungrounded};
 
 /// The tool by which staff is told, in the seed's words.
@@ -28,8 +29,8 @@ pub(super) fn name_documents(
     let body = &mut announcement.notification.body;
     for document in documents {
         let (ko, en) = match document.kind {
-            Kind::Report => ("분석 리포트", "Report"),
-            Kind::WorkOrder => ("작업지시서", "Work order"),
+            DocumentKind::Report => ("분석 리포트", "Report"),
+            DocumentKind::WorkOrder => ("작업지시서", "Work order"),
         };
         body.ko = format!("{}\n{ko}: {}", body.ko, document.place);
         body.en = format!("{}\n{en}: {}", body.en, document.place);
@@ -210,7 +211,7 @@ mod tests {
         let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };
         let sources = || Sources::of(&judgement.diagnosis, &grounds);
         let place = "reports/P-101-DE-20261121.pdf".to_owned();
-        let written = [Written { kind: Kind::WorkOrder, place: place.clone() }];
+        let written = [Written { kind: DocumentKind::WorkOrder, place: place.clone() }];
         let mut all = sources();
         name_documents(&mut told, &mut all, &written);
         let kept = hold_to_sources(&mut told, &mut all, &judgement, None);

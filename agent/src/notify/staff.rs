@@ -11,12 +11,12 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::id::{BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_tools::exec::Failure;
+use pdm_tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
 use super::policy::Policy;
 use crate::progress::Reporter;
 use crate::store::{Outgoing, Store, StoreError};
-use crate::tools::exec::Failure;
-use crate::tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
 /// Writes messages to staff into the outbox.
 #[derive(Debug)]

@@ -7,11 +7,11 @@
 
 use std::time::Duration;
 
+use pdm_knowledge::Knowledge;
 use pdm_shared::diagnosis::Diagnosis;
 
 use super::VECTORS_LANE;
 use super::lanes::{Lane, PAUSES};
-use crate::knowledge::Knowledge;
 use crate::store::{Claimed, Outcome};
 
 /// Longest wait of a batch for the judging. Chosen: a case is found some seconds after it was judged.
@@ -72,6 +72,7 @@ mod tests {
 
     use pdm_expert::case::{Case, Memory};
     use pdm_expert::rules::Rules;
+    use pdm_knowledge::{Collection, KnowledgeSettings};
     use pdm_service::clock::{Clock, SystemClock};
     use pdm_shared::event::Event;
     use pdm_shared::risk::RiskLevel;
@@ -82,7 +83,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::knowledge::{Collection, KnowledgeSettings};
     use crate::notify::policy::Policy;
     use crate::progress::Reporter;
     use crate::settings::NotifySettings;

@@ -6,25 +6,27 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use pdm_expert::rules::Rules;
+use pdm_knowledge::{Knowledge, KnowledgeError};
+use pdm_report::files::DocumentKind;
+use pdm_report::settings::ReportSettings;
 use pdm_service::clock::{Clock, SharedClock};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_tools::client::ClientError;
+use pdm_tools::mcp;
 use serde::{Deserialize as _, Serialize};
 
 use super::Scenario;
 use super::expected::differs;
+use crate::documents::Writer;
 use crate::judging::{Judging, JudgingError};
-use crate::knowledge::{Knowledge, KnowledgeError};
-use crate::mcp::client::{ClientError, ToolClient};
-use crate::report::settings::ReportSettings;
-use crate::report::writer::Writer;
 use crate::service::tooling::Tooling;
 use crate::service::{StartError, open_store};
 use crate::settings::AgentSettings;
 use crate::store::{Incoming, Store, StoreError, TraceStep};
-use crate::workflow::documents::{Kind, Written};
+use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Workflow};
 
 /// From the end of a window to its judgement in a scenario's own time.
@@ -125,8 +127,8 @@ impl Files {
             told.filter(|file| std::fs::metadata(&file.place).is_ok_and(|file| file.len() > 0));
         there.fold(Self::NONE, |mut files, file| {
             match file.kind {
-                Kind::Report => files.report += 1,
-                Kind::WorkOrder => files.work_order += 1,
+                DocumentKind::Report => files.report += 1,
+                DocumentKind::WorkOrder => files.work_order += 1,
             }
             files
         })
@@ -166,7 +168,7 @@ impl Stage {
         settings.rules = rules.clone();
         let store = open_store(&settings.store).await?;
         let tooling = Tooling::open(&settings, None).await?;
-        let client = ToolClient::in_process(tooling.runtime).await?;
+        let client = mcp::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());
         let shared: SharedClock = clock.clone();
         let writer = Writer {

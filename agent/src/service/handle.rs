@@ -6,16 +6,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_knowledge::Knowledge;
 use pdm_shared::id::BearingKey;
+use pdm_tools::Runtime;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
 use super::ServiceError;
 use super::parts::Stops;
-use crate::knowledge::Knowledge;
 use crate::progress::{Live, Progress, Reporter, Standing};
 use crate::store::Store;
-use crate::tools::Runtime;
 
 /// A running agent.
 #[derive(Debug)]

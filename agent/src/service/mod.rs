@@ -5,6 +5,7 @@
 
 mod handle;
 mod parts;
+pub mod search;
 pub(crate) mod tooling;
 
 use std::sync::Arc;
@@ -13,11 +14,10 @@ use pdm_service::clock::SharedClock;
 use tokio::net::TcpListener;
 
 pub use handle::Handle;
-use parts::{Parts, Stops};
-use tooling::Tooling;
+use pdm_knowledge::KnowledgeError;
+use pdm_tools::client::ClientError;
+use pdm_tools::mcp;
 
-use crate::knowledge::KnowledgeError;
-use crate::mcp::client::{ClientError, ToolClient};
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
@@ -29,15 +29,17 @@ use crate::notify::staff::OutboxNotifier;
 use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
 use pdm_service::http::guard::{Access, NeedsToken};
+use pdm_tools::Runtime;
 
+use crate::documents::Writer;
 use crate::progress::Reporter;
-use crate::report::writer::Writer;
 use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StorePlace, StoreSettings};
 use crate::store::postgres::PostgresStore;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, StoreError};
-use crate::tools::Runtime;
 use crate::workflow::{Expert, Workflow};
+use parts::{Parts, Stops};
+use tooling::Tooling;
 
 /// The agent did not start. The caller shows it and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
@@ -211,7 +213,7 @@ async fn workflow(
     tools: &Arc<Runtime>,
     clock: &SharedClock,
 ) -> Result<Workflow, StartError> {
-    let client = ToolClient::in_process(Arc::clone(tools)).await?;
+    let client = mcp::in_process(Arc::clone(tools)).await?;
     let expert = Expert::new(settings.rules.clone());
     Ok(Workflow::new(expert, Arc::clone(clock)).with_tools(Arc::new(client)))
 }

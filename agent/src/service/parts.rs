@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_knowledge::Knowledge;
 use pdm_service::clock::{Patience, SharedClock, SteadyClock};
 use pdm_service::http::guard::Access;
+use pdm_tools::Runtime;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -15,7 +17,6 @@ use crate::http::{self, Served};
 use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
 use crate::judging::Judging;
-use crate::knowledge::Knowledge;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
 use crate::notify::lanes::{Channel, Lane};
@@ -25,7 +26,6 @@ use crate::progress::Reporter;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
 use crate::store::Store;
-use crate::tools::Runtime;
 use crate::workflow::Workflow;
 
 /// What means "stop" to each stage.

@@ -8,17 +8,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_knowledge::Knowledge;
+use pdm_knowledge::keeper::Keeper;
+use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
+use pdm_tools::exec::search::KnowledgeSearch;
+use pdm_tools::settings::ToolSettings;
+use pdm_tools::{Catalogue, Problem, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::StartError;
-use crate::knowledge::Knowledge;
-use crate::knowledge::keeper::Keeper;
+use super::search::SearchedKnowledge;
 use crate::notify::staff::OutboxNotifier;
 use crate::settings::AgentSettings;
-use crate::tools::exec::builtin::{Builtins, NotifyStaff};
-use crate::tools::exec::search::KnowledgeSearch;
-use crate::tools::settings::ToolSettings;
-use crate::tools::{Catalogue, Problem, Runtime};
 
 /// How long the start waits for the knowledge base. Chosen: the shipped documents take well below a
 /// second; a remote embedding of them a few.
@@ -43,7 +44,7 @@ impl Tooling {
     ) -> Result<Self, StartError> {
         let knowledge = Knowledge::connect(&settings.knowledge).await?;
         let filling = Filling::start(&knowledge, settings).await?;
-        let searched: Arc<dyn KnowledgeSearch> = Arc::new(knowledge.clone());
+        let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
         let (runtime, problems) = runtime(&settings.tools, Some(searched), notifier)?;
         for problem in &problems {
             tracing::error!(%problem, "Tool refused.");

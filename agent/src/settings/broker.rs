@@ -4,12 +4,10 @@ use std::path::Path;
 
 pub use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
 use pdm_service::broker::{Reach, ReachFile};
-use pdm_service::config::ConfigError;
+use pdm_service::config::{ConfigError, above_zero};
 use pdm_service::secret::SecretSource;
 use pdm_shared::topic::Prefix;
 use serde::Deserialize;
-
-use super::above_zero;
 
 /// `[broker]` as it is typed.
 #[derive(Debug, Default, Deserialize)]

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use pdm_service::config::ConfigError;
+use pdm_service::config::{ConfigError, above_zero, within};
 use serde::Deserialize;
 
-use super::{YEAR_H, above_zero, within};
+use super::YEAR_H;
 
 /// `[intake]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -2,8 +2,8 @@
 //!
 //! One file a section, each with its type, its defaults and its checks; here they are put together.
 //! Sections of a part with settings of its own stand there: `[tools]` in
-//! [`crate::tools::settings`], `[knowledge]` in [`crate::knowledge::settings`], `[reports]` in
-//! [`crate::report::settings`].
+//! [`pdm_tools::settings`], `[knowledge]` in [`pdm_knowledge::settings`], `[reports]` in
+//! [`pdm_report::settings`].
 //! Invariant: what [`AgentSettings::read`] returns has been checked, and its paths start at the
 //! file's folder.
 
@@ -12,7 +12,6 @@ mod email;
 mod http;
 mod intake;
 mod notify;
-mod postgres;
 pub mod rules;
 mod silence;
 mod store;
@@ -25,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pdm_expert::rules::Rules;
-use pdm_service::config::{self, ConfigError};
+use pdm_service::config::{self, ConfigError, within};
 use serde::Deserialize;
 
 pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
@@ -33,15 +32,15 @@ pub use email::{EmailSecurity, EmailSettings};
 pub use http::HttpSettings;
 pub use intake::IntakeSettings;
 pub use notify::{Languages, NotifySettings};
-pub use postgres::{PostgresCertificates, PostgresSettings, PostgresTls};
 pub use silence::SilenceSettings;
 pub use store::{RetentionSettings, StorePlace, StoreSettings};
 pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
-use crate::knowledge::{KnowledgeFile, KnowledgeSettings};
-use crate::report::settings::ReportSettings;
-use crate::tools::settings::ToolSettings;
+use pdm_knowledge::{KnowledgeFile, KnowledgeSettings};
+use pdm_report::settings::ReportSettings;
+use pdm_tools::settings::ToolSettings;
+
 use broker::BrokerFile;
 
 /// Everything an agent needs to know.
@@ -205,15 +204,3 @@ impl File {
 
 /// Longest time that anything may be told to wait, h: a year.
 const YEAR_H: f64 = 8760.0;
-
-/// A pause that must be a number from 0 to `most` of `unit`.
-fn within(path: &Path, key: &str, value: f64, most: f64, unit: &str) -> Result<(), ConfigError> {
-    if (0.0..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ConfigError::value(path, key, value, format!("0 to {most} {unit}")))
-}
-
-fn above_zero(path: &Path, key: &str, value: u64) -> Result<(), ConfigError> {
-    if value == 0 { Err(ConfigError::value(path, key, value, "1 or more")) } else { Ok(()) }
-}

@@ -4,14 +4,14 @@
 
 use std::path::Path;
 
-use pdm_service::config::ConfigError;
+use pdm_service::config::{ConfigError, within};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use serde::Deserialize;
 
+use super::YEAR_H;
 use super::email::EmailSettings;
 use super::webhook::WebhookSettings;
-use super::{YEAR_H, within};
 
 /// Longest wait of notifications for the others of their machine, s: a day.
 const LONGEST_GROUP_WAIT_S: f64 = 86_400.0;

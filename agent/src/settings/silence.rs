@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use pdm_service::config::ConfigError;
+use pdm_service::config::{ConfigError, within};
 use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 
-use super::{YEAR_H, within};
+use super::YEAR_H;
 
 /// `[silence]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pdm_service::config::ConfigError;
 use serde::Deserialize;
 
-use super::postgres::PostgresSettings;
+use pdm_service::postgres::PostgresSettings;
 
 /// `[store]`: `sqlite = "agent.db"`, or `[store.postgres]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -1,5 +1,7 @@
 //! What the file may say, and what is told when it is wrong.
 
+use pdm_service::postgres::{PostgresCertificates, PostgresTls};
+
 use super::*;
 
 const SHIPPED: &str = include_str!("../../../config/agent.toml");

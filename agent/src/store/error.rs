@@ -1,6 +1,6 @@
 //! What a store says when it did not do what it was asked.
 
-use crate::postgres::WayError;
+use pdm_service::postgres::WayError;
 
 /// The store did not do it. Nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! What a judgement starts from, and everything that is written because of it.
 
-use pdm_expert::case::{BearingState, Memory, Remembered};
+use pdm_expert::case::{BearingState, Memory};
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
@@ -8,6 +8,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 use serde::{Deserialize, Serialize};
 
 use super::outbox::Outgoing;
@@ -23,15 +24,6 @@ pub struct Unjudged {
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// A window of a bearing's past.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PastEvent {
-    /// The event, without its spectra.
-    pub event: Event,
-    /// What was judged of it, if it was.
-    pub judged: Option<Remembered>,
-}
-
 /// Where a run stands that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -41,19 +33,6 @@ pub struct Checkpoint {
     pub state: String,
     /// Since when.
     pub at: Timestamp,
-}
-
-/// One step of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TraceStep {
-    /// Its place in the run, from 1.
-    pub number: u32,
-    /// The node that was done.
-    pub node: String,
-    /// When it was done.
-    pub at: Timestamp,
-    /// What it did, as the node tells it.
-    pub detail: serde_json::Value,
 }
 
 /// Something to be done because of a judgement.

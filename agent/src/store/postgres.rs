@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_service::postgres;
+use pdm_service::postgres::PostgresSettings;
 use pdm_shared::time::Timestamp;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio::sync::Mutex;
 
 use super::{Forget, Incoming, StoreError};
-use crate::postgres;
-use crate::settings::PostgresSettings;
 use turns::Turns;
 
 mod bulk;

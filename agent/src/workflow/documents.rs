@@ -5,26 +5,17 @@
 //! order for each window. Below that a short status stands, which is the judgement itself.
 
 use async_trait::async_trait;
+use pdm_report::files::DocumentKind;
 use pdm_shared::risk::RiskLevel;
 use serde::{Deserialize, Serialize};
 
 use super::state::State;
 
-/// What kind of document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The report of the analysis.
-    Report,
-    /// The work order.
-    WorkOrder,
-}
-
 /// A document that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
     /// What it is.
-    pub kind: Kind,
+    pub kind: DocumentKind,
     /// Where it stands: a path or an address.
     pub place: String,
 }
@@ -43,7 +34,7 @@ pub struct Outcome {
 #[error("cannot write the {kind:?}: {reason}")]
 pub struct DocumentError {
     /// Which.
-    pub kind: Kind,
+    pub kind: DocumentKind,
     /// Why not.
     pub reason: String,
 }
@@ -56,7 +47,7 @@ pub trait Documents: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`DocumentError`].
-    async fn write(&self, kind: Kind, state: &State) -> Result<Outcome, DocumentError>;
+    async fn write(&self, kind: DocumentKind, state: &State) -> Result<Outcome, DocumentError>;
 }
 
 /// Whether documents are due.

@@ -8,11 +8,11 @@ use pdm_expert::research::{HISTORY, MANUAL, Question};
 use pdm_expert::rules::Rules;
 use pdm_service::clock::SystemClock;
 use pdm_shared::event::TrendDirection;
+use pdm_tools::client::{Answer, ClientError};
 use serde_json::{Map, json};
 
 use super::state::STATE_SCHEMA;
 use super::*;
-use crate::mcp::client::{Answer, ClientError};
 
 fn event() -> Event {
     serde_json::from_str(include_str!("../../../config/examples/event.json")).expect("event")

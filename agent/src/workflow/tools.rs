@@ -13,6 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use pdm_expert::research::{Document, Outcome, Question};
+use pdm_tools::client::{Answer, ClientError, ToolClient};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -21,7 +22,6 @@ use tracing::Instrument as _;
 use super::node::MAX_TOOL_CALLS;
 use super::spans;
 use super::state::{Message, State};
-use crate::mcp::client::{Answer, ClientError, ToolClient};
 
 /// How long one call may take, retries within the tool included. Chosen: the tools' own three
 /// retries take 7 s.

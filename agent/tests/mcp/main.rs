@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_agent::mcp::client::{ClientError, ToolClient};
-use pdm_agent::mcp::http::router;
-use pdm_agent::tools::exec::mcp::{Endpoint, Servers};
-use pdm_agent::tools::{Call, Catalogue, Means, Registry, Runtime, ToolError};
 use pdm_service::http::guard::Access;
 use pdm_service::secret::Secret;
+use pdm_tools::client::{ClientError, ToolClient};
+use pdm_tools::exec::mcp::{Endpoint, Servers};
+use pdm_tools::mcp::http::router;
+use pdm_tools::{Call, Catalogue, Means, Registry, Runtime, ToolError, mcp};
 use rmcp::model::{ClientConfig, Tool};
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
@@ -136,7 +136,7 @@ async fn claims(client: &ToolClient) {
 #[tokio::test]
 async fn the_tools_are_listed_and_called_in_process() {
     let plant = plant().await;
-    claims(&ToolClient::in_process(runtime(&plant)).await.expect("connected")).await;
+    claims(&mcp::in_process(runtime(&plant)).await.expect("connected")).await;
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_client_hears_of_a_saved_tool_in_under_a_second() {
     let runtime = runtime(&plant);
     tokio::spawn(runtime.catalogue().watch().expect("watching"));
     let (near, far) = tokio::io::duplex(64 * 1024);
-    let server = pdm_agent::mcp::server::ToolServer::new(runtime).serve(far);
+    let server = pdm_tools::mcp::server::ToolServer::new(runtime).serve(far);
     let heard = Arc::new(tokio::sync::Notify::new());
     let (server, client) = tokio::join!(server, Hears(Arc::clone(&heard)).serve(near));
     let (_server, client) = (server.expect("server"), client.expect("client"));

@@ -96,6 +96,31 @@ fn key_at(text: &str, line: usize) -> Option<&str> {
     Some(key.trim())
 }
 
+/// Refuses a pause of `key` that is not a number from 0 to `most` of `unit`.
+///
+/// # Errors
+/// [`ConfigError::Value`].
+pub fn within(
+    path: &Path,
+    key: &str,
+    value: f64,
+    most: f64,
+    unit: &str,
+) -> Result<(), ConfigError> {
+    if (0.0..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::value(path, key, value, format!("0 to {most} {unit}")))
+}
+
+/// Refuses a count of `key` that is 0.
+///
+/// # Errors
+/// [`ConfigError::Value`].
+pub fn above_zero(path: &Path, key: &str, value: u64) -> Result<(), ConfigError> {
+    if value == 0 { Err(ConfigError::value(path, key, value, "1 or more")) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,8 @@ pub mod config;
 pub mod error_chain;
 pub mod exit;
 pub mod http;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod secret;
 pub mod shutdown;
 pub mod telemetry;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
-use pdm_agent::knowledge::embed::local::LocalEmbedder;
-use pdm_agent::knowledge::store::embedded::EmbeddedStore;
-use pdm_agent::knowledge::store::{Point, Query, VectorStore};
-use pdm_agent::knowledge::{Collection, Filter, Mode, judgement, words};
+use pdm_knowledge::embed::local::LocalEmbedder;
+use pdm_knowledge::store::embedded::EmbeddedStore;
+use pdm_knowledge::store::{Point, Query, VectorStore};
+use pdm_knowledge::{Collection, Filter, Mode, judgement, words};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
 use pdm_tests::retrieval::{Answer, Quality, Split, ask, filled, questions};

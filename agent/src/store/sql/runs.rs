@@ -1,13 +1,12 @@
 //! Runs: where one stands that is not finished, the steps of every one, and what is to be done.
 
+use dialect::{Pool, Row};
 use pdm_shared::id::EventId;
 use sqlx::Row as _;
 
+use super::super::{bulk, dialect};
 use crate::store::encoding::{json_of, time_of, to_json};
 use crate::store::{Checkpoint, FollowUp, StoreError, TraceStep};
-
-use super::super::{bulk, dialect};
-use dialect::{Pool, Row};
 
 /// The checkpoint in columns of a row that may have none.
 pub(in crate::store) fn checkpoint_of(row: &Row) -> Result<Option<Checkpoint>, StoreError> {

@@ -1,0 +1,129 @@
+//! Chunks: the pieces that are embedded, stored and found, with what is needed to cite them.
+//!
+//! A report, a guide or a procedure is one chunk, an FMEA one for each failure mode, a judgement
+//! one. A document of no known kind is cut between sections at [`FREE_TEXT_CHARS`]: no embedding
+//! takes a whole handbook.
+
+use serde::{Deserialize, Serialize};
+
+use crate::about::{About, DocType};
+use crate::document::Document;
+use crate::section::Section;
+
+/// Characters at which a document without a known kind is cut. Chosen: two printed pages, and below
+/// the 8,191 tokens of `text-embedding-3-small` at two tokens a Hangul syllable.
+pub const FREE_TEXT_CHARS: usize = 3000;
+
+/// One piece of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// `MH-03`, or `EM-07#2` for a piece of a document that is cut.
+    pub id: String,
+    /// The document's id.
+    pub document: String,
+    /// What is said of it: the document's, or its failure mode's.
+    #[serde(flatten)]
+    pub about: About,
+    /// Its text, by section.
+    pub sections: Vec<Section>,
+}
+
+impl Chunk {
+    /// Titles and keywords: what weighs most when it is searched for.
+    pub fn head(&self) -> String {
+        let mut parts = vec![self.about.title.ko.as_str(), self.about.title.en.as_str()];
+        parts.extend(self.about.keywords.ko.iter().map(String::as_str));
+        parts.extend(self.about.keywords.en.iter().map(String::as_str));
+        if let [section] = self.sections.as_slice() {
+            parts.push(&section.title);
+        }
+        parts.extend(self.about.equipment.as_deref());
+        parts.extend(self.about.bearing.as_deref());
+        parts.join("\n")
+    }
+
+    /// The text with its headings.
+    pub fn body(&self) -> String {
+        let parts: Vec<String> = self.sections.iter().map(Section::whole).collect();
+        parts.join("\n\n")
+    }
+
+    /// How a hit is cited: `MH-03 외륜 박리 … (config/knowledge/mh-03.md)`.
+    pub fn citation(&self) -> String {
+        let made_up = if self.about.synthetic { ", synthetic" } else { "" };
+        format!("{} {} ({}{made_up})", self.id, self.about.title.ko, self.about.origin)
+    }
+}
+
+/// Cuts a document into its chunks.
+pub fn cut(document: &Document) -> Vec<Chunk> {
+    match document.about.doc_type {
+        DocType::Report
+        | DocType::Specification
+        | DocType::FaultGuide
+        | DocType::Procedure
+        | DocType::Judgement => vec![whole(document)],
+        DocType::Fmea => modes(document),
+        DocType::FreeText => by_size(document),
+    }
+}
+
+fn whole(document: &Document) -> Chunk {
+    Chunk {
+        id: document.id.clone(),
+        document: document.id.clone(),
+        about: document.about.clone(),
+        sections: document.sections.clone(),
+    }
+}
+
+/// One chunk for each failure mode. What the modes share (scales, rules) goes with the first, so
+/// that no section is lost and no mode is drowned in text that all have.
+fn modes(document: &Document) -> Vec<Chunk> {
+    let mut chunks: Vec<Chunk> = document
+        .modes
+        .iter()
+        .map(|mode| {
+            let belongs = |section: &&Section| section.is_within(&mode.section);
+            let sections = document.sections.iter().filter(belongs).cloned().collect();
+            let about = About {
+                title: mode.title.clone(),
+                keywords: mode.keywords.clone(),
+                fault_type: mode.fault_type,
+                ..document.about.clone()
+            };
+            let id = format!("{}#{}", document.id, mode.section);
+            Chunk { id, document: document.id.clone(), about, sections }
+        })
+        .collect();
+    let shared = document
+        .sections
+        .iter()
+        .filter(|section| !document.modes.iter().any(|mode| section.is_within(&mode.section)));
+    if let Some(first) = chunks.first_mut() {
+        first.sections.extend(shared.cloned());
+    }
+    chunks
+}
+
+fn by_size(document: &Document) -> Vec<Chunk> {
+    let mut groups: Vec<Vec<Section>> = vec![Vec::new()];
+    let mut filled = 0;
+    for piece in document.sections.iter().flat_map(|section| section.pieces(FREE_TEXT_CHARS)) {
+        let length = piece.body.chars().count();
+        if filled > 0 && filled + length > FREE_TEXT_CHARS {
+            groups.push(Vec::new());
+            filled = 0;
+        }
+        filled += length;
+        if let Some(group) = groups.last_mut() {
+            group.push(piece);
+        }
+    }
+    let single = groups.len() == 1;
+    let chunks = groups.into_iter().enumerate().map(|(at, sections)| {
+        let id = if single { document.id.clone() } else { format!("{}#{}", document.id, at + 1) };
+        Chunk { id, sections, ..whole(document) }
+    });
+    chunks.collect()
+}

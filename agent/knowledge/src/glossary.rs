@@ -1,0 +1,475 @@
+//! The field's words in Korean and English, one concept a line: "외륜", "outer race" and "BPFO" are
+//! found by each other.
+//!
+//! A concept is recognised in text ([`concepts`]) and becomes one keyword and one coordinate of the
+//! local embedding. Korean forms are stems, matched inside words so that particles do not hide them;
+//! English forms are whole words, lower case. The order is part of the embedding's identity: append,
+//! never insert ([`crate::embed::local`] carries the version).
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// One concept and the words for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Concept {
+    /// Its name, a keyword of its own.
+    pub name: &'static str,
+    /// How much it tells which document is meant, 0…1. Chosen: what names a fault, a failure mode
+    /// or a step of work tells most; what every document speaks of tells least.
+    pub weight: f32,
+    /// Korean stems, without spaces.
+    pub ko: &'static [&'static str],
+    /// English words.
+    pub en: &'static [&'static str],
+}
+
+const fn concept(
+    name: &'static str,
+    weight: f32,
+    ko: &'static [&'static str],
+    en: &'static [&'static str],
+) -> Concept {
+    Concept { name, weight, ko, en }
+}
+
+/// The concepts, in the order of the embedding's coordinates.
+pub const CONCEPTS: &[Concept] = &[
+    concept(
+        "outer_race",
+        1.0,
+        &["외륜", "아우터레이스", "바깥쪽궤도", "외측궤도"],
+        &["outer race", "outer ring", "bpfo", "outer raceway", "outer_race"],
+    ),
+    concept(
+        "inner_race",
+        1.0,
+        &["내륜", "이너레이스", "안쪽궤도", "내측궤도"],
+        &["inner race", "inner ring", "bpfi", "inner raceway", "inner_race"],
+    ),
+    concept(
+        "rolling_element",
+        1.0,
+        &["전동체", "구름요소", "롤러", "강구", "볼결함", "볼손상"],
+        &["rolling element", "roller", "rollers", "ball", "balls", "bsf"],
+    ),
+    concept(
+        "cage",
+        1.0,
+        &["보지기", "유지기", "케이지", "리테이너"],
+        &["cage", "retainer", "separator", "ftf"],
+    ),
+    concept("sideband", 0.6, &["측대파", "측파대"], &["sideband", "sidebands"]),
+    concept("harmonic", 0.4, &["고조파", "하모닉", "배수성분"], &["harmonic", "harmonics"]),
+    concept("envelope", 0.3, &["포락선", "엔벨로프"], &["envelope", "demodulation"]),
+    concept("kurtosis", 0.5, &["첨도"], &["kurtosis"]),
+    concept("crest_factor", 0.5, &["파고율"], &["crest factor", "crest"]),
+    concept("rms", 0.2, &["실효값"], &["rms"]),
+    concept("velocity", 0.4, &["진동속도"], &["velocity", "vrms"]),
+    concept("temperature", 0.5, &["온도", "발열", "과열"], &["temperature", "hot", "overheating"]),
+    concept(
+        "noise_floor",
+        0.6,
+        &["노이즈플로어", "바닥잡음", "잡음바닥"],
+        &["noise floor", "floor"],
+    ),
+    concept("natural_frequency", 0.5, &["고유진동수", "공진"], &["natural frequency", "resonance"]),
+    concept("load_zone", 0.7, &["부하역", "부하구역", "부하영역"], &["load zone"]),
+    concept("spalling", 0.5, &["박리", "스폴링", "플레이킹"], &["spalling", "spall", "flaking"]),
+    concept(
+        "indentation",
+        0.8,
+        &["압흔", "눌림", "브리넬"],
+        &["indentation", "brinelling", "brinell", "dent"],
+    ),
+    concept("wear", 0.5, &["마모", "닳"], &["wear", "worn"]),
+    concept(
+        "corrosion",
+        0.8,
+        &["부식", "녹발생", "녹이", "녹슨", "수분", "물이"],
+        &["corrosion", "rust", "water", "moisture"],
+    ),
+    concept(
+        "electrical_erosion",
+        1.0,
+        &["전식", "플루팅", "축전류", "방전", "빨래판", "접지"],
+        &["electrical erosion", "fluting", "shaft current", "grounding", "washboard"],
+    ),
+    concept("vfd", 0.8, &["인버터"], &["vfd", "inverter", "drive"]),
+    concept(
+        "fracture",
+        0.6,
+        &["파손", "균열", "파단", "깨진", "부러"],
+        &["fracture", "crack", "broken"],
+    ),
+    concept("unbalance", 0.8, &["불평형", "언밸런스"], &["unbalance", "imbalance"]),
+    concept(
+        "misalignment",
+        0.9,
+        &["축정렬", "미스얼라인", "얼라인먼트", "정렬불량", "센터링"],
+        &["misalignment", "alignment", "misaligned", "align"],
+    ),
+    concept("looseness", 0.8, &["이완", "풀림", "헐거", "덜그덕"], &["looseness", "loose"]),
+    concept("cavitation", 0.9, &["캐비테이션", "공동현상"], &["cavitation"]),
+    concept(
+        "starvation",
+        0.9,
+        &["윤활부족", "급유부족", "윤활불량", "그리스부족", "그리스가마", "기름부족", "마른"],
+        &["starvation", "lubrication starvation", "lack of grease", "dry"],
+    ),
+    concept(
+        "lubrication",
+        0.5,
+        &["윤활", "그리스", "급유", "급지", "구리스", "윤활유"],
+        &["lubrication", "grease", "lubricant", "oil", "relubrication", "greasing", "relube"],
+    ),
+    concept(
+        "overgreasing",
+        0.9,
+        &["과급유", "과충전", "과다주입", "과다급유", "과다급지", "많이넣", "너무많이"],
+        &["overgreasing", "overfill", "too much grease", "over greasing"],
+    ),
+    concept(
+        "fill",
+        0.8,
+        &["봉입량", "충전량", "주입량", "보충량"],
+        &["grease fill", "fill amount", "quantity"],
+    ),
+    concept(
+        "fit",
+        0.8,
+        &["끼워맞춤", "억지끼움", "공차", "끼움"],
+        &["fit", "interference", "tolerance", "fits"],
+    ),
+    concept("clearance", 0.8, &["틈새", "클리어런스"], &["clearance", "c3", "c4"]),
+    concept(
+        "heater",
+        0.9,
+        &["유도가열", "가열기", "히터", "가열"],
+        &["induction heater", "heater", "heating", "heat"],
+    ),
+    concept("locknut", 0.9, &["로크너트", "록너트", "너트"], &["locknut", "lock nut", "nut"]),
+    concept("torque", 0.9, &["토크", "체결", "조임"], &["torque", "tighten", "tightening"]),
+    concept(
+        "run_in",
+        0.9,
+        &["길들이기", "시운전", "런인"],
+        &["run-in", "run in", "running-in", "trial run"],
+    ),
+    concept("replacement", 0.7, &["교체", "교환", "갈아"], &["replacement", "replace", "exchange"]),
+    concept(
+        "removal",
+        0.8,
+        &["분해", "탈거", "풀러", "빼"],
+        &["removal", "puller", "dismount", "dismantle"],
+    ),
+    concept(
+        "mounting",
+        0.8,
+        &["장착", "조립", "설치", "끼우"],
+        &["mounting", "mount", "assembly", "install", "installation"],
+    ),
+    concept(
+        "acceptance",
+        0.8,
+        &["합격", "인수", "검수", "판정기준", "확인기준"],
+        &["acceptance", "accept", "acceptable"],
+    ),
+    concept(
+        "loto",
+        1.0,
+        &["잠금", "표지", "전원차단", "안전절차", "안전조치"],
+        &["loto", "lockout", "tagout", "isolation", "zero energy"],
+    ),
+    concept("storage", 1.0, &["보관", "저장", "창고"], &["storage", "store", "shelf", "warehouse"]),
+    concept("tools", 0.7, &["공구", "준비물", "장비목록"], &["tools", "tool", "equipment list"]),
+    concept(
+        "duration",
+        0.6,
+        &["소요시간", "몇시간", "작업시간", "인원"],
+        &["duration", "man-hours", "crew"],
+    ),
+    concept(
+        "rul",
+        0.5,
+        &["잔여수명", "잔존수명", "남은수명", "며칠남", "얼마나버", "수명"],
+        &["rul", "remaining life", "remaining useful life", "life"],
+    ),
+    concept("lower_bound", 0.6, &["신뢰구간하한", "하한"], &["lower bound"]),
+    concept(
+        "acceleration",
+        0.7,
+        &["가속열화", "급속열화", "급격", "급속", "갑자기", "빠르게", "급진전"],
+        &["accelerating", "rapid", "sudden", "suddenly", "fast"],
+    ),
+    concept("degradation", 0.3, &["열화", "진행경과"], &["degradation", "deterioration"]),
+    concept("risk", 0.5, &["위험도", "위험등급"], &["risk level", "risk"]),
+    concept("fmea", 0.9, &["고장모드", "고장형태"], &["fmea", "failure mode", "failure modes"]),
+    concept(
+        "rpn",
+        0.9,
+        &["위험우선순위", "우선순위", "심각도", "발생도", "검출도"],
+        &["rpn", "severity", "occurrence", "detection", "detectability", "risk priority"],
+    ),
+    concept("work_order", 0.6, &["작업지시"], &["work order"]),
+    concept(
+        "lead_time",
+        0.8,
+        &["리드타임", "납기", "조달", "발주"],
+        &["lead time", "procurement", "order"],
+    ),
+    concept(
+        "unplanned",
+        0.6,
+        &["비계획정지", "돌발정지", "비상정지", "돌발"],
+        &["unplanned", "emergency stop"],
+    ),
+    concept(
+        "geometry",
+        1.0,
+        &["기하", "치수", "피치원", "접촉각", "볼수", "롤러수", "전동체수"],
+        &["geometry", "pitch diameter", "contact angle", "number of rollers", "dimensions"],
+    ),
+    concept(
+        "orders",
+        0.9,
+        &["차수", "결함주파수", "주파수계산", "계산식", "주파수표"],
+        &["orders", "order", "defect frequency", "fault frequency", "fault frequencies", "formula"],
+    ),
+    concept("rexnord", 0.9, &["렉스노드"], &["rexnord", "za-2115", "za2115"]),
+    concept("6205", 0.9, &["6205"], &["6205", "6205-2rs"]),
+    concept(
+        "iso_zone",
+        0.9,
+        &["진동등급", "구역", "존판정"],
+        &["zone", "zones", "iso 20816", "iso 10816", "20816", "10816"],
+    ),
+    concept("pump", 0.7, &["펌프"], &["pump"]),
+    concept("motor", 0.6, &["전동기", "모터"], &["motor"]),
+    concept("fan", 0.8, &["송풍기", "팬베어링", "팬에서", "팬의", "집진"], &["fan", "blower"]),
+    concept("gearbox", 0.8, &["감속기", "기어박스"], &["gearbox", "reducer", "gear"]),
+    concept("conveyor", 0.9, &["컨베이어"], &["conveyor"]),
+    concept("compressor", 0.9, &["압축기", "콤프레서", "컴프레서"], &["compressor"]),
+    concept("spindle", 0.9, &["스핀들", "주축"], &["spindle"]),
+    concept(
+        "separator_mill",
+        0.8,
+        &["분쇄기", "밀베어링", "교반기", "믹서"],
+        &["mill", "agitator", "mixer"],
+    ),
+    concept(
+        "contamination",
+        0.8,
+        &["오염", "이물", "분진", "먼지"],
+        &["contamination", "debris", "dust", "particles"],
+    ),
+    concept("seal", 0.8, &["씰", "밀봉", "패킹", "실링", "오일실"], &["seal", "sealing"]),
+    concept("overload", 0.7, &["과부하", "하중과다", "과대하중"], &["overload", "overloading"]),
+    concept("skidding", 0.9, &["미끄럼", "스키딩", "경부하"], &["skidding", "slip", "light load"]),
+    concept(
+        "cross_talk",
+        0.9,
+        &["전달", "이웃", "옆베어링", "인접"],
+        &["cross-talk", "neighbour", "neighbor", "neighbours", "adjacent", "cross talk"],
+    ),
+    concept(
+        "healing",
+        0.9,
+        &["거짓회복", "회복", "다시줄", "다시내려", "떨어졌", "좋아진", "낮아졌", "감소후"],
+        &["recovery", "healing", "false recovery", "drop", "dropped", "fell"],
+    ),
+    concept("nasa_ims", 0.8, &["나사"], &["ims", "nasa"]),
+    concept("test_1", 0.9, &["시험1", "1번시험", "1차시험"], &["test 1", "first test", "t1"]),
+    concept("test_2", 0.9, &["시험2", "2번시험", "2차시험"], &["test 2", "second test", "t2"]),
+    concept("test_3", 0.9, &["시험3", "3번시험", "3차시험"], &["test 3", "third test", "t3"]),
+    concept("lesson", 0.4, &["교훈", "재발방지"], &["lesson", "lessons", "prevention"]),
+    concept("root_cause", 0.4, &["근본원인", "원인"], &["root cause", "cause", "why"]),
+    concept("sensor", 0.8, &["센서", "케이블", "가속도계"], &["sensor", "cable", "accelerometer"]),
+    concept(
+        "storage_false",
+        0.9,
+        &["정지중", "예비기", "대기중", "진동전달"],
+        &["standstill", "standby", "stationary", "false brinelling"],
+    ),
+    concept("modulation", 0.6, &["변조"], &["modulation", "modulated"]),
+    concept("shaft", 0.5, &["축손상", "축외경", "축경"], &["shaft damage", "shaft diameter"]),
+    concept("housing", 0.5, &["하우징"], &["housing"]),
+    concept(
+        "seizure",
+        0.8,
+        &["고착", "소착", "눌어붙"],
+        &["seizure", "seized", "lock-up", "lockup"],
+    ),
+    concept("erratic", 0.8, &["불규칙", "들쭉날쭉", "오락가락"], &["erratic", "irregular"]),
+    concept("spare", 0.6, &["예비품", "재고"], &["spare", "stock"]),
+];
+
+/// The concepts that `text` speaks of, by their index, with how often. `folded` is the text lower
+/// case ([`super::words::fold`]).
+pub fn concepts(folded: &str) -> Vec<(usize, u32)> {
+    let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
+    let mut counts = vec![0; CONCEPTS.len()];
+    FINDERS.english.count(&spaced(folded), true, &mut counts);
+    FINDERS.short.count(folded, false, &mut counts);
+    FINDERS.long.count(&joined, false, &mut counts);
+    counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
+}
+
+/// The glossary's words, each group looked for in one pass over a text.
+struct Finders {
+    english: Finder,
+    /// Two-syllable stems must stand inside a word: across two it is chance.
+    short: Finder,
+    /// Longer stems are also found across spaces.
+    long: Finder,
+}
+
+static FINDERS: LazyLock<Finders> = LazyLock::new(|| {
+    let is_short = |stem: &&str| stem.chars().count() <= 2;
+    Finders {
+        english: Finder::of(|concept| concept.en.to_vec()),
+        short: Finder::of(|concept| concept.ko.iter().copied().filter(is_short).collect()),
+        long: Finder::of(|concept| {
+            concept.ko.iter().copied().filter(|stem| !is_short(stem)).collect()
+        }),
+    }
+});
+
+/// Words and whose they are.
+struct Finder {
+    automaton: AhoCorasick,
+    concepts: Vec<usize>,
+}
+
+impl Finder {
+    fn of(words: impl Fn(&Concept) -> Vec<&'static str>) -> Self {
+        let (concepts, words): (Vec<usize>, Vec<&str>) = CONCEPTS
+            .iter()
+            .enumerate()
+            .flat_map(|(at, concept)| words(concept).into_iter().map(move |word| (at, word)))
+            .unzip();
+        let automaton = AhoCorasick::new(words).expect("a few hundred short words fit");
+        Self { automaton, concepts }
+    }
+
+    /// Adds how often each concept's words stand in `text`, or stand there between spaces. A word
+    /// does not overlap itself.
+    fn count(&self, text: &str, between_spaces: bool, counts: &mut [u32]) {
+        let bytes = text.as_bytes();
+        let is_space = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b' ');
+        let mut ends = vec![0; self.concepts.len()];
+        for found in self.automaton.find_overlapping_iter(text) {
+            let word = found.pattern().as_usize();
+            if found.start() < ends[word] {
+                continue;
+            }
+            ends[word] = found.end();
+            let stands = is_space(found.start().checked_sub(1)) && is_space(Some(found.end()));
+            if stands || !between_spaces {
+                counts[self.concepts[word]] += 1;
+            }
+        }
+    }
+}
+
+/// Words between single spaces, with one at either end. Hyphens and `_` inside words stay; Hangul
+/// ends a Latin word.
+fn spaced(folded: &str) -> String {
+    let mut out = String::with_capacity(folded.len() + 2);
+    out.push(' ');
+    for c in folded.chars() {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+            out.push(c);
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    if !out.ends_with(' ') {
+        out.push(' ');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<&'static str> {
+        let found = concepts(&crate::words::fold(text));
+        found.into_iter().map(|(at, _)| CONCEPTS[at].name).collect()
+    }
+
+    #[test]
+    fn korean_english_and_frequency_name_one_concept() {
+        for text in ["외륜이 깨졌다", "the Outer Race", "BPFO가 보인다"] {
+            assert!(names(text).contains(&"outer_race"), "{text}: {:?}", names(text));
+        }
+    }
+
+    /// The definition, word by word.
+    fn defined(folded: &str) -> Vec<(usize, u32)> {
+        let words = spaced(folded);
+        let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
+        let count = |concept: &Concept| -> usize {
+            let english: usize = concept.en.iter().map(|word| occurrences(&words, word)).sum();
+            let korean = |stem: &&str| {
+                let short = stem.chars().count() <= 2;
+                if short { folded } else { &joined }.matches(stem).count()
+            };
+            english + concept.ko.iter().map(korean).sum::<usize>()
+        };
+        let all = CONCEPTS.iter().map(|concept| count(concept) as u32).enumerate();
+        all.filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn occurrences(spaced: &str, word: &str) -> usize {
+        spaced
+            .match_indices(word)
+            .filter(|(at, _)| {
+                let bytes = spaced.as_bytes();
+                bytes[at - 1] == b' ' && matches!(bytes[at + word.len()], b' ')
+            })
+            .count()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn one_pass_finds_what_the_definition_finds(
+            parts in proptest::collection::vec((0usize..1000, 0usize..4), 0..30),
+        ) {
+            let words: Vec<&str> =
+                CONCEPTS.iter().flat_map(|concept| concept.en.iter().chain(concept.ko)).copied().collect();
+            let between = [" ", "", "이 ", "x"];
+            let text: String = parts
+                .iter()
+                .flat_map(|(word, gap)| [words[word % words.len()], between[*gap]])
+                .collect();
+            let folded = crate::words::fold(&text);
+            proptest::prop_assert_eq!(concepts(&folded), defined(&folded), "{}", folded);
+        }
+    }
+
+    #[test]
+    fn the_shipped_documents_speak_of_what_the_definition_finds() {
+        for document in crate::shipped::documents().expect("documents") {
+            for chunk in crate::chunk::cut(&document) {
+                let folded = crate::words::fold(&chunk.body());
+                assert_eq!(concepts(&folded), defined(&folded), "{}", chunk.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_an_english_word_is_no_concept() {
+        assert_eq!(names("football package"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn every_concept_has_a_name_of_its_own_and_a_weight() {
+        let mut all: Vec<&str> = CONCEPTS.iter().map(|concept| concept.name).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), CONCEPTS.len());
+        assert!(CONCEPTS.iter().all(|concept| concept.weight > 0.0 && concept.weight <= 1.0));
+    }
+}

@@ -1,0 +1,211 @@
+//! Ingestion: files and folders of Markdown, text and PDF into the store.
+//!
+//! A file is read, cut and compared by content hash; only what is new or changed is embedded and
+//! stored. A file that is no document is reported and changes nothing.
+
+use std::path::{Path, PathBuf};
+
+use super::about::Collection;
+use super::chunk::cut;
+use super::document::{Document, DocumentError};
+use super::{Knowledge, KnowledgeError, pdf};
+
+/// Largest text file, bytes. Chosen: a thousand pages.
+const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Deepest folder below the one that is named.
+const MAX_DEPTH: usize = 8;
+
+/// What became of one file.
+#[derive(Debug)]
+pub struct Ingested {
+    /// The file.
+    pub path: PathBuf,
+    /// The document in it and what was done, or why it is none.
+    pub outcome: Result<Outcome, KnowledgeError>,
+}
+
+/// What was done with a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The document's id.
+    pub document: String,
+    /// Where it is searched.
+    pub collection: Collection,
+    /// How many chunks it has.
+    pub chunks: usize,
+    /// It was new or changed; else it stood there already.
+    pub is_changed: bool,
+}
+
+impl Knowledge {
+    /// Ingests a file, or every `.md`, `.txt` and `.pdf` below a folder. What has no front matter
+    /// goes into `collection`.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Document`] if `path` itself cannot be read; each file's own failure stands
+    /// in its [`Ingested`].
+    pub async fn ingest(
+        &self,
+        path: &Path,
+        collection: Collection,
+    ) -> Result<Vec<Ingested>, KnowledgeError> {
+        let mut all = Vec::new();
+        for path in files(path)? {
+            let outcome = self.ingest_file(&path, collection).await;
+            if let Err(error) = &outcome {
+                tracing::warn!(path = %path.display(), %error, "document not ingested");
+            }
+            all.push(Ingested { path, outcome });
+        }
+        Ok(all)
+    }
+
+    async fn ingest_file(
+        &self,
+        path: &Path,
+        collection: Collection,
+    ) -> Result<Outcome, KnowledgeError> {
+        let from = path.to_owned();
+        self.ingest_read(path, move || read(&from, collection)).await
+    }
+
+    /// Ingests the content of a file called `name`; what has no front matter goes into
+    /// `collection`.
+    ///
+    /// # Errors
+    /// [`KnowledgeError`].
+    pub async fn ingest_bytes(
+        &self,
+        name: &Path,
+        bytes: Vec<u8>,
+        collection: Collection,
+    ) -> Result<Outcome, KnowledgeError> {
+        let called = name.to_owned();
+        self.ingest_read(name, move || parse(&called, bytes, collection)).await
+    }
+
+    /// Parsing a PDF is work: off the reactor.
+    async fn ingest_read(
+        &self,
+        name: &Path,
+        read: impl FnOnce() -> Result<Document, DocumentError> + Send + 'static,
+    ) -> Result<Outcome, KnowledgeError> {
+        let document = tokio::task::spawn_blocking(read).await.unwrap_or_else(|_panicked| {
+            let reason = "the reader failed on it".to_owned();
+            Err(DocumentError::Pdf { path: name.display().to_string(), reason })
+        })?;
+        self.ingest_document(&document).await
+    }
+
+    /// Ingests a document that was read already.
+    ///
+    /// # Errors
+    /// Store and embedding.
+    pub async fn ingest_document(&self, document: &Document) -> Result<Outcome, KnowledgeError> {
+        let chunks = cut(document);
+        let count = chunks.len();
+        let is_changed = self.put(chunks).await?;
+        Ok(Outcome {
+            document: document.id.clone(),
+            collection: document.about.collection,
+            chunks: count,
+            is_changed,
+        })
+    }
+}
+
+/// Reads one file as a document.
+///
+/// # Errors
+/// [`DocumentError`].
+pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentError> {
+    let kind = Kind::of(path)?;
+    let limit = kind.max_bytes();
+    let bytes =
+        std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?.len();
+    if bytes > limit {
+        return Err(DocumentError::TooLarge { path: path.display().to_string(), bytes, limit });
+    }
+    let bytes = std::fs::read(path).map_err(|source| DocumentError::unreadable(path, source))?;
+    parse(path, bytes, collection)
+}
+
+/// Reads the content of a file called `name` as a document. Blocks: a PDF is work.
+///
+/// # Errors
+/// [`DocumentError`].
+pub fn parse(
+    name: &Path,
+    bytes: Vec<u8>,
+    collection: Collection,
+) -> Result<Document, DocumentError> {
+    match Kind::of(name)? {
+        Kind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
+        Kind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
+    }
+}
+
+/// Largest content of any kind, bytes.
+pub const MAX_BYTES: u64 = pdf::MAX_BYTES;
+
+/// What a file's name says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Pdf,
+}
+
+impl Kind {
+    fn of(name: &Path) -> Result<Self, DocumentError> {
+        match extension(name).as_deref() {
+            Some("md" | "markdown" | "txt") => Ok(Self::Text),
+            Some("pdf") => Ok(Self::Pdf),
+            _ => Err(DocumentError::Kind { path: name.display().to_string() }),
+        }
+    }
+
+    const fn max_bytes(self) -> u64 {
+        match self {
+            Self::Text => MAX_TEXT_BYTES,
+            Self::Pdf => pdf::MAX_BYTES,
+        }
+    }
+}
+
+fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|extension| extension.to_string_lossy().to_lowercase())
+}
+
+/// The file itself, or the documents below a folder in the order of their names. Hidden files and
+/// links to folders are left out.
+fn files(path: &Path) -> Result<Vec<PathBuf>, DocumentError> {
+    let about =
+        std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?;
+    if !about.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    walk(path, 0, &mut found)?;
+    found.sort();
+    Ok(found)
+}
+
+fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), DocumentError> {
+    let entries =
+        std::fs::read_dir(folder).map_err(|source| DocumentError::unreadable(folder, source))?;
+    for entry in entries {
+        let entry = entry.map_err(|source| DocumentError::unreadable(folder, source))?;
+        let path = entry.path();
+        let kind = entry.file_type().map_err(|source| DocumentError::unreadable(&path, source))?;
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() && depth < MAX_DEPTH {
+            walk(&path, depth + 1, found)?;
+        } else if Kind::of(&path).is_ok() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

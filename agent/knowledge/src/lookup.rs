@@ -1,0 +1,156 @@
+//! Look-up by section number and by title: for who names what is wanted instead of describing it.
+
+use super::about::Collection;
+use super::chunk::Chunk;
+use super::section::Section;
+use super::words::{fold, words};
+use super::{Filter, Knowledge, KnowledgeError};
+
+/// Least share of the asked title that must be found in one. Chosen: half of it.
+const LEAST_TITLE_SCORE: f32 = 0.5;
+
+/// A section that was looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundSection {
+    /// The section.
+    pub section: Section,
+    /// The chunk it stands in, for the citation.
+    pub chunk: Chunk,
+}
+
+/// A document whose title was looked up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundTitle {
+    /// The chunk under that title.
+    pub chunk: Chunk,
+    /// The section whose heading fits better than the document's title does.
+    pub section: Option<Section>,
+    /// Share of the asked words that were found, 0…1.
+    pub score: f32,
+}
+
+impl Knowledge {
+    /// The chunks of one document; none if there is no such document.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`].
+    pub async fn chunks(&self, document: &str) -> Result<Vec<Chunk>, KnowledgeError> {
+        let mut found = Vec::new();
+        for collection in Collection::ALL {
+            let stored = self.store.list(collection, &Filter::document(document)).await?;
+            found.extend(stored.into_iter().map(|stored| stored.chunk));
+        }
+        Ok(found)
+    }
+
+    /// Sections `number` of a document and what stands below them; `number` may be written `3`,
+    /// `3.`, `§3`, `제3절`, `3장`. Empty if there is no such document or section.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`].
+    pub async fn section(
+        &self,
+        document: &str,
+        number: &str,
+    ) -> Result<Vec<FoundSection>, KnowledgeError> {
+        let Some(number) = section_number(number) else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for chunk in self.chunks(document).await? {
+            let sections = chunk.sections.iter().filter(|s| s.is_within(&number));
+            found.extend(
+                sections
+                    .map(|section| FoundSection { section: section.clone(), chunk: chunk.clone() }),
+            );
+        }
+        found.sort_by_cached_key(|found| sort_key(&found.section.number));
+        Ok(found)
+    }
+
+    /// Chunks whose title, id or section heading is `title` or nearly so, best first.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`].
+    pub async fn title(
+        &self,
+        title: &str,
+        top_k: usize,
+    ) -> Result<Vec<FoundTitle>, KnowledgeError> {
+        let asked = unique_words(title);
+        let mut found = Vec::new();
+        for collection in [Collection::MaintenanceHistory, Collection::EquipmentManual] {
+            for stored in self.store.list(collection, &Filter::default()).await? {
+                found.extend(by_title(title, &asked, stored.chunk));
+            }
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.chunk.id.cmp(&b.chunk.id)));
+        found.truncate(top_k);
+        Ok(found)
+    }
+}
+
+/// `제4.2절` → `4.2`.
+fn section_number(typed: &str) -> Option<String> {
+    let typed = typed.trim().trim_start_matches(['§', '#', '제', ' ']);
+    let end = typed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(typed.len());
+    let number = typed[..end].trim_matches('.');
+    let rest = typed[end..].trim();
+    let known = rest.is_empty() || ["장", "절", "항", "조", "번"].contains(&rest);
+    (known && !number.is_empty()).then(|| number.to_owned())
+}
+
+fn sort_key(number: &str) -> Vec<u32> {
+    number.split('.').map(|part| part.parse().unwrap_or(u32::MAX)).collect()
+}
+
+fn unique_words(text: &str) -> Vec<String> {
+    let mut all = words(&fold(text));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn by_title(typed: &str, asked: &[String], chunk: Chunk) -> Option<FoundTitle> {
+    let typed = typed.trim();
+    if chunk.id.eq_ignore_ascii_case(typed) || chunk.document.eq_ignore_ascii_case(typed) {
+        return Some(FoundTitle { chunk, section: None, score: 1.0 });
+    }
+    let document =
+        likeness(asked, &chunk.about.title.ko).max(likeness(asked, &chunk.about.title.en));
+    let section = chunk
+        .sections
+        .iter()
+        .map(|section| (likeness(asked, &section.title), section))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(score, _)| *score > document);
+    let (score, section) = match section {
+        Some((score, section)) => (score, Some(section.clone())),
+        None => (document, None),
+    };
+    (score >= LEAST_TITLE_SCORE).then_some(FoundTitle { chunk, section, score })
+}
+
+/// Share of the asked words that `title` has, a little less the more it has beside them.
+fn likeness(asked: &[String], title: &str) -> f32 {
+    let has = unique_words(title);
+    if asked.is_empty() || has.is_empty() {
+        return 0.0;
+    }
+    let common = asked.iter().filter(|word| has.contains(word)).count() as f32;
+    let recall = common / asked.len() as f32;
+    let precision = common / has.len() as f32;
+    0.9 * recall + 0.1 * precision
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_number_is_read_in_every_usual_form() {
+        for typed in ["4.2", "4.2.", "§4.2", "제4.2절", " 제 4.2 절"] {
+            assert_eq!(section_number(typed).as_deref(), Some("4.2"), "{typed}");
+        }
+        assert_eq!(section_number("4.2 rings"), None);
+        assert_eq!(section_number(""), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! The documents that come with the program: those of `config/knowledge/`, so that an agent has
+//! something to look up wherever it was put. `[knowledge] documents` names others in their place.
+
+use super::about::Collection;
+use super::document::{Document, DocumentError};
+
+/// Path below `config/knowledge/` and text.
+const DOCUMENTS: &[(&str, &str)] = &[
+    (
+        "equipment_manual/em-01.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-01.md"),
+    ),
+    (
+        "equipment_manual/em-02.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-02.md"),
+    ),
+    (
+        "equipment_manual/em-03.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-03.md"),
+    ),
+    (
+        "equipment_manual/em-04.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-04.md"),
+    ),
+    (
+        "equipment_manual/em-05.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-05.md"),
+    ),
+    (
+        "equipment_manual/em-06.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-06.md"),
+    ),
+    (
+        "equipment_manual/em-07.md",
+        include_str!("../../../config/knowledge/equipment_manual/em-07.md"),
+    ),
+    (
+        "maintenance_history/mh-01.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-01.md"),
+    ),
+    (
+        "maintenance_history/mh-02.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-02.md"),
+    ),
+    (
+        "maintenance_history/mh-03.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-03.md"),
+    ),
+    (
+        "maintenance_history/mh-04.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-04.md"),
+    ),
+    (
+        "maintenance_history/mh-05.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-05.md"),
+    ),
+    (
+        "maintenance_history/mh-06.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-06.md"),
+    ),
+    (
+        "maintenance_history/mh-07.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-07.md"),
+    ),
+    (
+        "maintenance_history/mh-08.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-08.md"),
+    ),
+    (
+        "maintenance_history/mh-09.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-09.md"),
+    ),
+    (
+        "maintenance_history/mh-10.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-10.md"),
+    ),
+    (
+        "maintenance_history/mh-11.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-11.md"),
+    ),
+    (
+        "maintenance_history/mh-12.md",
+        include_str!("../../../config/knowledge/maintenance_history/mh-12.md"),
+    ),
+];
+
+/// The documents, in the order of their paths.
+///
+/// # Errors
+/// [`DocumentError`]; a test reads them all.
+pub fn documents() -> Result<Vec<Document>, DocumentError> {
+    let read = |(path, text): &(&str, &str)| {
+        Document::parse(path.as_ref(), text, Collection::EquipmentManual)
+    };
+    DOCUMENTS.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_document_of_the_folder_comes_with_the_program() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/knowledge");
+        let mut there: Vec<String> = Vec::new();
+        for collection in std::fs::read_dir(folder).expect("folder") {
+            let collection = collection.expect("entry");
+            for file in std::fs::read_dir(collection.path()).expect("folder") {
+                let (folder, file) = (collection.file_name(), file.expect("entry").file_name());
+                there.push(format!("{}/{}", folder.to_string_lossy(), file.to_string_lossy()));
+            }
+        }
+        there.sort();
+        let shipped: Vec<&str> = DOCUMENTS.iter().map(|(path, _)| *path).collect();
+        assert_eq!(shipped, there);
+        assert_eq!(documents().expect("right").len(), there.len());
+    }
+}

@@ -1,0 +1,265 @@
+//! The store that is always there: one SQLite file, searched exactly in memory.
+//!
+//! The file is the truth: table `chunk` holds each chunk as JSON with its two vectors (little-endian
+//! `f32` and `u32`). Everything a search needs but the texts is loaded on opening. A write is one
+//! transaction and changes memory after the commit; a write of another process (`pdm-agent knowledge
+//! ingest` beside a running agent) is seen by SQLite's `data_version` before the next search, which
+//! then loads the file again. Judgements are kept up to a number ([`EmbeddedStore::bounded`]), so
+//! that neither the memory nor the file grows for ever.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+
+use async_trait::async_trait;
+use sqlx::SqliteConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions};
+use tokio::sync::Mutex;
+
+use super::index::Index;
+use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
+use crate::about::Collection;
+
+mod rows;
+
+/// Version of the file's form, in `PRAGMA user_version`.
+const FORM: i64 = 1;
+
+const SCHEMA: &str = "
+create table if not exists chunk (
+  key integer primary key autoincrement,
+  collection text not null,
+  id text not null,
+  document text not null,
+  embedder text not null,
+  content text not null,
+  dense blob not null,
+  terms blob not null,
+  weights blob not null,
+  unique (collection, id)
+) strict;
+create index if not exists chunk_document on chunk (collection, document);
+";
+
+type Indexes = HashMap<Collection, Index>;
+
+/// A SQLite file.
+#[derive(Debug, Clone)]
+pub struct EmbeddedStore {
+    path: PathBuf,
+    dimensions: usize,
+    /// Most judgements.
+    most: Option<usize>,
+    /// One connection: `data_version` then tells of other processes alone.
+    pool: SqlitePool,
+    /// The `data_version` that `indexes` were loaded at; held while the file is read or written.
+    version: Arc<Mutex<Option<i64>>>,
+    indexes: Arc<RwLock<Indexes>>,
+}
+
+impl EmbeddedStore {
+    /// Opens the file, making it if it is not there, for vectors of `dimensions`.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it cannot be opened or is of a newer form.
+    pub async fn open(path: &Path, dimensions: usize) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| unavailable(path, &error))?;
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .busy_timeout(std::time::Duration::from_secs(10));
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .min_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options)
+            .await
+            .map_err(|error| unavailable(path, &error))?;
+        let store = Self {
+            path: path.to_owned(),
+            dimensions,
+            most: None,
+            pool,
+            version: Arc::default(),
+            indexes: Arc::default(),
+        };
+        store.prepare().await?;
+        Ok(store)
+    }
+
+    /// Keeps at most so many judgements, and one batch of new ones: what is too many of older ones
+    /// goes now. Those without a fault go first, of each the oldest.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn bounded(mut self, most: usize) -> Result<Self, StoreError> {
+        self.most = Some(most);
+        self.replace(Collection::AnalysisHistory, &[], Vec::new()).await?;
+        Ok(self)
+    }
+
+    fn failed(&self, error: impl std::fmt::Display) -> StoreError {
+        unavailable(&self.path, &error)
+    }
+
+    /// Loads the file if another process changed it, or if it was never loaded.
+    async fn refresh(&self) -> Result<(), StoreError> {
+        let mut version = self.version.lock().await;
+        let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
+        let now = self.number(&mut connection, "pragma data_version").await?;
+        if *version != Some(now) {
+            let loaded = self.load(&mut connection).await?;
+            self.swap(loaded);
+            *version = Some(now);
+        }
+        Ok(())
+    }
+
+    fn swap(&self, loaded: Indexes) {
+        *self.indexes.write().unwrap_or_else(std::sync::PoisonError::into_inner) = loaded;
+    }
+
+    async fn number(
+        &self,
+        connection: &mut SqliteConnection,
+        sql: &'static str,
+    ) -> Result<i64, StoreError> {
+        sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|e| self.failed(e))
+    }
+
+    /// The judgements that have to go once `coming` have come: some more than are too many, so
+    /// that it is seldom done.
+    fn surplus(&self, collection: Collection, coming: usize) -> Vec<String> {
+        let Some(most) = self.most.filter(|_| collection == Collection::AnalysisHistory) else {
+            return Vec::new();
+        };
+        let indexes = self.indexes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(index) = indexes.get(&collection) else { return Vec::new() };
+        match (index.alive() + coming).saturating_sub(most) {
+            0 => Vec::new(),
+            surplus => index.oldest(surplus + most / 20),
+        }
+    }
+
+    /// Puts into memory what was committed.
+    fn remember(&self, collection: Collection, gone: &[String], points: &[(i64, Point)]) {
+        let mut indexes = self.indexes.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let index = indexes.entry(collection).or_insert_with(|| Index::new(self.dimensions));
+        index.bury(gone);
+        for (key, point) in points {
+            index.push(*key, &point.chunk, &point.dense, &point.sparse);
+        }
+        index.tidy();
+    }
+
+    async fn hits(&self, found: Vec<(i64, f32)>) -> Result<Vec<Hit>, StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
+        let mut hits = Vec::with_capacity(found.len());
+        for (key, score) in found {
+            let content: Option<String> =
+                sqlx::query_scalar("select content from chunk where key = ?")
+                    .bind(key)
+                    .fetch_optional(&mut *connection)
+                    .await
+                    .map_err(|e| self.failed(e))?;
+            // a row that was replaced since is not told of
+            if let Some(content) = content {
+                hits.push(Hit { chunk: self.chunk(&content)?, score });
+            }
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.chunk.id.cmp(&b.chunk.id)));
+        Ok(hits)
+    }
+}
+
+fn unavailable(path: &Path, reason: &impl std::fmt::Display) -> StoreError {
+    StoreError::Unavailable { place: path.display().to_string(), reason: reason.to_string() }
+}
+
+#[async_trait]
+impl VectorStore for EmbeddedStore {
+    async fn prepare(&self) -> Result<(), StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
+        let form = self.number(&mut connection, "pragma user_version").await?;
+        if form > FORM {
+            return Err(self.failed(format!("form {form} is newer than {FORM}")));
+        }
+        if form < FORM {
+            sqlx::raw_sql(SCHEMA).execute(&mut *connection).await.map_err(|e| self.failed(e))?;
+            sqlx::raw_sql("pragma user_version = 1")
+                .execute(&mut *connection)
+                .await
+                .map_err(|e| self.failed(e))?;
+        }
+        drop(connection);
+        self.refresh().await
+    }
+
+    async fn replace(
+        &self,
+        collection: Collection,
+        documents: &[String],
+        points: Vec<Point>,
+    ) -> Result<(), StoreError> {
+        for point in &points {
+            self.check_dimensions(collection, point.dense.len())?;
+        }
+        self.refresh().await?;
+        let _still = self.version.lock().await;
+        let surplus = self.surplus(collection, points.len());
+        let gone: Vec<String> = documents.iter().chain(&surplus).cloned().collect();
+        let mut transaction =
+            self.pool.begin_with("begin immediate").await.map_err(|e| self.failed(e))?;
+        self.delete(&mut transaction, collection, &gone).await?;
+        let stored = self.insert(&mut transaction, collection, points).await?;
+        transaction.commit().await.map_err(|e| self.failed(e))?;
+        self.remember(collection, &gone, &stored);
+        if !surplus.is_empty() {
+            metrics::counter!("pdm_agent_forgotten_total", "what" => "analysis_history")
+                .increment(surplus.len() as u64);
+            tracing::info!(judgements = surplus.len(), "Forgotten by the knowledge base.");
+        }
+        Ok(())
+    }
+
+    async fn search(&self, collection: Collection, query: &Query) -> Result<Vec<Hit>, StoreError> {
+        self.refresh().await?;
+        let (indexes, query) = (Arc::clone(&self.indexes), query.clone());
+        let found = tokio::task::spawn_blocking(move || {
+            let indexes = indexes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            indexes.get(&collection).map_or_else(Vec::new, |index| index.search(&query))
+        });
+        self.hits(found.await.map_err(|e| self.failed(e))?).await
+    }
+
+    async fn list(
+        &self,
+        collection: Collection,
+        filter: &Filter,
+    ) -> Result<Vec<Stored>, StoreError> {
+        let sql = "select content, embedder from chunk where collection = ?1 \
+                   and (?2 is null or document = ?2) order by id";
+        let rows = sqlx::query_as::<_, (String, String)>(sql)
+            .bind(collection.as_str())
+            .bind(&filter.document)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|e| self.failed(e))?;
+        let mut all = Vec::with_capacity(rows.len());
+        for (content, embedder) in rows {
+            all.push(Stored { chunk: self.chunk(&content)?, embedder });
+        }
+        all.retain(|stored| filter.passes(&stored.chunk));
+        Ok(all)
+    }
+
+    async fn count(&self, collection: Collection) -> Result<u64, StoreError> {
+        self.refresh().await?;
+        let indexes = self.indexes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(indexes.get(&collection).map_or(0, |index| index.alive() as u64))
+    }
+}

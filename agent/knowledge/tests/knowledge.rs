@@ -1,0 +1,352 @@
+//! Ingestion, search and look-up over the documents that come with the program, and over files that
+//! a plant may have.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pdm_knowledge::document::Document;
+use pdm_knowledge::embed::local::LocalEmbedder;
+use pdm_knowledge::embed::openai::OpenAiEmbedder;
+use pdm_knowledge::section::items::items;
+use pdm_knowledge::store::embedded::EmbeddedStore;
+use pdm_knowledge::{
+    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings, Mode,
+};
+use tempfile::TempDir;
+
+const HISTORY: Collection = Collection::MaintenanceHistory;
+const MANUAL: Collection = Collection::EquipmentManual;
+
+fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config/knowledge")
+}
+
+async fn empty() -> (TempDir, Knowledge) {
+    let folder = tempfile::tempdir().expect("folder");
+    let settings = KnowledgeSettings::embedded(folder.path().join("knowledge.db"));
+    let knowledge = Knowledge::open(&settings).await.expect("knowledge");
+    (folder, knowledge)
+}
+
+async fn filled() -> (TempDir, Knowledge) {
+    let (folder, knowledge) = empty().await;
+    for file in knowledge.ingest(&documents(), MANUAL).await.expect("folder") {
+        file.outcome.expect("a document");
+    }
+    (folder, knowledge)
+}
+
+fn ids(hits: &[Hit]) -> Vec<&str> {
+    hits.iter().map(|hit| hit.chunk.id.as_str()).collect()
+}
+
+async fn found(knowledge: &Knowledge, collection: Collection, query: &str) -> Vec<String> {
+    let hits = knowledge.search(collection, query, &Filter::default(), 3).await.expect("search");
+    ids(&hits).into_iter().map(str::to_owned).collect()
+}
+
+/// R-KB-1, R-KB-2.
+#[tokio::test]
+async fn nineteen_documents_are_twelve_reports_and_ten_manual_chunks() {
+    let (_folder, knowledge) = filled().await;
+    assert_eq!(knowledge.count(HISTORY).await.expect("count"), 12);
+    // specification, four guides, procedure, and an FMEA of four modes
+    assert_eq!(knowledge.count(MANUAL).await.expect("count"), 6 + 4);
+}
+
+/// R-AGENT-11: what work orders and reports quote has its English, item for item, and the figures
+/// (torques, temperatures, clearances, times) are the same.
+#[test]
+fn the_english_of_every_document_has_the_figures_of_the_korean() {
+    // "2차" is "secondary"; Korean counts in ten thousands and numbers its months
+    const ALIKE: [(&str, &str); 9] = [
+        ("2차", ""),
+        ("1억", "100"),
+        ("9,900만", "99"),
+        ("1,970만", "19.7"),
+        ("February", "2"),
+        ("March", "3"),
+        ("April", "4"),
+        ("October", "10"),
+        ("November", "11"),
+    ];
+    let figures = |text: &str| {
+        let text =
+            ALIKE.iter().fold(text.to_owned(), |text, (word, as_is)| text.replace(word, as_is));
+        let runs = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+        let mut all: Vec<String> = runs.map(|run| run.trim_matches('.').to_owned()).collect();
+        all.retain(|run| !run.is_empty());
+        all.sort();
+        all
+    };
+    let manuals = (1..=7).map(|number| format!("equipment_manual/em-{number:02}.md"));
+    let reports = (1..=12).map(|number| format!("maintenance_history/mh-{number:02}.md"));
+    for name in manuals.chain(reports) {
+        let path = documents().join(&name);
+        let text = std::fs::read_to_string(&path).expect("document");
+        let document = Document::parse(&path, &text, MANUAL).expect("document");
+        for section in document.sections.iter().filter(|section| !section.number.is_empty()) {
+            assert_eq!(section.english.is_empty(), section.body.is_empty(), "{name} {section:?}");
+            for item in items(section) {
+                assert_eq!(figures(&item.ko), figures(&item.en), "{name} §{}", section.number);
+            }
+        }
+    }
+}
+
+/// R-KB-7.
+#[tokio::test]
+async fn ingesting_twice_changes_nothing_and_a_change_replaces() {
+    let (folder, knowledge) = filled().await;
+    let again = knowledge.ingest(&documents(), MANUAL).await.expect("folder");
+    assert_eq!(again.len(), 19);
+    for file in again {
+        assert!(!file.outcome.expect("a document").is_changed, "{}", file.path.display());
+    }
+    let changed = folder.path().join("mh-05.md");
+    let text = std::fs::read_to_string(documents().join("maintenance_history/mh-05.md"));
+    let text = text.expect("document").replace("배관 지지대", "스프링 행거");
+    std::fs::write(&changed, text).expect("written");
+    let outcome = knowledge.ingest(&changed, MANUAL).await.expect("file").remove(0).outcome;
+    assert!(outcome.expect("a document").is_changed);
+    assert_eq!(knowledge.count(HISTORY).await.expect("count"), 12);
+    assert_eq!(found(&knowledge, HISTORY, "스프링 행거").await[0], "MH-05");
+}
+
+/// R-KB-4.
+#[tokio::test]
+async fn korean_with_particles_compounds_and_english_find_the_same_report() {
+    let (_folder, knowledge) = filled().await;
+    for query in
+        ["보지기가 부러졌다", "보지기파손", "케이지 파손", "cage fracture", "broken retainer"]
+    {
+        assert_eq!(found(&knowledge, HISTORY, query).await[0], "MH-08", "{query}");
+    }
+}
+
+/// R-KB-4, R-KB-7.
+#[tokio::test]
+async fn filters_narrow_and_every_hit_names_its_source() {
+    let (_folder, knowledge) = filled().await;
+    let pump = Filter { equipment: Some("P-101".to_owned()), ..Filter::default() };
+    let hits = knowledge.search(HISTORY, "내륜 결함", &pump, 3).await.expect("search");
+    assert_eq!(ids(&hits), ["MH-05"]);
+    let fmea = Filter { doc_type: Some(DocType::Fmea), ..Filter::default() };
+    let hits = knowledge.search(MANUAL, "보지기 위험", &fmea, 3).await.expect("search");
+    assert_eq!(ids(&hits)[0], "EM-07#5");
+    for hit in hits {
+        assert!(!hit.chunk.about.sources.is_empty());
+        assert!(hit.chunk.citation().contains("em-07.md"), "{}", hit.chunk.citation());
+    }
+    let own = Filter { without: vec!["MH-03".to_owned()], ..Filter::default() };
+    let hits = knowledge.search(HISTORY, "시험 2 외륜 거짓 회복", &own, 5).await.expect("search");
+    assert!(!ids(&hits).contains(&"MH-03"), "a case is not judged by its own report");
+}
+
+/// R-KB-5.
+#[tokio::test]
+async fn a_section_is_looked_up_by_its_number_and_a_document_by_its_title() {
+    let (_folder, knowledge) = filled().await;
+    let torque = knowledge.section("EM-06", "제6절").await.expect("look-up");
+    assert_eq!(torque.len(), 1);
+    assert!(torque[0].section.body.contains("M12 85 N·m"), "{}", torque[0].section.body);
+    let fits = knowledge.section("EM-06", "4").await.expect("look-up");
+    let numbers: Vec<&str> = fits.iter().map(|found| found.section.number.as_str()).collect();
+    assert_eq!(numbers, ["4", "4.1", "4.2"]);
+    let mode = knowledge.section("EM-07", "4").await.expect("look-up");
+    assert_eq!(mode[0].chunk.id, "EM-07#4");
+    assert!(knowledge.section("EM-06", "99").await.expect("look-up").is_empty());
+    let titles = knowledge.title("교체 정비 절차서", 3).await.expect("look-up");
+    assert_eq!(titles[0].chunk.id, "EM-06");
+    let titles = knowledge.title("Fault guide: cage", 1).await.expect("look-up");
+    assert_eq!(titles[0].chunk.id, "EM-05");
+    let heading = knowledge.title("길들이기 운전", 1).await.expect("look-up");
+    assert_eq!(heading[0].section.as_ref().map(|s| s.number.as_str()), Some("9"));
+    assert!(knowledge.title("quantum chromodynamics", 3).await.expect("look-up").is_empty());
+}
+
+/// The bad input of R-KB-7: each file is refused with its reason, and the next one is read.
+#[tokio::test]
+async fn a_bad_file_is_told_and_the_others_are_ingested() {
+    let (folder, knowledge) = empty().await;
+    let docs = folder.path().join("docs");
+    std::fs::create_dir(&docs).expect("folder");
+    let write = |name: &str, bytes: &[u8]| std::fs::write(docs.join(name), bytes).expect("file");
+    write("a-broken.pdf", b"%PDF-1.7\nnothing that follows is a PDF\n\x00\xff%%EOF");
+    write("b-typo.md", "+++\nid = \"X\"\ncolection = \"y\"\n+++\n## 1. a\nb\n".as_bytes());
+    write("c-empty.txt", b"  \n");
+    write("d-good.txt", "윤활 점검표: 감속기 오일 레벨".as_bytes());
+    write("e-other.docx", b"PK");
+    let files = knowledge.ingest(&docs, MANUAL).await.expect("folder");
+    let told: Vec<String> = files
+        .iter()
+        .map(|file| match &file.outcome {
+            Ok(outcome) => format!("{} chunks {}", outcome.document, outcome.chunks),
+            Err(error) => error.to_string(),
+        })
+        .collect();
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[0].contains("a-broken.pdf: no readable PDF"), "{told:?}");
+    assert!(told[1].contains("b-typo.md:3:1: unknown field `colection`"), "{told:?}");
+    assert!(told[2].contains("c-empty.txt: no text in it"), "{told:?}");
+    assert_eq!(told[3], "d-good chunks 1");
+    let alone = knowledge.ingest(&docs.join("e-other.docx"), MANUAL).await.expect("file");
+    let error = alone[0].outcome.as_ref().expect_err("a kind that is not read");
+    assert!(error.to_string().contains("only .md, .txt and .pdf"), "{error}");
+    assert!(knowledge.ingest(&docs.join("nowhere"), MANUAL).await.is_err());
+}
+
+#[tokio::test]
+async fn a_query_without_a_word_is_refused() {
+    let (_folder, knowledge) = filled().await;
+    let error = knowledge.search(MANUAL, "?!… ", &Filter::default(), 3).await.expect_err("no word");
+    assert!(matches!(error, KnowledgeError::EmptyQuery { .. }), "{error}");
+}
+
+/// R-KB-1, R-AGENT-9: `analysis_history` grows by one chunk a judgement.
+#[tokio::test]
+async fn a_judgement_is_found_by_what_was_thought_of_it() {
+    let (_folder, knowledge) = filled().await;
+    let text = include_str!("../../../config/examples/diagnosis.json");
+    let diagnosis = serde_json::from_str(text).expect("diagnosis");
+    assert!(knowledge.add_judgement(&diagnosis).await.expect("stored"));
+    assert!(!knowledge.add_judgement(&diagnosis).await.expect("stored"), "the same again");
+    let at = Collection::AnalysisHistory;
+    assert_eq!(knowledge.count(at).await.expect("count"), 1);
+    let pump = Filter {
+        equipment: Some("P-101".to_owned()),
+        bearing: Some("DE".to_owned()),
+        ..Filter::default()
+    };
+    let hits = knowledge.search(at, "외륜 결함 2단계 Warning", &pump, 3).await.expect("search");
+    assert_eq!(hits.len(), 1);
+    assert!(hits[0].chunk.body().contains("신뢰구간 하한 120시간을 채택"));
+}
+
+/// R-KB-7: Korean text of a PDF whose font has only codes of the Korean character collection.
+#[tokio::test]
+async fn korean_text_of_a_pdf_is_right() {
+    let (folder, knowledge) = empty().await;
+    let file = folder.path().join("급유표.pdf");
+    std::fs::write(&file, korean_pdf(&["감속기 급유 주기는 육 개월이다", "펌프 축봉 점검"]))
+        .expect("pdf");
+    let outcome = knowledge.ingest(&file, MANUAL).await.expect("file").remove(0).outcome;
+    assert_eq!(outcome.expect("a document").document, "급유표");
+    let hits = knowledge.search(MANUAL, "감속기 급유 주기", &Filter::default(), 1).await;
+    let body = hits.expect("search")[0].chunk.body();
+    assert!(body.contains("감속기 급유 주기는 육 개월이다"), "{body}");
+    let page = knowledge.section("급유표", "2").await.expect("look-up");
+    assert!(page[0].section.body.contains("펌프 축봉 점검"), "a page is a section");
+}
+
+/// A PDF with one line a page, in the predefined encoding `UniKS-UCS2-H` and no embedded font.
+fn korean_pdf(lines: &[&str]) -> Vec<u8> {
+    let kids: Vec<String> = (0..lines.len()).map(|at| format!("{} 0 R", 5 + 2 * at)).collect();
+    let mut objects = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), lines.len()),
+        "<< /Type /Font /Subtype /Type0 /BaseFont /HYSMyeongJo-Medium /Encoding /UniKS-UCS2-H \
+         /DescendantFonts [4 0 R] >>"
+            .to_owned(),
+        "<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HYSMyeongJo-Medium /CIDSystemInfo \
+         << /Registry (Adobe) /Ordering (Korea1) /Supplement 1 >> /DW 1000 >>"
+            .to_owned(),
+    ];
+    for line in lines {
+        let codes = line.encode_utf16().fold(String::new(), |mut codes, code| {
+            let _infallible = write!(codes, "{code:04X}");
+            codes
+        });
+        let stream = format!("BT /F1 12 Tf 72 700 Td <{codes}> Tj ET");
+        objects.push(format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {} 0 R /Resources \
+             << /Font << /F1 3 0 R >> >> >>",
+            objects.len() + 2
+        ));
+        objects.push(format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()));
+    }
+    assemble(&objects)
+}
+
+fn assemble(objects: &[String]) -> Vec<u8> {
+    let mut out = "%PDF-1.4\n".to_owned();
+    let mut places = Vec::new();
+    for (at, object) in objects.iter().enumerate() {
+        places.push(out.len());
+        let _infallible = write!(out, "{} 0 obj\n{object}\nendobj\n", at + 1);
+    }
+    let start = out.len();
+    let _infallible = write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for place in places {
+        let _infallible = writeln!(out, "{place:010} 00000 n ");
+    }
+    let size = objects.len() + 1;
+    let _infallible =
+        write!(out, "trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
+    out.into_bytes()
+}
+
+/// No input makes the PDF reader panic through: truncations of a good file are refused or read.
+#[tokio::test]
+async fn a_truncated_pdf_never_stops_the_agent() {
+    let (folder, knowledge) = empty().await;
+    let whole = korean_pdf(&["감속기"]);
+    for length in (0..whole.len()).step_by(97) {
+        let file = folder.path().join("cut.pdf");
+        std::fs::write(&file, &whole[..length]).expect("pdf");
+        let _refused_or_read = knowledge.ingest(&file, MANUAL).await.expect("file");
+    }
+    assert!(knowledge.count(MANUAL).await.is_ok());
+}
+
+/// The store and the embedder are interchangeable parts.
+#[tokio::test]
+async fn a_knowledge_base_can_be_made_of_given_parts() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join("knowledge.db");
+    let store = EmbeddedStore::open(&file, LocalEmbedder::DIMENSIONS).await.expect("store");
+    let knowledge = Knowledge::new(Arc::new(store), Arc::new(LocalEmbedder)).await;
+    assert_eq!(knowledge.expect("knowledge").count(MANUAL).await.expect("count"), 0);
+}
+
+/// R-KB-4: nobody waits for an endpoint that takes the call and says nothing; words
+/// answer, and it is told.
+#[tokio::test]
+async fn an_endpoint_that_hangs_is_asked_once_and_words_answer() {
+    let (folder, knowledge) = filled().await;
+    let by_words = knowledge
+        .search_by(Mode::Keyword, HISTORY, "외륜 결함", &Filter::default(), 3)
+        .await
+        .expect("search");
+    drop(knowledge);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("address"));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((call, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            held.push(call);
+        }
+    });
+    let file = folder.path().join("knowledge.db");
+    let store = EmbeddedStore::open(&file, LocalEmbedder::DIMENSIONS).await.expect("store");
+    let embedder =
+        OpenAiEmbedder::new(&url, "m", LocalEmbedder::DIMENSIONS, None).expect("a client");
+    let knowledge = Knowledge::new(Arc::new(store), Arc::new(embedder)).await.expect("knowledge");
+    for _ in 0..5 {
+        let filter = Filter::default();
+        let found = knowledge.find(Mode::Fused, HISTORY, "외륜 결함", &filter, 3).await;
+        let found = found.expect("search");
+        assert_eq!(found.hits, by_words);
+        let why = found.by_words_alone.expect("it is told");
+        assert!(why.contains("no answer within 2 s"), "{why}");
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 1, "the first one waited, the others did not");
+    let by_meaning =
+        knowledge.search_by(Mode::Vector, HISTORY, "외륜", &Filter::default(), 3).await;
+    assert!(by_meaning.expect_err("there is no vector").is_transient());
+}

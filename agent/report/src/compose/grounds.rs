@@ -1,0 +1,139 @@
+//! What a report's judgement rests on: the thoughts with their evidence, the bearing's earlier
+//! judgements, the research.
+
+use pdm_expert::wording::element;
+use pdm_shared::text::Language;
+use serde_json::Value;
+
+use crate::data::Report;
+use crate::document::{Block, Speaker, Table, sign};
+use crate::drawing::Colour;
+use crate::words::{self, moment};
+
+/// The five thoughts, each with its evidence.
+pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
+    let mut blocks = vec![speaker.section("판단 과정", "Reasoning")];
+    for (at, thought) in report.thoughts.iter().enumerate() {
+        blocks.push(Block::Sub(format!("{}. {}", at + 1, speaker.say(&thought.title))));
+        blocks.push(Block::Text(speaker.say(&thought.conclusion)));
+        if thought.evidence.is_empty() {
+            continue;
+        }
+        let rows = thought.evidence.iter().map(|fact| {
+            let name =
+                words::feature(&fact.path).map(|name| speaker.say(&name)).unwrap_or_default();
+            let value = told(&fact.value, words::unit(&fact.path), report, speaker);
+            let rule = fact.rule.clone().or_else(|| fact.source.clone()).unwrap_or_default();
+            vec![name, value, fact.path.clone(), rule]
+        });
+        blocks.push(Block::Table(Table {
+            head: vec![
+                speaker.word("근거", "Evidence"),
+                speaker.word("값", "Value"),
+                speaker.word("위치", "Where it stands"),
+                speaker.word("규칙·출처", "Rule, source"),
+            ],
+            shares: vec![0.28, 0.18, 0.38, 0.16],
+            rows: rows.collect(),
+        }));
+    }
+    blocks
+}
+
+/// A value of evidence in words.
+fn told(value: &Value, unit: &str, report: &Report, speaker: Speaker) -> String {
+    match value {
+        Value::Number(number) => {
+            number.as_f64().map_or_else(|| number.to_string(), |value| words::quantity(value, unit))
+        }
+        Value::Bool(true) => speaker.word("예", "yes"),
+        Value::Bool(false) => speaker.word("아니오", "no"),
+        Value::Null => speaker.word("없음", "none"),
+        Value::String(text) => quote(text, report, speaker),
+        Value::Array(all) => {
+            let told: Vec<String> =
+                all.iter().map(|one| told(one, unit, report, speaker)).collect();
+            told.join(", ")
+        }
+        Value::Object(_) => value.to_string(),
+    }
+}
+
+/// A quote in the reader's language, if its document has it.
+fn quote(text: &str, report: &Report, speaker: Speaker) -> String {
+    translated(text, report, speaker).unwrap_or_else(|| speaker.quote(text))
+}
+
+fn translated(text: &str, report: &Report, speaker: Speaker) -> Option<String> {
+    (speaker.0 == Language::En).then(|| report.in_english(text)).flatten()
+}
+
+/// The judgements before.
+pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
+    let mut blocks = vec![speaker.section("판정 이력", "Earlier judgements")];
+    blocks.push(Block::Text(speaker.say(&report.memory.summary)));
+    if report.memory.judgements.is_empty() {
+        return blocks;
+    }
+    let rows = report.memory.judgements.iter().map(|past| {
+        let risk = past.risk_level;
+        let fault =
+            past.fault_type.map_or_else(|| "–".to_owned(), |fault| speaker.say(&element(fault)));
+        vec![
+            moment(past.measured_at),
+            format!("{} {}", sign(risk), speaker.say(&risk.label())),
+            past.fault_stage.to_string(),
+            fault,
+        ]
+    });
+    blocks.push(Block::Table(Table {
+        head: vec![
+            speaker.word("측정", "Measured"),
+            speaker.word("위험도", "Risk"),
+            speaker.word("P-F 단계", "P-F stage"),
+            speaker.word("결함 부위", "Element"),
+        ],
+        shares: vec![0.34, 0.22, 0.18, 0.26],
+        rows: rows.collect(),
+    }));
+    blocks
+}
+
+/// Rounds of deep research: what was asked and why, what was found and where, what was learnt.
+pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
+    if report.research.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![speaker.section("심층 조사", "Deep research")];
+    for round in &report.research {
+        let number = round.round;
+        blocks.push(Block::Sub(format!(
+            "{} {number}: {}",
+            speaker.word("조사", "Round"),
+            speaker.quote(&round.question)
+        )));
+        blocks.push(Block::Text(format!(
+            "{}: {}",
+            speaker.word("이유", "Why"),
+            speaker.say(&round.why)
+        )));
+        for hit in &round.hits {
+            // a name is not marked as an original
+            let title =
+                translated(&hit.title, report, speaker).unwrap_or_else(|| hit.title.clone());
+            let quote = quote(&hit.quote, report, speaker);
+            blocks.push(Block::Text(format!("{} {title}: {quote}", hit.id)));
+            let source = match hit.title.as_str() {
+                "" => hit.source.clone(),
+                own => hit.source.replace(own, &title),
+            };
+            blocks.push(Block::Source(format!("{}: {source}", speaker.word("출처", "Source"))));
+        }
+        blocks.push(Block::Callout {
+            label: speaker.word("알게 된 것", "What was learnt"),
+            text: speaker.say(&round.learnt),
+            tone: Colour::Course,
+        });
+    }
+    blocks
+}

@@ -1,0 +1,239 @@
+//! Writes the documents of a case into a folder: whole files or none, the same names for the same
+//! event.
+
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use pdm_shared::text::Language;
+use serde::{Deserialize, Serialize};
+
+use super::case_file::CaseFile;
+use super::document::Document;
+use super::{build, compose, grounding, html, pdf};
+use crate::work_order;
+
+/// A kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// A page for a browser, and to print.
+    Html,
+    /// A page to print and to keep.
+    Pdf,
+    /// Data for other programs.
+    Json,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Html, Self::Pdf, Self::Json];
+
+    /// The word of the configuration and the ending of the file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Pdf => "pdf",
+            Self::Json => "json",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that names no [`Format`]. Show it with those that are allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no format; there are html, pdf and json")]
+pub struct UnknownFormat(String);
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
+        let named = Self::ALL.into_iter().find(|format| format.as_str() == word);
+        named.ok_or_else(|| UnknownFormat(word.to_owned()))
+    }
+}
+
+/// The documents were not written; files that were are whole.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilesError {
+    /// The folder or a file in it: full, forbidden, gone. Try again later.
+    #[error("cannot write {}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The page could not be made.
+    #[error(transparent)]
+    Html(#[from] html::HtmlError),
+    /// The PDF could not be made.
+    #[error(transparent)]
+    Pdf(#[from] pdf::PdfError),
+    /// The data could not be told as JSON.
+    #[error("cannot tell a document as JSON")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The files, reports first.
+    pub files: Vec<PathBuf>,
+    /// Figures of the texts that stand in none of their sources; empty when all is well.
+    pub ungrounded: Vec<String>,
+}
+
+/// One of the two documents of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentKind {
+    /// The report, or the short status below Warning.
+    Report,
+    /// The work order; none below Warning.
+    WorkOrder,
+}
+
+impl DocumentKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::WorkOrder => "work-order",
+        }
+    }
+}
+
+/// Writes report and work order of a case. A risk below Warning has no work order.
+///
+/// # Errors
+/// [`FilesError`].
+pub fn write(
+    case: &CaseFile,
+    folder: &Path,
+    languages: &[Language],
+    formats: &[Format],
+) -> Result<Written, FilesError> {
+    let mut written = write_part(case, DocumentKind::Report, folder, languages, formats)?;
+    let order = write_part(case, DocumentKind::WorkOrder, folder, languages, formats)?;
+    written.files.extend(order.files);
+    written.ungrounded.extend(order.ungrounded);
+    Ok(written)
+}
+
+/// Writes one of the two.
+///
+/// # Errors
+/// [`FilesError`].
+pub fn write_part(
+    case: &CaseFile,
+    kind: DocumentKind,
+    folder: &Path,
+    languages: &[Language],
+    formats: &[Format],
+) -> Result<Written, FilesError> {
+    let told = |document: &dyn Fn(Language) -> Document| -> Vec<(Language, Document)> {
+        languages.iter().map(|language| (*language, document(*language))).collect()
+    };
+    let (data, documents, ungrounded) = match kind {
+        DocumentKind::Report => {
+            let report = build::report(case);
+            let documents = told(&|language| compose::document(&report, language));
+            (json(&report)?, documents, grounding::of_report(case, &report))
+        }
+        DocumentKind::WorkOrder => {
+            let Some(order) = work_order::work_order(case) else { return Ok(Written::default()) };
+            let documents = told(&|language| work_order::document(&order, language));
+            (json(&order)?, documents, grounding::of_order(case, &order))
+        }
+    };
+    let stem = format!("{}-{}", stem(case), kind.name());
+    std::fs::create_dir_all(folder)
+        .map_err(|source| FilesError::Io { path: folder.to_owned(), source })?;
+    let mut files = Vec::new();
+    let mut put = |name: String, bytes: &[u8]| -> Result<(), FilesError> {
+        let path = folder.join(name);
+        whole(&path, bytes).map_err(|source| FilesError::Io { path: path.clone(), source })?;
+        files.push(path);
+        Ok(())
+    };
+    if formats.contains(&Format::Json) {
+        put(format!("{stem}.json"), &data)?;
+    }
+    for (language, document) in documents {
+        for (format, bytes) in pages(&document, formats)? {
+            put(format!("{stem}.{}.{format}", code(language)), &bytes)?;
+        }
+    }
+    if !files.is_empty() {
+        settle(folder)?;
+    }
+    Ok(Written { files, ungrounded })
+}
+
+fn json(value: &impl serde::Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn pages(document: &Document, formats: &[Format]) -> Result<Vec<(Format, Vec<u8>)>, FilesError> {
+    let mut pages = Vec::new();
+    if formats.contains(&Format::Html) {
+        pages.push((Format::Html, html::html(document)?.into_bytes()));
+    }
+    if formats.contains(&Format::Pdf) {
+        pages.push((Format::Pdf, pdf::pdf(document)?));
+    }
+    Ok(pages)
+}
+
+const fn code(language: Language) -> &'static str {
+    match language {
+        Language::Ko => "ko",
+        Language::En => "en",
+    }
+}
+
+/// `20261121T051021Z-<event id>`: files sort by time, and an event has one set.
+fn stem(case: &CaseFile) -> String {
+    let at = case.event.measured_at.date_time().format("%Y%m%dT%H%M%SZ");
+    format!("{at}-{}", case.event.event_id)
+}
+
+/// Writes beside the file, then renames: a reader sees the old file or the new one.
+///
+/// The file beside it always has the same name, so that what a killed process left half written is
+/// written over and does not stay. Of two who write one file at once each has its own half: the
+/// last to rename wins, the other is told that it failed.
+fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    match std::fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let done = std::fs::File::create_new(&part)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&part, path));
+    if done.is_err() {
+        // what is half written is of no use; the first error is the one to tell
+        let _gone = std::fs::remove_file(&part);
+    }
+    done
+}
+
+/// Makes the renaming outlast a power cut: the judgement that names the files is stored next.
+fn settle(folder: &Path) -> Result<(), FilesError> {
+    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|source| FilesError::Io { path: folder.to_owned(), source })
+}

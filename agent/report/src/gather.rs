@@ -1,0 +1,35 @@
+//! Fills a case file with what is known of an event before anything is looked up.
+
+use std::collections::BTreeMap;
+
+use pdm_expert::case::{PastEvent, RECALLED, Remembered};
+use pdm_expert::rules::LeadTime;
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
+
+use super::case_file::{CaseFile, HistoryPoint};
+use super::settings::ReportSettings;
+
+/// The case of an event without research and grounds; `past` is the bearing's, oldest first.
+pub fn fresh(
+    event: Event,
+    diagnosis: Diagnosis,
+    past: &[PastEvent],
+    settings: &ReportSettings,
+    lead_time: &LeadTime,
+) -> CaseFile {
+    let before = past.iter().rev().filter(|past| past.event.event_id != event.event_id);
+    let memory: Vec<Remembered> = before.filter_map(|past| past.judged).take(RECALLED).collect();
+    CaseFile {
+        memory,
+        history: past.iter().map(HistoryPoint::of).collect(),
+        research: Vec::new(),
+        steps: Vec::new(),
+        grounds: Vec::new(),
+        english: BTreeMap::new(),
+        asset: settings.asset_of(&event),
+        planning: settings.planning(lead_time),
+        event,
+        diagnosis,
+    }
+}

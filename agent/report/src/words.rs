@@ -1,0 +1,178 @@
+//! Words that documents and terminals share: titles of thoughts, levels of doubt, what a feature of
+//! the event is called, and moments told to people.
+
+use pdm_expert::wording::figure;
+use pdm_shared::diagnosis::{Reasoner, ThoughtTitle, UncertaintyLevel};
+use pdm_shared::event::QualityFlag;
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
+
+/// The title of a thought.
+pub fn thought(title: ThoughtTitle) -> Text {
+    match title {
+        ThoughtTitle::InitialScreening => Text::new("초기 판별", "Initial screening"),
+        ThoughtTitle::PfStage => Text::new("진행 단계", "P-F stage"),
+        ThoughtTitle::Degradation => Text::new("열화 속도", "Degradation"),
+        ThoughtTitle::Rul => Text::new("잔여수명", "Remaining life"),
+        ThoughtTitle::OverallRisk => Text::new("종합 위험도", "Overall risk"),
+    }
+}
+
+/// How unsure.
+pub fn uncertainty(level: UncertaintyLevel) -> Text {
+    match level {
+        UncertaintyLevel::Low => Text::new("낮음", "low"),
+        UncertaintyLevel::Medium => Text::new("중간", "medium"),
+        UncertaintyLevel::High => Text::new("높음", "high"),
+    }
+}
+
+/// Who judged.
+pub(crate) fn reasoner(reasoner: Reasoner) -> Text {
+    match reasoner {
+        Reasoner::Expert => Text::new("전문가 규칙", "expert rules"),
+        Reasoner::Llm => Text::new(
+            "언어 모델(전문가 규칙의 하한 적용)",
+            "language model, held to the expert's floor",
+        ),
+    }
+}
+
+/// What was found in a signal.
+pub(crate) fn quality(flag: QualityFlag) -> Text {
+    match flag {
+        QualityFlag::NotFinite => {
+            Text::new("수치가 아닌 표본이 있음", "samples that are no numbers")
+        }
+        QualityFlag::Clipping => {
+            Text::new("신호가 측정 범위에서 잘림(클리핑)", "clipped at the converter's limits")
+        }
+        QualityFlag::FlatLine => Text::new(
+            "신호가 거의 움직이지 않음: 케이블·전원 확인",
+            "hardly any movement: check cable and power",
+        ),
+        QualityFlag::DropOut => Text::new("신호 끊김 구간이 있음", "a stretch without signal"),
+        QualityFlag::DcDrift => Text::new("직류 성분이 흐름", "the mean drifts"),
+        QualityFlag::SkiSlope => {
+            Text::new("저주파 경사: 센서 취부 확인", "ski slope: check the sensor's mounting")
+        }
+        QualityFlag::WrongRate => {
+            Text::new("표본 수가 표본화율과 맞지 않음", "sample count does not fit the rate")
+        }
+        QualityFlag::MachineOff => Text::new("설비 정지 상태", "the machine stands"),
+        QualityFlag::TooShort => Text::new("측정 구간이 짧음", "the window is short"),
+    }
+}
+
+/// What the feature at this path or with this key is called; none for one that has no name.
+pub(crate) fn feature(path: &str) -> Option<Text> {
+    let (ko, en) = match path {
+        "anomaly.score" => ("이상 점수", "Anomaly score"),
+        "anomaly_detected" => ("이상 감지", "Anomaly flag"),
+        "frequency_domain.confidence" => ("결함 판별 신뢰도", "Confidence of the name"),
+        "frequency_domain.dominant_fault" => ("지배적 결함", "Dominant fault"),
+        "operating.shaft_speed_rpm" => ("회전수", "Shaft speed"),
+        "trend.slope" => ("추세 기울기", "Slope of the trend"),
+        "trend.trend_direction" => ("추세 방향", "Direction of the trend"),
+        "trend.acceleration_detected" => ("열화 가속", "Acceleration"),
+        "rul.hours" => ("잔여수명 중앙값", "Remaining life, median"),
+        "rul.ci_low_hours" => ("잔여수명 하한", "Remaining life, lower bound"),
+        "rul.ci_high_hours" => ("잔여수명 상한", "Remaining life, upper bound"),
+        "rul.confidence" => ("잔여수명 구간의 신뢰수준", "Coverage of the interval"),
+        "rul.unknown" => ("잔여수명 미추정 사유", "Why no remaining life"),
+        "anomaly.contributors" => ("이상에 기여한 특징량", "What carries the anomaly"),
+        "config.lead_time_h" => ("교체 리드타임", "Lead time of a replacement"),
+        path if path.starts_with("config.risk") => ("위험도 행렬", "Risk matrix"),
+        path if path.starts_with("memory.") => ("이전 판정", "Earlier judgement"),
+        _ => return by_key(path),
+    };
+    Some(Text::new(ko, en))
+}
+
+fn by_key(path: &str) -> Option<Text> {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let (ko, en) = match last {
+        "rms_g" => ("가속도 실효값", "Acceleration RMS"),
+        "peak_g" => ("가속도 최댓값", "Acceleration peak"),
+        "peak_to_peak_g" => ("가속도 전진폭", "Acceleration peak to peak"),
+        "crest_factor" => ("파고율", "Crest factor"),
+        "kurtosis" => ("첨도", "Kurtosis"),
+        "skewness" => ("왜도", "Skewness"),
+        "envelope_rms_g" => ("포락선 실효값", "Envelope RMS"),
+        "velocity_rms_mm_s" => ("진동속도 실효값", "Velocity RMS"),
+        "iso_zone" => ("ISO 20816-1 구역", "ISO 20816-1 zone"),
+        "noise_floor_g" => ("바닥 잡음", "Noise floor"),
+        "snr_db" => ("결함선 수준(바닥 대비)", "Line above the floor"),
+        "envelope_amplitude" => ("포락선 결함선 진폭", "Envelope line"),
+        "frequency_hz" => ("결함 주파수", "Defect frequency"),
+        _ => return None,
+    };
+    Some(match line_of(path) {
+        Some(line) => Text::new(format!("{line} {ko}"), format!("{line}: {en}")),
+        None => Text::new(ko, en),
+    })
+}
+
+/// The defect line that a path belongs to.
+fn line_of(path: &str) -> Option<&'static str> {
+    let holds = |key: &str| path.split('.').any(|part| part == key);
+    [("bpfo", "BPFO"), ("bpfi", "BPFI"), ("bsf", "BSF"), ("ftf", "FTF")]
+        .into_iter()
+        .find_map(|(key, name)| holds(key).then_some(name))
+}
+
+/// The unit of a feature by its key; empty for a ratio.
+pub(crate) fn unit(key: &str) -> &'static str {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let by_ending = [
+        ("_mm_s", "mm/s"),
+        ("_db", "dB"),
+        ("_hz", "Hz"),
+        ("_rpm", "rpm"),
+        ("hours", "h"),
+        ("_h", "h"),
+        ("_g", "g"),
+        ("envelope_amplitude", "g"),
+    ];
+    by_ending
+        .into_iter()
+        .find_map(|(ending, unit)| last.ends_with(ending).then_some(unit))
+        .unwrap_or("")
+}
+
+/// A value with its unit: three digits, a frequency to a tenth of a hertz.
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
+    let number = match unit {
+        "Hz" => format!("{value:.1}"),
+        _ if value < 0.0 => format!("-{}", figure(-value)),
+        _ => figure(value),
+    };
+    format!("{number} {unit}").trim_end().to_owned()
+}
+
+/// A text that readers of English alone cannot read.
+pub(crate) fn is_korean(text: &str) -> bool {
+    text.chars().any(|letter| ('가'..='힣').contains(&letter))
+}
+
+/// A moment to the minute: `2026-11-21 05:10 UTC`.
+pub(crate) fn moment(at: Timestamp) -> String {
+    at.date_time().format("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_named_by_their_path_with_their_line_and_unit() {
+        let told = feature("frequency_domain.bpfo.snr_db").expect("known");
+        assert_eq!(told.en, "BPFO: Line above the floor");
+        assert_eq!(feature("time_domain.kurtosis").expect("known").ko, "첨도");
+        assert_eq!(feature("nothing.known"), None);
+        assert_eq!(
+            (unit("velocity_rms_mm_s"), unit("bpfo.snr_db"), unit("kurtosis")),
+            ("mm/s", "dB", "")
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! The case file of a stored event, for documents that are written again.
+
+use pdm_expert::rules::LeadTime;
+use pdm_knowledge::{Knowledge, KnowledgeError};
+use pdm_report::settings::ReportSettings;
+use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
+use pdm_shared::id::EventId;
+
+use crate::store::{Store, StoreError};
+
+/// The case of an event cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GatherError {
+    /// Try again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Try again, or write without grounds.
+    #[error(transparent)]
+    Knowledge(#[from] KnowledgeError),
+    /// There is no such event, or it is not judged yet.
+    #[error("the store has no judgement of event {0}")]
+    Unknown(EventId),
+}
+
+/// The case of a stored event.
+///
+/// # Errors
+/// [`GatherError`].
+pub async fn stored(
+    store: &dyn Store,
+    knowledge: Option<&Knowledge>,
+    settings: &ReportSettings,
+    lead_time: &LeadTime,
+    event_id: EventId,
+) -> Result<CaseFile, GatherError> {
+    let event = store.event(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
+    let diagnosis = store.diagnosis(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
+    let key = event.key();
+    let past = store.history(&key, event.measured_at, LOOK_BACK).await?;
+    let mut case = gather::fresh(event, diagnosis, &past, settings, lead_time);
+    (case.research, case.steps) = findings::of_trace(&store.trace(event_id).await?);
+    if let Some(knowledge) = knowledge {
+        case.grounds = grounds::look_up(knowledge, case.diagnosis.fault_type).await?;
+        case.english = english::look_up(knowledge, &case.research).await?;
+    }
+    Ok(case)
+}

@@ -1,0 +1,81 @@
+//! Writes the documents of a run: the workflow's nodes `generate_report` and `generate_work_order`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_expert::rules::LeadTime;
+use pdm_knowledge::Knowledge;
+use pdm_report::files::{self, DocumentKind};
+use pdm_report::settings::ReportSettings;
+use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
+
+use crate::store::Store;
+use crate::workflow::documents::{DocumentError, Documents, Outcome, Written};
+use crate::workflow::state::State;
+
+/// Writes documents into the configured folder.
+#[derive(Debug)]
+pub struct Writer {
+    /// Where to, in which forms.
+    pub settings: ReportSettings,
+    /// How long a replacement takes to arrange.
+    pub lead_time: LeadTime,
+    /// What was measured before.
+    pub store: Arc<dyn Store>,
+    /// What documents quote.
+    pub knowledge: Knowledge,
+}
+
+impl Writer {
+    async fn case(&self, state: &State) -> Result<CaseFile, String> {
+        let event = state.event_payload.clone();
+        let judgement = state.diagnosis_result.as_ref().ok_or("there is no judgement")?;
+        let key = event.key();
+        let past = self.store.history(&key, event.measured_at, LOOK_BACK).await;
+        let past = past.map_err(|error| error.to_string())?;
+        let diagnosis = judgement.diagnosis.clone();
+        let fault = diagnosis.fault_type;
+        let mut case = gather::fresh(event, diagnosis, &past, &self.settings, &self.lead_time);
+        case.memory.clone_from(&state.memory_context.recent);
+        case.research = findings::of_run(&state.inquiry);
+        // a document without grounds is better than none: it says that there is no procedure
+        match grounds::look_up(&self.knowledge, fault).await {
+            Ok(grounds) => case.grounds = grounds,
+            Err(error) => tracing::warn!(%error, "the documents quote nothing"),
+        }
+        Ok(case)
+    }
+
+    async fn files(&self, kind: DocumentKind, state: &State) -> Result<Outcome, String> {
+        let Some(folder) = self.settings.folder.clone() else { return Ok(Outcome::default()) };
+        let mut case = self.case(state).await?;
+        if kind == DocumentKind::Report {
+            // the work order does not tell the research
+            match english::look_up(&self.knowledge, &case.research).await {
+                Ok(english) => case.english = english,
+                Err(error) => tracing::warn!(%error, "the research is quoted as it stands"),
+            }
+        }
+        let settings = self.settings.clone();
+        let written = tokio::task::spawn_blocking(move || {
+            files::write_part(&case, kind, &folder, &settings.languages, &settings.formats)
+        });
+        let written = written.await.map_err(|error| error.to_string())?;
+        let written = written.map_err(|error| error.to_string())?;
+        if !written.ungrounded.is_empty() {
+            let count = written.ungrounded.len() as u64;
+            metrics::counter!("pdm_agent_ungrounded_figures_total").increment(count);
+            tracing::error!(figures = ?written.ungrounded, "figures without a source in a document");
+        }
+        let files = written.files.iter();
+        let files = files.map(|file| Written { kind, place: self.settings.place(file) });
+        Ok(Outcome { written: files.collect(), ungrounded: written.ungrounded })
+    }
+}
+
+#[async_trait]
+impl Documents for Writer {
+    async fn write(&self, kind: DocumentKind, state: &State) -> Result<Outcome, DocumentError> {
+        self.files(kind, state).await.map_err(|reason| DocumentError { kind, reason })
+    }
+}

@@ -1,0 +1,101 @@
+//! The knowledge base as the tools see it: the executor `search` asks it.
+
+use async_trait::async_trait;
+
+use pdm_knowledge::embed::EmbedError;
+use pdm_knowledge::store::StoreError;
+use pdm_knowledge::{Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode};
+use pdm_tools::exec::Failure;
+use pdm_tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
+
+/// The knowledge base behind the executor `search`.
+#[derive(Debug, Clone)]
+pub struct SearchedKnowledge(pub Knowledge);
+
+#[async_trait]
+impl KnowledgeSearch for SearchedKnowledge {
+    async fn search(&self, question: Question) -> Result<Answer, Failure> {
+        let collection: Collection = question.collection.parse().map_err(Failure::Permanent)?;
+        let filter = filter(&question)?;
+        let (query, top_k) = (&question.query, question.top_k);
+        let findings = self.0.find(Mode::Fused, collection, query, &filter, top_k);
+        let Findings { hits, by_words_alone } = findings.await.map_err(failure)?;
+        let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
+        Ok(Answer { documents: hits.into_iter().map(found).collect(), note })
+    }
+}
+
+fn filter(question: &Question) -> Result<Filter, Failure> {
+    let mut filter = Filter::default();
+    for (field, value) in &question.filters {
+        match field.as_str() {
+            "equipment" | "equipment_id" => filter.equipment = Some(value.clone()),
+            "bearing" | "bearing_id" => filter.bearing = Some(value.clone()),
+            "document" => filter.document = Some(value.clone()),
+            "doc_type" => {
+                let kind: DocType = value.parse().map_err(Failure::Permanent)?;
+                filter.doc_type = Some(kind);
+            }
+            other => {
+                let allowed = "equipment_id, bearing_id, document, doc_type";
+                let told = format!("no filter {other:?}; there are {allowed}");
+                return Err(Failure::Permanent(told));
+            }
+        }
+    }
+    Ok(filter)
+}
+
+fn failure(error: KnowledgeError) -> Failure {
+    let text = error.to_string();
+    match error {
+        KnowledgeError::Store(StoreError::Unavailable { .. })
+        | KnowledgeError::Embed(EmbedError::Unavailable { .. }) => Failure::Transient(text),
+        KnowledgeError::Embed(EmbedError::Answer { .. }) => Failure::Malformed(text),
+        KnowledgeError::Store(StoreError::Dimensions { .. })
+        | KnowledgeError::Embed(EmbedError::Refused { .. })
+        | KnowledgeError::Document(_)
+        | KnowledgeError::Secret { .. }
+        | KnowledgeError::EmptyQuery { .. } => Failure::Permanent(text),
+    }
+}
+
+fn found(hit: Hit) -> Found {
+    Found {
+        id: hit.chunk.id.clone(),
+        title: hit.chunk.about.title.ko.clone(),
+        text: hit.chunk.body(),
+        source: hit.chunk.citation(),
+        score: f64::from(hit.score),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(field: &str, value: &str) -> Question {
+        Question {
+            collection: "equipment_manual".to_owned(),
+            query: "외륜".to_owned(),
+            filters: [(field.to_owned(), value.to_owned())].into(),
+            top_k: 3,
+        }
+    }
+
+    #[test]
+    fn every_filter_of_the_search_tools_is_known() {
+        let read = filter(&question("equipment_id", "P-101")).expect("known");
+        assert_eq!(read.equipment.as_deref(), Some("P-101"));
+        let read = filter(&question("doc_type", "fmea")).expect("known");
+        assert_eq!(read.doc_type, Some(DocType::Fmea));
+    }
+
+    #[test]
+    fn an_unknown_kind_is_told_with_those_that_are() {
+        let Err(Failure::Permanent(told)) = filter(&question("doc_type", "novel")) else {
+            panic!("refused")
+        };
+        assert!(told.contains("\"novel\"") && told.contains("fault_guide"), "{told}");
+    }
+}

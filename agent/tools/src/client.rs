@@ -1,0 +1,165 @@
+//! The client's side of the Model Context Protocol: one connection to a server, in this process
+//! ([`crate::mcp::in_process`]), a child process or far away.
+//!
+//! The workflow calls its tools through this, wherever they run; so does a tool with the executor
+//! `mcp`. A broken connection is told, and the caller connects again.
+
+use std::collections::BTreeMap;
+
+use pdm_service::secret::Secret;
+use rmcp::model::{CallToolRequestParams, CallToolResult, MetaObject, RequestMetaObject};
+use rmcp::service::{RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::{Map, Value};
+
+/// Key in a call's `_meta` that names the call, so that a repeated one acts once.
+pub(crate) const CALL_ID: &str = "io.pdm/call-id";
+/// Key in an answer's `_meta`: what is known of the answer beside its content.
+pub(crate) const ANSWER: &str = "io.pdm/answer";
+
+/// A call or connection that failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// No connection: connect again later.
+    #[error("cannot reach the MCP server: {0}")]
+    Unreachable(String),
+    /// The server refuses the request itself.
+    #[error("the MCP server refuses the request: {0}")]
+    Refused(String),
+}
+
+/// A tool that a server offers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it takes.
+    pub input_schema: Value,
+    /// What it gives, if it says.
+    pub output_schema: Option<Value>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Whether this is the tool's word that it failed.
+    pub is_error: bool,
+    /// The kind of failure, in the word of [`crate::ToolError::kind`], where it is told.
+    pub failure: Option<String>,
+    /// The text, as a model reads it.
+    pub text: String,
+    /// The answer as data.
+    pub structured: Option<Value>,
+}
+
+/// A connection to an MCP server. Dropping it ends the connection.
+#[derive(Debug)]
+pub struct ToolClient {
+    connection: RunningService<RoleClient, ()>,
+}
+
+impl ToolClient {
+    /// The client of a connection that stands.
+    pub(crate) fn over(connection: RunningService<RoleClient, ()>) -> Self {
+        Self { connection }
+    }
+
+    /// A server that is a child process; it ends with the client.
+    ///
+    /// # Errors
+    /// [`ClientError::Unreachable`] if it cannot be started or does not speak the protocol.
+    pub async fn child(
+        program: &str,
+        arguments: &[String],
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Self, ClientError> {
+        let mut command = tokio::process::Command::new(program);
+        command.args(arguments).envs(environment).kill_on_drop(true);
+        let transport = TokioChildProcess::new(command)
+            .map_err(|error| ClientError::Unreachable(format!("{program}: {error}")))?;
+        let connection = ().serve(transport).await;
+        let connection =
+            connection.map_err(|error| ClientError::Unreachable(format!("{program}: {error}")))?;
+        Ok(Self { connection })
+    }
+
+    /// A server at an address, over streamable HTTP.
+    ///
+    /// # Errors
+    /// [`ClientError::Unreachable`] if it does not answer or does not speak the protocol.
+    pub async fn http(url: &str, token: Option<&Secret>) -> Result<Self, ClientError> {
+        // a provider that the program has installed before is as good
+        let _installed = rustls::crypto::ring::default_provider().install_default();
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+        if let Some(token) = token {
+            config = config.auth_header(token.expose());
+        }
+        let transport = StreamableHttpClientTransport::from_config(config);
+        let connection = ().serve(transport).await;
+        let connection =
+            connection.map_err(|error| ClientError::Unreachable(format!("{url}: {error}")))?;
+        Ok(Self { connection })
+    }
+
+    /// Whether the other end is gone.
+    pub fn is_closed(&self) -> bool {
+        self.connection.is_transport_closed()
+    }
+
+    /// The tools that the server offers now.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn list(&self) -> Result<Vec<Offered>, ClientError> {
+        let tools = self.connection.list_all_tools().await.map_err(|error| failed(&error))?;
+        let offered = tools.into_iter().map(|tool| Offered {
+            name: tool.name.into_owned(),
+            description: tool.description.unwrap_or_default().into_owned(),
+            input_schema: Value::Object((*tool.input_schema).clone()),
+            output_schema: tool.output_schema.map(|schema| Value::Object((*schema).clone())),
+        });
+        Ok(offered.collect())
+    }
+
+    /// Calls a tool. `call_id` names the call: what acts is done once for one id.
+    ///
+    /// # Errors
+    /// [`ClientError`]; a tool that fails is no error here but an [`Answer`] with `is_error`.
+    pub async fn call(
+        &self,
+        call_id: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Answer, ClientError> {
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let meta = Map::from_iter([(CALL_ID.to_owned(), Value::from(call_id))]);
+        params.meta = Some(RequestMetaObject(MetaObject(meta)));
+        let result = self.connection.call_tool(params).await.map_err(|error| failed(&error))?;
+        Ok(answer(result))
+    }
+}
+
+fn answer(result: CallToolResult) -> Answer {
+    let texts = result.content.iter().filter_map(|block| block.as_text());
+    let text = texts.map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n");
+    let about = result.meta.as_ref().and_then(|meta| meta.0.get(ANSWER));
+    let failure = about.and_then(|about| about.get("error")?.as_str()).map(str::to_owned);
+    Answer {
+        is_error: result.is_error.unwrap_or(false),
+        failure,
+        text,
+        structured: result.structured_content,
+    }
+}
+
+fn failed(error: &ServiceError) -> ClientError {
+    if let ServiceError::McpError(refusal) = error {
+        return ClientError::Refused(refusal.to_string());
+    }
+    ClientError::Unreachable(error.to_string())
+}

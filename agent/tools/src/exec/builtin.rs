@@ -1,0 +1,133 @@
+//! Executor `builtin`: functions of the program, by name; and the one that this folder brings,
+//! `notify_maintenance_staff`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_shared::risk::RiskLevel;
+use serde_json::{Value, json};
+
+use super::{Failure, Invocation};
+
+/// A function that tools can name.
+#[async_trait]
+pub trait Builtin: Send + Sync {
+    /// One attempt.
+    ///
+    /// # Errors
+    /// [`Failure`], which says whether another attempt makes sense.
+    async fn call(&self, invocation: Invocation<'_>) -> Result<Value, Failure>;
+}
+
+/// The functions that tools can name.
+#[derive(Clone, Default)]
+pub struct Builtins(BTreeMap<String, Arc<dyn Builtin>>);
+
+impl std::fmt::Debug for Builtins {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Builtins {
+    /// With `function` under `name`.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, function: impl Builtin + 'static) -> Self {
+        self.0.insert(name.into(), Arc::new(function));
+        self
+    }
+
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(crate) async fn run(
+        &self,
+        function: &str,
+        invocation: Invocation<'_>,
+    ) -> Result<Value, Failure> {
+        let Some(builtin) = self.0.get(function) else {
+            let names = self.0.keys().cloned().collect::<Vec<_>>().join(", ");
+            let message = format!("this program has no function {function}; it has: {names}");
+            return Err(Failure::Permanent(message));
+        };
+        builtin.call(invocation).await
+    }
+}
+
+/// A message to the people who keep the machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaffMessage {
+    /// The same for every attempt of one call.
+    pub idempotency_key: String,
+    /// What they are told.
+    pub message: String,
+    /// How serious it is.
+    pub risk_level: RiskLevel,
+    /// Which machine.
+    pub equipment_id: String,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The notification's number, to follow it by.
+    pub notification_id: String,
+    /// Where it will go (`mqtt`, `email`, names of web hooks); empty if the risk is below what
+    /// staff is told.
+    pub channels: Vec<String>,
+}
+
+/// Who passes messages to staff. It takes them durably (an outbox): accepted is not yet delivered.
+#[async_trait]
+pub trait Notifier: Send + Sync {
+    /// Takes a message; the same `idempotency_key` again changes nothing.
+    ///
+    /// # Errors
+    /// [`Failure`] if it could not be taken.
+    async fn notify(&self, message: StaffMessage) -> Result<Accepted, Failure>;
+}
+
+/// The function `notify_maintenance_staff`.
+pub struct NotifyStaff(Arc<dyn Notifier>);
+
+impl std::fmt::Debug for NotifyStaff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NotifyStaff")
+    }
+}
+
+impl NotifyStaff {
+    /// Over whoever passes the messages on.
+    pub fn new(notifier: Arc<dyn Notifier>) -> Self {
+        Self(notifier)
+    }
+}
+
+#[async_trait]
+impl Builtin for NotifyStaff {
+    async fn call(&self, invocation: Invocation<'_>) -> Result<Value, Failure> {
+        let text = |name: &str| {
+            let given = invocation.text(name).map(str::trim).filter(|text| !text.is_empty());
+            given.ok_or_else(|| Failure::Permanent(format!("{name}: is required, a text")))
+        };
+        let level = text("risk_level")?;
+        let risk_level: RiskLevel = serde_json::from_value(level.into())
+            .map_err(|error| Failure::Permanent(format!("risk_level: {error}")))?;
+        let message = StaffMessage {
+            idempotency_key: invocation.call_id.to_owned(),
+            message: text("message")?.to_owned(),
+            risk_level,
+            equipment_id: text("equipment_id")?.to_owned(),
+        };
+        let accepted = self.0.notify(message).await?;
+        let status = if accepted.channels.is_empty() { "not_sent" } else { "accepted" };
+        Ok(json!({
+            "status": status,
+            "notification_id": accepted.notification_id,
+            "channels": accepted.channels,
+        }))
+    }
+}

@@ -1,0 +1,35 @@
+//! Tools: declared in YAML, checked, reloaded while running, called with care.
+//!
+//! The way of a tool: its file → [`yaml`] (values with positions) → [`spec`] (fields, schemas,
+//! [`spec::executor`]) → [`registry`] (names, dependencies, order) → [`catalogue`] (what is current) →
+//! [`runtime`] (calls) → [`exec`] (one attempt). Who calls: the workflow and other programs through
+//! MCP ([`mcp`]), people through `pdm-agent tools`.
+//!
+//! Invariants: what is current is right as a whole; arguments and answers fit their schemas; an
+//! answer is data, never an instruction.
+
+pub mod catalogue;
+pub mod client;
+pub mod error;
+pub mod exec;
+mod fields;
+mod graph;
+pub mod layer;
+pub mod mcp;
+pub mod observation;
+pub mod problem;
+pub mod registry;
+pub mod runtime;
+pub mod schema;
+pub mod settings;
+mod shipped;
+pub mod spec;
+pub mod yaml;
+
+pub use catalogue::Catalogue;
+pub use error::ToolError;
+pub use observation::Observation;
+pub use problem::Problem;
+pub use registry::Registry;
+pub use runtime::{Call, Means, Runtime};
+pub use spec::ToolSpec;

@@ -1,0 +1,268 @@
+//! Calls tools: checks the arguments, runs attempts with time-outs and back-off, checks the answer,
+//! cuts the text.
+//!
+//! Between the callers (workflow, MCP, command line) and [`super::exec`]. Invariants: a tool never
+//! sees arguments that its input schema refuses; a caller never sees an answer that its output
+//! schema refuses; at most [`MAX_PARALLEL`] tools run at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::catalogue::Catalogue;
+use super::error::ToolError;
+use super::exec::builtin::Builtins;
+use super::exec::http::Web;
+use super::exec::mcp::Servers;
+use super::exec::search::{self, KnowledgeSearch};
+use super::exec::sql::Databases;
+use super::exec::{Failure, Invocation};
+use super::observation::{self, Observation};
+use super::registry::Registry;
+use super::spec::ToolSpec;
+use super::spec::executor::Executor;
+
+mod steps;
+
+/// Most tools that run at once. Chosen: a workflow asks two or three things at a time.
+pub const MAX_PARALLEL: usize = 8;
+/// Waits before the second, third and fourth attempt (tool document, "retry": 1, 2, 4 s).
+const BACK_OFF: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+
+/// A call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Its own name: what acts is done once for one id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The arguments, a mapping.
+    pub arguments: Value,
+}
+
+/// What the executors work with. What is absent makes the tools that need it fail with a clear
+/// word; the others work.
+#[derive(Default)]
+pub struct Means {
+    /// Functions of the program.
+    pub builtins: Builtins,
+    /// The knowledge base.
+    pub knowledge: Option<Arc<dyn KnowledgeSearch>>,
+    /// Databases that may be read.
+    pub databases: Databases,
+    /// Hosts that may be asked; `None` asks nobody.
+    pub web: Option<Web>,
+    /// Other MCP servers.
+    pub servers: Servers,
+}
+
+impl std::fmt::Debug for Means {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Means")
+            .field("builtins", &self.builtins)
+            .field("knowledge", &self.knowledge.is_some())
+            .field("databases", &self.databases)
+            .field("web", &self.web)
+            .field("servers", &self.servers)
+            .finish()
+    }
+}
+
+/// Calls the tools of a catalogue.
+#[derive(Debug)]
+pub struct Runtime {
+    catalogue: Arc<Catalogue>,
+    means: Means,
+    places: Semaphore,
+}
+
+impl Runtime {
+    /// Over the tools of `catalogue`.
+    pub fn new(catalogue: Arc<Catalogue>, means: Means) -> Self {
+        Self { catalogue, means, places: Semaphore::new(MAX_PARALLEL) }
+    }
+
+    /// The tools.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// Calls one tool.
+    ///
+    /// # Errors
+    /// [`ToolError`]: what the caller can do about it stands at each variant.
+    pub async fn call(&self, call: &Call) -> Result<Observation, ToolError> {
+        // one registry for the whole call: a reload in between changes nothing for it
+        let registry = self.catalogue.current();
+        let started = Instant::now();
+        let result = self.call_within(&registry, call).await;
+        let outcome = match &result {
+            Ok(observation) if observation.is_empty => "empty",
+            Ok(_) => "ok",
+            Err(error) => error.kind(),
+        };
+        let took = started.elapsed();
+        // only names that exist become labels: a caller's typing must not grow the metrics
+        let tool = registry.get(&call.tool).map_or("(unknown)", |spec| spec.name.as_str());
+        let labels = [("tool", tool.to_owned()), ("outcome", outcome.to_owned())];
+        metrics::counter!("pdm_agent_tool_calls_total", &labels).increment(1);
+        metrics::histogram!("pdm_agent_tool_call_seconds", &labels).record(took.as_secs_f64());
+        match &result {
+            Ok(done) => {
+                tracing::debug!(tool, outcome, attempts = done.attempts, ?took, "Tool called.");
+            }
+            Err(error) => tracing::warn!(tool, outcome, %error, ?took, "Tool call failed."),
+        }
+        result
+    }
+
+    /// Calls several tools side by side; the answers stand in the order of the calls.
+    pub async fn call_all(&self, calls: &[Call]) -> Vec<Result<Observation, ToolError>> {
+        side_by_side(calls.iter().map(|call| self.call(call))).await
+    }
+
+    async fn call_within(
+        &self,
+        registry: &Registry,
+        call: &Call,
+    ) -> Result<Observation, ToolError> {
+        let started = Instant::now();
+        let Some(spec) = registry.get(&call.tool) else {
+            let known = registry.names().join(", ");
+            return Err(ToolError::Unknown { tool: call.tool.clone(), known });
+        };
+        let arguments = checked_arguments(spec, &call.arguments)?;
+        let invocation = Invocation { call_id: &call.id, tool: &spec.name, arguments: &arguments };
+        let (value, attempts) = self.attempts(registry, spec, invocation).await?;
+        let is_empty = observation::is_empty(&value);
+        let (text, cut) = observation::cut(value.to_string(), spec.limits.max_chars);
+        Ok(Observation {
+            tool: spec.name.clone(),
+            version: spec.version.to_string(),
+            call_id: call.id.clone(),
+            value,
+            text,
+            cut,
+            is_empty,
+            attempts,
+            took: started.elapsed(),
+        })
+    }
+
+    async fn attempts(
+        &self,
+        registry: &Registry,
+        spec: &ToolSpec,
+        invocation: Invocation<'_>,
+    ) -> Result<(Value, u32), ToolError> {
+        let tool = spec.name.clone();
+        let mut attempt = 1;
+        loop {
+            let failure = match self.attempt(registry, spec, invocation).await {
+                Ok(value) => {
+                    let complaints = spec.output.complaints(&value);
+                    if complaints.is_empty() {
+                        return Ok((value, attempt));
+                    }
+                    Failure::Malformed(complaints.join("; "))
+                }
+                Err(failure) => failure,
+            };
+            let again = match &failure {
+                Failure::Transient(_) => true,
+                Failure::Malformed(_) => spec.executor.is_remote(),
+                Failure::Permanent(_) => false,
+            };
+            let wait =
+                BACK_OFF.get(attempt as usize - 1).filter(|_| attempt <= spec.limits.retries);
+            let Some(wait) = wait.filter(|_| again) else {
+                return Err(match failure {
+                    Failure::Transient(reason) => {
+                        ToolError::Unavailable { tool, attempts: attempt, reason }
+                    }
+                    Failure::Malformed(what) => {
+                        ToolError::Malformed { tool, complaints: vec![what] }
+                    }
+                    Failure::Permanent(reason) => ToolError::Refused { tool, reason },
+                });
+            };
+            tracing::debug!(tool, attempt, %failure, ?wait, "Tool failed, trying again.");
+            tokio::time::sleep(*wait).await;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        registry: &Registry,
+        spec: &ToolSpec,
+        invocation: Invocation<'_>,
+    ) -> Result<Value, Failure> {
+        if let Executor::Pipeline(pipeline) = &spec.executor {
+            // takes no place of its own: its steps do, and would wait for it for ever
+            return Box::pin(self.pipeline(registry, pipeline, invocation)).await;
+        }
+        let _place = self.places.acquire().await;
+        let timeout = spec.limits.timeout;
+        let run = async {
+            match &spec.executor {
+                Executor::Builtin { function } => {
+                    self.means.builtins.run(function, invocation).await
+                }
+                Executor::Search(config) => {
+                    search::run(config, self.means.knowledge.as_deref(), invocation).await
+                }
+                Executor::Sql(config) => {
+                    self.means.databases.run(config, timeout, invocation).await
+                }
+                Executor::Http(config) => match &self.means.web {
+                    Some(web) => web.run(config, timeout, invocation).await,
+                    None => Err(Failure::Permanent("no host is allowed in the settings".into())),
+                },
+                Executor::Mcp { server, tool } => {
+                    self.means.servers.run(server, tool, invocation).await
+                }
+                Executor::Pipeline(_) => Err(Failure::Permanent("a pipeline is no step".into())),
+            }
+        };
+        match tokio::time::timeout(timeout, run).await {
+            Ok(result) => result,
+            Err(_elapsed) => {
+                let seconds = timeout.as_secs_f64();
+                Err(Failure::Transient(format!("no answer within {seconds} s")))
+            }
+        }
+    }
+}
+
+/// Arguments without those that are null: null is how models and references say absent.
+fn given(arguments: &Value) -> Value {
+    let entries = arguments.as_object().into_iter().flatten();
+    entries.filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+fn checked_arguments(spec: &ToolSpec, arguments: &Value) -> Result<Map<String, Value>, ToolError> {
+    let arguments = if arguments.is_null() || arguments.is_object() {
+        // models write null for what they leave out
+        given(arguments)
+    } else {
+        arguments.clone()
+    };
+    let arguments = spec.input.with_defaults(arguments);
+    let complaints = spec.input.complaints(&arguments);
+    if let Value::Object(map) = arguments
+        && complaints.is_empty()
+    {
+        return Ok(map);
+    }
+    Err(ToolError::Arguments { tool: spec.name.clone(), complaints })
+}
+
+/// Runs futures on this task, all at once, and gives their results in order.
+async fn side_by_side<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    futures_util::future::join_all(futures).await
+}

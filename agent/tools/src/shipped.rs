@@ -1,0 +1,50 @@
+//! The tools that come with the program: those of `config/tools/`, for an agent whose settings name
+//! no folder. They do not change while it runs.
+
+use std::path::PathBuf;
+
+/// Path below `config/tools/` and text.
+const TOOLS: &[(&str, &str)] = &[
+    (
+        "notify_maintenance_staff.yaml",
+        include_str!("../../../config/tools/notify_maintenance_staff.yaml"),
+    ),
+    (
+        "search_analysis_history.yaml",
+        include_str!("../../../config/tools/search_analysis_history.yaml"),
+    ),
+    (
+        "search_equipment_manual.yaml",
+        include_str!("../../../config/tools/search_equipment_manual.yaml"),
+    ),
+    (
+        "search_maintenance_history.yaml",
+        include_str!("../../../config/tools/search_maintenance_history.yaml"),
+    ),
+];
+
+/// The tools' files as if they had been read.
+pub(super) fn texts() -> impl Iterator<Item = (PathBuf, &'static str)> {
+    TOOLS.iter().map(|(path, text)| (PathBuf::from("(shipped)").join(path), *text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalogue;
+
+    #[test]
+    fn every_tool_of_the_folder_comes_with_the_program_and_is_right() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config/tools");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .expect("folder")
+            .map(|file| file.expect("entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        there.sort();
+        let shipped: Vec<&str> = TOOLS.iter().map(|(path, _)| *path).collect();
+        assert_eq!(shipped, there);
+        let (catalogue, problems) = Catalogue::shipped();
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(catalogue.current().names().len(), there.len());
+    }
+}

@@ -1,0 +1,222 @@
+//! A tool as its YAML file states it: read, checked field by field, typed.
+//!
+//! Between [`crate::yaml`] and [`crate::registry`]: what can be said of one file alone is checked
+//! here, what needs the other tools (dependencies, cycles) there. The shape is that of the tool
+//! specification, section 2, with two fields more: `executor` (what runs the tool; a builtin of the
+//! tool's own name if absent) and `config` in the form which that executor reads.
+//!
+//! Invariant: a [`ToolSpec`] is right as far as one file can tell.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use semver::Version;
+use serde_json::{Map, Value};
+
+use crate::fields::{Reading, shown};
+use crate::layer::Layer;
+use crate::problem::Problem;
+use crate::schema::{self, Schema};
+use crate::yaml::{self, Document};
+
+pub mod executor;
+pub mod pipeline;
+pub mod statement;
+pub mod template;
+
+use executor::Executor;
+
+/// The fields of a tool's file.
+const FIELDS: [&str; 12] = [
+    "name",
+    "version",
+    "layer",
+    "domain",
+    "description",
+    "input_schema",
+    "output_schema",
+    "dependencies",
+    "produces",
+    "tags",
+    "config",
+    "executor",
+];
+/// Longest name: what models' function calling accepts.
+const MAX_NAME: usize = 64;
+
+/// How long, how often, how much: the same keys in every tool's `config`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Longest single attempt (`timeout_s`, 10 s by default).
+    pub timeout: Duration,
+    /// Attempts after the first (`retries`, 3 by default, at most 3).
+    pub retries: u32,
+    /// Most characters of an observation (`max_chars`, 8000 by default).
+    pub max_chars: usize,
+}
+
+impl Limits {
+    /// The keys in `config` that are these, whatever the executor.
+    pub(super) const KEYS: [&str; 3] = ["timeout_s", "retries", "max_chars"];
+}
+
+/// One tool.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    /// Unique, snake_case.
+    pub name: String,
+    /// Semantic version.
+    pub version: Version,
+    /// When it runs.
+    pub layer: Layer,
+    /// What it is about.
+    pub domain: String,
+    /// What it does, for people and models.
+    pub description: String,
+    /// What it takes.
+    pub input: Schema,
+    /// What it gives.
+    pub output: Schema,
+    /// Tools that it needs.
+    pub dependencies: Vec<String>,
+    /// Kinds of data that it gives.
+    pub produces: Vec<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// What runs it.
+    pub executor: Executor,
+    /// How long, how often, how much.
+    pub limits: Limits,
+    /// Its file.
+    pub file: PathBuf,
+    document: Arc<Document>,
+}
+
+impl ToolSpec {
+    /// Reads `text` as if it stood in `file`.
+    ///
+    /// # Errors
+    /// Every [`Problem`] that one file can show, in the order of its lines.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, Vec<Problem>> {
+        let document = yaml::parse(text).map_err(|error| {
+            let (file, field) = (file.to_owned(), String::new());
+            vec![Problem { file, at: error.at, field, message: error.message }]
+        })?;
+        let mut reading = Reading::new(file, &document);
+        let parts = if let Some(map) = document.value.as_object() {
+            read(&mut reading, map)
+        } else {
+            let message = format!("is {}, expected a mapping", shown(&document.value));
+            reading.problem("", message);
+            None
+        };
+        let mut problems = reading.problems;
+        problems.sort();
+        match parts {
+            Some(spec) if problems.is_empty() => Ok(Self { document: Arc::new(document), ..spec }),
+            _ => Err(problems),
+        }
+    }
+
+    /// Whether two versions of a file mean the same.
+    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
+        self.document.value == other.document.value
+    }
+
+    /// A problem of this tool's file, at the field of the JSON pointer.
+    pub(super) fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
+        let mut reading = Reading::new(&self.file, &self.document);
+        reading.problem(pointer, message);
+        reading.problems.remove(0)
+    }
+}
+
+fn read(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<ToolSpec> {
+    reading.only("", map, &FIELDS);
+    let name = reading.text("", map, "name");
+    if let Some(name) = &name {
+        check_name(reading, name);
+    }
+    let version = version(reading, map);
+    let layer = layer(reading, map);
+    let domain = reading.text("", map, "domain");
+    let description = reading.text("", map, "description");
+    let input = schema::read(reading, map, "input_schema", true);
+    let output = schema::read(reading, map, "output_schema", false);
+    let dependencies = reading.words("", map, "dependencies");
+    let produces = reading.words("", map, "produces");
+    let tags = reading.words("", map, "tags");
+    let nothing = Map::new();
+    let config = reading.map("", map, "config").unwrap_or(&nothing);
+    let limits = limits(reading, config);
+    let kind = reading.maybe_text("", map, "executor").unwrap_or_else(|| "builtin".to_owned());
+    let own_name = name.as_deref().unwrap_or_default();
+    let executor = Executor::read(reading, &kind, own_name, config, input.as_ref(), &dependencies);
+    Some(ToolSpec {
+        name: name?,
+        version: version?,
+        layer: layer?,
+        domain: domain?,
+        description: description?,
+        input: input?,
+        output: output?,
+        dependencies,
+        produces,
+        tags,
+        executor: executor?,
+        limits,
+        file: reading.file.to_owned(),
+        document: Arc::new(reading.document.clone()),
+    })
+}
+
+/// Whether a word is snake_case: small letters, digits and single underscores, a letter first.
+pub(super) fn is_snake_case(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !word.contains("__")
+        && !word.ends_with('_')
+}
+
+fn check_name(reading: &mut Reading<'_>, name: &str) {
+    if !is_snake_case(name) {
+        let message = format!("is {name:?}, allowed is snake_case: a-z, 0-9 and single _");
+        reading.problem("/name", message);
+    } else if name.len() > MAX_NAME {
+        reading.problem("/name", format!("has {} characters, at most {MAX_NAME}", name.len()));
+    }
+}
+
+fn version(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Version> {
+    let text = reading.text("", map, "version")?;
+    match Version::parse(&text) {
+        Ok(version) => Some(version),
+        Err(error) => {
+            let message = format!("is {text:?}, expected a semantic version x.y.z: {error}");
+            reading.problem("/version", message);
+            None
+        }
+    }
+}
+
+fn layer(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Layer> {
+    let text = reading.text("", map, "layer")?;
+    let layer = Layer::named(&text);
+    if layer.is_none() {
+        let names = Layer::ALL.map(Layer::name).join(", ");
+        reading.problem("/layer", format!("is {text:?}, allowed are {names}"));
+    }
+    layer
+}
+
+fn limits(reading: &mut Reading<'_>, config: &Map<String, Value>) -> Limits {
+    let timeout_s = reading.number("/config", config, "timeout_s", 10.0, 0.01..=600.0);
+    let retries = reading.whole("/config", config, "retries", 3, 0..=3);
+    let max_chars = reading.whole("/config", config, "max_chars", 8000, 100..=100_000);
+    Limits {
+        timeout: Duration::from_secs_f64(timeout_s),
+        retries: u32::try_from(retries).unwrap_or(3),
+        max_chars: usize::try_from(max_chars).unwrap_or(8000),
+    }
+}

@@ -1,0 +1,275 @@
+//! `[store.postgres]`, and a server of `[tools.databases]`: the server, and how the way to it is
+//! protected.
+//!
+//! ```toml
+//! [store.postgres]
+//! url = "postgres://pdm@db.plant.example/pdm"
+//! password = { file = "postgres.password" }
+//! [store.postgres.tls]
+//! ca = "db-ca.pem"             # without: the machine's own authorities
+//! certificate = "pdm.pem"      # with key: mutual TLS
+//! key = "pdm.key"
+//! ```
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+
+use crate::config::{ConfigError, above_zero};
+use crate::secret::SecretSource;
+
+mod connect;
+
+pub use connect::{WayError, options};
+
+/// `[store.postgres]`
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Typed")]
+pub struct PostgresSettings {
+    /// `postgres://user@host:port/database`, without a password.
+    pub url: String,
+    /// Where the password stands; without it as the server trusts the user.
+    pub password: Option<SecretSource>,
+    /// Most connections of this agent, beside the one that holds the bearings it judges.
+    pub connections: u32,
+    /// Longest time of one statement, s.
+    pub statement_timeout_s: f64,
+    /// Absent: off on this machine, verified to any other.
+    pub tls: Option<PostgresTls>,
+}
+
+/// How the connection to the server is protected: `tls = "off"`, `tls = "verified"`, or
+/// `[store.postgres.tls]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PostgresTls {
+    /// Not at all.
+    Off,
+    /// TLS; the certificate has to be valid and to name the host.
+    Verified(PostgresCertificates),
+}
+
+/// `[store.postgres.tls]`: certificates, PEM files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PostgresCertificates {
+    /// Who signed the server's certificate; absent: the machine's own authorities.
+    pub ca: Option<PathBuf>,
+    /// The own certificate, for mutual TLS.
+    pub certificate: Option<PathBuf>,
+    /// Its key.
+    pub key: Option<PathBuf>,
+}
+
+/// The section as it is typed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Typed {
+    url: String,
+    password: Option<SecretSource>,
+    #[serde(default = "connections")]
+    connections: u32,
+    #[serde(default = "statement_timeout_s")]
+    statement_timeout_s: f64,
+    tls: Option<PostgresTls>,
+    #[serde(default, rename = "ca_file", deserialize_with = "renamed")]
+    _ca_file: (),
+    #[serde(default, rename = "cert_file", deserialize_with = "renamed")]
+    _cert_file: (),
+    #[serde(default, rename = "key_file", deserialize_with = "renamed")]
+    _key_file: (),
+}
+
+/// Keys of earlier versions, told with their names of today.
+fn renamed<'de, D: Deserializer<'de>>(_value: D) -> Result<(), D::Error> {
+    let told = "the keys ca_file, cert_file and key_file are now ca, certificate and key in \
+                [store.postgres.tls]";
+    Err(de::Error::custom(told))
+}
+
+fn connections() -> u32 {
+    8
+}
+
+fn statement_timeout_s() -> f64 {
+    30.0
+}
+
+impl From<Typed> for PostgresSettings {
+    fn from(typed: Typed) -> Self {
+        let Typed { url, password, connections, statement_timeout_s, tls, .. } = typed;
+        Self { url, password, connections, statement_timeout_s, tls }
+    }
+}
+
+impl<'de> Deserialize<'de> for PostgresTls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordOrFiles;
+        impl<'de> Visitor<'de> for WordOrFiles {
+            type Value = PostgresTls;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"off\", \"verified\", or ca, certificate and key")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<PostgresTls, E> {
+                match word {
+                    "off" => Ok(PostgresTls::Off),
+                    "verified" => Ok(PostgresTls::Verified(PostgresCertificates::default())),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, files: A) -> Result<PostgresTls, A::Error> {
+                PostgresCertificates::deserialize(MapAccessDeserializer::new(files))
+                    .map(PostgresTls::Verified)
+            }
+        }
+        deserializer.deserialize_any(WordOrFiles)
+    }
+}
+
+impl PostgresSettings {
+    /// A server at this address, with the defaults for the rest.
+    pub fn at(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            password: None,
+            connections: connections(),
+            statement_timeout_s: statement_timeout_s(),
+            tls: None,
+        }
+    }
+
+    /// How the connection is protected.
+    pub fn tls(&self) -> PostgresTls {
+        self.tls.clone().unwrap_or_else(|| {
+            if self.is_here() {
+                PostgresTls::Off
+            } else {
+                PostgresTls::Verified(PostgresCertificates::default())
+            }
+        })
+    }
+
+    fn is_here(&self) -> bool {
+        match url::Url::parse(&self.url).ok().as_ref().and_then(|url| url.host_str()) {
+            // a socket is written as a host that begins with %2F
+            Some(host) => {
+                matches!(host, "localhost" | "[::1]")
+                    || host.starts_with("127.")
+                    || host.to_ascii_lowercase().starts_with("%2f")
+            }
+            None => true,
+        }
+    }
+
+    /// The certificates' files with their keys below the section, where TLS is asked for.
+    pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
+        let PostgresTls::Verified(files) = self.tls() else { return Vec::new() };
+        [("tls.ca", files.ca), ("tls.certificate", files.certificate), ("tls.key", files.key)]
+            .into_iter()
+            .filter_map(|(key, file)| Some((key, file?)))
+            .collect()
+    }
+
+    /// Takes relative paths from `folder`.
+    pub fn root(&mut self, folder: &Path) {
+        if let Some(PostgresTls::Verified(files)) = &mut self.tls {
+            let files = [&mut files.ca, &mut files.certificate, &mut files.key];
+            for file in files.into_iter().flatten() {
+                *file = folder.join(&file);
+            }
+        }
+    }
+
+    /// `section` is what holds these settings, as it is typed.
+    pub fn check(&self, path: &Path, section: &str) -> Result<(), ConfigError> {
+        let key = format!("{section}.url");
+        let allowed = "postgres://user@host:port/database, with the password under `password`";
+        let Ok(url) = url::Url::parse(&self.url) else {
+            return Err(ConfigError::value(path, key, "not a URL", allowed));
+        };
+        if url.password().is_some() {
+            // which must not be repeated here
+            return Err(ConfigError::value(path, key, "a URL with a password", allowed));
+        }
+        if !matches!(url.scheme(), "postgres" | "postgresql") || url.query().is_some() {
+            return Err(ConfigError::value(path, key, &self.url, allowed));
+        }
+        above_zero(path, &format!("{section}.connections"), self.connections.into())?;
+        let key = format!("{section}.statement_timeout_s");
+        if !(0.1..=86_400.0).contains(&self.statement_timeout_s) {
+            let allowed = "0.1 to 86400 seconds";
+            return Err(ConfigError::value(path, key, self.statement_timeout_s, allowed));
+        }
+        self.check_files(path, section)
+    }
+
+    fn check_files(&self, path: &Path, section: &str) -> Result<(), ConfigError> {
+        let Some(PostgresTls::Verified(files)) = &self.tls else { return Ok(()) };
+        if files.certificate.is_some() != files.key.is_some() {
+            let key = format!("{section}.tls.certificate");
+            let allowed = "certificate and key together, or neither";
+            return Err(ConfigError::value(path, key, "one of the two", allowed));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<PostgresSettings, String> {
+        #[derive(Debug, Deserialize)]
+        struct File {
+            store: Store,
+        }
+        #[derive(Debug, Deserialize)]
+        struct Store {
+            postgres: PostgresSettings,
+        }
+        let text = format!("[store.postgres]\nurl = \"postgres://pdm@db/pdm\"\n{text}");
+        crate::config::parse::<File>(Path::new("agent.toml"), &text)
+            .map(|file| file.store.postgres)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_keys_of_tls_are_those_of_the_broker() {
+        let text = "[store.postgres.tls]\nca = \"ca.pem\"\ncertificate = \"a\"\nkey = \"b\"\n";
+        let mut settings = parse(text).expect("valid");
+        settings.root(Path::new("/etc/pdm"));
+        let PostgresTls::Verified(files) = settings.tls() else { panic!("off") };
+        assert_eq!(files.ca.as_deref(), Some(Path::new("/etc/pdm/ca.pem")));
+        assert_eq!(files.key.as_deref(), Some(Path::new("/etc/pdm/b")));
+        assert_eq!(parse("tls = \"off\"\n").expect("valid").tls(), PostgresTls::Off);
+        let wrong = parse("tls = \"on\"\n").expect_err("no such word");
+        assert!(wrong.contains("agent.toml:3") && wrong.contains("\"verified\""), "{wrong}");
+        let wrong = parse("[store.postgres.tls]\ncert = \"a\"\n").expect_err("no such key");
+        assert!(wrong.contains("`cert`") && wrong.contains("`certificate`"), "{wrong}");
+    }
+
+    #[test]
+    fn keys_of_earlier_versions_are_refused_with_their_names_of_today() {
+        for key in ["ca_file", "cert_file", "key_file"] {
+            let told = parse(&format!("{key} = \"x.pem\"\n")).expect_err("refused");
+            assert!(told.contains("agent.toml:3"), "{told}");
+            assert!(
+                told.contains("[store.postgres.tls]") && told.contains("certificate"),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn half_a_pair_is_told_with_its_key() {
+        let half = parse("[store.postgres.tls]\ncertificate = \"a\"\n").expect("typed");
+        let told =
+            half.check(Path::new("agent.toml"), "store.postgres").expect_err("half").to_string();
+        assert!(told.contains("store.postgres.tls.certificate"), "{told}");
+    }
+}

@@ -1,0 +1,62 @@
+//! The way to a PostgreSQL server, for the store and for tools: address, password, certificates.
+
+use std::path::PathBuf;
+use std::str::FromStr as _;
+
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+use super::{PostgresSettings, PostgresTls};
+use crate::secret::SecretError;
+
+/// Why a server cannot be asked at all. The text begins with the key below the server's section.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WayError {
+    /// No address.
+    #[error("url: {0}")]
+    Address(sqlx::Error),
+    /// The password cannot be had.
+    #[error("password: {0}")]
+    Password(SecretError),
+    /// A certificate or key cannot be read.
+    #[error("{key}: cannot read {}: {source}", path.display())]
+    Certificate {
+        /// The key that names the file.
+        key: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Address, password and TLS as the settings say.
+///
+/// # Errors
+/// [`WayError`]: a matter of configuration.
+pub fn options(settings: &PostgresSettings) -> Result<PgConnectOptions, WayError> {
+    let mut options = PgConnectOptions::from_str(&settings.url).map_err(WayError::Address)?;
+    if let Some(source) = &settings.password {
+        let password = source.fetch().map_err(WayError::Password)?;
+        options = options.password(password.expose());
+    }
+    for (key, path) in settings.files() {
+        // the driver does not say which file it could not read
+        if let Err(source) = std::fs::File::open(&path) {
+            return Err(WayError::Certificate { key, path, source });
+        }
+    }
+    Ok(match settings.tls() {
+        PostgresTls::Off => options.ssl_mode(PgSslMode::Disable),
+        PostgresTls::Verified(files) => {
+            options = options.ssl_mode(PgSslMode::VerifyFull);
+            if let Some(file) = &files.ca {
+                options = options.ssl_root_cert(file);
+            }
+            if let (Some(certificate), Some(key)) = (&files.certificate, &files.key) {
+                options = options.ssl_client_cert(certificate).ssl_client_key(key);
+            }
+            options
+        }
+    })
+}

@@ -1,0 +1,145 @@
+//! The crate graph carries the architecture: the arrows of ARCHITECTURE.md, checked on what cargo
+//! resolves. `deny.toml` states the same for `cargo deny`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Crate name → names of what it depends on in production (no dev-dependencies).
+fn graph() -> BTreeMap<String, BTreeSet<String>> {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path", manifest])
+        .output()
+        .expect("cargo runs");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let names: BTreeMap<String, String> = list(&metadata["packages"])
+        .iter()
+        .map(|package| (text(&package["id"]), text(&package["name"])))
+        .collect();
+    let is_production = |dep: &Value| list(&dep["dep_kinds"]).iter().any(|k| k["kind"].is_null());
+    list(&metadata["resolve"]["nodes"])
+        .iter()
+        .map(|node| {
+            let needs = list(&node["deps"]);
+            let needs = needs.iter().filter(|dep| is_production(dep));
+            let needs = needs.map(|dep| names[&text(&dep["pkg"])].clone()).collect();
+            (names[&text(&node["id"])].clone(), needs)
+        })
+        .collect()
+}
+
+fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![from.to_owned()];
+    while let Some(name) = open.pop() {
+        for next in graph.get(&name).into_iter().flatten() {
+            if seen.insert(next.clone()) {
+                open.push(next.clone());
+            }
+        }
+    }
+    seen
+}
+
+/// R-AGENT-2
+#[test]
+fn the_agent_cannot_compute() {
+    let graph = graph();
+    for name in ["pdm-agent", "pdm-expert", "pdm-knowledge", "pdm-tools", "pdm-report"] {
+        let reached = reachable(&graph, name);
+        assert!(!reached.is_empty(), "{name} is in the graph");
+        for banned in ["pdm-dsp", "pdm-edge", "realfft", "rustfft"] {
+            assert!(!reached.contains(banned), "{name} reaches {banned}");
+        }
+    }
+}
+
+#[test]
+fn only_the_signal_crate_sees_transforms() {
+    let graph = graph();
+    for (name, needs) in
+        graph.iter().filter(|(name, _)| !["pdm-dsp", "realfft"].contains(&name.as_str()))
+    {
+        assert!(
+            !needs.contains("rustfft") && !needs.contains("realfft"),
+            "{name} uses an FFT crate"
+        );
+    }
+}
+
+#[test]
+fn the_signal_crate_is_pure() {
+    let graph = graph();
+    let needs = &graph["pdm-dsp"];
+    let allowed = ["pdm-shared", "realfft", "rustfft", "thiserror"];
+    for name in needs {
+        assert!(allowed.contains(&name.as_str()), "pdm-dsp depends on {name}");
+    }
+}
+
+/// Words and rules are usable in any program: they bring no runtime, no TLS, no command line and no
+/// HTTP along.
+#[test]
+fn words_signal_science_and_rules_need_no_runtime() {
+    let graph = graph();
+    for name in ["pdm-shared", "pdm-dsp", "pdm-expert"] {
+        let reached = reachable(&graph, name);
+        for banned in ["tokio", "rustls", "clap", "axum", "reqwest", "sqlx", "pdm-service"] {
+            assert!(!reached.contains(banned), "{name} reaches {banned}");
+        }
+    }
+}
+
+#[test]
+fn edge_and_agent_do_not_know_each_other() {
+    let graph = graph();
+    assert!(!reachable(&graph, "pdm-edge").contains("pdm-agent"));
+    assert!(!reachable(&graph, "pdm-agent").contains("pdm-edge"));
+}
+
+/// Every wing can be built and tested without the program that it serves.
+#[test]
+fn no_wing_knows_the_agent() {
+    let graph = graph();
+    for wing in ["pdm-expert", "pdm-knowledge", "pdm-tools", "pdm-report"] {
+        assert!(!reachable(&graph, wing).contains("pdm-agent"), "{wing} reaches pdm-agent");
+    }
+}
+
+/// The arrows between the project's own crates, as ARCHITECTURE.md draws them: a new one is a
+/// decision and stands here.
+#[test]
+fn the_arrows_between_own_crates_are_those_of_the_plan() {
+    let planned = [
+        ("pdm-shared", &[][..]),
+        ("pdm-service", &["pdm-shared"]),
+        ("pdm-dsp", &["pdm-shared"]),
+        ("pdm-edge", &["pdm-dsp", "pdm-service", "pdm-shared"]),
+        ("pdm-expert", &["pdm-shared"]),
+        ("pdm-knowledge", &["pdm-service", "pdm-shared"]),
+        ("pdm-tools", &["pdm-service", "pdm-shared"]),
+        ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
+        (
+            "pdm-agent",
+            &[
+                "pdm-expert",
+                "pdm-knowledge",
+                "pdm-report",
+                "pdm-service",
+                "pdm-shared",
+                "pdm-tools",
+            ],
+        ),
+        ("pdm", &["pdm-agent", "pdm-edge", "pdm-service", "pdm-shared"]),
+    ];
+    let graph = graph();
+    for (name, needs) in planned {
+        let own = |dep: &&String| dep.as_str() == "pdm" || dep.starts_with("pdm-");
+        let found: Vec<&str> = graph[name].iter().filter(own).map(String::as_str).collect();
+        assert_eq!(found, needs, "{name}");
+    }
+}

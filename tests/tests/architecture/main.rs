@@ -1,0 +1,6 @@
+//! The structure, held to its plan: the arrows between crates, the modules inside each, and the map
+//! in ARCHITECTURE.md.
+
+mod crates;
+mod map;
+mod modules;
