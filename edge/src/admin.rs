@@ -23,7 +23,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::pipeline::{Progress, Relearning};
+use crate::progress::Progress;
+use crate::relearning::Relearning;
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::Exit;
 
@@ -79,13 +79,14 @@ fn print(findings: &[Finding]) -> std::io::Result<()> {
 }
 
 fn sources(settings: &EdgeSettings) -> Vec<Finding> {
+    let clock: SharedClock = Arc::new(SystemClock);
     let mut findings = Vec::new();
     if settings.sources.is_empty() {
         findings.push(Finding::good("sources", "none: only what waits in the spool is sent"));
     }
     for source in &settings.sources {
         let what = format!("source {}", source.name);
-        findings.push(match (source.open)() {
+        findings.push(match source.input.open(&clock) {
             Err(error) => {
                 let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
                 Finding::bad(what, exit, &error)

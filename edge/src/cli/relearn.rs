@@ -12,11 +12,10 @@ use std::time::Duration;
 use anyhow::Context;
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::Exit;
-use pdm_shared::id::{BearingId, EquipmentId};
 
 use super::run::{runtime, spool_exit};
 use super::{Failure, print};
-use crate::pipeline::relearn;
+use crate::pipeline::point::memory_key;
 use crate::settings::{self, AdminSettings, EdgeSettings};
 use crate::spool::Spool;
 
@@ -70,17 +69,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// The keys under which the points of a bearing are remembered.
 fn memory_of(settings: &EdgeSettings, bearing: &str) -> anyhow::Result<Vec<String>> {
-    let is_asked =
-        |equipment: &EquipmentId, of: &BearingId| relearn::name(equipment, of) == bearing;
     let keys: Vec<String> = settings
         .sources
         .iter()
         .flat_map(|source| source.points.iter().map(move |point| (source, point)))
-        .filter(|(_, point)| is_asked(&point.equipment, &point.bearing))
-        .map(|(source, point)| relearn::memory_key(&source.name, point.channel))
+        .filter(|(_, point)| settings.key(point).within_site() == bearing)
+        .map(|(source, point)| memory_key(&source.name, point.channel))
         .collect();
     if keys.is_empty() {
-        let known = crate::pipeline::bearings(settings).join(", ");
+        let known = settings.bearings().join(", ");
         let why = anyhow::anyhow!("no bearing {bearing} in the configuration; there is {known}");
         return Err(Failure::new(Exit::Usage, why).into());
     }

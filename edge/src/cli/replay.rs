@@ -17,8 +17,8 @@ use super::recording_options::{Machine, MachineArgs, RecordingArgs, usage};
 use super::run::{runtime, started};
 use crate::condition::MonitorSettings;
 use crate::pipeline::{Edge, OfflineError, measure_all};
-use crate::settings::{self, EdgeSettings, Opener, Pace, PointSettings, SourceSettings, Timing};
-use crate::source::{RecordingOptions, open_sequence};
+use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings, Timing};
+use crate::source::{RecordingOptions, SourceInput, open_sequence};
 
 mod summary;
 
@@ -114,12 +114,11 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
         period_s: Some(args.period),
         ..args.recording.options()?
     };
-    let files = args.files.clone();
-    let open: Opener = Arc::new(move || open_sequence(&files, &options));
-    let channels = {
-        let opened = open().map_err(|error| Failure::new(error.exit(), error))?;
-        opened.format().channels
-    };
+    // opened once here to learn the number of channels; the pipeline opens it again
+    let opened =
+        open_sequence(&args.files, &options).map_err(|error| Failure::new(error.exit(), error))?;
+    let channels = opened.format().channels;
+    drop(opened);
     let points = (0..channels)
         .map(|row| point(args, &machine, row))
         .collect::<Result<_, pdm_shared::id::NameError>>()
@@ -129,7 +128,7 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
     let timing = Timing { started_at: args.start, period_s: Some(args.period) };
     Ok(SourceSettings {
         name,
-        open,
+        input: SourceInput::Recording { files: args.files.clone(), options: Box::new(options) },
         pace: args.speed,
         timing,
         points,

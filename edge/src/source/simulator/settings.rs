@@ -68,6 +68,14 @@ impl SimulatorSettings {
         }
     }
 
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// [`SimulatorError`] with the first setting that is out of its range.
+    pub fn check(&self) -> Result<(), SimulatorError> {
+        self.checked_samples().map(|_samples| ())
+    }
+
     /// Samples of a snapshot, after all settings were checked.
     pub(super) fn checked_samples(&self) -> Result<usize, SimulatorError> {
         let samples = (self.snapshot_s * self.sample_rate.get()).round();
