@@ -1,9 +1,10 @@
-//! The edge: vibration in, events out.
+//! The edge: measures vibration and publishes events.
 //!
-//! The flow is one line, and the modules stand in its order:
+//! The stages of the flow, each a module:
 //! [`source`] → [`window`] → [`quality`] → [`features`] → [`condition`] (baseline, detect, trend,
 //! remaining life) → [`event`] → [`spool`] (one SQLite commit) → [`publish`].
-//! [`pipeline`] joins the stages; [`cli`] is what people type.
+//! [`pipeline`] joins the stages to a service; [`cli`] holds the commands. The modules form no
+//! circle: a module that another one uses never uses that one, directly or through others.
 
 pub mod admin;
 pub mod catalogue;

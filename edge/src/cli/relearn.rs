@@ -1,7 +1,7 @@
-//! `pdm-edge relearn`: after a bearing was replaced, its baseline, alarm and trend begin anew.
+//! `pdm-edge relearn`: clears baseline, alarm and trend of a bearing that was replaced.
 //!
-//! A running service is asked over its admin listener; with `--stopped` the memory of a service that
-//! does not run is taken out of the spool. Events that wait to be sent stay.
+//! A running service is asked over its admin listener. With `--stopped` the memory of a service that
+//! does not run is deleted from the spool; waiting events stay.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -19,7 +19,7 @@ use crate::pipeline::point::memory_key;
 use crate::settings::{self, AdminSettings, EdgeSettings};
 use crate::spool::Spool;
 
-/// How long the service may take to answer.
+/// Longest time of the service's answer, which takes milliseconds unless the machine is overloaded.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `relearn`.
@@ -34,7 +34,7 @@ pub struct Args {
     /// Which bearing
     #[arg(value_name = "EQUIPMENT/BEARING")]
     pub bearing: String,
-    /// The service does not run: change what it will remember
+    /// The service does not run: change its memory in the spool
     #[arg(long)]
     pub stopped: bool,
 }
@@ -96,7 +96,7 @@ async fn forget(settings: &EdgeSettings, keys: &[String], bearing: &str) -> anyh
     Ok(Exit::Ok)
 }
 
-/// Asks the service; its status and what it says.
+/// Sends the request to the service; returns status and text of the answer.
 fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
     let token = admin.token.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose()?;
     let authorization = token
@@ -118,7 +118,7 @@ fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
     Ok((status.context("the answer has no status")?, text.to_owned()))
 }
 
-/// A listener on every address is reached on this machine's own.
+/// The address at which this machine reaches a listener, which may listen on all addresses.
 fn here(listen: SocketAddr) -> SocketAddr {
     if !listen.ip().is_unspecified() {
         return listen;

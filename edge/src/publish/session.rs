@@ -210,22 +210,9 @@ impl<'a> Session<'a> {
             let wake = self.next_wake(&lanes, idle);
             tokio::select! {
                 happening = link.happening() => {
-                    // all events that are ready are taken before anything is sent, so that one pass
-                    // refills the flight for many PUBACKs
-                    let now = Instant::now();
-                    let mut next = happening;
-                    loop {
-                        let happening = next.unwrap_or_else(|| {
-                            Happening::Down(Down::Lost("the connection's task ended".to_owned()))
-                        });
-                        if let Some(down) = self.take(happening, &mut lanes, now).await? {
-                            self.write_taken().await?;
-                            return Ok(SessionEnd::Down(down));
-                        }
-                        match link.happened() {
-                            Some(more) => next = Some(more),
-                            None => break,
-                        }
+                    if let Some(down) = self.take_all(link, happening, &mut lanes).await? {
+                        self.write_taken().await?;
+                        return Ok(SessionEnd::Down(down));
                     }
                 }
                 found = self.ahead.found() => self.read(found, &mut lanes).await?,
@@ -241,6 +228,26 @@ impl<'a> Session<'a> {
                 return Ok(SessionEnd::Down(Down::Lost(text)));
             }
         }
+    }
+
+    /// Handles `first` and all events that are ready with it; returns the reason if the connection
+    /// ended. Nothing is sent between them, so that one pass refills the flight for many PUBACKs.
+    async fn take_all(
+        &mut self,
+        link: &mut Link,
+        first: Option<Happening>,
+        lanes: &mut Lanes,
+    ) -> Result<Option<Down>, SpoolError> {
+        let now = Instant::now();
+        let ended = || Happening::Down(Down::Lost("the connection's task ended".to_owned()));
+        let mut next = Some(first.unwrap_or_else(ended));
+        while let Some(happening) = next {
+            if let Some(down) = self.take(happening, lanes, now).await? {
+                return Ok(Some(down));
+            }
+            next = link.happened();
+        }
+        Ok(None)
     }
 
     /// Makes the last acknowledged row wait again if receipts do not advance.

@@ -1,12 +1,12 @@
 //! Raw frames from an MQTT topic: a sensor node that publishes samples instead of features.
 //!
 //! The payload of a message is one or more frames ([`super::frames`]); blocks are cut from the
-//! messages in their order. A message that is no whole number of frames, a retained one (it is
-//! old) and a lost connection are gaps. MQTT 3.1.1 with a clean session: samples that nobody
-//! measured in time are not worth keeping.
+//! messages in their order. A gap is a lost connection, a message that is not a whole number of frames,
+//! or a retained message, which is old. MQTT 3.1.1 with a clean session: the broker shall not queue
+//! samples for an absent gateway, since a live source drops them anyway.
 //!
-//! The connection is driven by [`Source::next_block`] alone, so it is to be called on a thread
-//! outside any async runtime, and without long pauses.
+//! Only [`Source::next_block`] drives the connection. So the method must be called on a thread outside
+//! of any async runtime, and without pauses longer than the keep-alive.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,10 +58,10 @@ struct Topic {
     frame_bytes: usize,
 }
 
-/// Frames from a topic. The broker is asked on the first [`Source::next_block`].
+/// Frames from a topic. The connection is made at the first [`Source::next_block`].
 ///
 /// # Errors
-/// [`SourceError::Options`] if the format or the topic cannot be.
+/// [`SourceError::Options`] if format or topic is not valid, or password or certificates cannot be read.
 pub fn open_topic(
     settings: &TopicSettings,
     format: &FrameFormat,
@@ -122,7 +122,7 @@ impl Source for Topic {
                 return Err(self.lost(io::Error::new(kind, "the topic is silent")));
             };
             match self.connection.recv_timeout(left) {
-                // looked at again above
+                // the time is up; the loop returns the error above
                 Err(_no_event) => {}
                 Ok(Err(e)) => return Err(self.lost(io::Error::other(e))),
                 Ok(Ok(Event::Incoming(Packet::ConnAck(_)))) => {

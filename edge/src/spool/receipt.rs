@@ -2,6 +2,7 @@
 //! again.
 
 use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
+use sqlx::SqliteConnection;
 
 use super::tally::{Standing, json_list};
 use super::{Spool, SpoolError, log, tally};
@@ -66,44 +67,7 @@ impl Spool {
             .map_err(failed)?;
         let missing = missing_numbers(receipt, last.unsigned_abs());
         let list = json_list(&missing);
-        if stored > last {
-            // the agent has stored higher numbers than this file knows: the spool was lost and created
-            // anew, and its numbers must not repeat those of before
-            log::sequence_raised(last.unsigned_abs(), stored.unsigned_abs());
-            sqlx::query("UPDATE gateway SET next_sequence = ? + 1")
-                .bind(stored)
-                .execute(&mut *tx)
-                .await
-                .map_err(failed)?;
-        }
-        // The value is taken over even if it is lower than before: an agent that lost events asks for
-        // them again, and until they are stored again, a PUBACK must not delete their rows.
-        sqlx::query("UPDATE gateway SET stored_through = ?")
-            .bind(stored)
-            .execute(&mut *tx)
-            .await
-            .map_err(failed)?;
-        let deleted = sqlx::query(
-            "DELETE FROM delivery WHERE state = 1 AND sequence <= ?
-                 AND sequence NOT IN (SELECT value FROM json_each(?))",
-        )
-        .bind(stored)
-        .bind(&list)
-        .execute(&mut *tx)
-        .await
-        .map_err(failed)?
-        .rows_affected();
-        let here: Vec<(i64, i64)> = sqlx::query_as(
-            "SELECT sequence, state FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
-             ORDER BY sequence",
-        )
-        .bind(&list)
-        .fetch_all(&mut *tx)
-        .await
-        .map_err(failed)?;
-        tally::move_rows(&mut tx, &list, Standing::Acknowledged, Standing::Waiting)
-            .await
-            .map_err(failed)?;
+        let (deleted, here) = cover(&mut tx, stored, last, &list).await.map_err(failed)?;
         self.finish(&files, tx).await?;
         let back: Vec<u64> =
             here.iter().filter(|row| row.1 == 1).map(|row| row.0.unsigned_abs()).collect();
@@ -116,6 +80,49 @@ impl Spool {
         log::receipt_applied(&covered, receipt.stored_through);
         Ok(covered)
     }
+}
+
+/// A row's sequence number and the state of its delivery.
+type NumberAndState = (i64, i64);
+
+/// Takes over `stored`, deletes the rows that it covers and makes the rows of `list` wait again.
+/// Returns the number of deleted rows, and the rows of `list` as they stood before.
+async fn cover(
+    tx: &mut SqliteConnection,
+    stored: i64,
+    last: i64,
+    list: &str,
+) -> Result<(u64, Vec<NumberAndState>), sqlx::Error> {
+    if stored > last {
+        // the agent has stored higher numbers than this file knows: the spool was lost and created
+        // anew, and its numbers must not repeat those of before
+        log::sequence_raised(last.unsigned_abs(), stored.unsigned_abs());
+        sqlx::query("UPDATE gateway SET next_sequence = ? + 1")
+            .bind(stored)
+            .execute(&mut *tx)
+            .await?;
+    }
+    // The value is taken over even if it is lower than before: an agent that lost events asks for
+    // them again, and until they are stored again, a PUBACK must not delete their rows.
+    sqlx::query("UPDATE gateway SET stored_through = ?").bind(stored).execute(&mut *tx).await?;
+    let deleted = sqlx::query(
+        "DELETE FROM delivery WHERE state = 1 AND sequence <= ?
+             AND sequence NOT IN (SELECT value FROM json_each(?))",
+    )
+    .bind(stored)
+    .bind(list)
+    .execute(&mut *tx)
+    .await?
+    .rows_affected();
+    let here = sqlx::query_as(
+        "SELECT sequence, state FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
+         ORDER BY sequence",
+    )
+    .bind(list)
+    .fetch_all(&mut *tx)
+    .await?;
+    tally::move_rows(tx, list, Standing::Acknowledged, Standing::Waiting).await?;
+    Ok((deleted, here))
 }
 
 /// The numbers that a receipt lists as missing, without those that were never given out.

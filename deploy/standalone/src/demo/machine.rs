@@ -1,4 +1,4 @@
-//! The machine that is demonstrated: a simulated one, or the one of a recording.
+//! The machine of the demonstration: a simulated one, or that of a recording.
 
 use std::path::{Path, PathBuf};
 
@@ -14,15 +14,15 @@ use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-/// The simulated run: 300 seconds of signal, one every three hours, which is 37 days. Chosen: the
-/// life after the first sign is several times the lead time of a spare, as staff hopes for.
+/// The simulated run: 300 snapshots of one second, one every three hours, which is 37 days. Damage starts
+/// at 35 %, so 24 days are left after it, enough to order a spare and to plan a stop.
 const SNAPSHOTS: u64 = 300;
 const PERIOD_S: f64 = 3.0 * 3600.0;
 const RATE_HZ: f64 = 25_600.0;
 const RPM: f64 = 1797.0;
 const BEARING: &str = "6205";
 
-/// Which machine.
+/// The options that select the machine.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Choice {
     /// A recording instead of the simulation; each of its channels is a measuring point
@@ -95,22 +95,22 @@ impl std::str::FromStr for Speed {
     }
 }
 
-/// What is measured, ready for the edge.
+/// The machine as a source for the edge.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) title: String,
     pub(super) gateway: GatewayId,
     pub(super) site: SiteId,
     pub(super) source: SourceSettings,
-    /// Windows of all measuring points together.
+    /// Number of windows of all measuring points, if it is known.
     pub(super) events: Option<u64>,
 }
 
 impl Choice {
-    /// The machine that is meant.
+    /// The selected machine.
     ///
     /// # Errors
-    /// What is wrong with the options or the recording, with its exit code.
+    /// The error of the options or the recording, with its exit code.
     pub(super) fn machine(&self) -> anyhow::Result<Machine> {
         match &self.recording {
             Some(path) => self.recorded(path),
@@ -208,7 +208,8 @@ impl Choice {
     }
 }
 
-/// The run ends about now, so that "three days ago" in a notification is three days ago.
+/// The time of the first snapshot of a run that ends now. Ages in notifications, such as "three days
+/// ago", are then true.
 fn begin(snapshots: u64, period_s: f64) -> Timestamp {
     SystemClock.now().plus_seconds(-(snapshots as f64) * period_s)
 }
