@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pdm_edge::pipeline::Progress;
+use pdm_edge::progress::Progress;
 use pdm_edge::publish::{Publisher, PublisherSettings};
 use pdm_edge::settings::{BrokerAddress, BrokerSettings};
 use pdm_edge::spool::{Batch, Limits, Spool, SpoolSettings};

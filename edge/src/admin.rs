@@ -1,11 +1,14 @@
-//! Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics` (Prometheus text); and
-//! `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
+//! The admin listener: health and metrics over HTTP (`/healthz`, `/readyz`, `/metrics` as Prometheus
+//! text), and `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
 //!
-//! Who may ask is decided by [`Access`]: with a token every request needs it; on loopback without
-//! one anybody may read, and only programs of this machine, no web page, may relearn. `/healthz` says that the process lives and no part failed; `/readyz`
-//! that, in addition, the spool can be read. A broker that is away makes neither of them fail:
-//! nothing is lost meanwhile, and a restart would not bring it back.
+//! [`Access`] authorizes requests. With a token every request needs the token. On loopback without a
+//! token every program may read, and programs of this machine may relearn, but not web pages.
+//!
+//! `/healthz` answers 200 if no part of the process has failed, `/readyz` if the spool can be read too.
+//! An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart of the
+//! gateway would not bring the broker back.
 
+mod log;
 mod serve;
 
 use std::net::SocketAddr;
@@ -23,31 +26,33 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::pipeline::{Progress, Relearning};
+use crate::progress::Progress;
+use crate::relearning::Relearning;
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
 
-/// Health and metrics cannot be served. The program does not start.
+/// The listener cannot be opened. The program does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdminError {
-    /// The address cannot be listened on.
+    /// The address is in use or not an address of this machine.
     #[error("cannot listen on {listen} for health and metrics: {source}")]
     Listen {
-        /// Which.
+        /// The address.
         listen: SocketAddr,
-        /// Why.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// Another machine could ask, and nothing keeps it out.
+    /// Other machines can reach the address, and no token is configured.
     #[error("admin.listen, admin.token: {0}")]
     Open(#[from] NeedsToken),
-    /// The token cannot be had.
+    /// The token cannot be read.
     #[error("admin.token: {0}")]
     Token(#[from] SecretError),
 }
 
-/// A listener that is bound and does not serve yet.
+/// A listener that is bound and does not serve yet. So an address that is in use ends the program before
+/// anything is measured.
 #[derive(Debug)]
 pub struct Admin {
     listener: TcpListener,
@@ -79,12 +84,12 @@ pub async fn bind(
     let listener =
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
-    tracing::info!(%listen, "health and metrics");
+    log::listening(listen);
     Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, access, relearning }) })
 }
 
 impl Admin {
-    /// Where it listens.
+    /// Address of the listener, with the port that the system chose for port 0.
     pub fn address(&self) -> Option<SocketAddr> {
         self.listener.local_addr().ok()
     }
@@ -127,7 +132,7 @@ async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
             (StatusCode::OK, text).into_response()
         }
         Err(error) => {
-            tracing::warn!(%error, "not ready");
+            log::not_ready(&error);
             (StatusCode::SERVICE_UNAVAILABLE, "the spool cannot be read\n").into_response()
         }
     }
@@ -139,7 +144,7 @@ async fn relearn(
 ) -> Response {
     let name = format!("{equipment}/{bearing}");
     if shared.relearning.ask(&name) {
-        tracing::info!(bearing = %name, "asked to learn anew");
+        log::relearning_asked(&name);
         let text = format!("{name} is learnt anew from its next window on\n");
         return (StatusCode::ACCEPTED, text).into_response();
     }

@@ -1,21 +1,23 @@
-//! The edge: vibration in, events out.
+//! The edge: measures vibration and publishes events.
 //!
-//! The flow is one line, and the modules stand in its order:
+//! The stages of the flow, each a module:
 //! [`source`] → [`window`] → [`quality`] → [`features`] → [`condition`] (baseline, detect, trend,
 //! remaining life) → [`event`] → [`spool`] (one SQLite commit) → [`publish`].
-//! [`pipeline`] joins the stages; [`cli`] is what people type.
+//! [`pipeline`] joins the stages to a service; [`cli`] holds the commands. The modules form no
+//! circle: a module that another one uses never uses that one, directly or through others.
 
 pub mod admin;
 pub mod catalogue;
 pub mod cli;
 pub mod condition;
 pub mod event;
-mod event_log;
 pub mod features;
 pub mod pipeline;
 pub mod plot;
+pub mod progress;
 pub mod publish;
 pub mod quality;
+pub mod relearning;
 pub mod series;
 pub mod settings;
 pub mod source;

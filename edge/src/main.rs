@@ -1,4 +1,4 @@
-//! The program `pdm-edge`: arguments in, exit code out; everything else is in the library.
+//! The program `pdm-edge`. The commands are in the library, in [`pdm_edge::cli`].
 
 use std::process::ExitCode;
 

@@ -1,12 +1,12 @@
-//! Whether a window can be judged at all (R-EDGE-5).
+//! Signal quality: whether a window can be judged (R-EDGE-5).
 //!
-//! Third stage of the flow, before any feature: a bad window is never judged as a fault and never
-//! enters a baseline. [`assess`] never fails: whatever the samples are, there is an answer.
+//! Third stage of the flow, before any feature, so that a bad window is never judged as a fault and
+//! never enters a baseline. [`assess`] gives an answer for all samples.
 //!
 //! Some flags only inform ([`QualityFlag::TooShort`], a few clipped samples, a sensor that drifts a
-//! little), the others make the window invalid. Thresholds marked *chosen* were measured over the
-//! 313 channels and snapshots of CWRU, MFPT, IMS, FEMTO, HIT-SM and UESTC recordings, none of which
-//! may be invalid; the worst figure found there stands beside each.
+//! little); the others make the window invalid. The thresholds were measured over the *313 recordings*:
+//! channels and snapshots of CWRU, MFPT, IMS, FEMTO, HIT-SM and UESTC, none of which may be invalid. The
+//! worst figure of these recordings is given with each threshold.
 
 use pdm_shared::event::{QualityFlag, SignalQuality};
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
@@ -16,55 +16,58 @@ mod slope;
 
 use level::Level;
 
-/// Shaft turns that are needed to name a fault (that of the thorough path).
+/// Shaft turns that the thorough path needs to name a fault.
 const LEAST_TURNS: f64 = pdm_dsp::diagnose::LEAST_TURNS;
 
-/// Share of samples at the converter's limits from which a window is invalid. Chosen: record 236 of
-/// CWRU clips 0.003 % of its samples and is graded diagnosable by Smith & Randall 2015.
+/// Share of samples at the converter's limits above which a window is invalid. Record 236 of CWRU clips
+/// 0.003 % of its samples, and Smith & Randall 2015 grade it diagnosable; 1 % is far above.
 const GROSS_CLIPPING_SHARE: f64 = 0.01;
 
-/// Share of samples equal to the one before from which nothing moves. Chosen; worst found: 0.05.
+/// Share of samples equal to the one before above which a window is a flat line. Worst of the 313
+/// recordings: 0.05.
 const FLAT_SHARE: f64 = 0.98;
 
-/// Equal samples in a row that are a drop-out. Chosen; worst found: 4.
+/// Number of equal samples in a row that count as a drop-out. Worst of the 313 recordings: 4.
 const DROP_OUT_SAMPLES: usize = 16;
 
-/// A mean this many times the RMS of the vibration is told. Chosen; worst found: 3.7 (IMS).
+/// Mean, as a multiple of the vibration's RMS, above which a drift is flagged. Worst of the 313
+/// recordings: 3.7 (IMS).
 const FAR_MEAN: f64 = 6.0;
 
-/// Wander of the mean within the window, as a multiple of the vibration's RMS: from the first on it
-/// is told, from the second on it covers the vibration. Chosen; worst found: 0.73 (IMS).
+/// Change of the mean within the window, as a multiple of the vibration's RMS: above the first figure a
+/// drift is flagged, above the second the window is invalid. Worst of the 313 recordings: 0.73 (IMS),
+/// which is flagged and stays valid.
 const DRIFT: (f64, f64) = (0.5, 2.0);
 
-/// Level below which no running machine was ever measured, g RMS: the noise of an industrial
-/// accelerometer with integrated electronics. Chosen; lowest found: 0.0003 (HIT-SM, other unit).
+/// Level below which a machine counts as stopped, g RMS: the noise of an industrial accelerometer with
+/// integrated electronics. Lowest of the 313 recordings: 0.0003 (HIT-SM, in another unit).
 const SENSOR_NOISE_G: f64 = 0.0002;
 
-/// Level below which a signal of only few converter steps is a stopped machine, g RMS, and how many
-/// steps that are. Chosen: IMS shows 0.002 g and one step when stopped, 30 steps and more running.
+/// Level, g RMS, and number of converter steps below both of which the machine counts as stopped. IMS
+/// shows 0.002 g and one step when stopped, and 30 steps and more when running.
 const STANDSTILL: (f64, f64) = (0.005, 4.0);
 
-/// Allowed difference between samples counted and expected from the clock. Chosen: crystal
-/// oscillators are better than 0.01 %, network jitter of a 1-s window is below 1 %.
+/// Allowed difference between the window's length by its samples and by the clock, ratio. Crystal
+/// oscillators are better than 0.01 %, and the network's jitter on a 1-s window is below 1 %.
 const RATE_TOLERANCE: f64 = 0.02;
 
-/// What is known about a window besides its samples.
+/// The context of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QualityContext {
     /// Samples per second.
     pub sample_rate: SampleRate,
-    /// Shaft speed, where known.
+    /// Shaft speed, if known.
     pub speed: Option<Rpm>,
-    /// RMS below which this machine stands, g; `None`: judged by the sensor's noise.
+    /// RMS below which this machine counts as stopped, g; `None`: the noise of the sensor decides.
     pub machine_off_rms_g: Option<f64>,
-    /// Largest acceleration that sensor and converter can show, g.
+    /// Largest acceleration that sensor and converter can measure, g.
     pub full_scale_g: Option<f64>,
-    /// Seconds that the clock says the window took, for live sources.
+    /// Length of the window by the clock, s, for live sources.
     pub elapsed_s: Option<f64>,
 }
 
 impl QualityContext {
-    /// Only the rate is known.
+    /// A context with only the sampling rate.
     pub const fn new(sample_rate: SampleRate) -> Self {
         Self {
             sample_rate,
@@ -76,12 +79,12 @@ impl QualityContext {
     }
 }
 
-/// What was found.
+/// The quality of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quality {
     /// The event's block.
     pub signal: SignalQuality,
-    /// False if the machine stands.
+    /// False if the machine is stopped.
     pub is_running: bool,
 }
 
@@ -97,15 +100,16 @@ impl Quality {
 
 /// Judges a window of one channel.
 ///
-/// **Input** acceleration, m/s², any number of samples. **Output** the flags in their order and
-/// whether the window may be judged.
+/// **Input** acceleration, m/s², any number of samples. **Output** the flags in their order, and
+/// whether the window is valid.
 pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
     let mut found = Vec::new();
     let rate_hz = context.sample_rate.get();
     let duration_s = accel_m_s2.len() as f64 / rate_hz;
     let has_too_few = accel_m_s2.len() < pdm_dsp::diagnose::LEAST_SAMPLES;
     if has_too_few || context.speed.is_some_and(|s| duration_s * s.shaft_hz() < LEAST_TURNS) {
-        // too few turns name no fault, but levels can be followed; too few samples tell nothing
+        // with too few turns no fault can be named, but levels can be followed; too few samples make
+        // the window invalid
         found.push((QualityFlag::TooShort, has_too_few));
     }
     if context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed)) {
@@ -151,7 +155,7 @@ fn is_standing(level: &Level, configured_g: Option<f64>) -> bool {
     )
 }
 
-/// Clipped samples: more of them at an extreme than a signal that turns there on its own can have.
+/// Clipped samples: more samples at an extreme than an unclipped signal has there.
 ///
 /// A sine has at its peak 0.8 times as many samples (one converter step) as in the 2 % of the range
 /// below it; noise has fewer; a limited signal has several times as many.
@@ -162,7 +166,7 @@ fn clipping(
 ) -> Option<(QualityFlag, bool)> {
     let range = level.max - level.min;
     let at = (level.step / 2.0).max(1e-6 * range);
-    // few and coarse converter steps: what is near must still be wider than what is at the extreme
+    // with few and coarse converter steps the near range must still be wider than the extreme itself
     let near = (0.02 * range).max(2.0 * at);
     let count = |within: f64, distance: &dyn Fn(f64) -> f64| {
         accel.iter().filter(|&&x| distance(x) <= within).count()
@@ -174,7 +178,7 @@ fn clipping(
     let near_bottom = count(near, &from_bottom) - bottom;
     let is_limit = |at: usize, near: usize| at >= 8 && at > 4 * near;
     let is_gross = is_limit(top, near_top) || is_limit(bottom, near_bottom);
-    // two spikes cut at the same level above and below: the converter's own limits
+    // spikes that are cut at the same level above and below show the limits of the converter
     let is_symmetric = (level.max + level.min).abs() <= 4.0 * at;
     let is_some =
         is_symmetric && top >= 2 && bottom >= 2 && top >= near_top && bottom >= near_bottom;
@@ -185,7 +189,7 @@ fn clipping(
         .then_some((QualityFlag::Clipping, share > GROSS_CLIPPING_SHARE))
 }
 
-/// A mean that is far off or moves.
+/// A mean that is far from zero or that changes.
 fn drift(accel: &[f64], level: &Level) -> Option<(QualityFlag, bool)> {
     let (wander, vibration) = level::wander(accel);
     let is_far = level.mean.abs() > FAR_MEAN * level.rms;

@@ -1,8 +1,8 @@
 //! Blocks of channel × sample cut into windows of equal length.
 //!
-//! Second stage of the flow: [`crate::source`] hands out blocks as they come, the stages behind
-//! want windows. Invariants: a window never spans a gap; windows come in the order of time; samples
-//! that fill no window are counted, never passed on.
+//! Second stage of the flow: a [`crate::source`] delivers blocks of any length, and the stages behind
+//! need windows. Invariants: a window never spans a gap; windows come in the order of time; samples that
+//! fill no window are counted and not passed on.
 
 use ndarray::{Array2, Axis, Slice, concatenate};
 use pdm_shared::time::Timestamp;
@@ -10,22 +10,22 @@ use pdm_shared::units::SampleRate;
 
 use crate::source::{Block, SourceFormat};
 
-/// How blocks become windows.
+/// The way in which blocks are cut into windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// Every block is one window: recordings that were taken as snapshots.
+    /// Every block is one window, as for recordings of snapshots.
     Whole,
     /// Windows of equal length.
     Equal {
         /// Samples of a window, above 0.
         samples: usize,
-        /// Samples from the beginning of a window to that of the next, 1 to `samples`: less is
-        /// overlap.
+        /// Samples from the start of a window to that of the next, 1 to `samples`; a hop below `samples`
+        /// makes windows overlap.
         hop: usize,
     },
 }
 
-/// A window that cannot be cut. The caller reports it with the key it came from.
+/// Length or hop of windows is out of range. The caller reports the error with its key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "windows of {samples} samples every {hop}; allowed is a length above 0 and a hop of 1 to that length"
@@ -40,11 +40,11 @@ pub struct CutError {
 /// Samples that are judged together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Place in the sequence of windows, from 0, without gaps.
+    /// Position in the sequence of windows, from 0, without gaps.
     pub index: u64,
-    /// The block its first sample came from.
+    /// Index of the block with its first sample.
     pub block_index: u64,
-    /// When its first sample was taken, where the source knows.
+    /// Time of its first sample, if the source knows it.
     pub started_at: Option<Timestamp>,
     /// Acceleration, m/s², channel × sample.
     pub accel_m_s2: Array2<f64>,
@@ -56,7 +56,7 @@ pub struct Windower {
     cut: Cut,
     rate: SampleRate,
     next_index: u64,
-    /// Samples not yet in a finished window, and where they come from.
+    /// Samples that are not in a finished window, and their origin.
     pending: Option<Pending>,
     left_over: u64,
 }
@@ -69,7 +69,8 @@ struct Pending {
 }
 
 impl Pending {
-    /// With the samples of `next` behind its own; `next` as it was if they do not fit together.
+    /// The samples of `self` followed by those of `next`; returns `next` as the error if the numbers of
+    /// channels differ.
     fn joined(self, next: Self) -> Result<Self, Self> {
         if self.accel_m_s2.nrows() != next.accel_m_s2.nrows() {
             return Err(next);
@@ -100,7 +101,7 @@ impl Windower {
         Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0 })
     }
 
-    /// Takes a block and gives the windows that it completes.
+    /// Adds a block; returns the windows that it completes.
     pub fn push(&mut self, block: Block) -> Vec<Window> {
         let Cut::Equal { samples, hop } = self.cut else {
             let Block { index, started_at, accel_m_s2, .. } = block;
@@ -116,7 +117,8 @@ impl Windower {
             let (block_index, started_at) = (pending.block_index, pending.started_at);
             let rest = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(hop..)).to_owned();
             let mut window = std::mem::replace(&mut pending.accel_m_s2, rest);
-            // what fits is not copied: a second of eight channels is 1.6 MB
+            // a window that is as long as the samples is moved, not copied: a second of eight channels
+            // is 1.6 MB
             if available > samples {
                 window = window.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
             }
@@ -126,7 +128,7 @@ impl Windower {
         windows
     }
 
-    /// Samples a channel that filled no window so far: those before gaps, and those waiting.
+    /// Samples of each channel that are in no window: those lost before gaps, and those waiting.
     pub fn left_over(&self) -> u64 {
         self.left_over + self.pending.as_ref().map_or(0, |p| p.accel_m_s2.ncols() as u64)
     }
@@ -142,7 +144,7 @@ impl Windower {
         Window { index, block_index, started_at, accel_m_s2 }
     }
 
-    /// Adds the block to what waits, or begins anew after a gap.
+    /// Adds the block to the waiting samples, or replaces them after a gap.
     fn append(&mut self, block: Block) {
         let Block { index, started_at, follows_on, accel_m_s2 } = block;
         let alone = Pending { block_index: index, started_at, accel_m_s2 };

@@ -4,22 +4,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_edge::settings::{TlsFiles, parse};
+use pdm_edge::settings::{BrokerAddress, TlsFiles, parse};
 use pdm_edge::source::frames::{Encoding, FrameFormat};
 use pdm_edge::source::mqtt::{TopicSettings, open_topic};
 use pdm_edge::source::{Source, SourceError};
 use pdm_harness::{Authority, Mosquitto, Persistence};
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
 use rumqttc::{Client, MqttOptions, QoS, TlsConfiguration, Transport};
 
 fn source(port: u16, silence: Duration) -> Box<dyn Source> {
     let settings = TopicSettings {
-        host: "127.0.0.1".to_owned(),
-        port,
+        address: BrokerAddress { host: "127.0.0.1".to_owned(), port },
         client_id: "frames".to_owned(),
         topic: "plant/raw".to_owned(),
-        credentials: None,
+        login: None,
         tls: None,
         silence,
     };
@@ -43,7 +42,8 @@ fn configured(port: u16, scheme: &str, lines: &str) -> Result<Box<dyn Source>, S
          bearing_type = \"6205\"\n"
     );
     let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
-    (settings.sources[0].open)()
+    let clock: SharedClock = Arc::new(SystemClock);
+    settings.sources[0].input.open(&clock)
 }
 
 /// Publishes `[n, -n]` frames of 30 a message until the other end is dropped.

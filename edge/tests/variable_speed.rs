@@ -1,14 +1,15 @@
 //! R-EDGE-1, R-EDGE-6: a machine whose speed changes, from the samples to the events.
 
 use std::f64::consts::TAU;
+use std::path::Path;
 use std::sync::Arc;
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use pdm_dsp::DefectOrders;
 use pdm_edge::condition::MonitorSettings;
 use pdm_edge::pipeline::measure_all;
 use pdm_edge::settings::{EdgeSettings, Pace, PointSettings, SourceSettings, Tachometer, Timing};
-use pdm_edge::source::{Block, Source, SourceError, SourceFormat};
+use pdm_edge::source::{AccelUnit, Calibration, RecordingOptions, SourceInput};
 use pdm_service::clock::SystemClock;
 use pdm_shared::event::{BaselineState, Event, SpeedSource};
 use pdm_shared::fault::Fault;
@@ -19,54 +20,43 @@ use rand_chacha::ChaCha8Rng;
 const RATE_HZ: f64 = 20_000.0;
 const BPFO: f64 = 3.585;
 
-/// Windows of a bearing with a damaged outer race: channel 0 the vibration, channel 1 a tachometer
-/// with two pulses a turn. Each window has its own speed at its begin and end, Hz.
-struct Rig {
-    format: SourceFormat,
-    speeds_hz: Vec<(f64, f64)>,
-    seconds: f64,
-    next: usize,
+/// One window of a bearing with a damaged outer race, m/s²: channel 0 the vibration, channel 1 a
+/// tachometer with two pulses a turn. The speed changes evenly between the two given, Hz.
+fn window(seed: u64, (from_hz, to_hz): (f64, f64), seconds: f64) -> Array2<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let samples = (seconds * RATE_HZ) as usize;
+    let turns = |t: f64| from_hz * t + 0.5 * (to_hz - from_hz) / seconds * t * t;
+    let (mut strikes, mut since) = (0.0, 1.0);
+    Array2::from_shape_fn((2, samples), |(channel, i)| {
+        let t = i as f64 / RATE_HZ;
+        if channel == 1 {
+            return if (2.0 * turns(t)).fract() < 0.2 { 5.0 } else { 0.0 };
+        }
+        since += 1.0 / RATE_HZ;
+        if turns(t) * BPFO >= strikes {
+            strikes += 1.0;
+            since = 0.0;
+        }
+        let ring = 6.0 * (-900.0 * since).exp() * (TAU * 4200.0 * since).sin();
+        let noise: f64 = (0..6).map(|_| random.random_range(-0.5..0.5)).sum();
+        ring + noise
+    })
 }
 
-impl Rig {
-    fn window(&self, from_hz: f64, to_hz: f64) -> Array2<f64> {
-        let mut random = ChaCha8Rng::seed_from_u64(self.next as u64);
-        let samples = (self.seconds * RATE_HZ) as usize;
-        let turns = |t: f64| from_hz * t + 0.5 * (to_hz - from_hz) / self.seconds * t * t;
-        let (mut strikes, mut since) = (0.0, 1.0);
-        Array2::from_shape_fn((2, samples), |(channel, i)| {
-            let t = i as f64 / RATE_HZ;
-            if channel == 1 {
-                return if (2.0 * turns(t)).fract() < 0.2 { 5.0 } else { 0.0 };
-            }
-            since += 1.0 / RATE_HZ;
-            if turns(t) * BPFO >= strikes {
-                strikes += 1.0;
-                since = 0.0;
-            }
-            let ring = 6.0 * (-900.0 * since).exp() * (TAU * 4200.0 * since).sin();
-            let noise: f64 = (0..6).map(|_| random.random_range(-0.5..0.5)).sum();
-            ring + noise
-        })
-    }
-}
-
-impl Source for Rig {
-    fn format(&self) -> &SourceFormat {
-        &self.format
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
-        let Some(&(from, to)) = self.speeds_hz.get(self.next) else { return Ok(None) };
-        let accel_m_s2 = self.window(from, to);
-        let index = self.next as u64;
-        self.next += 1;
-        Ok(Some(Block { index, started_at: None, follows_on: false, accel_m_s2 }))
-    }
-
-    fn expected_blocks(&self) -> Option<u64> {
-        Some(self.speeds_hz.len() as u64)
-    }
+/// A recording of one window for each pair of speeds.
+fn recorded(file: &Path, speeds_hz: &[(f64, f64)], seconds: f64) -> SourceInput {
+    let windows: Vec<Array2<f64>> =
+        (0..).zip(speeds_hz).map(|(seed, speeds)| window(seed, *speeds, seconds)).collect();
+    let views: Vec<_> = windows.iter().map(|window| window.view()).collect();
+    let snapshots = ndarray::stack(Axis(0), &views).expect("all of one shape");
+    ndarray_npy::write_npy(file, &snapshots).expect("written");
+    let calibration = Calibration::new(AccelUnit::MetrePerSecondSquared, 1.0, 0.0);
+    let options = RecordingOptions {
+        sample_rate: SampleRate::new(RATE_HZ).ok(),
+        calibrations: vec![calibration.expect("valid")],
+        ..RecordingOptions::default()
+    };
+    SourceInput::Recording { files: vec![file.to_owned()], options: Box::new(options) }
 }
 
 fn measured(
@@ -75,11 +65,7 @@ fn measured(
     tachometer: Option<Tachometer>,
     bins_rpm: &[f64],
 ) -> Vec<Event> {
-    let rate = SampleRate::new(RATE_HZ).expect("valid");
-    let open = move || -> Result<Box<dyn Source>, SourceError> {
-        let format = SourceFormat { channels: 2, sample_rate: rate, block_samples: None };
-        Ok(Box::new(Rig { format, speeds_hz: speeds_hz.clone(), seconds, next: 0 }))
-    };
+    let folder = tempfile::tempdir().expect("folder");
     let point = PointSettings {
         channel: 0,
         equipment: "P-101".parse().expect("name"),
@@ -97,7 +83,7 @@ fn measured(
     };
     let source = SourceSettings {
         name: "rig".to_owned(),
-        open: Arc::new(open),
+        input: recorded(&folder.path().join("rig.npy"), &speeds_hz, seconds),
         pace: Pace::AsFastAsItGoes,
         timing: Timing { started_at: None, period_s: Some(7200.0) },
         points: vec![point],

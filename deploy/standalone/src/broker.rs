@@ -1,7 +1,7 @@
-//! The embedded broker: what `pdm` needs to run on one machine with nothing installed.
+//! The embedded broker, with which `pdm` runs on one machine without any other program.
 //!
-//! It acknowledges a publish before the message is on disk, so its word is no promise of
-//! durability: the edge keeps every event until the agent's receipt covers it.
+//! The broker acknowledges a publication before the message is on disk, so a PUBACK does not promise
+//! durability. The edge keeps every event until the agent's receipt covers it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,10 +11,11 @@ use mqtt5::broker::config::{StorageBackend, StorageConfig};
 use mqtt5::broker::{BrokerConfig, BrokerShutdownHandle, MqttBroker};
 use tokio::task::JoinHandle;
 
-/// Largest packet it takes: an event with two spectra of 800 lines stays below 64 KiB.
+/// Largest packet that the broker takes: 16 times an event with two spectra of 800 lines (64 KiB).
 const MAX_PACKET_BYTES: usize = 1024 * 1024;
 
-/// Messages it keeps for a client that is away. What it drops beyond, the edge sends again.
+/// Most messages that the broker keeps for an absent client, about 400 MB of events of 4 KiB. The edge
+/// sends again what the broker drops beyond.
 const MAX_QUEUED_MESSAGES: usize = 100_000;
 
 /// Where the embedded broker listens and keeps its sessions.
@@ -26,18 +27,18 @@ pub(crate) struct BrokerSettings {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Why the embedded broker did not start.
+/// The embedded broker did not start.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BrokerError {
-    /// The address is taken or not ours. The caller reports it; exit 69.
+    /// The address is in use or not an address of this machine. The caller reports the error; exit 69.
     #[error("the embedded broker cannot listen on {listen}: {source}")]
     Start {
         /// The address.
         listen: SocketAddr,
-        /// Why.
+        /// The broker's error.
         source: mqtt5::MqttError,
     },
-    /// It stopped before it was ready.
+    /// The broker stopped before it was ready.
     #[error("the embedded broker on {listen} ended before it was ready")]
     Ended {
         /// The address.
@@ -81,12 +82,13 @@ impl Broker {
         Ok(Self { address, stop, task })
     }
 
-    /// Where it listens.
+    /// Address of the broker, with the port that the system chose for port 0.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops it; queues and retained messages reach the disk first.
+    /// Stops the broker, which first writes queues and retained messages to disk. After 10 s it is left:
+    /// no event depends on its state, since edge and agent have theirs on disk.
     pub(crate) async fn stop(self) {
         self.stop.shutdown();
         if tokio::time::timeout(Duration::from_secs(10), self.task).await.is_err() {

@@ -1,5 +1,5 @@
-//! Broker, agent and edge joined in one process: started in the order in which data is taken,
-//! stopped in the order in which it is given.
+//! Broker, agent and edge in one process. They start against the direction of the data, so that each
+//! part finds its receiver ready, and stop in the direction of the data.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use std::time::Duration;
 use pdm_agent::progress::{Live, Progress as AgentProgress};
 use pdm_agent::service::Agent;
 use pdm_agent::settings::AgentSettings;
-use pdm_edge::pipeline::{Edge, Progress as EdgeProgress};
+use pdm_edge::pipeline::Edge;
+use pdm_edge::progress::Progress as EdgeProgress;
 use pdm_edge::settings::{BrokerAddress, EdgeSettings};
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::{Exit, Failure};
@@ -17,15 +18,15 @@ use tokio_util::sync::CancellationToken;
 use crate::broker::{Broker, BrokerSettings};
 use crate::view::View;
 
-/// How often counters are looked at. Chosen: ten times a second is what an eye follows.
+/// Interval of reading the counters: ten changes a second are as many as a person can follow.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long staff's last notifications may take after everything is judged, before `--exit` ends
-/// all the same. Chosen: a mail server that is slow answers within this.
+/// Longest time for the last notifications after everything is judged, before `--exit` ends. A slow mail
+/// server answers within 30 s.
 const LAST_SENDING: Duration = Duration::from_secs(30);
 
-/// How long the edge waits for the agent's first subscription. Without it nothing is lost, only
-/// sent twice. Chosen: a local broker answers within milliseconds.
+/// Longest wait of the edge for the agent's first subscription. Without the subscription no event is lost,
+/// but events are sent twice. A local broker answers within milliseconds.
 const FIRST_CONTACT: Duration = Duration::from_secs(5);
 
 /// The three settings of a chain.
@@ -35,7 +36,7 @@ pub(crate) struct ChainSettings {
     pub(crate) broker: BrokerSettings,
     /// The agent; its broker address is replaced by the embedded one.
     pub(crate) agent: AgentSettings,
-    /// The edge; likewise.
+    /// The edge; its broker address is replaced too.
     pub(crate) edge: EdgeSettings,
 }
 
@@ -47,7 +48,7 @@ pub(crate) struct Chain {
     edge: pdm_edge::pipeline::Handle,
 }
 
-/// What a run came to.
+/// The counters of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary {
     /// The edge's counters.
@@ -80,7 +81,7 @@ impl Chain {
         let broker =
             Broker::start(broker).await.map_err(|error| Failure::new(Exit::Unavailable, error))?;
         let address = broker.address();
-        // the embedded broker speaks plain MQTT on this machine, whatever the files say
+        // the embedded broker uses plain TCP on loopback, so TLS and login of the files do not apply
         let embedded = BrokerAddress { host: address.ip().to_string(), port: address.port() };
         agent.broker.addresses = vec![embedded.clone()];
         agent.broker.tls = None;
@@ -91,11 +92,11 @@ impl Chain {
         let agent = Agent::start(agent, Arc::new(SystemClock))
             .await
             .map_err(|error| Failure::new(Exit::Io, error))?;
-        // what is published before the agent's first subscription would have to be asked for again
+        // events published before the agent's first subscription would have to be sent again
         let mut progress = agent.progress();
         let subscribed = progress.wait_for(|progress| progress.subscribed);
-        // what is waited for must be let go of at once: it locks the agent's progress as long as it
-        // is held, and the agent's tasks would wait for it on every thread there is
+        // The value that `wait_for` returns holds a read lock on the agent's progress. It is dropped at
+        // once: while it is held, every task of the agent that writes its progress blocks a thread.
         let is_in_time = tokio::time::timeout(FIRST_CONTACT, subscribed).await.is_ok();
         tracing::debug!(is_in_time, "the agent listens");
         let edge = Edge::start(edge, Arc::new(SystemClock))
@@ -104,8 +105,8 @@ impl Chain {
         Ok(Self { broker, agent, edge })
     }
 
-    /// Shows what happens until `stop`, or, where `to_the_end`, until every source has ended and
-    /// everything is stored, judged and sent.
+    /// Shows what happens until `stop` is cancelled. With `to_the_end` also ends when every source has
+    /// ended and every event is stored, judged and told.
     pub(crate) async fn watch(&self, view: &mut View, stop: &CancellationToken, to_the_end: bool) {
         let mut live = self.agent.live();
         let mut look = tokio::time::interval(LOOK);
@@ -136,12 +137,16 @@ impl Chain {
         }
     }
 
-    /// How far it is.
+    /// The counters as they are now.
     pub(crate) fn summary(&self) -> Summary {
         Summary { edge: *self.edge.progress().borrow(), agent: *self.agent.progress().borrow() }
     }
 
-    /// Stops edge, agent, broker, each draining into the next.
+    /// Stops the edge, then the agent, then the broker.
+    ///
+    /// The edge goes first, because it sends its spool while broker and agent still take events. The
+    /// agent goes before the broker, because its last receipts and diagnoses need the broker. All three
+    /// are stopped even if one had failed.
     ///
     /// # Errors
     /// The first part that had failed.
@@ -154,7 +159,7 @@ impl Chain {
 }
 
 impl Summary {
-    /// Every source has ended, and the agent has stored and judged all of it.
+    /// True if every source has ended and the agent has stored and judged every event.
     fn is_judged(&self) -> bool {
         self.edge.ended && self.edge.unreceived == 0 && self.agent.unjudged == 0
     }

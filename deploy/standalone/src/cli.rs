@@ -1,4 +1,4 @@
-//! What people type after `pdm`.
+//! The commands of `pdm`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

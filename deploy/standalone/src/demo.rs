@@ -1,7 +1,7 @@
 //! `pdm demo`: the whole chain on a simulated run to failure, or on a recording.
 //!
-//! Everything lives in a temporary folder and on a free port, and is gone afterwards unless
-//! `--keep` says where it shall stay.
+//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder. The
+//! broker listens on a free port.
 
 mod machine;
 

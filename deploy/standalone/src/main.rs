@@ -25,7 +25,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
     let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match cli.command {
         Command::Demo(args) => {
-            // the view is what a person wants to see; trouble still shows
+            // the view shows the progress, so the log is reduced to warnings and errors
             telemetry::start(LogFormat::Text, "warn,mqtt5=error");
             runtime()?.block_on(demo::run(&args))
         }
@@ -38,7 +38,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// One line on standard output. Who closed the pipe does not want the rest.
+/// Prints one line to standard output. A closed pipe is not an error.
 pub(crate) fn print(line: &str) {
     let _closed = writeln!(pdm_service::command_line::stdout(), "{line}");
 }

@@ -1,5 +1,5 @@
-//! What a person sees while the chain runs: a progress bar, one line per bearing with its risk, and
-//! the notifications as they go out.
+//! The view of a running chain: a progress bar, one line for each bearing with its risk, and the
+//! notifications.
 //!
 //! In a terminal the lines are redrawn in place (on standard error); anywhere else each change is
 //! one plain line on standard output, so that a log or a pipe can be read afterwards.
@@ -41,7 +41,7 @@ impl View {
         }
     }
 
-    /// So many windows were measured and so many judged.
+    /// Shows the numbers of measured and judged windows.
     pub(crate) fn progressed(&mut self, measured: u64, judged: u64) {
         if let Some(terminal) = &self.terminal {
             terminal.progress.set_position(judged);
@@ -49,7 +49,8 @@ impl View {
         }
     }
 
-    /// A bearing was judged for the first time, or not yet shown: its line begins at `Normal`.
+    /// Shows a bearing that was judged and has no line yet, if its risk is `Normal`. A higher risk is shown
+    /// by [`Self::stands`].
     pub(crate) fn seen(&mut self, bearing: &BearingKey, standing: &Standing) {
         let name = bearing.within_site();
         if !self.risks.contains_key(&name) && standing.risk == RiskLevel::Normal {
@@ -57,7 +58,7 @@ impl View {
         }
     }
 
-    /// How a bearing stands.
+    /// Shows the risk of a bearing.
     pub(crate) fn stands(&mut self, bearing: &BearingKey, standing: &Standing) {
         let name = bearing.within_site();
         let line = bearing_line(&name, standing, self.language);
@@ -69,7 +70,7 @@ impl View {
         }
     }
 
-    /// Staff was told.
+    /// Shows a notification.
     pub(crate) fn notified(&mut self, notification: &Notification) {
         let title = notification.title.in_language(self.language);
         let body = notification.body.in_language(self.language);
@@ -79,13 +80,13 @@ impl View {
             body.trim_end().replace('\n', "\n    ")
         );
         match &self.terminal {
-            // a terminal that went away is no reason to stop measuring
+            // an error is ignored: without the terminal the chain goes on
             Some(terminal) => drop(terminal.lines.println(text)),
             None => crate::print(&text),
         }
     }
 
-    /// A line of its own.
+    /// Shows a line of text.
     pub(crate) fn say(&self, text: &str) {
         match &self.terminal {
             Some(terminal) => drop(terminal.lines.println(text)),
@@ -124,7 +125,7 @@ impl Terminal {
     }
 }
 
-/// A style of a template written in this file.
+/// The style for a template of this file.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_bad| ProgressStyle::default_bar())
 }

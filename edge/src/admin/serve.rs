@@ -1,5 +1,5 @@
-//! HTTP/1.1 for the few who ask a gateway: bounded in connections and in patience, so that nobody
-//! who connects and says nothing holds what others need.
+//! The HTTP/1.1 server: bounded in connections and in waiting time, so that clients that connect and
+//! send nothing cannot block the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Connections at once; who comes beyond that waits in the listener's own queue.
+use super::log;
+
+/// Most connections at once. A scraper and a few people need fewer than ten; further connections wait in
+/// the queue of the operating system.
 const CONNECTIONS: usize = 32;
-/// Longest time in which a request's head has to come. Also ends connections kept alive for nothing.
+/// Longest time until a request's head is complete, twice the usual interval of a scraper (15 s). It also
+/// ends idle connections.
 const HEAD: Duration = Duration::from_secs(30);
-/// Longest time for answers under way at the end.
+/// Longest time for unfinished answers when the edge stops: an answer takes milliseconds.
 const GRACE: Duration = Duration::from_secs(2);
-/// Pause after a connection that could not be taken: most often no file descriptor is left.
+/// Pause after a failed `accept`. The usual reason is that no file descriptor is left, so an immediate
+/// attempt would fail too and use a whole core.
 const REFUSED: Duration = Duration::from_millis(200);
 
-/// Serves `routes` until stopped, then lets answers under way end.
+/// Serves `routes` until stopped, then finishes the answers that are under way.
 pub(super) async fn serve(listener: TcpListener, routes: Router, stop: CancellationToken) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let under_way = GracefulShutdown::new();
@@ -38,17 +43,18 @@ pub(super) async fn serve(listener: TcpListener, routes: Router, stop: Cancellat
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone()));
         let connection = under_way.watch(connection);
         tokio::spawn(async move {
-            // who went away in the middle does not want the answer
+            // an error means that the client went away, so there is nobody to answer
             let _ = connection.await;
             drop(place);
         });
     }
     drop(listener);
     if tokio::time::timeout(GRACE, under_way.shutdown()).await.is_err() {
-        tracing::warn!(grace_s = GRACE.as_secs(), "requests for health or metrics were cut off");
+        log::cut_off(GRACE);
     }
 }
 
+/// Waits for room and then for a connection; `None` after a failed attempt.
 async fn take(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
@@ -57,7 +63,7 @@ async fn take(
     match listener.accept().await {
         Ok((stream, _)) => Some((stream, place)),
         Err(error) => {
-            tracing::warn!(%error, "a connection for health or metrics could not be taken");
+            log::not_accepted(&error);
             tokio::time::sleep(REFUSED).await;
             None
         }
@@ -89,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_connects_and_says_nothing_does_not_keep_others_out() {
+    async fn clients_that_send_nothing_do_not_block_others() {
         let (address, stop, serving) = served().await;
         let mut silent = Vec::new();
         for _ in 1..CONNECTIONS {

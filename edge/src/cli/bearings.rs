@@ -1,4 +1,4 @@
-//! `pdm-edge bearings`: the catalogue for a person or a program.
+//! `pdm-edge bearings`: prints the catalogue, as a table or as JSON.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Args {
     /// Print defect frequencies in Hz at this shaft speed too
     #[arg(long, value_name = "RPM")]
     rpm: Option<f64>,
-    /// Own catalogue: adds entries to the built-in one or replaces those of the same id
+    /// Catalogue file whose entries are added to the built-in ones or replace those of the same id
     #[arg(long, value_name = "TOML")]
     catalogue: Option<PathBuf>,
     /// One JSON document instead of a table
@@ -30,7 +30,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// An unknown bearing or an impossible speed (64), a broken catalogue (78).
+/// An unknown bearing or a speed out of range (64), an invalid catalogue (78).
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let catalogue = catalogue(args.catalogue.as_deref())?;
     let usage = |e: anyhow::Error| Failure::new(Exit::Usage, e);

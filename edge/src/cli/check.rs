@@ -1,11 +1,11 @@
-//! `pdm-edge check`: does the configuration fit this machine, and is everything reachable?
+//! `pdm-edge check`: checks the configuration, the sources, the spool, the secrets and the brokers.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::Exit;
 
@@ -19,7 +19,7 @@ use crate::spool::{Spool, SpoolError};
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 all well, 78 configuration, 69 broker unreachable or refusing, \
+    after_help = "Exit codes: 0 no failure, 78 configuration, 69 broker unreachable or refusing, \
                         66/65/74 source or spool.
 
 Example:
@@ -48,7 +48,7 @@ impl Finding {
     }
 }
 
-/// Runs the command: everything is looked at, the first failure gives the exit code.
+/// Runs the command. Everything is checked; the first failure gives the exit code.
 ///
 /// # Errors
 /// A [`Failure`] with 78 if the configuration cannot be read.
@@ -79,13 +79,14 @@ fn print(findings: &[Finding]) -> std::io::Result<()> {
 }
 
 fn sources(settings: &EdgeSettings) -> Vec<Finding> {
+    let clock: SharedClock = Arc::new(SystemClock);
     let mut findings = Vec::new();
     if settings.sources.is_empty() {
         findings.push(Finding::good("sources", "none: only what waits in the spool is sent"));
     }
     for source in &settings.sources {
         let what = format!("source {}", source.name);
-        findings.push(match (source.open)() {
+        findings.push(match source.input.open(&clock) {
             Err(error) => {
                 let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
                 Finding::bad(what, exit, &error)
@@ -112,16 +113,16 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
     findings
 }
 
-/// How long a live source may take to its first block.
+/// Longest time of a live source until its first block: five blocks of the default length.
 const FIRST_BLOCK: Duration = Duration::from_secs(5);
 
 /// Waits for the first block of a live source.
 fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
     let (tell, told) = std::sync::mpsc::sync_channel(1);
-    // a read that hangs is left to itself: the command ends soon
+    // the thread is not joined: a read may hang on a device, and the command ends soon
     std::thread::spawn(move || {
         let block = opened.next_block();
-        // nobody listens any more after the time is up
+        // an error means that the time is up and nobody waits for the block
         let _late = tell.send(block);
     });
     match told.recv_timeout(FIRST_BLOCK) {
@@ -167,7 +168,7 @@ async fn spool(settings: &EdgeSettings) -> Finding {
     }
 }
 
-/// Tries to write beside where the spool will be; the folder that was tried.
+/// Writes a file into the folder of the spool, or into its nearest existing parent; returns the folder.
 fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
     let mut folder = path.to_owned();
     folder.pop();

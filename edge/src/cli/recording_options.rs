@@ -1,7 +1,7 @@
-//! Options that every command on recordings takes: what to read, and what machine it shows.
+//! Options of all commands on recordings: the part to read, and the machine.
 //!
-//! Two stages: what was typed (all optional, so that a row of a list can fill in what the command
-//! line leaves out), then what is meant, checked. An error names the option as it is typed.
+//! Two stages: the options as typed, all optional, so that a row of a list and the command line can be
+//! combined; then the checked values. An error names the option as it is typed.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use pdm_shared::units::{Rpm, SampleRate};
 use crate::catalogue::Catalogue;
 use crate::source::{AccelUnit, Calibration, RecordingOptions};
 
-/// What to read of a recording.
+/// The part of a recording to read.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Recording")]
 pub struct RecordingArgs {
@@ -30,7 +30,7 @@ pub struct RecordingArgs {
     /// Sensitivity of the sensor in mV/g, where the samples are millivolts after scaling
     #[arg(long, value_name = "MV_PER_G", conflicts_with = "unit", allow_negative_numbers = true)]
     pub sensitivity: Option<f64>,
-    /// Taken off every sample after scaling, in its unit [default: 0]
+    /// Subtracted from every sample after scaling, in its unit [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub offset: Option<f64>,
     /// Variable of a .mat file (such as bearing.gs) or columns of a text file (name or number
@@ -48,7 +48,7 @@ pub struct RecordingArgs {
     pub duration_s: Option<f64>,
 }
 
-/// What machine a recording shows.
+/// The machine of a recording.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Machine")]
 pub struct MachineArgs {
@@ -67,21 +67,21 @@ pub struct MachineArgs {
     /// How far a defect line may be off its order (slip, contact angle), in percent [default: 1.5]
     #[arg(long, value_name = "PCT")]
     pub order_tolerance: Option<f64>,
-    /// Own catalogue: adds bearings to the built-in one or replaces those of the same id
+    /// Catalogue file whose bearings are added to the built-in ones or replace those of the same id
     #[arg(long, value_name = "TOML")]
     pub catalogue: Option<PathBuf>,
 }
 
-/// The machine that is meant.
+/// A machine, checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
     /// Nominal shaft speed.
     pub speed: Rpm,
-    /// How far the true speed may be off, ratio.
+    /// Largest deviation of the true speed, ratio.
     pub speed_tolerance: f64,
     /// Defect orders.
     pub orders: DefectOrders,
-    /// How far a line may be off its order, ratio.
+    /// Largest deviation of a line from its order, ratio.
     pub order_tolerance: f64,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn usage(message: impl std::fmt::Display) -> anyhow::Error {
 }
 
 impl RecordingArgs {
-    /// The options that are meant.
+    /// The checked options.
     ///
     /// # Errors
     /// A [`Failure`] with exit code 64 that names the option and what is allowed.
@@ -119,10 +119,10 @@ impl RecordingArgs {
         })
     }
 
-    /// What is given here, and from `other` what is not.
+    /// These options, completed by those of `other`.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
-        // a sensitivity takes the place of a unit, so the two come from one side
+        // a sensitivity replaces a unit, so both come from the same side
         let has_unit = self.unit.is_some() || self.sensitivity.is_some();
         let unit_from = if has_unit { &self } else { other };
         Self {
@@ -140,10 +140,10 @@ impl RecordingArgs {
 }
 
 impl MachineArgs {
-    /// The machine that is meant.
+    /// A machine, checked.
     ///
     /// # Errors
-    /// A [`Failure`] with exit code 64 that names the option and what is allowed; 78 for a broken
+    /// A [`Failure`] with exit code 64 that names the option and the allowed values; 78 for an invalid
     /// catalogue.
     pub fn machine(&self) -> anyhow::Result<Machine> {
         let rpm = self.rpm.ok_or_else(|| usage("--rpm is missing: the shaft speed, 1/min"))?;
@@ -158,7 +158,7 @@ impl MachineArgs {
         })
     }
 
-    /// The orders that are given, or those of the bearing that is named.
+    /// The given orders, or those of the named bearing.
     ///
     /// # Errors
     /// As [`Self::machine`].
@@ -179,7 +179,7 @@ impl MachineArgs {
         }
     }
 
-    /// What is given here, and from `other` what is not.
+    /// These options, completed by those of `other`.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
         let has_bearing = self.bearing.is_some() || self.orders.is_some();
@@ -196,7 +196,7 @@ impl MachineArgs {
 }
 
 impl Machine {
-    /// What to ask of a record of this machine.
+    /// The request for a thorough look at a recording of this machine.
     pub const fn request(&self, rate: SampleRate) -> Request {
         Request {
             rate,

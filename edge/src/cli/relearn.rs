@@ -1,7 +1,7 @@
-//! `pdm-edge relearn`: after a bearing was replaced, its baseline, alarm and trend begin anew.
+//! `pdm-edge relearn`: clears baseline, alarm and trend of a bearing that was replaced.
 //!
-//! A running service is asked over its admin listener; with `--stopped` the memory of a service that
-//! does not run is taken out of the spool. Events that wait to be sent stay.
+//! A running service is asked over its admin listener. With `--stopped` the memory of a service that
+//! does not run is deleted from the spool; waiting events stay.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,15 +12,14 @@ use std::time::Duration;
 use anyhow::Context;
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::Exit;
-use pdm_shared::id::{BearingId, EquipmentId};
 
 use super::run::{runtime, spool_exit};
 use super::{Failure, print};
-use crate::pipeline::relearn;
+use crate::pipeline::point::memory_key;
 use crate::settings::{self, AdminSettings, EdgeSettings};
 use crate::spool::Spool;
 
-/// How long the service may take to answer.
+/// Longest time of the service's answer, which takes milliseconds unless the machine is overloaded.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `relearn`.
@@ -35,7 +34,7 @@ pub struct Args {
     /// Which bearing
     #[arg(value_name = "EQUIPMENT/BEARING")]
     pub bearing: String,
-    /// The service does not run: change what it will remember
+    /// The service does not run: change its memory in the spool
     #[arg(long)]
     pub stopped: bool,
 }
@@ -70,17 +69,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// The keys under which the points of a bearing are remembered.
 fn memory_of(settings: &EdgeSettings, bearing: &str) -> anyhow::Result<Vec<String>> {
-    let is_asked =
-        |equipment: &EquipmentId, of: &BearingId| relearn::name(equipment, of) == bearing;
     let keys: Vec<String> = settings
         .sources
         .iter()
         .flat_map(|source| source.points.iter().map(move |point| (source, point)))
-        .filter(|(_, point)| is_asked(&point.equipment, &point.bearing))
-        .map(|(source, point)| relearn::memory_key(&source.name, point.channel))
+        .filter(|(_, point)| settings.key(point).within_site() == bearing)
+        .map(|(source, point)| memory_key(&source.name, point.channel))
         .collect();
     if keys.is_empty() {
-        let known = crate::pipeline::bearings(settings).join(", ");
+        let known = settings.bearings().join(", ");
         let why = anyhow::anyhow!("no bearing {bearing} in the configuration; there is {known}");
         return Err(Failure::new(Exit::Usage, why).into());
     }
@@ -99,7 +96,7 @@ async fn forget(settings: &EdgeSettings, keys: &[String], bearing: &str) -> anyh
     Ok(Exit::Ok)
 }
 
-/// Asks the service; its status and what it says.
+/// Sends the request to the service; returns status and text of the answer.
 fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
     let token = admin.token.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose()?;
     let authorization = token
@@ -121,7 +118,7 @@ fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
     Ok((status.context("the answer has no status")?, text.to_owned()))
 }
 
-/// A listener on every address is reached on this machine's own.
+/// The address at which this machine reaches a listener, which may listen on all addresses.
 fn here(listen: SocketAddr) -> SocketAddr {
     if !listen.ip().is_unspecified() {
         return listen;

@@ -1,5 +1,5 @@
-//! `pdm-edge replay`: snapshots through the whole stateful pipeline, to standard output or to the
-//! broker of a configuration.
+//! `pdm-edge replay`: runs snapshots through the whole stateful pipeline and writes the events to
+//! standard output or to the broker of a configuration.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use super::recording_options::{Machine, MachineArgs, RecordingArgs, usage};
 use super::run::{runtime, started};
 use crate::condition::MonitorSettings;
 use crate::pipeline::{Edge, OfflineError, measure_all};
-use crate::settings::{self, EdgeSettings, Opener, Pace, PointSettings, SourceSettings, Timing};
-use crate::source::{RecordingOptions, open_sequence};
+use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings, Timing};
+use crate::source::{RecordingOptions, SourceInput, open_sequence};
 
 mod summary;
 
@@ -114,22 +114,21 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
         period_s: Some(args.period),
         ..args.recording.options()?
     };
-    let files = args.files.clone();
-    let open: Opener = Arc::new(move || open_sequence(&files, &options));
-    let channels = {
-        let opened = open().map_err(|error| Failure::new(error.exit(), error))?;
-        opened.format().channels
-    };
+    // opened once here to learn the number of channels; the pipeline opens it again
+    let opened =
+        open_sequence(&args.files, &options).map_err(|error| Failure::new(error.exit(), error))?;
+    let channels = opened.format().channels;
+    drop(opened);
     let points = (0..channels)
         .map(|row| point(args, &machine, row))
         .collect::<Result<_, pdm_shared::id::NameError>>()
         .map_err(usage)?;
-    // a name of its own: another replay begins at the beginning
+    // a new name for each replay, so that no position of an earlier one is continued
     let name = format!("replay-{}", SystemClock.now().unix_ms());
     let timing = Timing { started_at: args.start, period_s: Some(args.period) };
     Ok(SourceSettings {
         name,
-        open,
+        input: SourceInput::Recording { files: args.files.clone(), options: Box::new(options) },
         pace: args.speed,
         timing,
         points,
@@ -144,7 +143,7 @@ fn point(
     machine: &Machine,
     row: usize,
 ) -> Result<PointSettings, pdm_shared::id::NameError> {
-    // where one channel was picked, it is the only row
+    // a channel that was selected is the only row of the source
     let channel = args.recording.channel.unwrap_or(row);
     Ok(PointSettings {
         channel: row,
@@ -166,7 +165,7 @@ fn point(
 fn bar(hidden: bool) -> ProgressBar {
     let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
-    // the template is a constant that indicatif knows
+    // the template is a constant that indicatif accepts
     if let Ok(style) =
         ProgressStyle::with_template("{bar:40} {pos}/{len} events, {per_sec}, {eta} left")
     {
@@ -175,7 +174,7 @@ fn bar(hidden: bool) -> ProgressBar {
     bar
 }
 
-/// Without broker and spool: one event a line, or a summary for a person.
+/// Measures without broker and spool: prints one event a line, or a summary.
 fn print_events(args: &Args, source: SourceSettings) -> anyhow::Result<Exit> {
     let points = source.points.len() as u64;
     let place = ["replay".parse()?, "local".parse()?].map(|name: MeasuringPoint| name.to_string());
@@ -200,7 +199,7 @@ fn print_events(args: &Args, source: SourceSettings) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     match outcome.and_then(|()| out.flush().map_err(OfflineError::Output)) {
         Ok(()) => {}
-        // whoever read has seen enough
+        // the reader of the pipe has closed it
         Err(OfflineError::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
         Err(OfflineError::Start(error)) => return Err(started(error).into()),
         Err(OfflineError::Source(error)) => {
@@ -217,7 +216,7 @@ fn print_events(args: &Args, source: SourceSettings) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// As the service does, until everything was taken by the broker or somebody asks to stop.
+/// Measures and publishes as the service does, until the broker has every event or a signal comes.
 async fn publish(settings: EdgeSettings) -> anyhow::Result<Exit> {
     let points: u64 = settings.sources.iter().map(|source| source.points.len() as u64).sum();
     let stop = shutdown::on_signal()?;

@@ -1,5 +1,5 @@
-//! `pdm-edge run`: the service, until it is stopped. SIGTERM and SIGINT stop it, SIGHUP makes it read
-//! its configuration again.
+//! `pdm-edge run`: runs the service. SIGTERM and SIGINT stop the service; SIGHUP makes it read its
+//! configuration again.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -42,10 +42,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     runtime()?.block_on(serve(args, settings))
 }
 
-/// What glibc is told. One heap instead of one a thread, each of which keeps what it once held;
-/// blocks of samples straight from the system and back, where they otherwise leave holes; and no
-/// more kept at the heap's end than is used. Chosen by `cargo bench -p pdm-edge --bench memory`: 12 MB
-/// less with eight channels at 25.6 kHz, half a MB of it by the last two.
+/// Settings of glibc's heap: one heap instead of one for each thread, each of which keeps its largest
+/// size; blocks of samples directly from the system, since they leave holes in the heap; and no reserve
+/// at the heap's end. Measured by `cargo bench -p pdm-edge --bench memory` with eight channels at
+/// 25.6 kHz: 12 MB less, half a MB of it by the last two settings.
 const HEAP: [(&str, &str); 4] = [
     ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_MMAP_THRESHOLD_", "32768"),
@@ -53,8 +53,8 @@ const HEAP: [(&str, &str); 4] = [
     ("MALLOC_TOP_PAD_", "4096"),
 ];
 
-/// glibc reads its settings before `main`, so the program is started again in its own place, once.
-/// Whoever has set one of them is not overruled.
+/// Applies [`HEAP`]. glibc reads its settings before `main`, so the program replaces itself once by
+/// itself with the settings in its environment. If one of them is set already, nothing is changed.
 fn with_a_small_heap() {
     let is_told = HEAP.iter().any(|(name, _)| std::env::var_os(name).is_some());
     if !cfg!(target_env = "gnu") || is_told {
@@ -63,17 +63,18 @@ fn with_a_small_heap() {
     let mut arguments = std::env::args_os();
     if let (Ok(program), Some(name)) = (std::env::current_exe(), arguments.next()) {
         let mut again = std::process::Command::new(program);
-        // returns only if it cannot be done; then it goes on as it is
+        // `exec` returns only if it failed; the program then runs with the usual heap
         let _error = again.arg0(name).args(arguments).envs(HEAP).exec();
     }
 }
 
-/// The runtime of a command: as many threads as there are cores.
+/// The runtime of a command, with one thread for each core.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// Runs the service; SIGHUP reads the configuration again and goes on with it, if it is valid.
+/// Runs the service. After a SIGHUP with a valid configuration, the edge is stopped as by SIGTERM and
+/// started with the new settings; the spool keeps all state between.
 async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> {
     let stop = shutdown::on_signal()?;
     let mut reload = signal(SignalKind::hangup())?;
@@ -84,7 +85,7 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
         let renewed = tokio::select! {
             () = stop.cancelled() => None,
             () = edge.drained(), if args.until_done => None,
-            // the sender lives in the edge, so waiting cannot fail
+            // an error would mean that the sender is gone, and the sender is part of the edge
             _ = progress.wait_for(|progress| progress.failed) => None,
             renewed = renewed_settings(&mut reload, &args.config) => Some(renewed),
         };
@@ -106,11 +107,11 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
     }
 }
 
-/// Waits for a SIGHUP with a configuration that can be used; one that cannot is told and left.
+/// Waits for a SIGHUP with a valid configuration. An invalid one is logged, and the service goes on.
 async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
     loop {
         if reload.recv().await.is_none() {
-            // no more signals can come
+            // the stream of signals has ended, so no SIGHUP can come any more
             std::future::pending::<()>().await;
         }
         match settings::read(path) {
@@ -129,7 +130,7 @@ async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
 pub(super) fn started(error: StartError) -> Failure {
     let exit = match &error {
         StartError::Spool(error) => spool_exit(error),
-        // options that do not fit stand in the configuration here
+        // the options of a source come from the configuration here
         StartError::Source { source, .. } if source.exit() == Exit::Usage => Exit::Config,
         StartError::Source { source, .. } => source.exit(),
         StartError::Unfit { .. } | StartError::Admin(_) => Exit::Config,

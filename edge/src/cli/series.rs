@@ -1,4 +1,4 @@
-//! `pdm-edge series`: a feature table through baseline, anomaly, trend and remaining life.
+//! `pdm-edge series`: runs a table of features through baseline, anomaly, trend and remaining life.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +49,7 @@ fn failure_level(text: &str) -> Result<(String, f64), String> {
 /// Runs the command.
 ///
 /// # Errors
-/// A file that is not there (66) or cannot be read as a table (65), an output that fails (74).
+/// A missing file (66), a file that is not a table (65), an output that fails (74).
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let table = open(args)?;
     let levels: BTreeMap<String, f64> = args.failure.iter().cloned().collect();
@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         summary::write(&mut out, &table, &levels).and_then(|()| out.flush())
     };
     match written {
-        // the reader has seen enough
+        // the reader of the pipe has closed it
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
         Err(error) => Err(Failure::new(Exit::Io, error).into()),
         Ok(()) => Ok(Exit::Ok),

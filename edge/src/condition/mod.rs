@@ -1,6 +1,6 @@
 //! How a measuring point is doing: baseline, anomaly, trend and remaining life.
 //!
-//! Stands between [`features`](crate::features) and [`event`](crate::event). One [`Monitor`] a
+//! Stands between the stages `features` and `event`. One [`Monitor`] a
 //! measuring point takes one [`Observation`] a window, in the order of time, and gives a
 //! [`Judgement`]. It is pure and deterministic: no clock, no files, no randomness. Its whole state
 //! is serialised with the event in one transaction, so it stays small (below 64 KiB, whatever

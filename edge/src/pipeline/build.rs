@@ -1,4 +1,4 @@
-//! Opening the sources and fitting them to their settings and to what the spool remembers.
+//! Opening the sources, and fitting them to their settings and to the memory in the spool.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,56 +6,48 @@ use std::sync::Arc;
 use pdm_service::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 
+use super::fft_plans::FftPlans;
 use super::looks::Turn;
-use super::measurer::{Measurer, Relearners, position_key};
-use super::place::Place;
-use super::point::Point;
-use super::position::{Position, Times};
+use super::measurer::{Measurer, Relearners};
+use super::next_window::NextWindow;
+use super::point::{Point, memory_key};
+use super::position::{BlockTimes, Position, position_key};
 use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
-use super::tools::Tools;
-use super::{Progress, Relearning, StartError, relearn};
-use crate::event_log;
+use super::{StartError, log};
+use crate::progress::Progress;
+use crate::relearning::Relearning;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
 use crate::source::{Block, Source, SourceFormat};
 use crate::spool::Batch;
 use crate::window::{Cut, Windower};
 
-/// Bytes of samples that may wait in a queue. Chosen: 8 channels at 25.6 kHz then wait for five
-/// seconds in 8 MiB.
+/// Bytes of samples that may wait in a queue: 8 channels at 25.6 kHz, 8 bytes a sample, fill 8 MiB
+/// in five seconds. A commit that the disk holds up for less loses no block of a live source.
 const QUEUE_BYTES: usize = 8 << 20;
-/// Fewest blocks of a queue, so that one can be read while another is measured.
+/// Fewest blocks of a queue, so that one block can be read while another is measured.
 const LEAST_BLOCKS: usize = 2;
-/// Most blocks of a queue.
+/// Most blocks of a queue. Short blocks would otherwise make a queue of thousands, each with the
+/// overhead of an allocation.
 const MOST_BLOCKS: usize = 64;
-/// Most blocks of a recording that are measured at once: their events are one commit.
+/// Most blocks of a recording that are measured at once. Their events are one commit, so one fsync
+/// serves 32 windows.
 const MEASURED_BLOCKS: usize = 32;
-/// Bytes of samples of a live source that are measured at once: a second of 8 channels at 25.6 kHz.
-/// What waits is then not held twice.
+/// Bytes of samples of a live source that are measured at once: a second of 8 channels at 25.6 kHz
+/// (1.6 MB). A larger share would hold the samples of a full queue twice, as blocks and as windows.
 const MEASURED_BYTES: usize = 2 << 20;
 
 /// A source that is ready to run.
 pub(super) struct Built {
     pub(super) name: String,
     pub(super) reader: Reader,
+    /// Makes the measurer once the channel to the committer exists.
     pub(super) measurer: Box<dyn FnOnce(mpsc::Sender<Batch>) -> Measurer + Send>,
     pub(super) queue: Arc<Queue<Block>>,
 }
 
-/// What a gateway measures, as `equipment/bearing`.
-pub(crate) fn bearings(settings: &EdgeSettings) -> Vec<String> {
-    let mut names: Vec<String> = settings
-        .sources
-        .iter()
-        .flat_map(|source| &source.points)
-        .map(|point| relearn::name(&point.equipment, &point.bearing))
-        .collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// Opens every source and restores what `memory` holds of it. Blocks on files and devices.
+/// Opens every source and restores the memory that the spool holds of it. Blocks on files and
+/// devices.
 pub(super) fn sources(
     settings: &EdgeSettings,
     memory: &BTreeMap<String, Vec<u8>>,
@@ -66,103 +58,148 @@ pub(super) fn sources(
     let mut built = Vec::new();
     let mut expected = Some(0);
     let turn = Turn::default();
+    let builder = Builder { settings, memory, clock, progress, relearning, turn: &turn };
     for source in &settings.sources {
-        let opened = (source.open)().map_err(|source_error| StartError::Source {
+        let opened = source.input.open(clock).map_err(|source_error| StartError::Source {
             name: source.name.clone(),
             source: source_error,
         })?;
         let blocks = opened.expected_blocks();
-        let remembered = |key: String| memory.get(&key).map(Vec::as_slice);
-        let around = Around { settings, clock, progress, relearning, turn: &turn };
-        built.push(build(&around, source, opened, &remembered)?);
+        built.push(builder.build(source, opened)?);
         expected = expected.zip(blocks).map(|(sum, blocks)| sum + blocks);
     }
     progress.send_modify(|progress| progress.expected_blocks = expected);
     Ok(built)
 }
 
-fn unfit(source: &SourceSettings, reason: impl Into<String>) -> StartError {
-    StartError::Unfit { name: source.name.clone(), reason: reason.into() }
-}
-
-/// What every source of an edge shares.
-struct Around<'a> {
+/// The values that all sources of an edge share.
+struct Builder<'a> {
     settings: &'a EdgeSettings,
+    memory: &'a BTreeMap<String, Vec<u8>>,
     clock: &'a SharedClock,
     progress: &'a watch::Sender<Progress>,
     relearning: &'a Relearning,
     turn: &'a Turn,
 }
 
-fn build<'m>(
-    around: &Around<'_>,
-    source: &SourceSettings,
-    opened: Box<dyn Source>,
-    remembered: &dyn Fn(String) -> Option<&'m [u8]>,
-) -> Result<Built, StartError> {
-    let Around { settings, clock, progress, relearning, turn } = *around;
-    let format = opened.format().clone();
-    let cut = cut(source, &format)?;
-    let windower = Windower::new(cut, &format).map_err(|error| unfit(source, error.to_string()))?;
-    let position = position(source, opened.as_ref(), remembered, clock);
+impl Builder<'_> {
+    fn build(&self, source: &SourceSettings, opened: Box<dyn Source>) -> Result<Built, StartError> {
+        let format = opened.format().clone();
+        check_channels(source, &format)?;
+        let cut = cut(source, &format)?;
+        let windower =
+            Windower::new(cut, &format).map_err(|error| unfit(source, error.to_string()))?;
+        let position = self.position(source, opened.as_ref());
+        let is_live = source.pace == Pace::Live;
+        let plans = if is_live { FftPlans::live(self.turn) } else { FftPlans::default() };
+        let points = self.points(source, &format, &plans);
+        let times = BlockTimes::new(source, &position, self.clock.now());
+        let queue = Arc::new(queue(source, &format));
+        let reader = self.reader(source, opened, position.block, &queue);
+        let names = source.points.iter().map(|point| self.settings.key(point).within_site());
+        let relearners = Relearners::of(self.relearning.clone(), names);
+        let (name, clock) = (source.name.clone(), Arc::clone(self.clock));
+        let (measured, progress) = (Arc::clone(&queue), self.progress.clone());
+        let (every, tachometer) = (source.every, source.tachometer);
+        let measurer = Box::new(move |batches| Measurer {
+            name,
+            queue: measured,
+            windower,
+            next: NextWindow::new(cut, position),
+            times,
+            rate: format.sample_rate,
+            every_s: every.map_or(0.0, |every| every.as_secs_f64()),
+            is_live,
+            most_blocks: if is_live { blocks_in(MEASURED_BYTES, &format) } else { MEASURED_BLOCKS },
+            tachometer,
+            points,
+            plans,
+            relearners,
+            clock,
+            batches,
+            progress,
+        });
+        Ok(Built { name: source.name.clone(), reader, measurer, queue })
+    }
+
+    /// The points of a source, each with its memory. A point whose memory cannot be decoded starts
+    /// without memory.
+    fn points(
+        &self,
+        source: &SourceSettings,
+        format: &SourceFormat,
+        plans: &FftPlans,
+    ) -> Vec<Point> {
+        let make = |settings: &crate::settings::PointSettings| {
+            let (gateway, site) = (self.settings.gateway.clone(), self.settings.site.clone());
+            let mut point = Point::new(settings.clone(), gateway, site, format.sample_rate)
+                .with_plans(plans.clone());
+            if let Some(memory) = self.memory.get(&memory_key(&source.name, settings.channel))
+                && let Err(error) = point.restore(memory)
+            {
+                log::memory_lost(&error);
+            }
+            point
+        };
+        source.points.iter().map(make).collect()
+    }
+
+    /// The position after the last window that was committed; the beginning for a live source.
+    fn position(&self, source: &SourceSettings, opened: &dyn Source) -> Position {
+        let format = opened.format();
+        let block_s = format.block_samples.map(|samples| samples as f64 / format.sample_rate.get());
+        let beginning =
+            Position::beginning(source, opened.expected_blocks(), block_s, self.clock.now());
+        if source.pace == Pace::Live {
+            return beginning;
+        }
+        match self.memory.get(&position_key(&source.name)).map(|json| serde_json::from_slice(json))
+        {
+            Some(Ok(position)) => position,
+            Some(Err(error)) => {
+                log::memory_lost(&error);
+                beginning
+            }
+            None => beginning,
+        }
+    }
+
+    fn reader(
+        &self,
+        source: &SourceSettings,
+        opened: Box<dyn Source>,
+        skip: u64,
+        queue: &Arc<Queue<Block>>,
+    ) -> Reader {
+        Reader {
+            name: source.name.clone(),
+            input: source.input.clone(),
+            clock: Arc::clone(self.clock),
+            source: opened,
+            pace: source.pace,
+            period_s: source.timing.period_s,
+            skip,
+            queue: Arc::clone(queue),
+            progress: self.progress.clone(),
+        }
+    }
+}
+
+fn unfit(source: &SourceSettings, reason: impl Into<String>) -> StartError {
+    StartError::Unfit { name: source.name.clone(), reason: reason.into() }
+}
+
+/// Refuses settings that name a channel which the source does not have.
+fn check_channels(source: &SourceSettings, format: &SourceFormat) -> Result<(), StartError> {
     let asked = source.points.iter().map(|point| point.channel);
     let asked = asked.chain(source.tachometer.map(|tachometer| tachometer.channel));
-    if let Some(channel) = asked.max().filter(|channel| *channel >= format.channels) {
-        let reason = format!("channel {channel} is asked for, it has {}", format.channels);
-        return Err(unfit(source, reason));
-    }
-    let mut points = Vec::new();
-    let is_live = source.pace == Pace::Live;
-    let tools = if is_live { Tools::live(turn) } else { Tools::default() };
-    for point in &source.points {
-        let (gateway, site) = (settings.gateway.clone(), settings.site.clone());
-        let mut made =
-            Point::new(point.clone(), gateway, site, format.sample_rate).with_tools(tools.clone());
-        if let Some(memory) = remembered(relearn::memory_key(&source.name, point.channel))
-            && let Err(error) = made.restore(memory)
-        {
-            event_log::memory_lost(&error);
+    match asked.max().filter(|channel| *channel >= format.channels) {
+        None => Ok(()),
+        Some(channel) => {
+            let reason = format!("channel {channel} is asked for, it has {}", format.channels);
+            Err(unfit(source, reason))
         }
-        points.push(made);
     }
-    let most_blocks = if is_live { blocks_in(MEASURED_BYTES, &format) } else { MEASURED_BLOCKS };
-    let queue = Arc::new(queue(source, &format));
-    let reader = Reader {
-        name: source.name.clone(),
-        open: Arc::clone(&source.open),
-        source: opened,
-        pace: source.pace,
-        period_s: source.timing.period_s,
-        skip: position.block,
-        queue: Arc::clone(&queue),
-        progress: progress.clone(),
-    };
-    let times = Times::new(source, &position, clock.now());
-    let place = Place::new(cut, position);
-    let every_s = source.every.map_or(0.0, |every| every.as_secs_f64());
-    let (name, clock, progress) = (source.name.clone(), Arc::clone(clock), progress.clone());
-    let tachometer = source.tachometer;
-    let relearners = Relearners::of(relearning.clone(), &source.points);
-    let measured = Arc::clone(&queue);
-    let measurer = Box::new(move |batches| Measurer {
-        name,
-        queue: measured,
-        windower,
-        place,
-        times,
-        rate: format.sample_rate,
-        every_s,
-        is_live,
-        most_blocks,
-        tachometer,
-        points,
-        tools,
-        relearners,
-        clock,
-        batches,
-        progress,
-    });
-    Ok(Built { name: source.name.clone(), reader, measurer, queue })
 }
 
 fn cut(source: &SourceSettings, format: &SourceFormat) -> Result<Cut, StartError> {
@@ -174,35 +211,13 @@ fn cut(source: &SourceSettings, format: &SourceFormat) -> Result<Cut, StartError
     Ok(Cut::Equal { samples, hop: samples })
 }
 
-fn position<'m>(
-    source: &SourceSettings,
-    opened: &dyn Source,
-    remembered: &dyn Fn(String) -> Option<&'m [u8]>,
-    clock: &SharedClock,
-) -> Position {
-    let format = opened.format();
-    let block_s = format.block_samples.map(|samples| samples as f64 / format.sample_rate.get());
-    let beginning = Position::beginning(source, opened.expected_blocks(), block_s, clock.now());
-    if source.pace == Pace::Live {
-        return beginning;
-    }
-    match remembered(position_key(&source.name)).map(serde_json::from_slice::<Position>) {
-        Some(Ok(position)) => position,
-        Some(Err(error)) => {
-            event_log::memory_lost(&error);
-            beginning
-        }
-        None => beginning,
-    }
-}
-
 fn queue(source: &SourceSettings, format: &SourceFormat) -> Queue<Block> {
     let blocks = blocks_in(QUEUE_BYTES, format).max(LEAST_BLOCKS);
     let when_full = if source.pace == Pace::Live { WhenFull::DropOldest } else { WhenFull::Block };
     Queue::new(blocks, when_full)
 }
 
-/// How many blocks so many bytes hold, from 1 to [`MOST_BLOCKS`].
+/// Number of blocks that so many bytes hold, from 1 to [`MOST_BLOCKS`].
 fn blocks_in(bytes: usize, format: &SourceFormat) -> usize {
     let block_bytes = format
         .block_samples

@@ -4,8 +4,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::Progress;
-use super::failure::ServiceError;
+use super::failure::{Part, ServiceError};
+use crate::progress::Progress;
 
 /// A running edge.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Counters, as they change.
+    /// The counters, as they change.
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
@@ -24,30 +24,31 @@ impl Handle {
     /// Resolves when every source has ended and all its windows are committed, or a part failed.
     pub async fn ended(&self) {
         let mut progress = self.progress.subscribe();
-        // the sender lives in self, so waiting cannot fail
-        let _outcome = progress.wait_for(|progress| progress.ended || progress.failed).await;
+        // an error would mean that the sender is gone, and the sender is a field of self
+        let _result = progress.wait_for(|progress| progress.ended || progress.failed).await;
     }
 
     /// Resolves when, in addition, the broker has taken every event.
     pub async fn drained(&self) {
         let mut progress = self.progress.subscribe();
-        let _outcome = progress
+        // as in `ended`
+        let _result = progress
             .wait_for(|progress| progress.failed || (progress.ended && progress.waiting == 0))
             .await;
     }
 
-    /// Stops the sources first, commits what was measured, sends what is left within the grace
-    /// period, says `offline` and closes the spool.
+    /// Stops the sources first, commits the windows that were measured, sends the rest within the
+    /// grace period, publishes `offline` and closes the spool.
     ///
     /// # Errors
     /// [`ServiceError`] if a part had failed.
     pub async fn stop(self) -> Result<Progress, ServiceError> {
         self.stop.cancel();
         match self.task.await {
-            Ok(outcome) => outcome?,
+            Ok(ended) => ended?,
             Err(error) => {
                 return Err(ServiceError {
-                    part: "service".to_owned(),
+                    part: Part::Service,
                     reason: format!("it panicked: {error}"),
                 });
             }

@@ -1,19 +1,19 @@
-//! Whose turn a thorough look is.
+//! Scheduling of thorough looks, so that live sources are not held up.
 //!
-//! A look takes twenty times the time and twice the memory of the fast path, and points that began
-//! together want theirs together: at the first window, when the baseline is complete, an hour later.
-//! A live source would stand still meanwhile and its blocks pile up. So looks at live sources are
-//! taken one at a time in a process, and of each source at most one a second; who finds no turn asks
-//! again with the next window. Looks at recordings wait for nobody, so that a recording gives the same
-//! events every time.
+//! A look takes twenty times the time and twice the memory of the fast path. Points that began
+//! together become due together: at the first window, when the baseline is complete, an hour later.
+//! If they all looked at once, measuring would pause and the blocks of a live source would pile up.
+//! So a process takes one look at a live source at a time, and each live source at most one a
+//! second; a point that is refused asks again with its next window. Looks at recordings are never
+//! refused, so that a recording gives the same events every time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Time of the machine for each look, s. Chosen: a look at a second of 25.6 kHz takes 0.1 s of a
-/// desktop's core and about half a second of a small gateway's.
+/// Machine time between two looks at a live source, s. A look at one second of 25.6 kHz takes 0.1 s
+/// of a desktop's core and about 0.5 s of a small gateway's, so looks take half of one core at most.
 const EVERY_S: f64 = 1.0;
 
-/// What one look at a time holds; clones are the same.
+/// The lock that a look at a live source holds; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Turn(Arc<Mutex<()>>);
 
@@ -26,19 +26,19 @@ pub(super) struct Looks {
 #[derive(Debug)]
 struct Live {
     turn: Turn,
-    /// Time for which no look was taken yet, s.
+    /// Machine time since the last look that no look has used, s.
     saved_s: Mutex<f64>,
 }
 
 impl Looks {
-    /// Looks at a live source.
+    /// The looks of a live source.
     pub(super) fn live(turn: &Turn) -> Self {
         let live = Live { turn: turn.clone(), saved_s: Mutex::new(EVERY_S) };
         Self { live: Some(Arc::new(live)) }
     }
 
-    /// Windows that stand for `machine_s` seconds of the machine are measured next. What an earlier
-    /// time was not used for does not pile up beyond one look.
+    /// Windows that stand for `machine_s` seconds of the machine are measured next. Unused time
+    /// of earlier windows counts for one look at most.
     pub(super) fn pass(&self, machine_s: f64) {
         if let Some(live) = &self.live {
             let mut saved_s = lock(&live.saved_s);
@@ -46,7 +46,7 @@ impl Looks {
         }
     }
 
-    /// True if a look may be taken now; it then counts as taken.
+    /// True if a look may be taken now. The look then counts as taken.
     pub(super) fn may_begin(&self) -> bool {
         let Some(live) = &self.live else { return true };
         let mut saved_s = lock(&live.saved_s);
@@ -57,14 +57,15 @@ impl Looks {
         may
     }
 
-    /// Waits until no other look is taken; `None` where none is waited for.
+    /// Waits until no other look at a live source is under way; `None` for a recording, whose
+    /// looks do not wait.
     pub(super) fn turn(&self) -> Option<MutexGuard<'_, ()>> {
         self.live.as_ref().map(|live| lock(&live.turn.0))
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // a number is whole whatever panicked beside it
+    // a number is written in one step, so a panic elsewhere cannot leave it half-written
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,5 +1,5 @@
-//! The thread that measures a source: blocks → windows → events of every point, with what must be
-//! remembered together with them.
+//! The thread that measures a source: blocks → windows → events of every point, together with the
+//! memory that must be committed with these events.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,81 +12,78 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use tokio::sync::{mpsc, watch};
 
-use super::place::Place;
-use super::point::Point;
-use super::position::Times;
+use super::fft_plans::FftPlans;
+use super::log;
+use super::next_window::NextWindow;
+use super::point::{Point, memory_key};
+use super::position::{BlockTimes, position_key};
 use super::queue::Queue;
-use super::tools::Tools;
-use super::{Progress, Relearning, relearn};
-use crate::settings::{PointSettings, Tachometer};
+use crate::progress::Progress;
+use crate::relearning::Relearning;
+use crate::settings::Tachometer;
 use crate::source::Block;
 use crate::spool::Batch;
 use crate::window::{Window, Windower};
 
-/// What a measurer needs.
+/// A measurer and the state of its source.
 pub(super) struct Measurer {
-    /// The source's name: what is remembered stands under it.
+    /// The source's name, which is part of the keys of its memory.
     pub(super) name: String,
     pub(super) queue: Arc<Queue<Block>>,
     pub(super) windower: Windower,
-    pub(super) place: Place,
-    pub(super) times: Times,
+    pub(super) next: NextWindow,
+    pub(super) times: BlockTimes,
     pub(super) rate: SampleRate,
     /// Time from the start of one window to that of the next, s; 0: every window is measured.
     pub(super) every_s: f64,
-    /// Where it is in a live source nobody needs to know: that is not gone on with.
+    /// A live source cannot be continued after a restart, so its position alone is no reason for a
+    /// commit.
     pub(super) is_live: bool,
     /// Most blocks measured before their events are handed on.
     pub(super) most_blocks: usize,
-    /// The channel that tells the shaft's angle.
+    /// The channel with the pulses of a tachometer.
     pub(super) tachometer: Option<Tachometer>,
     pub(super) points: Vec<Point>,
-    pub(super) tools: Tools,
+    pub(super) plans: FftPlans,
     pub(super) relearners: Relearners,
     pub(super) clock: SharedClock,
     pub(super) batches: mpsc::Sender<Batch>,
     pub(super) progress: watch::Sender<Progress>,
 }
 
-/// Of so many points, those that one core measures one after the other.
+/// Number of points that each core measures one after the other.
 fn share(points: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     points.div_ceil(cores).max(1)
 }
 
-/// The key under which a source's position is remembered.
-pub(super) fn position_key(source: &str) -> String {
-    format!("position/{source}")
-}
-
-/// The bearing of each point and how often it was learnt anew.
+/// The bearing of each point, and the number of requests that the point has taken up.
 pub(super) struct Relearners {
     relearning: Relearning,
     taken: Vec<(String, u64)>,
 }
 
 impl Relearners {
-    /// Of points in their order.
-    pub(super) fn of(relearning: Relearning, points: &[PointSettings]) -> Self {
-        let names = points.iter().map(|point| relearn::name(&point.equipment, &point.bearing));
+    /// For points whose bearings have these names, in the order of the points.
+    pub(super) fn of(relearning: Relearning, names: impl Iterator<Item = String>) -> Self {
         Self { relearning, taken: names.map(|name| (name, 0)).collect() }
     }
 
-    /// Lets the points forget whose bearing was asked for since the last batch.
+    /// Empties the memory of the points whose bearing was requested since the last batch.
     fn apply(&mut self, points: &mut [Point]) {
         for (point, (name, taken)) in points.iter_mut().zip(&mut self.taken) {
             let asked = self.relearning.times(name);
             if asked > *taken {
                 *taken = asked;
                 point.relearn();
-                tracing::info!(bearing = %name, "learnt anew from here");
+                log::relearnt(name);
             }
         }
     }
 }
 
 impl Measurer {
-    /// Measures until the queue is closed and empty, or nobody takes the events.
+    /// Measures until the queue is closed and empty, or the committer has ended.
     pub(super) fn run(mut self) {
         let mut last_start = None;
         loop {
@@ -98,10 +95,10 @@ impl Measurer {
             let mut has_moved = false;
             for mut block in blocks {
                 let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
-                self.place.skip_into(&mut block);
-                self.place.push(&block, before_s);
+                self.next.skip_into(&mut block);
+                self.next.push(&block, before_s);
                 let cut = self.windower.push(block);
-                self.place.cut(cut.len());
+                self.next.cut(cut.len());
                 has_moved |= !cut.is_empty() && !self.is_live;
                 windows.extend(cut);
             }
@@ -110,7 +107,7 @@ impl Measurer {
                 continue;
             }
             self.relearners.apply(&mut self.points);
-            self.tools.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
+            self.plans.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
             let events = self.measure(&windows);
             let count = events.len() as u64;
             let batch = Batch { events, memory: self.memory() };
@@ -131,7 +128,7 @@ impl Measurer {
         wanted
     }
 
-    /// How much of the machine's time a window stands for, s.
+    /// Machine time from the start of a window to that of the next measured one, s.
     fn stands_for_s(&self, window: &Window) -> f64 {
         self.every_s.max(window.accel_m_s2.ncols() as f64 / self.rate.get())
     }
@@ -162,7 +159,7 @@ impl Measurer {
         let by_point: Vec<Vec<Event>> = if self.points.len() < 2 || windows.len() < 2 {
             self.points.iter_mut().map(of_point).collect()
         } else {
-            // points are independent of each other: each core takes its share
+            // points do not depend on each other, so each core measures its share of them
             std::thread::scope(|scope| {
                 let threads: Vec<_> = self
                     .points
@@ -183,24 +180,24 @@ impl Measurer {
         interleaved(by_point, windows.len())
     }
 
-    /// The shaft's angle over a window by the tachometer; `None` without one, or without pulses.
+    /// The shaft's angle over a window by the tachometer; `None` without a tachometer or without
+    /// pulses.
     fn angle(&self, window: &Window) -> Option<ShaftAngle> {
         let tachometer = self.tachometer?;
         let pulses = samples_of(window, tachometer.channel);
         let angle = ShaftAngle::from_pulses(&pulses, self.rate.get(), tachometer.pulses_per_turn);
-        angle
-            .inspect_err(|reason| tracing::debug!(source = %self.name, %reason, "no shaft angle"))
-            .ok()
+        angle.inspect_err(|reason| log::no_shaft_angle(&self.name, reason)).ok()
     }
 
+    /// The memory of all points and the position, by their keys in the spool.
     fn memory(&self) -> BTreeMap<String, Vec<u8>> {
         let mut memory: BTreeMap<String, Vec<u8>> = self
             .points
             .iter()
-            .map(|point| (relearn::memory_key(&self.name, point.channel()), point.memory()))
+            .map(|point| (memory_key(&self.name, point.channel()), point.memory()))
             .collect();
         let position =
-            serde_json::to_vec(&self.place.position()).expect("numbers and times always make JSON");
+            serde_json::to_vec(&self.next.position()).expect("numbers and times always make JSON");
         memory.insert(position_key(&self.name), position);
         memory
     }
@@ -212,7 +209,8 @@ fn samples_of(window: &Window, channel: usize) -> Cow<'_, [f64]> {
     row.to_slice().map_or_else(|| row.to_vec().into(), Cow::from)
 }
 
-/// First window of every point, then the second of every point, …
+/// The events in the order of windows: those of all points for the first window, then those for the
+/// second, …
 fn interleaved(by_point: Vec<Vec<Event>>, windows: usize) -> Vec<Event> {
     let mut points: Vec<_> = by_point.into_iter().map(Vec::into_iter).collect();
     let mut events = Vec::with_capacity(points.len() * windows);

@@ -1,4 +1,4 @@
-//! The sources measured and judged without spool and broker: for `replay` and for tests.
+//! Measuring and judging the sources without spool and broker, for `replay` and for tests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,14 +7,17 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
 use tokio::sync::{mpsc, watch};
 
-use super::{Progress, Relearning, StartError, build};
+use super::{StartError, build};
+use crate::progress::Progress;
+use crate::relearning::Relearning;
 use crate::settings::EdgeSettings;
 use crate::source::SourceError;
 
-/// Batches that wait for the consumer.
+/// Batches that wait for the consumer: as many as wait for the committer of a service, so that
+/// `replay` uses no more memory than the service.
 const BATCHES: usize = 4;
 
-/// A run that did not come to its end. The caller shows it and ends with its exit code.
+/// A run that did not come to its end. The caller shows the error and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfflineError {
@@ -32,10 +35,10 @@ pub enum OfflineError {
     Thread(String),
 }
 
-/// Measures the sources of `settings` to their end, or until `each` fails; `each` gets every event
-/// with its sequence number, and how many blocks there will be.
+/// Measures the sources of `settings` to their end, or until `each` fails. `each` is called with
+/// every event, which has its sequence number, and with the number of blocks of all sources.
 ///
-/// Blocks; call it outside of a runtime.
+/// Blocks the calling thread, so it must not be called inside of an async runtime.
 ///
 /// # Errors
 /// [`OfflineError`].
@@ -72,13 +75,15 @@ pub fn measure_all(
                 }
             }
         }
+        // A consumer that failed takes no more events. Closing the queues and dropping the channel
+        // lets readers and measurers end, for which the scope waits.
         for queue in &queues {
             queue.close();
         }
         drop(batches);
         for reader in readers {
             match reader.join() {
-                Ok(outcome) => outcome?,
+                Ok(ended) => ended?,
                 Err(_panic) => return Err(OfflineError::Thread("reading panicked".to_owned())),
             }
         }

@@ -1,12 +1,12 @@
 //! One measuring point: from the samples of a window to its event.
 //!
-//! Every window takes the fast path, whose band never changes, so that the baseline compares like
-//! with like. The thorough path looks in addition: when an anomaly is raised and on while it lasts,
-//! now and then while the baseline is learnt, and on a schedule. Its verdict stands for the windows
-//! after it until the next look ([`looking`]).
+//! Every window takes the fast path, whose band never changes, so that figures and baseline are
+//! comparable. The thorough path looks at some windows in addition: when an anomaly is raised and
+//! every minute while it lasts, every ten minutes while the baseline is learnt, else every hour. Its
+//! verdict holds for the following windows until the next look ([`looking`]).
 //!
-//! Where a tachometer tells the shaft's angle, its speed is used, and a window in which the speed
-//! changes is turned into one of constant speed before any line is looked for.
+//! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
+//! is first resampled to constant speed, since a moving defect line smears over many bins.
 
 use pdm_dsp::FastFindings;
 use pdm_dsp::diagnose::LEAST_TURNS;
@@ -18,7 +18,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
 
-use super::tools::Tools;
+use super::fft_plans::FftPlans;
 use crate::condition::{Monitor, Observation};
 use crate::event::{DEFAULT_STATE, Measured, Place, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
@@ -29,22 +29,24 @@ mod looking;
 
 use looking::{Look, Seen};
 
-/// Change of speed within a window below which it is taken as it is, as a ratio. Chosen: below half
-/// the reach of the search around a defect line's fourth harmonic at 100 turns.
+/// Change of speed within a window, as a ratio, up to which the window is not resampled. The search
+/// around a defect line reaches 1.5 % to either side; a change of 0.3 % spreads the line over a
+/// fifth of that reach.
 const STEADY: f64 = 0.003;
 
-/// Envelope band where none is configured, as shares of the sampling rate. Chosen: above shaft and
-/// gear lines, below the anti-alias filter's corner (0.39 of the rate for common converters).
+/// Envelope band where none is configured, as shares of the sampling rate. The lower end, 2.56 kHz
+/// at 25.6 kHz, lies above shaft and gear lines; the upper end is the corner of the anti-alias filter
+/// of common converters (0.39 of the rate).
 const DEFAULT_BAND: (f64, f64) = (0.1, 0.39);
 
-/// What a point must remember between windows and over a restart.
+/// The state of a point that is kept between windows and over a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Memory {
     monitor: Monitor,
     look: Option<Look>,
     spectra_at: Option<Timestamp>,
     alarmed: bool,
-    /// A look is due by what happened, and it was not this point's turn yet.
+    /// A look is due because of an anomaly or a complete baseline, and was refused so far.
     #[serde(default)]
     owed: bool,
 }
@@ -56,17 +58,17 @@ pub struct Point {
     place: Place,
     rate: SampleRate,
     memory: Memory,
-    tools: Tools,
+    plans: FftPlans,
 }
 
-/// What a tachometer says of a window.
+/// The speed of a window by a tachometer.
 struct Turned {
     speed: Rpm,
-    /// The window as it would be at that speed, if the speed changes in it.
+    /// The window resampled to that constant speed, if the speed changes in it.
     steady: Option<Vec<f64>>,
 }
 
-/// A memory that cannot be understood. The caller begins anew and says so.
+/// A memory that cannot be decoded. The caller logs the error and starts the point without memory.
 #[derive(Debug, thiserror::Error)]
 #[error("the memory of {equipment}/{bearing} cannot be understood: {source}")]
 pub struct MemoryError {
@@ -75,8 +77,13 @@ pub struct MemoryError {
     source: serde_json::Error,
 }
 
+/// The key under which the spool remembers a point.
+pub(crate) fn memory_key(source: &str, channel: usize) -> String {
+    format!("point/{source}/{channel}")
+}
+
 impl Point {
-    /// A point that knows nothing yet.
+    /// A point without memory.
     pub fn new(
         settings: PointSettings,
         gateway: GatewayId,
@@ -92,19 +99,19 @@ impl Point {
         };
         let monitor = Monitor::new(settings.monitor.clone());
         let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false, owed: false };
-        Self { settings, place, rate, memory, tools: Tools::default() }
+        Self { settings, place, rate, memory, plans: FftPlans::default() }
     }
 
-    /// With the tools of other points.
+    /// The point with FFT plans that it shares with other points.
     #[must_use]
-    pub fn with_tools(self, tools: Tools) -> Self {
-        Self { tools, ..self }
+    pub fn with_plans(self, plans: FftPlans) -> Self {
+        Self { plans, ..self }
     }
 
-    /// Goes on from what [`Self::memory`] gave, under the settings that it has now.
+    /// Takes over a memory that [`Self::memory`] returned. The present settings stay in force.
     ///
     /// # Errors
-    /// [`MemoryError`] if it is of another form.
+    /// [`MemoryError`] if the memory has another form.
     pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
         let told = |source| MemoryError {
             equipment: self.place.equipment.to_string(),
@@ -112,7 +119,7 @@ impl Point {
             source,
         };
         let mut memory: serde_json::Value = serde_json::from_slice(memory).map_err(told)?;
-        // what was learnt goes on, judged by the settings of today
+        // baseline and trend are taken over; the settings inside the memory are those of that time
         let settings = serde_json::to_value(&self.settings.monitor).map_err(told)?;
         if let Some(remembered) = memory.pointer_mut("/monitor/settings") {
             *remembered = settings;
@@ -121,7 +128,7 @@ impl Point {
         Ok(())
     }
 
-    /// What must be remembered together with the events made so far.
+    /// The memory to be committed with the events made so far.
     pub fn memory(&self) -> Vec<u8> {
         serde_json::to_vec(&self.memory).expect("texts, numbers and lists always make JSON")
     }
@@ -131,7 +138,7 @@ impl Point {
         self.settings.channel
     }
 
-    /// Forgets what was learnt, after the bearing was replaced or its machine rebuilt.
+    /// Empties the memory, after the bearing was replaced or its machine rebuilt.
     pub fn relearn(&mut self) {
         self.memory.monitor.relearn();
         self.memory.look = None;
@@ -140,12 +147,12 @@ impl Point {
         self.memory.owed = false;
     }
 
-    /// Measures and judges one window that began at `at`; `now` makes the event's identity.
+    /// Measures and judges one window that began at `at`; the event's identity is made from `now`.
     pub fn measure(&mut self, accel_m_s2: &[f64], at: Timestamp, now: Timestamp) -> Event {
         self.measure_turned(accel_m_s2, None, at, now)
     }
 
-    /// The same with the angle of the tachometer's shaft over the window, where it is known.
+    /// [`Self::measure`] with the angle of the tachometer's shaft over the window, if it is known.
     pub fn measure_turned(
         &mut self,
         accel_m_s2: &[f64],
@@ -207,7 +214,7 @@ impl Point {
         assess(accel_m_s2, &context)
     }
 
-    /// The operating state at a speed: the bin it falls in.
+    /// The operating state at a speed: the bin that contains the speed.
     fn state(&self, speed: Rpm) -> String {
         let bins = &self.settings.speed_bins;
         let above = bins.partition_point(|edge| edge.get() <= speed.get());
@@ -219,8 +226,8 @@ impl Point {
         }
     }
 
-    /// This shaft's speed over a window by the angle of the tachometer's, and the window at
-    /// constant speed if the speed changes in it.
+    /// This shaft's speed over a window from the angle of the tachometer's shaft, and the window
+    /// resampled to constant speed if the speed changes in it.
     fn turned(&self, accel_m_s2: &[f64], angle: &ShaftAngle) -> Option<Turned> {
         let rate_hz = self.rate.get();
         let duration_s = accel_m_s2.len() as f64 / rate_hz;
@@ -238,7 +245,7 @@ impl Point {
             Some(band) => band,
             None => Band::new(DEFAULT_BAND.0 * rate, DEFAULT_BAND.1 * rate).ok()?,
         };
-        self.tools.measure(accel_m_s2, (self.rate, band), speed, &self.settings.orders)
+        self.plans.measure(accel_m_s2, (self.rate, band), speed, &self.settings.orders)
     }
 
     fn fast_blocks(

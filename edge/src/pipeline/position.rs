@@ -1,5 +1,7 @@
-//! Where a source is: so that a run that was killed goes on with the window after the last one
-//! committed, at the times the first run began with.
+//! The position in a source and the times of its blocks.
+//!
+//! The position is committed with the events, so a run that was killed continues with the window
+//! after the last one committed, and its blocks keep the times that the first run gave them.
 
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,22 +9,29 @@ use serde::{Deserialize, Serialize};
 use crate::settings::{Pace, SourceSettings};
 use crate::source::Block;
 
-/// The place in a source, and its times.
+/// The key under which the spool remembers a source's position.
+pub(super) fn position_key(source: &str) -> String {
+    format!("position/{source}")
+}
+
+/// The position in a source, and the time at which the source began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Position {
-    /// Block that the next window begins in.
+    /// Block in which the next window begins.
     pub(super) block: u64,
-    /// Sample of that block that the next window begins with.
+    /// Sample of that block at which the next window begins.
     pub(super) sample: usize,
-    /// When the first block was taken, where blocks do not say.
+    /// Time of the first block, for blocks without a time of their own.
     pub(super) started_at: Option<Timestamp>,
     /// Length of all blocks before `block`, s.
     pub(super) elapsed_s: f64,
 }
 
 impl Position {
-    /// The beginning. Times of a source that does not know its own are set so that its end falls
-    /// on the time when it will have been read: nothing is ever measured in the future.
+    /// The beginning of a source.
+    ///
+    /// A recording without times is dated so that its last block falls on the moment at which it
+    /// will have been read. So no event carries a time in the future.
     pub(super) fn beginning(
         settings: &SourceSettings,
         expected_blocks: Option<u64>,
@@ -43,17 +52,17 @@ impl Position {
     }
 }
 
-/// Gives every block its time.
+/// Gives a time to every block that has none.
 #[derive(Debug)]
-pub(super) struct Times {
+pub(super) struct BlockTimes {
     base: Timestamp,
     period_s: Option<f64>,
-    /// Length of the blocks given so far, s.
+    /// Length of the blocks so far, s.
     elapsed_s: f64,
     is_live: bool,
 }
 
-impl Times {
+impl BlockTimes {
     pub(super) fn new(settings: &SourceSettings, position: &Position, now: Timestamp) -> Self {
         Self {
             base: position.started_at.unwrap_or(now),
@@ -63,7 +72,7 @@ impl Times {
         }
     }
 
-    /// Sets the block's time where it has none; says how long all blocks before it were, s.
+    /// Sets the block's time if it has none; returns the length of all blocks before it, s.
     pub(super) fn stamp(&mut self, block: &mut Block, rate_hz: f64, now: Timestamp) -> f64 {
         let length_s = block.accel_m_s2.ncols() as f64 / rate_hz;
         let before_s = self.elapsed_s;

@@ -1,14 +1,15 @@
-//! A bounded queue between two threads, with its policy: block, or drop the oldest and count.
+//! A bounded queue between two threads. A full queue blocks the producer, or drops its oldest item
+//! and counts it.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What happens to an item that finds the queue full.
+/// The policy of a full queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WhenFull {
     /// The producer waits.
     Block,
-    /// The oldest item goes.
+    /// The oldest item is dropped.
     DropOldest,
 }
 
@@ -33,7 +34,10 @@ impl<T> Queue<T> {
         Self { state, changed: Condvar::new(), capacity: capacity.max(1), when_full }
     }
 
-    /// Puts an item in: how many older ones were dropped for it, or `Err` if the queue is closed.
+    /// Adds an item; returns how many older items were dropped for it.
+    ///
+    /// # Errors
+    /// [`Closed`] if the queue is closed; the item is dropped.
     pub(super) fn push(&self, item: T) -> Result<u64, Closed> {
         let mut state = self.lock();
         let mut dropped = 0;
@@ -56,7 +60,8 @@ impl<T> Queue<T> {
         Ok(dropped)
     }
 
-    /// Takes what is there, at most `most` items; waits for the first. Empty: closed and empty.
+    /// Takes the items that are in the queue, at most `most`; waits for the first. An empty result
+    /// means that the queue is closed and empty.
     pub(super) fn pop(&self, most: usize) -> Vec<T> {
         let mut state = self.lock();
         while state.items.is_empty() && !state.closed {
@@ -68,19 +73,19 @@ impl<T> Queue<T> {
         items
     }
 
-    /// No more items are taken in; those inside can still be taken out.
+    /// Refuses further items. The items inside can still be taken out.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// No more is taken in.
+    /// True if further items are refused.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // the state is whole between any two statements, so a panic elsewhere cannot have broken it
+        // the state is consistent between any two statements, so a panic elsewhere cannot break it
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,37 +1,43 @@
-//! The thread that reads a source: blocks in, at their pace, into a bounded queue.
+//! The thread that reads the blocks of a source at their pace into a bounded queue.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pdm_service::backoff::{Backoff, Pauses};
+use pdm_service::clock::SharedClock;
 use tokio::sync::watch;
 
-use super::Progress;
+use super::log;
 use super::queue::Queue;
-use crate::event_log;
-use crate::settings::{Opener, Pace};
-use crate::source::{Block, Source, SourceError, SourceFormat};
+use crate::progress::Progress;
+use crate::settings::Pace;
+use crate::source::{Block, Source, SourceError, SourceFormat, SourceInput};
 
-/// Waits before a live source that failed is opened again.
-const REOPEN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// Waits before a live source that failed is opened again: a sensor node restarts within seconds,
+/// and half a minute is the most that a device which is back goes unmeasured.
+const REOPEN: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_secs(30));
 
-/// Longest sleep of a paced reader before it looks whether it is to stop.
+/// Longest sleep of a paced reader before it checks whether to stop: short against the seconds
+/// that a person waits for a service to end.
 const NAP: Duration = Duration::from_millis(50);
 
-/// What a reader needs.
+/// A reader and its source.
 pub(super) struct Reader {
     pub(super) name: String,
-    pub(super) open: Opener,
+    /// Opens a live source again after a failure.
+    pub(super) input: SourceInput,
+    pub(super) clock: SharedClock,
     pub(super) source: Box<dyn Source>,
     pub(super) pace: Pace,
     /// Time from one block to the next in the recording, s; `None`: a block's own length.
     pub(super) period_s: Option<f64>,
-    /// Blocks that an earlier run has committed.
+    /// Number of blocks that an earlier run has committed.
     pub(super) skip: u64,
     pub(super) queue: Arc<Queue<Block>>,
     pub(super) progress: watch::Sender<Progress>,
 }
 
-/// Closes the queue however the thread ends.
+/// Closes the queue when the thread ends, also by a panic, so that the measurer ends too.
 struct CloseAtEnd(Arc<Queue<Block>>);
 
 impl Drop for CloseAtEnd {
@@ -47,7 +53,7 @@ impl Reader {
     /// [`SourceError`] of a source that is not live; a live one is opened again.
     pub(super) fn run(mut self) -> Result<(), SourceError> {
         let _close = CloseAtEnd(Arc::clone(&self.queue));
-        let mut wait = REOPEN.0;
+        let mut reopening = Backoff::new(REOPEN);
         if self.pace != Pace::Live {
             self.source.skip_blocks(self.skip)?;
         }
@@ -58,11 +64,12 @@ impl Reader {
                 Err(error) if self.pace != Pace::Live => return Err(error),
                 Err(error) => error,
             };
-            event_log::source_lost(&self.name, &error);
-            if begun.elapsed() > REOPEN.1 {
-                wait = REOPEN.0;
+            log::source_lost(&self.name, &error);
+            // a source that delivered for longer than the longest wait has recovered
+            if begun.elapsed() > REOPEN.longest {
+                reopening.reset();
             }
-            if !self.reopen(&mut wait) {
+            if !self.reopen(&mut reopening) {
                 return Ok(());
             }
         }
@@ -83,7 +90,7 @@ impl Reader {
             match self.queue.push(block) {
                 Ok(0) => {}
                 Ok(dropped) => {
-                    event_log::blocks_missed(&self.name, dropped);
+                    log::blocks_missed(&self.name, dropped);
                     self.progress.send_modify(|progress| progress.missed_blocks += dropped);
                 }
                 Err(_closed) => return Ok(()),
@@ -92,20 +99,19 @@ impl Reader {
         Ok(())
     }
 
-    /// Opens the source again, as often as it takes; false if it is to stop meanwhile.
-    fn reopen(&mut self, wait: &mut Duration) -> bool {
+    /// Opens the source again, repeated until it succeeds; false if the edge stops meanwhile.
+    fn reopen(&mut self, reopening: &mut Backoff) -> bool {
         loop {
-            if !self.sleep(*wait) {
+            if !self.sleep(reopening.next_pause()) {
                 return false;
             }
-            *wait = wait.saturating_mul(2).min(REOPEN.1);
-            match (self.open)() {
+            match self.input.open(&self.clock) {
                 Ok(source) if source.format() == self.source.format() => {
                     self.source = source;
                     return true;
                 }
-                Ok(source) => event_log::source_changed(&self.name, source.format()),
-                Err(error) => event_log::source_lost(&self.name, &error),
+                Ok(source) => log::source_changed(&self.name, source.format()),
+                Err(error) => log::source_lost(&self.name, &error),
             }
         }
     }

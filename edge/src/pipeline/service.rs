@@ -1,4 +1,12 @@
-//! Starting the edge, and the order in which its parts end: everything is built before anything runs.
+//! The order in which the parts of the edge start and stop.
+//!
+//! Everything that can be refused is built before anything runs. Parts stop in the direction of the
+//! data, each after the part before it has handed over its last item:
+//!
+//! 1. the queues of blocks close, so readers and measurers end ([`Part::Measuring`]);
+//! 2. the committer ends when the last measurer has dropped its channel ([`Part::Committing`]);
+//! 3. the publisher sends what is in the spool and says `offline` ([`Part::Publishing`]);
+//! 4. the spool closes last, since both tasks write to it.
 
 use std::sync::Arc;
 use std::thread::JoinHandle as Thread;
@@ -9,55 +17,30 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{self, Built};
-use super::failure::{Failure, ServiceError};
+use super::failure::{Failure, Part, ServiceError};
 use super::handle::Handle;
 use super::queue::Queue;
-use super::{Progress, Relearning, committer};
+use super::task::Task;
+use super::{StartError, committer};
 use crate::admin;
+use crate::progress::Progress;
 use crate::publish::{Publisher, PublisherSettings};
+use crate::relearning::Relearning;
 use crate::settings::EdgeSettings;
-use crate::source::{Block, SourceError};
-use crate::spool::{Spool, SpoolError};
+use crate::source::Block;
+use crate::spool::{Batch, Spool};
 
-/// Batches that wait for the disk.
+/// Batches that wait for the disk: one for each source of a gateway with four, so that every
+/// measurer can go on with its next batch during a commit.
 const BATCHES: usize = 4;
-
-/// The edge did not start. The caller shows it and ends with its exit code.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// The spool cannot be opened.
-    #[error(transparent)]
-    Spool(#[from] SpoolError),
-    /// A source cannot be opened.
-    #[error("source {name}: {source}")]
-    Source {
-        /// Which.
-        name: String,
-        /// Why.
-        #[source]
-        source: SourceError,
-    },
-    /// A source does not fit its settings.
-    #[error("source {name}: {reason}")]
-    Unfit {
-        /// Which.
-        name: String,
-        /// What does not fit, with the figures.
-        reason: String,
-    },
-    /// Health and metrics cannot be served.
-    #[error(transparent)]
-    Admin(#[from] admin::AdminError),
-}
 
 /// Starts edges.
 #[derive(Debug, Clone, Copy)]
 pub struct Edge;
 
 impl Edge {
-    /// Opens the spool and the sources, then measures and publishes until stopped. A broker that
-    /// is away is no error: the edge connects when it can.
+    /// Opens the spool and the sources, then measures and publishes until stopped. An unreachable
+    /// broker is not an error: the edge connects as soon as the broker answers.
     ///
     /// # Errors
     /// [`StartError`] if the spool or a source cannot be opened or does not fit its settings.
@@ -68,7 +51,7 @@ impl Edge {
         let mut progress = Progress::default();
         progress.follow(&spool.tally().await?);
         let progress = watch::Sender::new(progress);
-        let relearning = Relearning::of(build::bearings(&settings));
+        let relearning = Relearning::of(settings.bearings());
         let built = open_sources(&settings, &spool, &clock, &progress, &relearning).await?;
         let admin = match &settings.admin {
             None => None,
@@ -82,7 +65,7 @@ impl Edge {
                 broker: settings.broker.clone(),
                 prefix: settings.prefix.clone(),
                 site: settings.site.clone(),
-                bearings: build::bearings(&settings),
+                bearings: settings.bearings(),
             },
             spool.clone(),
             clock,
@@ -101,7 +84,7 @@ impl Edge {
     }
 }
 
-/// Opens the sources on a thread that may block.
+/// Opens the sources on a thread of the blocking pool, since opening waits for files and devices.
 async fn open_sources(
     settings: &EdgeSettings,
     spool: &Spool,
@@ -139,61 +122,34 @@ impl Service {
         admin: Option<JoinHandle<()>>,
     ) -> Result<(), ServiceError> {
         let (closing, abandon) = (CancellationToken::new(), CancellationToken::new());
-        let mut publishing = tokio::spawn(publisher.run(closing.clone(), abandon.clone()));
-        let (sender, receiver) = mpsc::channel(BATCHES);
-        let mut committing = tokio::spawn(committer::run(
-            self.spool.clone(),
-            receiver,
-            self.progress.clone(),
-            abandon.clone(),
-        ));
-        let queues: Vec<Arc<Queue<Block>>> =
-            built.iter().map(|source| Arc::clone(&source.queue)).collect();
-        let threads = self.start_threads(built, sender);
+        let publishing = publisher.run(closing.clone(), abandon.clone());
+        let mut publishing = Task::spawn(Part::Publishing, publishing);
+        let (batches, receiver) = mpsc::channel(BATCHES);
+        let committing =
+            committer::run(self.spool.clone(), receiver, self.progress.clone(), abandon.clone());
+        let mut committing = Task::spawn(Part::Committing, committing);
+        let queues = built.iter().map(|source| Arc::clone(&source.queue)).collect();
+        let measurers = self.start_threads(built, batches);
         let following = tokio::spawn(follow(self.spool.clone(), self.progress.clone()));
 
-        let mut published = None;
-        let mut committed = None;
+        // The committer ends by itself when every source has ended. The publisher ends by itself
+        // only if it failed: the edge then stops, so that a supervisor can start it again.
         tokio::select! {
-            outcome = &mut committing => committed = Some(outcome),
-            outcome = &mut publishing => published = Some(outcome),
+            () = committing.ended() => {}
+            () = publishing.ended() => {}
             () = self.stop.cancelled() => {}
         }
-        if committed.is_none() {
-            for queue in &queues {
-                queue.close();
-            }
-            let grace = self.settings.shutdown_grace;
-            committed = tokio::time::timeout(grace, &mut committing).await.ok();
-            if committed.is_none() {
-                abandon.cancel();
-                committed = Some(committing.await);
-            }
-        }
-        self.note("commit", committed);
-        self.join(threads);
-        let failed = self.failure.first().is_some() || published.is_some();
+        self.stop_measuring(queues, committing, &abandon).await;
+        self.join(measurers);
         self.progress.send_modify(|progress| {
             progress.ended = true;
-            progress.failed = failed;
+            progress.failed = self.failure.has_any() || publishing.has_ended();
         });
-        if published.is_none() {
-            tokio::select! {
-                outcome = &mut publishing => published = Some(outcome),
-                () = self.stop.cancelled() => {}
-            }
-        }
-        closing.cancel();
-        if published.is_none() {
-            let grace = self.settings.shutdown_grace;
-            published = tokio::time::timeout(grace, &mut publishing).await.ok();
-        }
-        if published.is_none() {
-            abandon.cancel();
-            published = Some(publishing.await);
-        }
-        self.note("publish", published);
-        self.progress.send_modify(|progress| progress.failed = self.failure.first().is_some());
+        self.stop_publishing(publishing, &closing, &abandon).await;
+        self.progress.send_modify(|progress| progress.failed = self.failure.has_any());
+
+        // Neither task holds anything that is not on disk, so both are cut off: `follow` copies
+        // figures, and an HTTP answer that is under way has nobody left to answer for.
         following.abort();
         if let Some(admin) = admin {
             admin.abort();
@@ -202,17 +158,63 @@ impl Service {
         self.failure.first().map_or(Ok(()), Err)
     }
 
+    /// Ends measuring: closes the queues, and waits until everything measured is committed.
+    ///
+    /// A disk that cannot be written would hold the committer for ever, so the committer abandons
+    /// its batch after the grace period. The publisher is abandoned with it by the same token: what
+    /// it could still send is on the disk that does not answer.
+    async fn stop_measuring(
+        &self,
+        queues: Vec<Arc<Queue<Block>>>,
+        mut committing: Task,
+        abandon: &CancellationToken,
+    ) {
+        if !committing.has_ended() {
+            for queue in &queues {
+                queue.close();
+            }
+            if !committing.ended_within(self.settings.shutdown_grace).await {
+                abandon.cancel();
+            }
+        }
+        committing.join(&self.failure).await;
+    }
+
+    /// Ends publishing. An edge whose sources have ended goes on sending until it is asked to stop:
+    /// only then does the grace period begin in which the spool is emptied.
+    async fn stop_publishing(
+        &self,
+        mut publishing: Task,
+        closing: &CancellationToken,
+        abandon: &CancellationToken,
+    ) {
+        if !publishing.has_ended() {
+            tokio::select! {
+                () = publishing.ended() => {}
+                () = self.stop.cancelled() => {}
+            }
+        }
+        closing.cancel();
+        if !publishing.ended_within(self.settings.shutdown_grace).await {
+            // what is not sent by now stays in the spool for the next start
+            abandon.cancel();
+        }
+        publishing.join(&self.failure).await;
+    }
+
+    /// Starts a reader and a measurer for each source; returns the measurers.
     fn start_threads(
         &self,
         built: Vec<Built>,
-        batches: mpsc::Sender<crate::spool::Batch>,
+        batches: mpsc::Sender<Batch>,
     ) -> Vec<(String, Thread<()>)> {
-        let mut threads = Vec::new();
+        let mut measurers = Vec::new();
         for source in built {
             let Built { name, reader, measurer, queue: _ } = source;
             let failure = self.failure.clone();
-            let part = format!("source {name}");
-            // a reader may hang in a system call for ever: it is not waited for
+            let part = Part::Reading(name.clone());
+            // A reader is not waited for: it may hang in a system call on a device that is gone.
+            // Nothing is lost with it, since a block counts only after it was measured.
             let reading =
                 std::thread::Builder::new().name(format!("read {name}")).spawn(move || {
                     if let Err(error) = reader.run() {
@@ -225,38 +227,27 @@ impl Service {
                 .spawn(move || measurer(batches).run());
             for thread in [reading.map(|_detached| None), measuring.map(Some)] {
                 match thread {
-                    Ok(Some(thread)) => threads.push((name.clone(), thread)),
+                    Ok(Some(thread)) => measurers.push((name.clone(), thread)),
                     Ok(None) => {}
-                    Err(error) => self.failure.note(format!("source {name}"), error.to_string()),
+                    Err(error) => self.failure.note(Part::Reading(name.clone()), error.to_string()),
                 }
             }
         }
-        threads
+        measurers
     }
 
-    /// Measurers have let go of their channel, so they are at their end.
-    fn join(&self, threads: Vec<(String, Thread<()>)>) {
-        for (name, thread) in threads {
+    /// Waits for the measurers. This does not block for long: the committer has ended, so each
+    /// measurer has dropped its channel or fails at its next batch.
+    fn join(&self, measurers: Vec<(String, Thread<()>)>) {
+        for (name, thread) in measurers {
             if thread.join().is_err() {
-                self.failure.note(format!("measure {name}"), "it panicked: a bug".to_owned());
+                self.failure.note(Part::Measuring(name), "it panicked: a bug");
             }
-        }
-    }
-
-    fn note(
-        &self,
-        part: &str,
-        outcome: Option<Result<Result<(), SpoolError>, tokio::task::JoinError>>,
-    ) {
-        match outcome {
-            Some(Ok(Ok(()))) | None => {}
-            Some(Ok(Err(error))) => self.failure.note(part, error.to_string()),
-            Some(Err(error)) => self.failure.note(part, format!("it panicked: {error}")),
         }
     }
 }
 
-/// Keeps the spool's figures in the progress up to date.
+/// Copies the spool's figures into the progress whenever they change.
 async fn follow(spool: Spool, progress: watch::Sender<Progress>) {
     let mut tally = spool.watch();
     while tally.changed().await.is_ok() {

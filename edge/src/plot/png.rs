@@ -1,6 +1,6 @@
 //! Waveform, acceleration spectrum and envelope spectrum as a PNG for reports.
 //!
-//! The font is part of the program (`assets/`): nothing of the system is needed.
+//! The font is part of the program (`assets/`), so that no font of the system is needed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -20,7 +20,7 @@ use super::{Mark, Picture, columns_of};
 /// Pixels of the picture.
 const SIZE: (u32, u32) = (1500, 1150);
 
-/// Columns that a curve is reduced to: about one a pixel.
+/// Number of columns of a curve: one for each pixel of its width.
 const COLUMNS: usize = 1380;
 
 /// Ink of curves, frames and words.
@@ -28,7 +28,7 @@ const INK: RGBColor = RGBColor(38, 50, 56);
 const CURVE: RGBColor = RGBColor(69, 90, 100);
 const GRID: RGBColor = RGBColor(224, 228, 230);
 
-/// A picture that cannot be made. The caller tells the person; nothing else is lost.
+/// The picture cannot be made. The caller shows the error; the analysis is complete without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -62,17 +62,17 @@ pub fn write_png(path: &Path, picture: &Picture<'_>) -> Result<(), PlotError> {
     }
     has_font();
     let failed = |why: String| PlotError::Write { path: path.to_owned(), why };
-    // the drawing library tells a file that cannot be created only as it closes; ask before
+    // the drawing library reports a file that cannot be created only at the end; so it is created here
     std::fs::File::create(path).map_err(|e| failed(e.to_string()))?;
     draw(path, picture).map_err(|e| failed(e.to_string()))
 }
 
-/// Makes the built-in font known, once.
+/// Registers the built-in font once.
 fn has_font() {
     static FONT: Once = Once::new();
     FONT.call_once(|| {
         let bytes = include_bytes!("../../assets/DejaVuSans-Latin.ttf");
-        // a font that is refused leaves a picture without words, which the test would show
+        // without the font the picture has no words; the test would fail
         let known = register_font("sans-serif", FontStyle::Normal, bytes);
         debug_assert!(known.is_ok(), "the built-in font is a font");
     });
@@ -166,12 +166,12 @@ fn extremes(accel_m_s2: &[f64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// What a spectrum's axes say.
+/// Labels and scale of a spectrum's axes.
 struct Axes<'a> {
     caption: &'a str,
     unit: &'a str,
     limit_hz: f64,
-    /// From the spectrum's unit to the one that is shown.
+    /// Factor from the spectrum's unit to the shown one.
     scale: f64,
 }
 

@@ -6,7 +6,7 @@ use pdm_shared::fault::Fault;
 
 use super::{Mark, Picture, columns_of, round_step};
 
-/// Rows of characters the spectrum takes; each is four dots high.
+/// Height of the spectrum in rows of characters, each four dots high.
 const ROWS: usize = 9;
 
 /// Width of the names to the left.
@@ -81,7 +81,7 @@ fn axis(limit_hz: f64, width: usize) -> (String, String) {
         let at = place(hz, limit_hz, width);
         ticks[at] = '┴';
         let number = format!("{hz}");
-        // a number that does not fit is left out, not cut
+        // a number that does not fit is left out
         for (slot, c) in numbers.iter_mut().skip(at).zip(number.chars()) {
             if at + number.len() <= width {
                 *slot = c;

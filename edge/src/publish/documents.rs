@@ -1,4 +1,4 @@
-//! What a gateway says of itself: birth, last will, clean stop.
+//! The status document of a gateway: birth, last will, clean stop.
 
 use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;

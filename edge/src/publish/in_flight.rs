@@ -1,4 +1,5 @@
-//! Which packet id carries what: rumqttc gives ids out, and does not say so when asked to publish.
+//! The request behind each packet id. rumqttc assigns the id later than it accepts the request, so the
+//! id must be learnt from the client's events.
 //!
 //! Requests leave in the order in which they were handed over (one publisher, one channel), so the
 //! n-th `Sent` is the n-th request. A request whose id is still in use is `Held`, with its id, until
@@ -6,12 +7,12 @@
 
 use std::collections::VecDeque;
 
-/// Requests handed over and not acknowledged yet.
+/// Requests that were handed to rumqttc and are not acknowledged.
 #[derive(Debug)]
 pub(super) struct InFlight<T> {
     queued: VecDeque<T>,
     held: Option<(u16, T)>,
-    /// By packet id.
+    /// Sent requests, by packet id.
     sent: Vec<Option<T>>,
     sent_count: usize,
 }
@@ -23,17 +24,17 @@ impl<T> Default for InFlight<T> {
 }
 
 impl<T> InFlight<T> {
-    /// Requests not acknowledged.
+    /// Number of requests that are not acknowledged.
     pub(super) fn len(&self) -> usize {
         self.queued.len() + usize::from(self.held.is_some()) + self.sent_count
     }
 
-    /// A request was handed over.
+    /// A request was handed to rumqttc.
     pub(super) fn push(&mut self, item: T) {
         self.queued.push_back(item);
     }
 
-    /// A request left with this id.
+    /// The next request was sent with this id.
     pub(super) fn sent(&mut self, packet_id: u16) {
         let released = self.held.take_if(|(held, _)| *held == packet_id).map(|(_, item)| item);
         if let Some(item) = released.or_else(|| self.queued.pop_front()) {
@@ -46,14 +47,14 @@ impl<T> InFlight<T> {
         }
     }
 
-    /// A request waits until this id is free.
+    /// The next request waits until this id is free.
     pub(super) fn held(&mut self, packet_id: u16) {
         if let Some(item) = self.queued.pop_front() {
             self.held = Some((packet_id, item));
         }
     }
 
-    /// The broker answered for this id.
+    /// The broker answered for this id; returns the request.
     pub(super) fn answered(&mut self, packet_id: u16) -> Option<T> {
         let item = self.sent.get_mut(usize::from(packet_id))?.take();
         self.sent_count -= usize::from(item.is_some());

@@ -1,146 +1,92 @@
-//! One connection to one broker: rumqttc behind the few words that the session needs.
+//! One connection to one broker: rumqttc reduced to the requests and events that a session needs.
 //!
-//! A task of its own does nothing but poll and pass on what happened; the session hands requests
-//! over with `try_…` calls that cannot find the channel full: it holds two flights and
-//! [`CHANNEL_SLACK`].
+//! A task of its own only polls the client and passes events on. The session makes requests with
+//! `try_…` calls. The channel of requests holds two flights and [`CHANNEL_SLACK`], more than a session
+//! ever makes without an answer, so it is never full.
 
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pdm_service::error_chain::error_chain;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::options::ConnectOptions;
 use super::{v5, v311};
-use crate::settings::{BrokerAddress, BrokerSettings, Protocol};
+use crate::settings::Protocol;
 
-/// Requests beside the events in flight: status, states, subscription, disconnection.
+/// Room in the channel of requests for requests other than events: status, states, subscription,
+/// disconnection.
 pub(super) const CHANNEL_SLACK: usize = 64;
 
-/// Groups of happenings that may wait for the session.
+/// Groups of events of the connection that may wait for the session. A full channel makes the poller
+/// wait, and the operating system then slows the broker down.
 const GROUPS: usize = 16;
 
-/// Seconds that connecting may take.
+/// Longest time of connecting, s, TLS included.
 pub(super) const CONNECT_TIMEOUT_S: u64 = 10;
 
-/// Why there is no connection. Try again: soon if it was lost, later if it was refused.
+/// The reason why there is no connection. The caller tries again: soon after a loss, later after a
+/// refusal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Down {
-    /// The network or the broker went away, or never was there.
+    /// The network or the broker is not reachable.
     #[error("{0}")]
     Lost(String),
-    /// The broker or TLS said no: somebody must change something first.
+    /// The broker or TLS refused the connection. An attempt succeeds only after somebody changes the
+    /// configuration, a credential or a certificate.
     #[error("refused: {0}")]
     Refused(String),
 }
 
-/// What happened on a connection.
+/// An event of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Happening {
     /// The broker took the connection.
     Up {
-        /// Largest packet it takes, bytes.
+        /// Largest packet that the broker takes, bytes.
         max_packet_bytes: Option<u32>,
     },
-    /// The next request left with this packet id.
+    /// The next request was sent with this packet id.
     Sent(u16),
     /// The next request waits for this packet id.
     Held(u16),
-    /// PUBACK.
+    /// PUBACK with success for this packet id.
     Taken(u16),
-    /// PUBACK that says no.
+    /// PUBACK with an error for this packet id.
     Declined(u16, String),
-    /// SUBACK that says no.
+    /// SUBACK with an error.
     NotSubscribed(String),
-    /// A message of a topic that was subscribed.
+    /// A message of a subscribed topic.
     Message {
-        /// Where.
+        /// Topic of the message.
         topic: String,
-        /// What.
+        /// Payload of the message.
         payload: Vec<u8>,
     },
-    /// The end.
+    /// The connection ended.
     Down(Down),
 }
 
-/// The last will.
-#[derive(Debug, Clone)]
-pub(super) struct Will {
-    pub(super) topic: String,
-    pub(super) payload: Vec<u8>,
-}
-
-/// Everything that makes a connection, with secrets fetched and certificates read.
-pub(super) struct Options {
-    pub(super) client_id: String,
-    pub(super) address: BrokerAddress,
-    pub(super) login: Option<(String, String)>,
-    pub(super) transport: rumqttc::Transport,
-    pub(super) keep_alive: Duration,
-    pub(super) session_expiry_s: u32,
-    pub(super) max_packet_bytes: u32,
-    pub(super) max_in_flight: u16,
-    pub(super) will: Option<Will>,
-    /// Leave nothing behind at the broker.
-    pub(super) passing: bool,
-}
-
-impl Options {
-    /// Reads secrets and certificates.
-    pub(super) fn prepare(
-        broker: &BrokerSettings,
-        address: &BrokerAddress,
-        client_id: String,
-        will: Option<Will>,
-    ) -> Result<Self, Down> {
-        let login = match &broker.login {
-            None => None,
-            Some(login) => {
-                let password =
-                    login.password.fetch().map_err(|error| Down::Refused(error_chain(&error)))?;
-                Some((login.user.clone(), password.expose().to_owned()))
-            }
-        };
-        let transport = match &broker.tls {
-            None => rumqttc::Transport::Tcp,
-            Some(tls) => {
-                let config =
-                    tls.client_config().map_err(|error| Down::Refused(error_chain(&error)))?;
-                rumqttc::Transport::tls_with_config(rumqttc::TlsConfiguration::Rustls(
-                    std::sync::Arc::new(config),
-                ))
-            }
-        };
-        Ok(Self {
-            client_id,
-            address: address.clone(),
-            login,
-            transport,
-            keep_alive: broker.keep_alive.max(Duration::from_secs(5)),
-            session_expiry_s: u32::try_from(broker.session_expiry.as_secs()).unwrap_or(u32::MAX),
-            max_packet_bytes: broker.max_packet_bytes,
-            max_in_flight: broker.max_in_flight.max(1),
-            will,
-            passing: false,
-        })
-    }
-}
-
-/// A client's event loop, whichever version of MQTT it speaks.
+/// The event loop of a client, for either version of MQTT.
 pub(super) trait Polled: Send {
-    /// What happens next; `None` is nothing of interest.
+    /// Waits for the next event of the client; `None` for one that a session does not need.
     fn next(&mut self) -> impl Future<Output = Option<Happening>> + Send;
 }
 
-/// Happenings that are passed on together, at most. Chosen: a wake-up for each cost more than the
-/// sending; a quarter of the default flight keeps it filled.
+/// Most events that are passed on together. With a wake-up for each PUBACK the session spent more time
+/// on waking than on sending (`cargo bench -p pdm-edge --bench delivery`); a quarter of the default
+/// flight of 256 keeps the flight filled.
 const GROUP: usize = 64;
 
-/// Polls until the connection ends or nobody listens. What happens at once is passed on at once;
-/// nothing is held back.
+/// Polls until the connection ends or the session is gone.
+///
+/// Events that are ready at the same time are passed on as one group. As soon as no further event is
+/// ready, the group is passed on: the second branch of the `select!` is always ready, and `biased`
+/// tries it only after the client. A pending poll is kept across that branch, because dropping it
+/// could lose a packet that is half read.
 async fn pump(mut polled: impl Polled, tell: mpsc::Sender<Vec<Happening>>) {
     let mut group = Vec::new();
     loop {
@@ -168,19 +114,19 @@ async fn pump(mut polled: impl Polled, tell: mpsc::Sender<Vec<Happening>>) {
     }
 }
 
-/// Hands requests over.
+/// The client of either version of MQTT.
 #[derive(Debug)]
 enum Client {
     V5(rumqttc::v5::AsyncClient),
     V311(rumqttc::AsyncClient),
 }
 
-/// A connection.
+/// A connection, closed when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Link {
     client: Client,
     groups: mpsc::Receiver<Vec<Happening>>,
-    /// Of the last group, what was not taken yet.
+    /// Events of the last group that the session has not taken.
     happened: VecDeque<Happening>,
     poller: JoinHandle<()>,
 }
@@ -192,8 +138,8 @@ impl Drop for Link {
 }
 
 impl Link {
-    /// Begins to connect.
-    pub(super) fn open(protocol: Protocol, options: Options) -> Self {
+    /// Starts to connect. The first event is [`Happening::Up`] or [`Happening::Down`].
+    pub(super) fn open(protocol: Protocol, options: ConnectOptions) -> Self {
         let capacity = usize::from(options.max_in_flight) * 2 + CHANNEL_SLACK;
         let (tell, groups) = mpsc::channel(GROUPS);
         match protocol {
@@ -213,8 +159,8 @@ impl Link {
         }
     }
 
-    /// Waits for what happens next; `None` if the poller is gone. Nothing is lost when the wait is
-    /// given up.
+    /// Waits for the next event; `None` if the poller has ended. No event is lost if the wait is given
+    /// up, so the call can stand in a `select!`.
     pub(super) async fn happening(&mut self) -> Option<Happening> {
         if self.happened.is_empty() {
             self.happened = self.groups.recv().await?.into();
@@ -222,7 +168,7 @@ impl Link {
         self.happened.pop_front()
     }
 
-    /// What has happened already, if anything.
+    /// The next event that has happened already, if there is one.
     pub(super) fn happened(&mut self) -> Option<Happening> {
         if self.happened.is_empty() {
             self.happened = self.groups.try_recv().ok()?.into();
@@ -230,7 +176,7 @@ impl Link {
         self.happened.pop_front()
     }
 
-    /// Hands a publication with QoS 1 over.
+    /// Requests a publication with QoS 1.
     ///
     /// # Errors
     /// [`Down`] if the poller has ended.
@@ -254,7 +200,7 @@ impl Link {
         handed_over.map_err(Down::Lost)
     }
 
-    /// Hands a subscription with QoS 1 over.
+    /// Requests a subscription with QoS 1.
     ///
     /// # Errors
     /// [`Down`] if the poller has ended.
@@ -270,7 +216,8 @@ impl Link {
         handed_over.map_err(Down::Lost)
     }
 
-    /// Says goodbye and waits a little until it has left.
+    /// Sends DISCONNECT, so that the broker does not publish the last will, and waits up to a second
+    /// until it is sent.
     pub(super) async fn disconnect(mut self) {
         let handed_over = match &self.client {
             Client::V5(client) => client.try_disconnect().is_ok(),
@@ -284,14 +231,14 @@ impl Link {
                     }
                 }
             };
-            // a broker that does not close its side is left without an answer
+            // the broker closes the connection after DISCONNECT; one that does not is not waited for
             let _in_time = tokio::time::timeout(Duration::from_secs(1), gone).await;
         }
     }
 }
 
-/// True if this I/O error is TLS saying no: a certificate that is not trusted, expired, for another
-/// name, or ours refused by the broker.
+/// True if this I/O error is a refusal by TLS: the broker's certificate is not trusted, expired or for
+/// another name, or the broker refused the gateway's certificate.
 pub(super) fn is_tls_refusal(error: &std::io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some_and(|error| {
         matches!(

@@ -1,22 +1,23 @@
-//! Asking whether a broker can be reached as configured, and leaving no trace: for `check`.
+//! Testing whether a broker can be reached as configured, without a lasting session: for `check`.
 
 use std::time::Duration;
 
-use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Link, Options};
+use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Link};
+use super::options::ConnectOptions;
 use crate::settings::{BrokerAddress, BrokerSettings};
 
-/// Connects to one address, TLS and login included, under a client identity of its own, and
-/// disconnects.
+/// Connects to one address, TLS and login included, and disconnects. The client identity is not that
+/// of the gateway: the broker would close the connection of a running service with the same one.
 ///
 /// # Errors
-/// [`Down`]: what the broker, TLS or the network said.
+/// [`Down`] with the answer of the broker, of TLS or of the network.
 pub async fn probe(
     broker: &BrokerSettings,
     address: &BrokerAddress,
     client_id: &str,
 ) -> Result<(), Down> {
-    let mut options = Options::prepare(broker, address, format!("{client_id}-check"), None)?;
-    options.passing = true;
+    let mut options = ConnectOptions::prepare(broker, address, format!("{client_id}-check"), None)?;
+    options.is_temporary = true;
     let mut link = Link::open(broker.protocol, options);
     let limit = Duration::from_secs(CONNECT_TIMEOUT_S + 1);
     match tokio::time::timeout(limit, link.happening()).await {

@@ -1,4 +1,4 @@
-//! One connection from CONNACK to its end: what is sent, what is acknowledged, what is received.
+//! One connection from CONNACK to its end: sending, acknowledging, receiving.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 use super::asked::Asked;
 use super::in_flight::InFlight;
 use super::lanes::Lanes;
-use super::link::{Down, Happening, Link, Options, Will};
-use super::{Publisher, documents};
-use crate::event_log;
+use super::link::{Down, Happening, Link};
+use super::options::{ConnectOptions, Will};
+use super::{Publisher, documents, log};
 use crate::settings::BrokerAddress;
-use crate::spool::{Disposition, SpoolError, Tally};
+use crate::spool::{self, Disposition, SpoolError, Tally};
 
 mod acknowledging;
 mod ahead;
@@ -25,45 +25,47 @@ mod taking;
 
 use acknowledging::{Writing, written};
 use ahead::Ahead;
-use sending::Stop;
+use sending::SendError;
 
-/// How long a broker may take events without acknowledging any. Chosen: three probes of the
-/// default keep-alive.
+/// Time without any PUBACK after which the connection is closed: three keep-alive intervals of the
+/// default 20 s.
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// PUBACKs are written to the spool in groups: this many, or after this long.
+/// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each group
+/// is one `fsync`, so at most 20 a second are for PUBACKs.
 const ACK_GROUP: usize = 512;
 const ACK_DELAY: Duration = Duration::from_millis(50);
 
-/// How long receipts may stand still, with rows acknowledged, before the last row is sent again:
-/// soon after connecting, since the broker may have lost its memory; doubling while nothing moves.
+/// Time in which receipts may fail to advance, with rows acknowledged, before the last row is sent
+/// again: 1 s after connecting, since the broker may have restarted and lost the end of the sequence;
+/// then 5 s, doubling up to 5 minutes while receipts do not advance.
 const TAIL_AT_FIRST: Duration = Duration::from_secs(1);
 const TAIL_PAUSES: Pauses = Pauses::new(Duration::from_secs(5), Duration::from_mins(5));
 
-/// How a connection ended.
+/// The end of a connection.
 #[derive(Debug)]
-pub(super) enum End {
-    /// Everything was sent and the broker was told goodbye.
+pub(super) enum SessionEnd {
+    /// Every event was sent, and the status is `offline`.
     Closed,
-    /// The connection went, or never came.
+    /// The connection was lost, or could not be made.
     Down(Down),
 }
 
-/// What is on the way.
+/// A publication that is not acknowledged.
 #[derive(Debug)]
-enum Item {
+enum Publication {
     Event(u64),
     State,
     Status,
 }
 
-/// A connection and what is known of it.
+/// A connection and its state.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
     publisher: &'a Publisher,
     address: &'a BrokerAddress,
-    in_flight: InFlight<Item>,
-    /// Numbers read ahead, in flight, or acknowledged and not written yet: not to be read again.
+    in_flight: InFlight<Publication>,
+    /// Numbers that are read ahead, in flight, or acknowledged but not written. They are not read again.
     busy: HashSet<u64>,
     ahead: Ahead,
     taken: Vec<u64>,
@@ -81,7 +83,7 @@ pub(super) struct Session<'a> {
     asked: Asked,
 }
 
-/// When the end of the sequence is sent again.
+/// The time when the end of the sequence is sent again.
 #[derive(Debug)]
 struct Tail {
     stored_through: u64,
@@ -90,7 +92,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// The end of the sequence is due at `due`, or a pause from `now` if that is later.
+    /// Due at `due`, or one pause after `now` if that is later; without `due`, soon after `now`.
     fn new(stored_through: u64, now: Instant, due: Option<Instant>) -> Self {
         let mut pauses = Backoff::new(TAIL_PAUSES);
         let paused = now + pauses.next_pause();
@@ -124,24 +126,27 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Connects and serves until the end.
-    pub(super) async fn run(mut self, closing: &CancellationToken) -> Result<End, SpoolError> {
+    /// Connects, and serves the connection until its end.
+    pub(super) async fn run(
+        mut self,
+        closing: &CancellationToken,
+    ) -> Result<SessionEnd, SpoolError> {
         let options = match self.options() {
             Ok(options) => options,
-            Err(down) => return Ok(End::Down(down)),
+            Err(down) => return Ok(SessionEnd::Down(down)),
         };
         let mut link = Link::open(self.publisher.settings.broker.protocol, options);
         let end = match self.greet(&mut link).await {
-            Err(down) => End::Down(down),
+            Err(down) => SessionEnd::Down(down),
             Ok(known) => self.serve(&mut link, known, closing).await?,
         };
-        if matches!(end, End::Closed) {
+        if matches!(end, SessionEnd::Closed) {
             link.disconnect().await;
         }
         Ok(end)
     }
 
-    fn options(&self) -> Result<Options, Down> {
+    fn options(&self) -> Result<ConnectOptions, Down> {
         let Publisher { settings, spool, clock, .. } = self.publisher;
         let gateway = spool.gateway();
         let client_id =
@@ -152,11 +157,11 @@ impl<'a> Session<'a> {
             topic: documents::topic(settings, gateway, GatewayTopic::Status),
             payload: offline,
         };
-        Options::prepare(&settings.broker, self.address, client_id, Some(will))
+        ConnectOptions::prepare(&settings.broker, self.address, client_id, Some(will))
     }
 
-    /// Waits for the CONNACK, subscribes to receipts and publishes the birth document. Tells what the
-    /// spool held before anybody could know of the connection: what comes from then on is the present.
+    /// Waits for the CONNACK, subscribes to receipts and publishes the birth document. Returns the
+    /// tally before anything is sent: events committed after it are live, those before are backlog.
     async fn greet(&mut self, link: &mut Link) -> Result<Tally, Down> {
         let configured = self.publisher.settings.broker.max_packet_bytes;
         match link.happening().await {
@@ -169,7 +174,7 @@ impl<'a> Session<'a> {
         }
         let Publisher { settings, spool, .. } = self.publisher;
         let known = *spool.watch().borrow();
-        event_log::broker_connected(self.address);
+        log::connected(self.address);
         self.publisher.progress.send_modify(|progress| progress.connected = true);
         link.subscribe(documents::topic(settings, spool.gateway(), GatewayTopic::Receipt))?;
         self.tell_status(link, Presence::Online)?;
@@ -181,7 +186,7 @@ impl<'a> Session<'a> {
         link: &mut Link,
         known: Tally,
         closing: &CancellationToken,
-    ) -> Result<End, SpoolError> {
+    ) -> Result<SessionEnd, SpoolError> {
         let broker = &self.publisher.settings.broker;
         let mut level = self.publisher.spool.watch();
         let last = known.last_sequence;
@@ -190,38 +195,29 @@ impl<'a> Session<'a> {
         loop {
             let idle = match self.send_what_may_be_sent(link, &mut lanes).await {
                 Ok(idle) => idle,
-                Err(Stop::Down(down)) => return Ok(End::Down(down)),
-                Err(Stop::Spool(error)) => return Err(error),
+                Err(SendError::Down(down)) => return Ok(SessionEnd::Down(down)),
+                Err(SendError::Spool(error)) => return Err(error),
             };
             if closing.is_cancelled() && idle && self.in_flight.len() == 0 {
+                // PUBACKs first: a row whose PUBACK is not on disk is sent again at the next start
                 self.write_taken().await?;
                 return Ok(match self.tell_status(link, Presence::Offline) {
                     Ok(()) => self.await_goodbye(link).await,
-                    Err(down) => End::Down(down),
+                    Err(down) => SessionEnd::Down(down),
                 });
             }
             self.send_tail_again(&mut lanes).await?;
             let wake = self.next_wake(&lanes, idle);
             tokio::select! {
                 happening = link.happening() => {
-                    let now = Instant::now();
-                    let mut next = happening;
-                    loop {
-                        let happening = next.unwrap_or_else(|| {
-                            Happening::Down(Down::Lost("the connection's task ended".to_owned()))
-                        });
-                        if let Some(down) = self.take(happening, &mut lanes, now).await? {
-                            self.write_taken().await?;
-                            return Ok(End::Down(down));
-                        }
-                        match link.happened() {
-                            Some(more) => next = Some(more),
-                            None => break,
-                        }
+                    if let Some(down) = self.take_all(link, happening, &mut lanes).await? {
+                        self.write_taken().await?;
+                        return Ok(SessionEnd::Down(down));
                     }
                 }
                 found = self.ahead.found() => self.read(found, &mut lanes).await?,
                 outcome = written(&mut self.writing) => self.end_writing(outcome).await?,
+                // new events in the spool
                 _ = level.changed() => {}
                 () = tokio::time::sleep_until(wake) => {}
                 () = closing.cancelled(), if !closing.is_cancelled() => {}
@@ -229,12 +225,32 @@ impl<'a> Session<'a> {
             self.begin_writing_taken();
             if self.in_flight.len() > 0 && self.answered_at.elapsed() > ACK_PATIENCE {
                 let text = format!("no acknowledgement for {} s", ACK_PATIENCE.as_secs());
-                return Ok(End::Down(Down::Lost(text)));
+                return Ok(SessionEnd::Down(Down::Lost(text)));
             }
         }
     }
 
-    /// Where receipts stand still, calls the last acknowledged row back.
+    /// Handles `first` and all events that are ready with it; returns the reason if the connection
+    /// ended. Nothing is sent between them, so that one pass refills the flight for many PUBACKs.
+    async fn take_all(
+        &mut self,
+        link: &mut Link,
+        first: Option<Happening>,
+        lanes: &mut Lanes,
+    ) -> Result<Option<Down>, SpoolError> {
+        let now = Instant::now();
+        let ended = || Happening::Down(Down::Lost("the connection's task ended".to_owned()));
+        let mut next = Some(first.unwrap_or_else(ended));
+        while let Some(happening) = next {
+            if let Some(down) = self.take(happening, lanes, now).await? {
+                return Ok(Some(down));
+            }
+            next = link.happened();
+        }
+        Ok(None)
+    }
+
+    /// Makes the last acknowledged row wait again if receipts do not advance.
     async fn send_tail_again(&mut self, lanes: &mut Lanes) -> Result<(), SpoolError> {
         let tally = *self.publisher.spool.watch().borrow();
         let now = Instant::now();
@@ -248,7 +264,7 @@ impl<'a> Session<'a> {
         self.tail.due = now + self.tail.pauses.next_pause();
         match self.publisher.spool.call_back_last().await {
             Ok(Some(sequence)) => {
-                event_log::tail_sent_again(sequence, tally.stored_through);
+                log::tail_sent_again(sequence, tally.stored_through);
                 lanes.call_back(sequence);
                 Ok(())
             }
@@ -257,7 +273,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// When something must be done although nothing happens.
+    /// The time of the next pass if no event wakes the session before.
     fn next_wake(&self, lanes: &Lanes, idle: bool) -> Instant {
         let now = Instant::now();
         let mut wake = now + Duration::from_secs(1);
@@ -273,9 +289,9 @@ impl<'a> Session<'a> {
         wake
     }
 
-    /// Does what an error of the spool asks for; the caller tries again later.
+    /// Handles an error of the spool. After `Ok` the caller repeats the operation later.
     async fn recover(&self, error: SpoolError) -> Result<(), SpoolError> {
-        event_log::spool_failed(&error);
+        spool::log::failed(&error);
         match error.disposition() {
             Disposition::Fatal => Err(error),
             Disposition::Repair => self.publisher.spool.repair(&error).await,

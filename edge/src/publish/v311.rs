@@ -1,5 +1,5 @@
-//! MQTT 3.1.1: options for rumqttc, and what its events mean. A broker of this version cannot say
-//! no to a publication, nor how large a packet may be.
+//! MQTT 3.1.1: options for rumqttc, and the meaning of its events. This version has no way to refuse
+//! a publication or to state the largest packet.
 
 use pdm_service::error_chain::error_chain;
 use rumqttc::mqttbytes::v4::SubscribeReasonCode;
@@ -8,15 +8,16 @@ use rumqttc::{
     QoS, StateError, TlsError,
 };
 
-use super::link::{Down, Happening, Options, Polled, is_tls_refusal};
+use super::link::{Down, Happening, Polled, is_tls_refusal};
+use super::options::ConnectOptions;
 
-pub(super) fn options(from: Options) -> MqttOptions {
+pub(super) fn options(from: ConnectOptions) -> MqttOptions {
     let mut options = MqttOptions::new(from.client_id, from.address.host, from.address.port);
     let max_packet_bytes = usize::try_from(from.max_packet_bytes).unwrap_or(usize::MAX);
     options
         .set_transport(from.transport)
         .set_keep_alive(from.keep_alive)
-        .set_clean_session(from.passing)
+        .set_clean_session(from.is_temporary)
         .set_max_packet_size(max_packet_bytes, max_packet_bytes)
         .set_inflight(from.max_in_flight);
     if let Some((user, password)) = from.login {
@@ -56,7 +57,10 @@ fn meaning(event: Event) -> Option<Happening> {
 
 fn down(error: &ConnectionError) -> Down {
     let text = error_chain(error);
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only what somebody must act on is named")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the arms name the errors that a person must act on; all others are losses"
+    )]
     let refused = match error {
         ConnectionError::ConnectionRefused(code) => matches!(
             code,
@@ -69,7 +73,8 @@ fn down(error: &ConnectionError) -> Down {
         | ConnectionError::Io(error)
         | ConnectionError::MqttState(StateError::Io(error)) => is_tls_refusal(error),
         ConnectionError::Tls(_) => true,
-        // a refused certificate of ours shows as an alert at the first read (TLS 1.3)
+        // with TLS 1.3 a broker that refuses the gateway's certificate sends an alert, which the client
+        // gets at its first read
         _ => text.contains("received fatal alert"),
     };
     if refused { Down::Refused(text) } else { Down::Lost(text) }

@@ -1,4 +1,4 @@
-//! MQTT 5: options for rumqttc, and what its events mean.
+//! MQTT 5: options for rumqttc, and the meaning of its events.
 
 use pdm_service::error_chain::error_chain;
 use rumqttc::Outgoing;
@@ -8,18 +8,19 @@ use rumqttc::v5::mqttbytes::v5::{
 };
 use rumqttc::v5::{ConnectionError, Event, EventLoop, MqttOptions, StateError, TlsError};
 
-use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Options, Polled, is_tls_refusal};
+use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Polled, is_tls_refusal};
+use super::options::ConnectOptions;
 
-pub(super) fn options(from: Options) -> MqttOptions {
+pub(super) fn options(from: ConnectOptions) -> MqttOptions {
     let mut options = MqttOptions::new(from.client_id, from.address.host, from.address.port);
     let mut properties = ConnectProperties::new();
-    properties.session_expiry_interval = (!from.passing).then_some(from.session_expiry_s);
+    properties.session_expiry_interval = (!from.is_temporary).then_some(from.session_expiry_s);
     properties.max_packet_size = Some(from.max_packet_bytes);
     options
         .set_connect_properties(properties)
         .set_transport(from.transport)
         .set_keep_alive(from.keep_alive)
-        .set_clean_start(from.passing)
+        .set_clean_start(from.is_temporary)
         .set_connection_timeout(CONNECT_TIMEOUT_S)
         .set_outgoing_inflight_upper_limit(from.max_in_flight);
     if let Some((user, password)) = from.login {
@@ -72,7 +73,10 @@ fn meaning(event: Event) -> Option<Happening> {
 
 fn down(error: &ConnectionError) -> Down {
     let text = error_chain(error);
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only what somebody must act on is named")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the arms name the errors that a person must act on; all others are losses"
+    )]
     let refused = match error {
         ConnectionError::ConnectionRefused(code) => matches!(
             code,
@@ -89,7 +93,8 @@ fn down(error: &ConnectionError) -> Down {
         | ConnectionError::Io(error)
         | ConnectionError::MqttState(StateError::Io(error)) => is_tls_refusal(error),
         ConnectionError::Tls(_) => true,
-        // a refused certificate of ours shows as an alert at the first read (TLS 1.3)
+        // with TLS 1.3 a broker that refuses the gateway's certificate sends an alert, which the client
+        // gets at its first read
         _ => text.contains("received fatal alert"),
     };
     if refused { Down::Refused(text) } else { Down::Lost(text) }

@@ -2,20 +2,20 @@
 
 use super::FLAT_SHARE;
 
-/// Parts whose means are compared to see a drift.
+/// Number of parts whose means are compared to detect a drift.
 const PARTS: usize = 8;
 
-/// What one pass over a window tells. m/s².
+/// Figures of one window, m/s².
 pub(super) struct Level {
     pub(super) mean: f64,
     /// RMS without the mean.
     pub(super) rms: f64,
     pub(super) max: f64,
     pub(super) min: f64,
-    /// Smallest difference between neighbouring samples that are not equal: the converter's step,
-    /// where it can be seen.
+    /// Smallest difference between neighbouring samples that are not equal: the converter's step, if the
+    /// signal is small enough to show it.
     pub(super) step: f64,
-    /// Most equal samples in a row, those at the extremes left out.
+    /// Most equal samples in a row, without those at the extremes.
     pub(super) longest_run: usize,
     /// Share of samples that equal the one before.
     repeated: f64,
@@ -52,7 +52,7 @@ impl Level {
             }
             repeats += 1;
             run += 1;
-            // clipping is told by its own name
+            // equal samples at the extremes are clipping, which has a flag of its own
             if x < max && x > min {
                 longest_run = longest_run.max(run);
             }
@@ -63,13 +63,13 @@ impl Level {
         Some(Self { mean, rms, max, min, step, longest_run, repeated })
     }
 
-    /// Nothing moves.
+    /// True if the signal does not move.
     pub(super) fn is_flat(&self) -> bool {
         self.rms <= 0.0 || self.repeated >= FLAT_SHARE
     }
 }
 
-/// How far the mean wanders from part to part, and the RMS of the vibration around it.
+/// The range of the parts' means, and the RMS of the vibration around them.
 pub(super) fn wander(accel: &[f64]) -> (f64, f64) {
     let part = accel.len().div_ceil(PARTS).max(1);
     let (mut max, mut min, mut power) = (f64::NEG_INFINITY, f64::INFINITY, 0.0);

@@ -1,29 +1,31 @@
 //! The ski slope: a level that falls off from the lowest frequencies on.
 //!
 //! A loose mount or an amplifier that recovers from overload makes the sensor swing slowly; the
-//! spectrum then falls steeply from its first line on and covers the machine. Source of the sign:
-//! practice of vibration analysts ("ski slope" in ISO 18436-2 training); figures chosen.
+//! spectrum then falls steeply from its first line on and hides the machine. Source of the pattern:
+//! practice of vibration analysts ("ski slope" in ISO 18436-2 training). Figures: the recordings that
+//! [`super`] names.
 
 use std::f64::consts::TAU;
 
 /// The lowest band and the one above it, Hz.
 const BANDS_HZ: [(f64, f64); 2] = [(0.9, 3.0), (3.0, 10.0)];
 
-/// Share of the whole power below 10 Hz that is too much. Chosen; worst found: 0.12 (IMS, a sensor
-/// that drifts), all others below 0.003.
+/// Share of the whole power below 10 Hz above which a window is flagged. Worst of the 313 recordings:
+/// 0.12 (IMS, a sensor that drifts); all others are below 0.003.
 const LOW_SHARE: f64 = 0.3;
 
-/// How much denser the power of the lower band is than that of the upper. Chosen: a level that falls
-/// with 6 dB an octave has 11 times, an even one once; few lines make both scatter.
+/// Ratio of the power density of the lower band to that of the upper band above which a window is
+/// flagged. A level that falls by 6 dB an octave has a ratio of 11, an even one of 1; 4 lies between
+/// them on a logarithmic scale, since few lines make both scatter.
 const STEEPNESS: f64 = 4.0;
 
-/// Rate to which the samples are averaged before the low frequencies are looked at, Hz.
+/// Sampling rate after averaging, Hz, from which the low frequencies are computed.
 const SLOW_RATE_HZ: f64 = 128.0;
 
 /// Shortest window that resolves the bands, s.
 const SHORTEST_S: f64 = 0.9;
 
-/// Longest stretch that is looked at, s.
+/// Longest part of a window that is used, s.
 const LONGEST_S: f64 = 4.0;
 
 /// True if the low frequencies carry most of the power and fall off upwards.
@@ -44,7 +46,7 @@ pub(super) fn is_ski_slope(accel_m_s2: &[f64], rate_hz: f64) -> bool {
     let bands = BANDS_HZ.map(|(low, high)| band_power(&slow, slow_hz, low, high));
     let widths = BANDS_HZ.map(|(low, high)| high - low);
     let density: Vec<f64> = bands.iter().zip(widths).map(|(power, width)| power / width).collect();
-    // slower than the lowest band is a drift, which has its own flag
+    // changes slower than the lowest band are a drift, which has a flag of its own
     let drift = band_power(&slow, slow_hz, slow_hz / slow.len() as f64, BANDS_HZ[0].0);
     bands.iter().sum::<f64>() > LOW_SHARE * (total - drift) && density[0] > STEEPNESS * density[1]
 }

@@ -1,7 +1,7 @@
-//! `edge.toml` as it is typed, and how it becomes what is meant.
+//! `edge.toml`: the keys as typed, and the settings that they describe.
 //!
-//! Relative paths are taken from the folder of the file. Every error names file, line, key, value
-//! and what is allowed; a key that is not known is an error.
+//! Relative paths start at the folder of the file. Every error names file, line, key, value and the
+//! allowed values; an unknown key is an error.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -22,11 +22,11 @@ use super::{
 use crate::catalogue::Catalogue;
 use crate::spool::{Limits, Policy, SpoolSettings};
 
-/// How to log.
+/// `[log]`
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// Text for people or JSON for collectors.
+    /// Text for people, or JSON for collectors.
     pub format: LogFormat,
     /// Filter, such as `info,pdm_edge=debug`.
     pub filter: String,
@@ -38,7 +38,7 @@ impl Default for LogSettings {
     }
 }
 
-/// The whole file.
+/// The keys of the whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -48,7 +48,7 @@ struct File {
     prefix: Prefix,
     #[serde(default)]
     shutdown_grace_s: Option<f64>,
-    /// Own catalogue of bearings, added to the built-in one.
+    /// A catalogue of bearings that is added to the built-in one.
     #[serde(default)]
     catalogue: Option<PathBuf>,
     #[serde(default)]
@@ -104,7 +104,7 @@ struct Admin {
     token: Option<SecretSource>,
 }
 
-/// Where values come from and how their errors are told.
+/// The file that values come from, for errors about them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'a> {
     pub(super) path: &'a Path,
@@ -112,7 +112,7 @@ pub(super) struct Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// A value that its key does not allow, with the line of the key.
+    /// The error for a value that its key does not allow, with the line of the key.
     pub(super) fn refuse(
         &self,
         key: &str,
@@ -126,17 +126,17 @@ impl Origin<'_> {
         ConfigError::value(self.path, key, value, allowed)
     }
 
-    /// A path of the file, from the file's own folder.
+    /// A path of the configuration, which starts at the folder of the file.
     pub(super) fn rooted(&self, path: &Path) -> PathBuf {
         self.folder().join(path)
     }
 
-    /// The folder that relative paths start at.
+    /// The folder of the file, at which relative paths start.
     pub(super) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// A number of seconds above or at `least`.
+    /// A number of seconds, `least` or more.
     pub(super) fn seconds(
         &self,
         key: &str,
@@ -152,17 +152,17 @@ impl Origin<'_> {
     }
 }
 
-/// Reads `edge.toml`: the settings, and how to log.
+/// Reads `edge.toml`.
 ///
 /// # Errors
-/// [`ConfigError`] with file, line, key, value and what is allowed.
+/// [`ConfigError`] with file, line, key, value and the allowed values.
 pub fn read(path: &Path) -> Result<(EdgeSettings, LogSettings), ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     parse(path, &text)
 }
 
-/// Reads `text`, as if it stood in `path`.
+/// Reads `text` as the content of the file `path`.
 ///
 /// # Errors
 /// As [`read`].

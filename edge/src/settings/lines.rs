@@ -1,7 +1,7 @@
-//! The line that a key stands on, for errors about its value.
+//! The line number of a key, for errors about its value.
 
-/// The line, from 1, of a key such as `broker.tls.ca` or `source[1].channel[0].rpm`; that of its
-/// table where the key itself is not there; `None` if neither is.
+/// The line, from 1, of a key such as `broker.tls.ca` or `source[1].channel[0].rpm`; the line of its
+/// table if the key is left out; `None` if the table is left out too.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
     let mut here = Some(String::new()).filter(|_| table.is_empty());
@@ -26,7 +26,7 @@ pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     found_table.filter(|line| *line > 0)
 }
 
-/// `source.channel` with the index of every array of tables in it: `source[1].channel[0]`.
+/// The header `source.channel` with the index of every array of tables: `source[1].channel[0]`.
 fn numbered(header: &str, is_array: bool, seen: &mut Vec<(String, usize)>) -> String {
     let mut path = String::new();
     let parts: Vec<&str> = header.split('.').map(str::trim).collect();

@@ -1,31 +1,32 @@
-//! `[source.stream]` and `[source.iio]` as they are typed, and how they become what is meant.
+//! `[source.stream]` and `[source.iio]`: the keys as typed, and the sources that they describe.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::broker::TlsFiles;
-use pdm_service::clock::SystemClock;
 use pdm_service::config::ConfigError;
 use pdm_service::secret::SecretSource;
 use pdm_shared::units::SampleRate;
 use serde::Deserialize;
 
-use super::Opener;
 use super::file::Origin;
 use super::topic::TopicKeys;
-use crate::source::Calibration;
 use crate::source::frames::{Encoding, FrameFormat};
-use crate::source::iio::{IioSettings, open_iio};
-use crate::source::stream::{open_stdin, open_tcp};
+use crate::source::iio::IioSettings;
+use crate::source::{Calibration, SourceInput};
 
-/// Length of a block where none is given, s.
+/// Length of a block where none is configured, s: one window of the usual length.
 const DEFAULT_BLOCK_S: f64 = 1.0;
 
-/// Silence after which a sender is given up where none is given.
+/// Silence after which a connection counts as lost where none is configured: ten blocks of the
+/// default length, so a pause of the network alone does not end the connection.
 const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
 
-/// What senders are allowed.
+/// Samples of a block of an IIO device where none are configured: 1.3 s at the 3.2 kHz of an
+/// ADXL345.
+const DEFAULT_IIO_BLOCK: usize = 4096;
+
+/// The values that `from` may have.
 const FROM: &str =
     "\"stdin\", \"tcp://HOST:PORT\", \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
 
@@ -33,15 +34,15 @@ const FROM: &str =
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamTable {
-    /// Where the frames come from.
+    /// Origin of the frames, such as `tcp://HOST:PORT`.
     from: String,
     /// `i16`, `i24` or `f32`.
     encoding: String,
-    /// Samples of a frame; as many as the highest channel that is measured if left out.
+    /// Samples of a frame; the highest measured channel plus one if left out.
     channels: Option<usize>,
     block_s: Option<f64>,
     silence_s: Option<f64>,
-    /// MQTT only.
+    /// The keys from here on are for MQTT only.
     client_id: Option<String>,
     user: Option<String>,
     password: Option<SecretSource>,
@@ -61,34 +62,32 @@ pub(super) struct IioTable {
     block_samples: Option<usize>,
 }
 
-/// What the source around the table knows.
-pub(super) struct Around<'a> {
+/// The values of the `[[source]]` that the table belongs to.
+pub(super) struct SourceContext<'a> {
     pub(super) origin: Origin<'a>,
-    /// `source[0]`
+    /// Key of the source, such as `source[0]`.
     pub(super) key: String,
     pub(super) name: String,
     pub(super) rate: Option<SampleRate>,
     pub(super) calibrations: Vec<Calibration>,
-    /// Highest channel that is measured, and one.
+    /// The highest measured channel plus one.
     pub(super) channels: usize,
 }
 
 impl StreamTable {
-    /// How to open the stream.
-    pub(super) fn meant(&self, around: Around<'_>) -> Result<Opener, ConfigError> {
-        let key = |name: &str| format!("{}.stream.{name}", around.key);
-        let format = self.format(&around)?;
+    /// The stream as a source.
+    pub(super) fn meant(&self, context: SourceContext<'_>) -> Result<SourceInput, ConfigError> {
+        let key = |name: &str| format!("{}.stream.{name}", context.key);
+        let format = self.format(&context)?;
         let silence = self.silence_s;
-        let silence = around.origin.seconds(&key("silence_s"), silence, DEFAULT_SILENCE, 0.01)?;
-        let refused = |allowed: &str| around.origin.refuse(&key("from"), &self.from, allowed);
+        let silence = context.origin.seconds(&key("silence_s"), silence, DEFAULT_SILENCE, 0.01)?;
+        let refused = |allowed: &str| context.origin.refuse(&key("from"), &self.from, allowed);
         if self.from == "stdin" {
-            return Ok(Arc::new(move || open_stdin(&format, Arc::new(SystemClock))));
+            return Ok(SourceInput::StandardInput(format));
         }
         if let Some(address) = self.from.strip_prefix("tcp://") {
             let address = address.to_owned();
-            return Ok(Arc::new(move || {
-                open_tcp(&address, &format, silence, Arc::new(SystemClock))
-            }));
+            return Ok(SourceInput::Tcp { address, format, silence });
         }
         if !self.from.starts_with("mqtt") {
             return Err(refused(FROM));
@@ -100,58 +99,57 @@ impl StreamTable {
             password: self.password.as_ref(),
             tls: self.tls.as_ref(),
         };
-        topic.meant(&around, format, silence)
+        topic.meant(&context, format, silence)
     }
 
-    fn format(&self, around: &Around<'_>) -> Result<FrameFormat, ConfigError> {
-        let key = |name: &str| format!("{}.stream.{name}", around.key);
-        let Some(sample_rate) = around.rate else {
-            let rate = format!("{}.rate_hz", around.key);
-            return Err(around.origin.refuse(&rate, "left out", "the rate of the stream, Hz"));
+    fn format(&self, context: &SourceContext<'_>) -> Result<FrameFormat, ConfigError> {
+        let key = |name: &str| format!("{}.stream.{name}", context.key);
+        let Some(sample_rate) = context.rate else {
+            let rate = format!("{}.rate_hz", context.key);
+            return Err(context.origin.refuse(&rate, "left out", "the rate of the stream, Hz"));
         };
         let encoding: Encoding = self.encoding.parse().map_err(|_unknown: String| {
             let allowed = "\"i16\", \"i24\" or \"f32\"";
-            around.origin.refuse(&key("encoding"), &self.encoding, allowed)
+            context.origin.refuse(&key("encoding"), &self.encoding, allowed)
         })?;
         let block_s = self.block_s.unwrap_or(DEFAULT_BLOCK_S);
         let format = FrameFormat {
-            channels: self.channels.unwrap_or(around.channels),
+            channels: self.channels.unwrap_or(context.channels),
             sample_rate,
             encoding,
             block_samples: (block_s * sample_rate.get()).round().max(0.0) as usize,
-            calibrations: padded(&around.calibrations, self.channels.unwrap_or(around.channels)),
+            calibrations: padded(&context.calibrations, self.channels.unwrap_or(context.channels)),
         };
         format.check().map_err(|error| {
-            around.origin.refuse(&key("channels or block_s"), "out of range", error.to_string())
+            context.origin.refuse(&key("channels or block_s"), "out of range", error.to_string())
         })?;
-        if format.channels < around.channels {
-            let allowed = format!("{} or more: that many are measured", around.channels);
-            return Err(around.origin.refuse(&key("channels"), format.channels, allowed));
+        if format.channels < context.channels {
+            let allowed = format!("{} or more: that many are measured", context.channels);
+            return Err(context.origin.refuse(&key("channels"), format.channels, allowed));
         }
         Ok(format)
     }
 }
 
 impl IioTable {
-    /// How to open the device.
-    pub(super) fn meant(&self, around: Around<'_>) -> Result<Opener, ConfigError> {
+    /// The device as a source.
+    pub(super) fn meant(&self, context: SourceContext<'_>) -> Result<SourceInput, ConfigError> {
         let is_plain = !self.device.is_empty() && !self.device.contains(['/', '\\']);
         if !is_plain {
-            let key = format!("{}.iio.device", around.key);
+            let key = format!("{}.iio.device", context.key);
             let allowed = "the name of a device, such as \"iio:device0\"";
-            return Err(around.origin.refuse(&key, &self.device, allowed));
+            return Err(context.origin.refuse(&key, &self.device, allowed));
         }
-        let settings = IioSettings {
+        Ok(SourceInput::Iio(IioSettings {
             folder: PathBuf::from("/sys/bus/iio/devices").join(&self.device),
             device: PathBuf::from("/dev").join(&self.device),
             channels: self.channels.clone(),
-            block_samples: self.block_samples.unwrap_or(4096),
-        };
-        Ok(Arc::new(move || open_iio(&settings, Arc::new(SystemClock))))
+            block_samples: self.block_samples.unwrap_or(DEFAULT_IIO_BLOCK),
+        }))
     }
 }
 
-/// One calibration a channel of the stream, where not all are alike.
+/// One calibration for each channel of the stream, if the channels differ.
 fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
     match calibrations {
         [] | [_] => calibrations.to_vec(),
@@ -165,6 +163,10 @@ fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use pdm_service::clock::{SharedClock, SystemClock};
+
     use super::*;
 
     fn config(source: &str) -> Result<super::super::EdgeSettings, ConfigError> {
@@ -185,7 +187,8 @@ mod tests {
             let settings = config(&format!("kind = \"stream\"\nrate_hz = 8000.0\n{stream}"));
             let source = &settings.expect(from).sources[0];
             assert_eq!(source.pace, super::super::Pace::Live, "{from}");
-            let opened = (source.open)().expect(from);
+            let clock: SharedClock = Arc::new(SystemClock);
+            let opened = source.input.open(&clock).expect(from);
             assert_eq!(opened.format().block_samples, Some(8000), "{from}");
         }
     }

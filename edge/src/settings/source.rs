@@ -1,30 +1,31 @@
-//! `[[source]]` and `[[source.channel]]` as they are typed, and how they become what is meant.
+//! `[[source]]`: the keys as typed, and the source that they describe.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::config::ConfigError;
-use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use serde::Deserialize;
 
 use super::file::Origin;
-use super::live::{Around, IioTable, StreamTable};
-use super::{Opener, Pace, PointSettings, SourceSettings, Tachometer, Timing};
+use super::live::{IioTable, SourceContext, StreamTable};
+use super::{Pace, PointSettings, SourceSettings, Tachometer, Timing};
 use crate::catalogue::Catalogue;
-use crate::source::simulator::{Course, Simulator, SimulatorSettings};
-use crate::source::{AccelUnit, Calibration, RecordingOptions, Source, SourceError, open_sequence};
+use crate::source::{Calibration, RecordingOptions, SourceInput};
 
+mod calibration;
 mod channel;
+mod simulated;
 
+use calibration::CalibrationKeys;
 use channel::ChannelTable;
+use simulated::SimulatorTable;
 
-/// What kind of source.
+/// `kind` of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum SourceKind {
     Recording,
     Simulator,
     Stream,
@@ -44,7 +45,7 @@ enum PaceText {
 #[serde(deny_unknown_fields)]
 pub(super) struct SourceTable {
     pub(super) name: String,
-    kind: Kind,
+    kind: SourceKind,
     #[serde(default)]
     pace: Option<PaceText>,
     #[serde(default)]
@@ -59,46 +60,24 @@ pub(super) struct SourceTable {
     tachometer: Option<Tachometer>,
     #[serde(default)]
     rate_hz: Option<f64>,
-    /// Recording: files or folders.
+    /// For a recording: files or folders.
     #[serde(default)]
     files: Option<Vec<PathBuf>>,
     #[serde(default)]
     variable: Option<String>,
-    /// Simulator.
+    /// For the simulator.
     #[serde(default)]
     simulator: Option<SimulatorTable>,
-    /// Stream.
+    /// For a stream.
     #[serde(default)]
     stream: Option<StreamTable>,
-    /// Accelerometers of the kernel.
+    /// For accelerometers of the kernel.
     #[serde(default)]
     iio: Option<IioTable>,
     #[serde(flatten)]
     calibration: CalibrationKeys,
     #[serde(default)]
     channel: Vec<ChannelTable>,
-}
-
-/// How raw numbers become acceleration; in a source for all its channels, or in one channel.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-struct CalibrationKeys {
-    unit: Option<String>,
-    scale: Option<f64>,
-    offset: Option<f64>,
-    sensitivity_mv_per_g: Option<f64>,
-}
-
-/// `[source.simulator]`
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct SimulatorTable {
-    fault: Option<Fault>,
-    /// A constant severity, 0 to 1; a run to failure if left out.
-    severity: Option<f64>,
-    snapshots: Option<u64>,
-    snapshot_s: Option<f64>,
-    seed: Option<u64>,
 }
 
 impl SourceTable {
@@ -126,10 +105,10 @@ impl SourceTable {
             let key = format!("source[{index}].channel[{place}]");
             points.push(channel.meant(origin, &key, place, catalogue)?);
         }
-        let open = match self.kind {
-            Kind::Recording => self.recording(origin, index, &points)?,
-            Kind::Simulator => self.simulated(origin, index, &points)?,
-            Kind::Stream | Kind::Iio => self.live(origin, index, &points)?,
+        let input = match self.kind {
+            SourceKind::Recording => self.recording(origin, index, &points)?,
+            SourceKind::Simulator => self.simulated(origin, index, &points)?,
+            SourceKind::Stream | SourceKind::Iio => self.live(origin, index, &points)?,
         };
         let timing = Timing { started_at: self.started_at, period_s };
         let tachometer = self.tachometer;
@@ -138,7 +117,7 @@ impl SourceTable {
         }
         Ok(SourceSettings {
             name: self.name,
-            open,
+            input,
             pace,
             timing,
             points,
@@ -150,7 +129,7 @@ impl SourceTable {
 
     fn pace(&self, origin: Origin<'_>, key: &str) -> Result<Pace, ConfigError> {
         let allowed = "\"max\", or a factor above 0 of the speed of recording";
-        let is_live = matches!(self.kind, Kind::Stream | Kind::Iio);
+        let is_live = matches!(self.kind, SourceKind::Stream | SourceKind::Iio);
         match &self.pace {
             None if is_live => Ok(Pace::Live),
             Some(pace) if is_live => {
@@ -177,7 +156,7 @@ impl SourceTable {
         origin: Origin<'_>,
         index: usize,
         points: &[PointSettings],
-    ) -> Result<Opener, ConfigError> {
+    ) -> Result<SourceInput, ConfigError> {
         let key = format!("source[{index}].files");
         let Some(files) = self.files.as_ref().filter(|files| !files.is_empty()) else {
             return Err(origin.refuse(&key, "left out", "one or more files or folders"));
@@ -195,7 +174,7 @@ impl SourceTable {
             period_s: self.period_s,
             ..RecordingOptions::default()
         };
-        Ok(Arc::new(move || open_sequence(&files, &options)))
+        Ok(SourceInput::Recording { files, options: Box::new(options) })
     }
 
     fn live(
@@ -203,8 +182,8 @@ impl SourceTable {
         origin: Origin<'_>,
         index: usize,
         points: &[PointSettings],
-    ) -> Result<Opener, ConfigError> {
-        let around = Around {
+    ) -> Result<SourceInput, ConfigError> {
+        let context = SourceContext {
             origin,
             key: format!("source[{index}]"),
             name: self.name.clone(),
@@ -217,20 +196,20 @@ impl SourceTable {
             origin.refuse(&format!("source[{index}].{table}"), "left out", allowed)
         };
         match (self.kind, &self.stream, &self.iio) {
-            (Kind::Iio, None, Some(iio)) => iio.meant(around),
-            (Kind::Iio, ..) => Err(missing("iio")),
-            (_, Some(stream), None) => stream.meant(around),
+            (SourceKind::Iio, None, Some(iio)) => iio.meant(context),
+            (SourceKind::Iio, ..) => Err(missing("iio")),
+            (_, Some(stream), None) => stream.meant(context),
             _ => Err(missing("stream")),
         }
     }
 
-    /// Channels that the source must have at least.
+    /// The smallest number of channels that the source must have.
     fn channels(&self, points: &[PointSettings]) -> usize {
         let tachometer = self.tachometer.iter().map(|tachometer| tachometer.channel);
         points.iter().map(|point| point.channel).chain(tachometer).max().map_or(1, |most| most + 1)
     }
 
-    /// One calibration for all channels where they are alike, else one a channel.
+    /// One calibration for all channels if they are alike, else one for each channel.
     fn calibrations(
         &self,
         origin: Origin<'_>,
@@ -252,80 +231,5 @@ impl SourceTable {
             }
         }
         Ok(all)
-    }
-
-    fn simulated(
-        &self,
-        origin: Origin<'_>,
-        index: usize,
-        points: &[PointSettings],
-    ) -> Result<Opener, ConfigError> {
-        if self.files.is_some() {
-            let key = format!("source[{index}].files");
-            return Err(origin.refuse(&key, "set", "only for kind = \"recording\""));
-        }
-        let table = self.simulator.clone().unwrap_or_default();
-        let Some(first) = points.first() else {
-            return Err(origin.refuse(&format!("source[{index}].channel"), "none", "one or more"));
-        };
-        let default_rate = SampleRate::new(12_800.0).expect("above 0");
-        let rate = self.rate(origin, index)?.unwrap_or(default_rate);
-        let base = SimulatorSettings::new(rate, first.speed, first.orders);
-        let settings = SimulatorSettings {
-            fault: table.fault.or(Some(Fault::OuterRace)),
-            course: table
-                .severity
-                .map_or_else(Course::run_to_failure, |severity| Course::Constant { severity }),
-            snapshots: table.snapshots.unwrap_or(base.snapshots),
-            snapshot_s: table.snapshot_s.unwrap_or(base.snapshot_s),
-            period_s: self.period_s.unwrap_or(base.period_s),
-            started_at: self.started_at,
-            channels: self.channels(points),
-            seed: table.seed.unwrap_or(base.seed),
-            ..base
-        };
-        if let Err(error) = Simulator::new(settings.clone()) {
-            let key = format!("source[{index}].simulator, {}", error.setting);
-            return Err(origin.refuse(&key, error.got, error.allowed));
-        }
-        Ok(Arc::new(move || -> Result<Box<dyn Source>, SourceError> {
-            match Simulator::new(settings.clone()) {
-                Ok(simulator) => Ok(Box::new(simulator)),
-                Err(error) => Err(SourceError::Options {
-                    path: PathBuf::from("simulator"),
-                    what: error.to_string(),
-                }),
-            }
-        }))
-    }
-}
-
-impl CalibrationKeys {
-    fn or(&self, other: &Self) -> Self {
-        let has_unit = self.unit.is_some() || self.sensitivity_mv_per_g.is_some();
-        let unit_from = if has_unit { self } else { other };
-        Self {
-            unit: unit_from.unit.clone(),
-            sensitivity_mv_per_g: unit_from.sensitivity_mv_per_g,
-            scale: self.scale.or(other.scale),
-            offset: self.offset.or(other.offset),
-        }
-    }
-
-    fn meant(&self, origin: Origin<'_>, key: &str) -> Result<Calibration, ConfigError> {
-        let unit = match (&self.unit, self.sensitivity_mv_per_g) {
-            (Some(unit), Some(_)) => {
-                let allowed = "one of unit and sensitivity_mv_per_g";
-                return Err(origin.refuse(&format!("{key}.unit"), unit, allowed));
-            }
-            (None, Some(sensitivity_mv_per_g)) => AccelUnit::Millivolt { sensitivity_mv_per_g },
-            (None, None) => AccelUnit::G,
-            (Some(text), None) => text.parse().map_err(|_unknown: String| {
-                origin.refuse(&format!("{key}.unit"), text, "\"g\" or \"m/s2\"")
-            })?,
-        };
-        let (scale, offset) = (self.scale.unwrap_or(1.0), self.offset.unwrap_or(0.0));
-        Calibration::new(unit, scale, offset)
-            .map_err(|error| origin.refuse(&format!("{key}.scale"), error.got, error.to_string()))
     }
 }

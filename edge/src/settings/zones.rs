@@ -1,4 +1,4 @@
-//! Evaluation zones of the velocity RMS: limits between A, B, C and D, mm/s.
+//! Evaluation zones of the velocity RMS: the limits between A, B, C and D, mm/s.
 //!
 //! The published copies of ISO 10816-3 / 20816-3 disagree, so the limits are configuration. The
 //! built-in groups are those of the most frequent copy (ISO 20816-3:2022 groups 1 and 2, rigid and
@@ -6,16 +6,16 @@
 
 use pdm_shared::event::IsoZone;
 
-/// Limits A/B, B/C and C/D.
+/// The limits A/B, B/C and C/D of a group of machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ZoneTable {
-    /// What the table is called in a verdict, such as `ISO 20816-3 group 2 rigid`.
+    /// Name of the table in a verdict, such as `ISO 20816-3 group 2 rigid`.
     pub name: String,
     limits_mm_s: [f64; 3],
 }
 
 impl ZoneTable {
-    /// Machine groups that are built in: name in the configuration, title, limits.
+    /// Built-in machine groups: name in the configuration, title, limits.
     pub const GROUPS: [(&'static str, &'static str, [f64; 3]); 4] = [
         ("large_rigid", "ISO 20816-3 group 1 rigid", [2.3, 4.5, 7.1]),
         ("large_flexible", "ISO 20816-3 group 1 flexible", [3.5, 7.1, 11.0]),
@@ -23,10 +23,10 @@ impl ZoneTable {
         ("medium_flexible", "ISO 20816-3 group 2 flexible", [2.3, 4.5, 7.1]),
     ];
 
-    /// A table of its own.
+    /// A table with configured limits.
     ///
     /// # Errors
-    /// What is wrong, if the limits are not finite, above 0 and rising.
+    /// A text with the allowed limits, if the limits are not finite, above 0 and rising.
     pub fn new(name: impl Into<String>, limits_mm_s: [f64; 3]) -> Result<Self, String> {
         let [ab, bc, cd] = limits_mm_s;
         if ab.is_finite() && cd.is_finite() && 0.0 < ab && ab < bc && bc < cd {

@@ -1,4 +1,4 @@
-//! From raw numbers to m/s², once.
+//! Conversion of raw numbers to m/s², made once, when a source is read.
 //!
 //! `acceleration = (raw × scale − offset)` in the unit of the calibration, then m/s². An
 //! instrument that records millivolts has a sensitivity in mV/g.
@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use pdm_shared::units::{M_S2_PER_G, QuantityError};
 
-/// The unit that samples have after scale and offset.
+/// The unit of samples after scale and offset.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AccelUnit {
     /// Standard gravity.
@@ -47,7 +47,7 @@ impl fmt::Display for AccelUnit {
     }
 }
 
-/// How the raw numbers of one channel become m/s².
+/// The conversion of one channel's raw numbers to m/s².
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
     unit: AccelUnit,
@@ -56,15 +56,15 @@ pub struct Calibration {
 }
 
 impl Default for Calibration {
-    /// Samples are in g as they stand.
+    /// Raw numbers are g.
     fn default() -> Self {
         Self { unit: AccelUnit::G, scale: 1.0, offset: 0.0 }
     }
 }
 
 impl Calibration {
-    /// A calibration: `scale` is unit per raw number, `offset` is taken off afterwards, in the
-    /// unit.
+    /// A calibration: `scale` in units per raw number; `offset`, in the unit, is subtracted after
+    /// scaling.
     ///
     /// # Errors
     /// [`QuantityError`] if a number is not finite, or scale or sensitivity is 0.
@@ -80,7 +80,7 @@ impl Calibration {
         Ok(Self { unit, scale, offset })
     }
 
-    /// One raw number as acceleration, m/s². What is not finite becomes NaN.
+    /// One raw number as acceleration, m/s². A result that is not finite becomes NaN.
     pub fn to_m_s2(&self, raw: f64) -> f64 {
         let value = raw * self.scale - self.offset;
         let accel = match self.unit {

@@ -1,45 +1,44 @@
-//! What can go wrong when vibration is read. Bad *samples* are no error: signal quality judges
-//! them.
+//! Errors of reading vibration. Bad *samples* are not errors: the stage `quality` judges them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use pdm_service::exit::Exit;
 
-/// A source that cannot deliver. Nothing is tried again by the source itself; [`Self::exit`] says
-/// what kind of failure it is.
+/// A source cannot deliver. The source does not try again by itself; [`Self::exit`] gives the exit code
+/// of a command that fails with the error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The file or folder is not there. The caller reports it and goes on with the next file.
+    /// The file or folder does not exist. The caller reports the error and continues with the next file.
     #[error("{}: no such file or folder", path.display())]
     Missing {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// The operating system refused. The caller reports it; it may help to try again later.
+    /// The operating system refused. The caller reports the error; a later attempt may succeed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which file or device.
+        /// The file or device.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The content is not what its format allows: truncated, of another format, of a form that is
-    /// not read. The caller reports it and goes on with the next file.
+    /// The content does not follow its format: truncated, of another format, or of a variant that is
+    /// not supported. The caller reports the error and continues with the next file.
     #[error("{}: {what}", path.display())]
     Malformed {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong, where, and what is allowed.
+        /// The fault, its place, and the allowed content.
         what: String,
     },
     /// The options do not fit the file. The person who gave them corrects them.
     #[error("{}: {what}", path.display())]
     Options {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which option, its value and what is allowed.
+        /// The option, its value and the allowed values.
         what: String,
     },
 }
@@ -55,7 +54,7 @@ impl SourceError {
         }
     }
 
-    /// A failure of the operating system, told by what it means for the file.
+    /// The variant for an error of the operating system.
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         let kind = source.kind();
@@ -70,12 +69,12 @@ impl SourceError {
         }
     }
 
-    /// Content that its format does not allow.
+    /// The error for content that does not follow its format.
     pub(crate) fn malformed(path: &Path, what: impl Into<String>) -> Self {
         Self::Malformed { path: path.to_owned(), what: what.into() }
     }
 
-    /// Options that do not fit the file.
+    /// The error for options that do not fit the file.
     pub(crate) fn options(path: &Path, what: impl Into<String>) -> Self {
         Self::Options { path: path.to_owned(), what: what.into() }
     }

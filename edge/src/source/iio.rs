@@ -1,15 +1,14 @@
 //! Accelerometers of Linux' Industrial I/O, read from their character device.
 //!
-//! The driver's folder (`/sys/bus/iio/devices/iio:device0`) tells what a scan holds: for each
-//! channel `scan_elements/in_accel_x_{en,index,type}`, its scale in m/s² per count
+//! The driver's folder (`/sys/bus/iio/devices/iio:device0`) describes a scan: for each channel `scan_elements/in_accel_x_{en,index,type}`, its scale in m/s² per count
 //! (`in_accel_x_scale`, else `in_accel_scale`) and offset in counts, and the rate
 //! (`sampling_frequency`). `type` is `[be|le]:[s|u]bits/storagebits>>shift`. A scan holds the
 //! enabled elements in the order of their index, each aligned to its own size, the whole aligned to
 //! the largest. Source: Linux kernel documentation, *Industrial I/O*, "Buffers", and
 //! `Documentation/ABI/testing/sysfs-bus-iio`.
 //!
-//! The edge enables the acceleration channels, sets the buffer's length and enables it; it disables
-//! the buffer again when the source is dropped. No library is needed.
+//! Opening enables the acceleration channels, sets the buffer's length and enables the buffer. Dropping
+//! the source disables the buffer. No library is needed.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -25,17 +24,18 @@ mod scan;
 
 use scan::Scan;
 
-/// Scans that the kernel holds for us, in blocks. Chosen: a second of delay at blocks of 0.25 s.
+/// Length of the kernel's buffer, in blocks: with blocks of 0.25 s the reader may be a second late.
 const BUFFERED_BLOCKS: usize = 4;
 
-/// Which device.
+/// A device and its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IioSettings {
     /// The driver's folder, such as `/sys/bus/iio/devices/iio:device0`.
     pub folder: PathBuf,
     /// The character device, such as `/dev/iio:device0`.
     pub device: PathBuf,
-    /// Channels in the order wanted, such as `accel_x`; empty: all accelerations.
+    /// Names of the channels, such as `accel_x`, in the order of the block's rows; empty: all
+    /// accelerations.
     pub channels: Vec<String>,
     /// Samples of a block.
     pub block_samples: usize,
@@ -54,8 +54,8 @@ struct Iio {
 /// Sets the device up and opens it.
 ///
 /// # Errors
-/// [`SourceError`]: the device is not there, refuses a setting, or describes itself in a way that
-/// is not understood.
+/// [`SourceError`] if the device does not exist, refuses a setting, or has a description that cannot be
+/// decoded.
 pub fn open_iio(
     settings: &IioSettings,
     clock: SharedClock,
@@ -67,7 +67,7 @@ pub fn open_iio(
     let rate = read_number(&folder.join("sampling_frequency"))?;
     let sample_rate = SampleRate::new(rate)
         .map_err(|e| SourceError::malformed(&folder.join("sampling_frequency"), e.to_string()))?;
-    // a buffer that is in use keeps its settings
+    // settings of an enabled buffer cannot be changed
     write(&folder.join("buffer/enable"), "0")?;
     let scan = Scan::set_up(folder, &settings.channels)?;
     write(&folder.join("buffer/length"), &(settings.block_samples * BUFFERED_BLOCKS).to_string())?;
@@ -115,7 +115,7 @@ impl Source for Iio {
 
 impl Drop for Iio {
     fn drop(&mut self) {
-        // the device may be gone; there is nobody left to tell
+        // an error is ignored: the device may be gone, and the source is not used any more
         let _ = fs::write(self.settings.folder.join("buffer/enable"), "0");
     }
 }

@@ -1,61 +1,51 @@
 //! Raw frames from an MQTT topic: a sensor node that publishes samples instead of features.
 //!
 //! The payload of a message is one or more frames ([`super::frames`]); blocks are cut from the
-//! messages in their order. A message that is no whole number of frames, a retained one (it is
-//! old) and a lost connection are gaps. MQTT 3.1.1 with a clean session: samples that nobody
-//! measured in time are not worth keeping.
+//! messages in their order. A gap is a lost connection, a message that is not a whole number of frames,
+//! or a retained message, which is old. MQTT 3.1.1 with a clean session: the broker shall not queue
+//! samples for an absent gateway, since a live source drops them anyway.
 //!
-//! The connection is driven by [`Source::next_block`] alone, so it is to be called on a thread
-//! outside any async runtime, and without long pauses.
+//! Only [`Source::next_block`] drives the connection. So the method must be called on a thread outside
+//! of any async runtime, and without pauses longer than the keep-alive.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
 use pdm_service::clock::SharedClock;
 use rumqttc::{Client, Connection, Event, MqttOptions, Packet, QoS, TlsConfiguration, Transport};
 
 use super::frames::{FrameDecoder, FrameFormat};
 use super::{Block, Source, SourceError, SourceFormat};
 
-/// Largest message, bytes. Chosen: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
+/// Largest message, bytes: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Commands under way to the broker at most; there is one, the subscription.
+/// Largest packet that is sent, bytes. Only the subscription is sent, whose topic MQTT limits to this
+/// length.
+const MAX_COMMAND_BYTES: usize = 64 * 1024;
+
+/// Most requests that wait for the connection. There is one, the subscription; the rest is room for
+/// a reconnect.
 const QUEUE: usize = 4;
 
-/// Where the frames come from.
-#[derive(Clone)]
+/// A topic and its broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicSettings {
-    /// Host of the broker.
-    pub host: String,
-    /// Port of the broker.
-    pub port: u16,
+    /// Address of the broker.
+    pub address: BrokerAddress,
     /// Client name; unique at the broker.
     pub client_id: String,
     /// Topic or topic filter.
     pub topic: String,
-    /// User and password.
-    pub credentials: Option<(String, String)>,
-    /// TLS, where the broker wants it.
-    pub tls: Option<Arc<rustls::ClientConfig>>,
-    /// A topic without a message for so long is given up.
+    /// User, and the place of the password; `None`: anonymous.
+    pub login: Option<Login>,
+    /// Certificates; `None`: plain TCP.
+    pub tls: Option<TlsFiles>,
+    /// Time without a message after which the source fails, so that it is opened again.
     pub silence: Duration,
-}
-
-impl std::fmt::Debug for TopicSettings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TopicSettings")
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .field("client_id", &self.client_id)
-            .field("topic", &self.topic)
-            .field("has_credentials", &self.credentials.is_some())
-            .field("has_tls", &self.tls.is_some())
-            .field("silence", &self.silence)
-            .finish()
-    }
 }
 
 struct Topic {
@@ -68,31 +58,22 @@ struct Topic {
     frame_bytes: usize,
 }
 
-/// Frames from a topic. The broker is asked on the first [`Source::next_block`].
+/// Frames from a topic. The connection is made at the first [`Source::next_block`].
 ///
 /// # Errors
-/// [`SourceError::Options`] if the format or the topic cannot be.
+/// [`SourceError::Options`] if format or topic is not valid, or password or certificates cannot be read.
 pub fn open_topic(
     settings: &TopicSettings,
     format: &FrameFormat,
     clock: SharedClock,
 ) -> Result<Box<dyn Source>, SourceError> {
-    let name = format!("mqtt://{}:{}/{}", settings.host, settings.port, settings.topic);
+    let name = format!("mqtt://{}/{}", settings.address, settings.topic);
     let refused = |why: String| SourceError::options(Path::new(&name), why);
     format.check().map_err(|e| refused(e.to_string()))?;
     if !rumqttc::valid_filter(&settings.topic) || settings.client_id.is_empty() {
         return Err(refused("no topic, or no client name".to_owned()));
     }
-    let mut options = MqttOptions::new(&settings.client_id, &settings.host, settings.port);
-    options.set_clean_session(true).set_max_packet_size(MAX_MESSAGE_BYTES, 64 * 1024);
-    if let Some((user, password)) = &settings.credentials {
-        options.set_credentials(user, password);
-    }
-    if let Some(tls) = &settings.tls {
-        let tls = TlsConfiguration::Rustls(Arc::clone(tls));
-        options.set_transport(Transport::tls_with_config(tls));
-    }
-    let (client, connection) = Client::new(options, QUEUE);
+    let (client, connection) = Client::new(options(settings)?, QUEUE);
     Ok(Box::new(Topic {
         name: PathBuf::from(name),
         settings: settings.clone(),
@@ -102,6 +83,27 @@ pub fn open_topic(
         format: format.source_format(),
         frame_bytes: format.frame_bytes(),
     }))
+}
+
+/// Reads password and certificates, at every opening, so that both can be renewed.
+fn options(settings: &TopicSettings) -> Result<MqttOptions, SourceError> {
+    let BrokerAddress { host, port } = &settings.address;
+    let mut options = MqttOptions::new(&settings.client_id, host, *port);
+    options.set_clean_session(true).set_max_packet_size(MAX_MESSAGE_BYTES, MAX_COMMAND_BYTES);
+    if let Some(login) = &settings.login {
+        let password = login.password.fetch().map_err(|error| {
+            SourceError::options("password of the stream".as_ref(), error.to_string())
+        })?;
+        options.set_credentials(&login.user, password.expose());
+    }
+    if let Some(files) = &settings.tls {
+        let config = files.client_config().map_err(|error| {
+            SourceError::options("certificates of the stream".as_ref(), error.to_string())
+        })?;
+        let tls = TlsConfiguration::Rustls(Arc::new(config));
+        options.set_transport(Transport::tls_with_config(tls));
+    }
+    Ok(options)
 }
 
 impl Source for Topic {
@@ -120,7 +122,7 @@ impl Source for Topic {
                 return Err(self.lost(io::Error::new(kind, "the topic is silent")));
             };
             match self.connection.recv_timeout(left) {
-                // looked at again above
+                // the time is up; the loop returns the error above
                 Err(_no_event) => {}
                 Ok(Err(e)) => return Err(self.lost(io::Error::other(e))),
                 Ok(Ok(Event::Incoming(Packet::ConnAck(_)))) => {

@@ -1,8 +1,8 @@
 //! A live stream of frames from standard input or a TCP connection.
 //!
-//! The edge connects to the device that samples. A connection that closes or falls silent is an
-//! error: the reader opens the source again, and the first block then stands alone. Format of the
-//! bytes: [`super::frames`].
+//! The edge connects to the device that samples. A connection that closes or falls silent is an error:
+//! the reader opens the source again, and the first block then does not follow on. Format of the bytes:
+//! [`super::frames`].
 
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -14,44 +14,44 @@ use pdm_service::clock::SharedClock;
 use super::frames::{FrameDecoder, FrameFormat};
 use super::{Block, Source, SourceError, SourceFormat};
 
-/// Bytes asked for at once at most.
+/// Most bytes of one read: the size of a socket's receive buffer by default.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What the end of the bytes means.
+/// The meaning of the end of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// The stream is over: the rest is given as a last block.
+enum StreamEnd {
+    /// The stream is complete: the rest is a last block.
     Over,
-    /// The sender is gone: an error, so that the source is opened again.
+    /// The sender closed the connection: an error, so that the source is opened again.
     Lost,
 }
 
-/// Frames out of anything that can be read.
+/// Frames from a reader.
 struct Stream<R> {
     name: PathBuf,
     reader: R,
     decoder: FrameDecoder,
     format: SourceFormat,
-    end: End,
+    end: StreamEnd,
     is_over: bool,
 }
 
 /// Frames from standard input, until it ends.
 ///
 /// # Errors
-/// [`SourceError::Options`] if the format cannot be.
+/// [`SourceError::Options`] if the format is not valid.
 pub fn open_stdin(
     format: &FrameFormat,
     clock: SharedClock,
 ) -> Result<Box<dyn Source>, SourceError> {
-    from_reader("standard input", io::stdin(), format, clock, End::Over)
+    from_reader("standard input", io::stdin(), format, clock, StreamEnd::Over)
 }
 
-/// Frames from a TCP server at `address` (`host:port`). The connection is made when the first block
-/// is asked for. A sender that is silent for `silence` is given up.
+/// Frames from a TCP server at `address` (`host:port`). The connection is made at the first
+/// [`Source::next_block`]. After `silence` without a byte the source fails.
 ///
 /// # Errors
-/// [`SourceError::Options`] if the format or the address cannot be.
+/// [`SourceError::Options`] if the format or the address is not valid.
 pub fn open_tcp(
     address: &str,
     format: &FrameFormat,
@@ -63,13 +63,13 @@ pub fn open_tcp(
     if !has_port {
         return Err(SourceError::options(Path::new(&name), "the address is no host:port"));
     }
-    // 0 would mean "wait for ever"
+    // a timeout of 0 is an error of the operating system
     let silence = silence.max(Duration::from_millis(1));
     let connection = Connection { address: address.to_owned(), silence, socket: None };
-    from_reader(&name, connection, format, clock, End::Lost)
+    from_reader(&name, connection, format, clock, StreamEnd::Lost)
 }
 
-/// A TCP connection that is made when it is first read.
+/// A TCP connection that is made at the first read.
 struct Connection {
     address: String,
     silence: Duration,
@@ -104,7 +104,7 @@ fn from_reader<R: Read + Send + 'static>(
     reader: R,
     format: &FrameFormat,
     clock: SharedClock,
-    end: End,
+    end: StreamEnd,
 ) -> Result<Box<dyn Source>, SourceError> {
     format.check().map_err(|e| SourceError::options(Path::new(name), e.to_string()))?;
     Ok(Box::new(Stream {
@@ -133,7 +133,7 @@ impl<R: Read + Send> Source for Stream<R> {
             }
             let wanted = self.decoder.wanted().clamp(1, piece.len());
             match self.reader.read(&mut piece[..wanted]) {
-                Ok(0) if self.end == End::Over => {
+                Ok(0) if self.end == StreamEnd::Over => {
                     self.is_over = true;
                     return Ok(self.decoder.rest());
                 }
@@ -193,7 +193,7 @@ mod tests {
         let bytes = vec![1u8; 2 * 4 + 2 * 3 + 1];
         let clock = Arc::new(SystemClock);
         let mut stream =
-            from_reader("x", Cursor::new(bytes), &format(), clock, End::Over).expect("valid");
+            from_reader("x", Cursor::new(bytes), &format(), clock, StreamEnd::Over).expect("valid");
         let lengths: Vec<usize> = std::iter::from_fn(|| stream.next_block().expect("bytes"))
             .map(|block| block.accel_m_s2.ncols())
             .collect();

@@ -9,32 +9,33 @@ use sqlx::{Sqlite, Transaction};
 use super::caps::Refused;
 use super::{Spool, SpoolError, caps};
 
-/// What is committed together. It is not consumed: a commit that fails is repeated with it.
+/// Events and memory that are committed together. A commit borrows the batch, so that a failed commit
+/// can be repeated with it.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Events in the order of their measurement; `sequence` is set by the commit.
     pub events: Vec<Event>,
-    /// What the pipeline must remember with them, by key.
+    /// The pipeline's memory after these events, by key.
     pub memory: BTreeMap<String, Vec<u8>>,
 }
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Committed {
-    /// The number of the first event that was taken.
+    /// The number of the first event that was written.
     pub first: u64,
-    /// How many were taken.
+    /// Number of events written.
     pub taken: u64,
-    /// How many were refused because the spool is full and its policy is `newest`.
+    /// Number of events refused because the spool is full and its policy is `newest`.
     pub refused: u64,
 }
 
 impl Spool {
-    /// Commits a batch, gives its events their numbers (also in `batch`) and makes room first
-    /// where the caps ask for it.
+    /// Commits a batch. Deletes rows first if the caps require it, and sets the sequence numbers of
+    /// the events in `batch` too.
     ///
     /// # Errors
-    /// [`SpoolError`]; nothing of the batch is then on disk, and it can be committed again.
+    /// [`SpoolError`]; the batch can then be committed again, whether or not it reached the disk.
     pub async fn commit(&self, batch: &mut Batch) -> Result<Committed, SpoolError> {
         let files = self.files();
         let failed = |source| files.failed(source);
@@ -48,6 +49,8 @@ impl Spool {
         if let Some(first) = committed_before(&mut tx, batch, first).await.map_err(failed)? {
             return Ok(Committed { first, taken: batch.events.len() as u64, refused: 0 });
         }
+        // the mark must be durable before a number below it is: it is the only record of the numbers
+        // if the database is lost
         self.inner.ledger.lock().await.reserve(first + batch.events.len() as u64)?;
         let payloads = numbered(&mut batch.events, first)?;
         let bytes = payloads.iter().map(|payload| payload.len() as u64).sum();
@@ -75,7 +78,7 @@ impl Spool {
         Ok(Committed { first, taken, refused: batch.events.len() as u64 - taken })
     }
 
-    /// What the pipeline remembered at the last commit, by key.
+    /// The pipeline's memory at the last commit, by key.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be read.
@@ -88,7 +91,7 @@ impl Spool {
         Ok(rows.into_iter().collect())
     }
 
-    /// Takes what the pipeline remembered under these keys out; how many there were.
+    /// Deletes these keys from the pipeline's memory; returns how many of them existed.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be written.
@@ -106,8 +109,10 @@ impl Spool {
     }
 }
 
-/// A commit whose outcome was not learnt (the disk failed at its very end) is found by the
-/// identity of the last row; its events get the numbers that they have on disk.
+/// The first number of a batch that is on disk already; `None` if it is not.
+///
+/// If the disk fails at the very end of a commit, the caller learns of an error although the rows were
+/// written. The identity of the last row shows this; the events get the numbers that they have on disk.
 async fn committed_before(
     tx: &mut Transaction<'_, Sqlite>,
     batch: &mut Batch,
@@ -133,7 +138,7 @@ async fn committed_before(
     Ok(Some(first))
 }
 
-/// Numbers the events from `first` and writes them as JSON.
+/// Numbers the events from `first` on and encodes them as JSON.
 fn numbered(events: &mut [Event], first: u64) -> Result<Vec<Vec<u8>>, SpoolError> {
     let mut payloads = Vec::with_capacity(events.len());
     for (event, sequence) in events.iter_mut().zip(first..) {

@@ -1,43 +1,42 @@
-//! Caps in bytes and age: what goes when there is no room, and the count of what went.
+//! Caps in bytes and age: which rows are deleted when the spool is full, and the count of losses.
 
 use std::time::Duration;
 
 use sqlx::{Sqlite, Transaction};
 
-use super::hours;
-use crate::event_log;
+use super::{hours, log};
 
-/// What is lost first when only events without a PUBACK are left.
+/// The events that are lost first when only events without a PUBACK are left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// The oldest events go: the present matters most.
+    /// The oldest events are deleted: the present matters most.
     #[default]
     Oldest,
     /// New events are refused: the beginning of an outage matters most.
     Newest,
 }
 
-/// What a spool may hold.
+/// Limits of a spool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of payload.
     pub max_bytes: u64,
     /// Age of a row, in whole hours (rounded up) in which something was committed.
     pub max_age: Duration,
-    /// What goes first.
+    /// Which events are lost first.
     pub policy: Policy,
 }
 
 impl Default for Limits {
-    /// 1 GiB and 30 days. Chosen: about 400,000 events, or a window a minute from each of nine
-    /// measuring points for a month.
+    /// 1 GiB and 30 days: 1 GiB holds about 400,000 events, which nine measuring points with a window a
+    /// minute make in a month.
     fn default() -> Self {
         Self { max_bytes: 1 << 30, max_age: Duration::from_hours(30 * 24), policy: Policy::Oldest }
     }
 }
 
-/// What must not be written.
+/// Whether new events are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// There is room.
@@ -46,10 +45,11 @@ pub(super) enum Refused {
     New,
 }
 
-/// Most rows deleted by one statement.
+/// Most rows deleted by one statement, so that the rows of one statement fit the writer's page cache.
 const STEP: i64 = 256;
 
-/// Makes room for `incoming` bytes, and lets go what is too old where an hour begins.
+/// Deletes rows until `incoming` bytes fit; at the first commit of an hour also deletes the rows that
+/// are too old.
 pub(super) async fn make_room(
     tx: &mut Transaction<'_, Sqlite>,
     limits: &Limits,
@@ -71,7 +71,7 @@ pub(super) async fn make_room(
         if excess == 0 {
             break;
         }
-        // as many rows of mean size as make up the excess: no more is let go than must be
+        // as many rows of mean size as make up the excess, so that no more is lost than necessary
         let step = (excess * rows).div_ceil(bytes.max(1)).cast_signed().clamp(1, STEP);
         let gone = delete_oldest(tx, true, step).await?;
         if gone > 0 {
@@ -84,7 +84,7 @@ pub(super) async fn make_room(
         }
         let gone = delete_oldest(tx, false, step).await?;
         if gone == 0 {
-            // nothing is left to go: one batch alone is larger than the cap; it is kept
+            // no row is left: the batch alone is larger than the cap, and is kept
             break;
         }
         dropped += gone;
@@ -93,7 +93,7 @@ pub(super) async fn make_room(
     Ok(refused)
 }
 
-/// Counts events that were never written.
+/// Counts events that were refused.
 pub(super) async fn count_dropped(
     tx: &mut Transaction<'_, Sqlite>,
     dropped: u64,
@@ -115,7 +115,7 @@ async fn note(
         .bind(dropped.cast_signed())
         .execute(&mut **tx)
         .await?;
-    event_log::spool_cap_reached(cap, unconfirmed, dropped);
+    log::cap_reached(cap, unconfirmed, dropped);
     Ok(())
 }
 

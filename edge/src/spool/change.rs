@@ -1,15 +1,16 @@
-//! A change to the file: one transaction, and a tally that watchers learn in the order of commits.
+//! A change to the file: one transaction, after which watchers get the new tally, in the order of the
+//! commits.
 
 use std::sync::atomic::Ordering;
 
 use sqlx::{Sqlite, Transaction};
 
 use super::file::Files;
-use super::{Spool, SpoolError, Tally, tally};
-use crate::event_log;
+use super::{Spool, SpoolError, Tally, log, tally};
 
 impl Spool {
-    /// Takes the one connection that writes. Dropped, the transaction changes nothing.
+    /// Begins a transaction on the only connection that writes. A transaction that is dropped changes
+    /// nothing.
     pub(super) async fn begin(
         &self,
         files: &Files,
@@ -17,8 +18,8 @@ impl Spool {
         files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|source| files.failed(source))
     }
 
-    /// Commits, and tells watchers what the file holds now. The tally is read before the connection
-    /// is given back: read elsewhere it would wait for the reader, and could be told out of order.
+    /// Commits, and sends the new tally to watchers. The tally is read on the writing connection before
+    /// it is given back: another connection would have to wait, and two tallies could change places.
     pub(super) async fn finish(
         &self,
         files: &Files,
@@ -32,8 +33,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Tells watchers what the file holds, whoever changed it. A tally that cannot be read is told
-    /// with the next change.
+    /// Reads the tally and sends it to watchers, after the file was replaced. A tally that cannot be
+    /// read is sent with the next change.
     pub(super) async fn refresh(&self) {
         let files = self.files();
         let Ok(mut writer) = files.writer.acquire().await else { return };
@@ -43,7 +44,8 @@ impl Spool {
         }
     }
 
-    /// To be called by the holder of the connection that writes: turns are then in its order.
+    /// The number of a change. Must be called while the writing connection is held, so that numbers are
+    /// in the order of the commits.
     fn next_turn(&self) -> u64 {
         self.inner.turn.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -52,7 +54,7 @@ impl Spool {
         self.inner.changed.send_if_modified(|held| {
             let is_later = self.inner.told.fetch_max(turn, Ordering::Relaxed) < turn;
             if is_later {
-                event_log::spool_level(&tally);
+                log::level(&tally);
                 *held = tally;
             }
             is_later

@@ -1,13 +1,13 @@
-//! What can go wrong with the spool, and what the caller does then.
+//! Errors of the spool, and what the caller does about each.
 
 use std::path::{Path, PathBuf};
 
 use pdm_shared::id::GatewayId;
 
-/// What a caller does with an error of the spool.
+/// The action of a caller after an error of the spool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disposition {
-    /// Hold what was to be written and try again after a while.
+    /// Keep the data that was to be written and try again after a pause.
     Retry,
     /// Call [`super::Spool::repair`], then try again.
     Repair,
@@ -15,29 +15,29 @@ pub enum Disposition {
     Fatal,
 }
 
-/// The spool cannot do what was asked.
+/// An operation on the spool failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpoolError {
-    /// The folder cannot be made. Stop.
+    /// The folder cannot be created. Stop.
     #[error("cannot make the spool's folder {}", path.display())]
     Folder {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
     /// A file beside the spool cannot be read or written. Try again.
     #[error("cannot write {}", path.display())]
     Beside {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
-    /// Another program has the spool. Stop.
+    /// Another program uses the spool. Stop.
     #[error("the spool {} is in use by another program (lock {})", path.display(), lock.display())]
     Locked {
         /// The spool.
@@ -45,53 +45,53 @@ pub enum SpoolError {
         /// Its lock file.
         lock: PathBuf,
     },
-    /// The spool belongs to another gateway: its sequence numbers are not ours. Stop.
+    /// The spool belongs to another gateway, which has sequence numbers of its own. Stop.
     #[error("the spool {} belongs to gateway {got}, expected {expected}", path.display())]
     Foreign {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Whose it should be.
+        /// The configured gateway.
         expected: GatewayId,
-        /// Whose it is.
+        /// The gateway in the file.
         got: String,
     },
     /// A later version of this program wrote the spool. Stop.
     #[error("the spool {} was written by a later version of this program: {reason}", path.display())]
     Newer {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the migrations say.
+        /// The error of the migrations.
         reason: String,
     },
-    /// No room on the disk. Hold and try again.
+    /// The disk is full or cannot be written. Keep the data and try again.
     #[error("no room to write the spool {}", path.display())]
     Full {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// SQLite's words.
+        /// SQLite's error.
         #[source]
         source: sqlx::Error,
     },
     /// The file is damaged. Repair, then try again.
     #[error("the spool {} is damaged: {reason}", path.display())]
     Damaged {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What was found.
+        /// SQLite's description of the damage.
         reason: String,
     },
     /// A task ended in the middle of its work. Try again.
     #[error("an operation of the spool was interrupted")]
     Interrupted(#[from] tokio::task::JoinError),
-    /// An event that cannot be written as JSON. A bug; the event is refused.
+    /// An event cannot be encoded as JSON, which is a bug. Stop.
     #[error("an event cannot be written as JSON")]
     Json(#[source] serde_json::Error),
-    /// Anything else SQLite says. Try again.
+    /// Any other error of SQLite. Try again.
     #[error("the spool {} cannot be used", path.display())]
     Database {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// SQLite's words.
+        /// SQLite's error.
         #[source]
         source: sqlx::Error,
     },
@@ -106,7 +106,7 @@ const SQLITE_CANTOPEN: i32 = 14;
 const SQLITE_NOTADB: i32 = 26;
 
 impl SpoolError {
-    /// What the caller does.
+    /// The action of the caller.
     pub const fn disposition(&self) -> Disposition {
         match self {
             Self::Beside { .. }
@@ -122,12 +122,12 @@ impl SpoolError {
         }
     }
 
-    /// Sorts an error of SQLite by what the caller does about it.
+    /// The variant for an error of SQLite.
     pub(super) fn sqlite(path: &Path, source: sqlx::Error) -> Self {
         let path = path.to_owned();
         match code(&source) {
-            // a write that fails for the disk's sake (SQLITE_IOERR_WRITE, _FSYNC) reads as "full":
-            // holding and trying again is right for both
+            // a write that fails because of the disk (SQLITE_IOERR_WRITE, _FSYNC) counts as full: for
+            // both the data is kept and the write repeated
             Some(SQLITE_FULL | SQLITE_IOERR | SQLITE_READONLY | SQLITE_CANTOPEN) => {
                 Self::Full { path, source }
             }

@@ -1,7 +1,8 @@
-//! The ledger: a small file beside the spool with a mark that no sequence number has reached.
+//! The ledger: a small file beside the spool with a mark above all sequence numbers given out.
 //!
-//! If the database is lost as a whole, numbers go on from the mark: a gap of at most [`AHEAD`]
-//! numbers, never a number given out twice. The mark is raised, durably, before a commit passes it.
+//! If the whole database is lost, numbers continue at the mark. This leaves a gap of at most
+//! [`AHEAD`] numbers, and no number is given out twice. The mark is raised and synced to disk before
+//! a commit passes it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 use super::SpoolError;
 use super::file::beside;
 
-/// How far ahead the mark is set. Chosen: one small write per thousand events.
+/// Distance from the next number to a new mark: one small synced write for each thousand events.
 pub(super) const AHEAD: u64 = 1000;
 
-/// The mark and where it stands.
+/// The mark and its file.
 #[derive(Debug)]
 pub(super) struct Ledger {
     path: PathBuf,
@@ -20,7 +21,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Reads the mark; 1 if there is none or it cannot be understood.
+    /// Reads the mark; 1 if the file is missing or holds no number.
     pub(super) fn open(spool: &Path) -> Result<Self, SpoolError> {
         let path = beside(spool, "sequence");
         let mark = match std::fs::read_to_string(&path) {
@@ -31,12 +32,12 @@ impl Ledger {
         Ok(Self { path, mark })
     }
 
-    /// A number that has not been given out, nor has any above it.
+    /// The mark: neither this number nor any above it has been given out.
     pub(super) const fn mark(&self) -> u64 {
         self.mark
     }
 
-    /// Makes sure that the mark lies above `next + AHEAD / 2`; call before `next` is given out.
+    /// Raises the mark if it is not above `next + AHEAD / 2`. Must be called before `next` is given out.
     pub(super) fn reserve(&mut self, next: u64) -> Result<(), SpoolError> {
         if next + AHEAD / 2 < self.mark {
             return Ok(());
@@ -54,7 +55,7 @@ impl Ledger {
         writeln!(file, "{mark}")?;
         file.sync_all()?;
         std::fs::rename(&draft, &self.path)?;
-        // the rename itself must be durable too
+        // the rename is durable only after its folder is synced
         self.path.parent().map_or(Ok(()), |folder| {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             std::fs::File::open(folder)?.sync_all()

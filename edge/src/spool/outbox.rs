@@ -1,5 +1,4 @@
-//! What the publisher tells the spool: what the broker has taken, or cannot take; and the states
-//! of bearings that it publishes.
+//! The operations of the publisher: acknowledging and parking rows, reading the states of bearings.
 
 use pdm_shared::id::BearingKey;
 use pdm_shared::topic::{BearingTopic, Topic};
@@ -9,14 +8,15 @@ use sqlx::{Row as _, SqliteConnection};
 use super::tally::{Standing, json_list};
 use super::{BearingState, Spool, SpoolError, tally};
 
-/// Most pages given back to the file system after a deletion; bounds the time it takes.
+/// Gives at most 64 free pages (256 KiB) back to the file system, which bounds the time of the call.
 const VACUUM: &str = "PRAGMA incremental_vacuum(64)";
 
 impl Spool {
-    /// Marks rows as taken by the broker; those that the last receipt covers are deleted.
+    /// Marks rows as acknowledged by the broker. Rows that the last receipt covers are deleted.
     ///
     /// # Errors
-    /// [`SpoolError`]; the rows are then still waiting and are sent again, which changes nothing.
+    /// [`SpoolError`]; the rows then still wait and are sent again. The agent drops events that it has
+    /// stored already.
     pub async fn acknowledge(&self, sequences: &[u64]) -> Result<(), SpoolError> {
         if sequences.is_empty() {
             return Ok(());
@@ -43,8 +43,8 @@ impl Spool {
         self.finish(&files, tx).await
     }
 
-    /// Up to which number a PUBACK is the end of a row: the last receipt covers it, or none is waited
-    /// for.
+    /// The number up to which a PUBACK deletes a row: all numbers if receipts are not awaited, else those
+    /// that the last receipt covers.
     async fn deleted_at_puback(&self, tx: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
         if !self.inner.settings.await_receipt {
             return Ok(u64::MAX);
@@ -54,7 +54,7 @@ impl Spool {
         Ok(through.unsigned_abs())
     }
 
-    /// Sets a row aside that no broker of this configuration can take.
+    /// Parks a row that the broker cannot take: the row is not sent again before the next start.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be written.
@@ -69,7 +69,7 @@ impl Spool {
         self.finish(&files, tx).await
     }
 
-    /// The short form of the last event of each bearing whose number is at least `first`.
+    /// The short form of each bearing's last event, for events with a number of `first` or above.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be read.
@@ -86,7 +86,7 @@ impl Spool {
         rows.iter().map(read_state).collect::<Result<_, _>>().map_err(|source| files.failed(source))
     }
 
-    /// Gives some of the room that deleted rows left back to the file system.
+    /// Gives free pages of deleted rows back to the file system.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be written.

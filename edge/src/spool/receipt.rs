@@ -1,30 +1,32 @@
-//! What the agent's receipt does to the spool: it lets rows go and calls others back.
+//! The effect of the agent's receipt: rows that it covers are deleted, rows that it misses are sent
+//! again.
 
 use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
+use sqlx::SqliteConnection;
 
 use super::tally::{Standing, json_list};
-use super::{Spool, SpoolError, tally};
-use crate::event_log;
+use super::{Spool, SpoolError, log, tally};
 
-/// Most missing numbers taken from one receipt; the next receipt lists what is left.
+/// Most missing numbers taken from one receipt, so that its transaction stays short. The next receipt
+/// lists the rest.
 const MISSING_AT_ONCE: usize = 10_000;
 
-/// What a receipt did.
+/// The effect of a receipt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Covered {
-    /// Rows deleted: stored for good.
+    /// Rows deleted, since the agent has stored their events.
     pub deleted: u64,
     /// Rows to be sent again.
     pub called_back: u64,
     /// Lowest number to be sent again.
     pub first_called_back: Option<u64>,
-    /// Numbers asked for that are no longer here.
+    /// Missing numbers whose rows were deleted before.
     pub gone: u64,
 }
 
 impl Spool {
-    /// Calls the last acknowledged row back, to be sent again: an agent that never saw the end of
-    /// the sequence then sees it, and asks for what lies before. Its number, if there is one.
+    /// Makes the last acknowledged row wait again; returns its number, if there is one. An agent that
+    /// never saw the end of the sequence sees it then, and asks for the numbers before it.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be written.
@@ -52,7 +54,7 @@ impl Spool {
     /// [`SpoolError`] if the file cannot be written; the next receipt does the same work.
     pub async fn apply(&self, receipt: &Receipt) -> Result<Covered, SpoolError> {
         if receipt.gateway_id != self.inner.gateway || receipt.schema != RECEIPT_SCHEMA {
-            event_log::receipt_refused(&receipt.schema, receipt.gateway_id.as_str());
+            log::receipt_refused(&receipt.schema, receipt.gateway_id.as_str());
             return Ok(Covered::default());
         }
         let files = self.files();
@@ -65,43 +67,7 @@ impl Spool {
             .map_err(failed)?;
         let missing = missing_numbers(receipt, last.unsigned_abs());
         let list = json_list(&missing);
-        if stored > last {
-            // the agent knows higher numbers than this file: the spool was lost and made anew
-            event_log::sequence_raised(last.unsigned_abs(), stored.unsigned_abs());
-            sqlx::query("UPDATE gateway SET next_sequence = ? + 1")
-                .bind(stored)
-                .execute(&mut *tx)
-                .await
-                .map_err(failed)?;
-        }
-        // as it says, also if it is less than before: an agent that lost some of what it had asks for
-        // it again, and until it has it again, no PUBACK is the end of a row
-        sqlx::query("UPDATE gateway SET stored_through = ?")
-            .bind(stored)
-            .execute(&mut *tx)
-            .await
-            .map_err(failed)?;
-        let deleted = sqlx::query(
-            "DELETE FROM delivery WHERE state = 1 AND sequence <= ?
-                 AND sequence NOT IN (SELECT value FROM json_each(?))",
-        )
-        .bind(stored)
-        .bind(&list)
-        .execute(&mut *tx)
-        .await
-        .map_err(failed)?
-        .rows_affected();
-        let here: Vec<(i64, i64)> = sqlx::query_as(
-            "SELECT sequence, state FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
-             ORDER BY sequence",
-        )
-        .bind(&list)
-        .fetch_all(&mut *tx)
-        .await
-        .map_err(failed)?;
-        tally::move_rows(&mut tx, &list, Standing::Acknowledged, Standing::Waiting)
-            .await
-            .map_err(failed)?;
+        let (deleted, here) = cover(&mut tx, stored, last, &list).await.map_err(failed)?;
         self.finish(&files, tx).await?;
         let back: Vec<u64> =
             here.iter().filter(|row| row.1 == 1).map(|row| row.0.unsigned_abs()).collect();
@@ -111,12 +77,55 @@ impl Spool {
             first_called_back: back.first().copied(),
             gone: (missing.len() - here.len()) as u64,
         };
-        event_log::receipt_applied(&covered, receipt.stored_through);
+        log::receipt_applied(&covered, receipt.stored_through);
         Ok(covered)
     }
 }
 
-/// The numbers a receipt lists as missing, as far as they were ever given out.
+/// A row's sequence number and the state of its delivery.
+type NumberAndState = (i64, i64);
+
+/// Takes over `stored`, deletes the rows that it covers and makes the rows of `list` wait again.
+/// Returns the number of deleted rows, and the rows of `list` as they stood before.
+async fn cover(
+    tx: &mut SqliteConnection,
+    stored: i64,
+    last: i64,
+    list: &str,
+) -> Result<(u64, Vec<NumberAndState>), sqlx::Error> {
+    if stored > last {
+        // the agent has stored higher numbers than this file knows: the spool was lost and created
+        // anew, and its numbers must not repeat those of before
+        log::sequence_raised(last.unsigned_abs(), stored.unsigned_abs());
+        sqlx::query("UPDATE gateway SET next_sequence = ? + 1")
+            .bind(stored)
+            .execute(&mut *tx)
+            .await?;
+    }
+    // The value is taken over even if it is lower than before: an agent that lost events asks for
+    // them again, and until they are stored again, a PUBACK must not delete their rows.
+    sqlx::query("UPDATE gateway SET stored_through = ?").bind(stored).execute(&mut *tx).await?;
+    let deleted = sqlx::query(
+        "DELETE FROM delivery WHERE state = 1 AND sequence <= ?
+             AND sequence NOT IN (SELECT value FROM json_each(?))",
+    )
+    .bind(stored)
+    .bind(list)
+    .execute(&mut *tx)
+    .await?
+    .rows_affected();
+    let here = sqlx::query_as(
+        "SELECT sequence, state FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))
+         ORDER BY sequence",
+    )
+    .bind(list)
+    .fetch_all(&mut *tx)
+    .await?;
+    tally::move_rows(tx, list, Standing::Acknowledged, Standing::Waiting).await?;
+    Ok((deleted, here))
+}
+
+/// The numbers that a receipt lists as missing, without those that were never given out.
 fn missing_numbers(receipt: &Receipt, last: u64) -> Vec<u64> {
     receipt
         .missing

@@ -1,16 +1,16 @@
-//! A row of the spool as the publisher sees it, and the copy of its payload that is sent.
+//! A row of the spool, and the copy of its payload that is sent.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use pdm_shared::topic::Topic;
 
-/// Which rows are wanted: numbers in `first..end`, oldest first.
+/// A range of sequence numbers, `first..end`, read in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
-    /// Lowest number wanted.
+    /// Lowest number of the range.
     pub first: u64,
-    /// The number after the highest wanted.
+    /// The number after the highest one.
     pub end: u64,
 }
 
@@ -18,11 +18,11 @@ pub struct Lane {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a row without an acknowledgement is sent again"]
 pub struct Row {
-    /// Its place in the gateway's sequence.
+    /// Sequence number.
     pub sequence: u64,
-    /// When it was committed, ms since 1970.
+    /// Time of the commit, ms since 1970.
     pub spooled_ms: i64,
-    /// Where it is published.
+    /// Topic of the publication.
     pub topic: Arc<Topic>,
     /// The event as it was committed, canonical JSON.
     pub payload: Bytes,
@@ -31,22 +31,23 @@ pub struct Row {
 /// The short form of a bearing's last event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BearingState {
-    /// The event's number.
+    /// Sequence number of the event.
     pub sequence: u64,
-    /// Where it is published.
+    /// Topic of the publication.
     pub topic: Topic,
     /// The `pdm.state/1` document.
     pub payload: Vec<u8>,
 }
 
+/// The two fields in a payload as it is committed.
 const PROMPT: &[u8] = br#""replayed":false,"delayed_s":0.0"#;
 
 impl Row {
-    /// The payload to be sent at `now_ms`: the committed bytes, or, where more than `late_after_s`
-    /// have passed since the commit, the same with `replayed` and `delayed_s` set.
+    /// The payload to be sent at `now_ms`: the committed bytes. If more than `late_after_s` have passed
+    /// since the commit, `replayed` and `delayed_s` are set in it.
     ///
-    /// Only these two fields differ. They are found as bytes: inside a JSON text their quotes
-    /// would be escaped, so the first match is the field.
+    /// Only these two fields differ. They are found by their bytes: quotes inside a JSON text are
+    /// escaped, so the first match cannot be part of a text.
     pub fn payload_at(self, now_ms: i64, late_after_s: f64) -> Bytes {
         let delayed_s = (now_ms - self.spooled_ms).max(0) as f64 / 1000.0;
         if delayed_s <= late_after_s {

@@ -1,8 +1,8 @@
-//! A damaged spool: set aside, read as far as it goes, and continued in a new file.
+//! Repair of a damaged spool: the file is renamed, and its readable rows are copied into a new file.
 //!
 //! Rows are read from both ends of their key towards the middle, so that one bad page costs the
-//! rows on it and not those behind it. Numbers go on above everything that was seen and above the
-//! ledger's mark where the gateway's own row cannot be read.
+//! rows on it and not those behind it. Numbers continue above all numbers that were read. If the
+//! gateway's row cannot be read, they continue above the ledger's mark.
 
 use std::path::{Path, PathBuf};
 
@@ -13,23 +13,23 @@ use sqlx::{FromRow as _, Row as _, SqlitePool};
 
 use super::file::{Files, companion, pool};
 use super::tally::{Standing, json_list};
-use super::{SpoolError, tally};
-use crate::event_log;
+use super::{SpoolError, log, tally};
 
-/// Rows read at once. Small, so that a bad page costs few readable ones.
+/// Rows read at once: few, because a bad page makes all rows of its step unreadable at first.
 const STEP: i64 = 16;
 
 #[derive(Debug, Default)]
 struct Salvaged {
     rows: Vec<Saved>,
-    /// Rows that are not waiting. One that is missing here is sent again, which changes nothing.
+    /// Rows that do not wait. If this list cannot be read, they wait and are sent again; the agent drops
+    /// events that it has stored already.
     elsewhere: Vec<(i64, i64)>,
     memory: Vec<(String, Vec<u8>)>,
     next_sequence: Option<i64>,
     counters: (i64, i64, i64),
 }
 
-/// A row as the table has it.
+/// A row of the table `event`.
 #[derive(Debug, sqlx::FromRow)]
 struct Saved {
     sequence: i64,
@@ -42,7 +42,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// A payload or a name with a wrong byte in it is not an event any more.
+    /// False if a wrong byte has destroyed the identity, a name or the payload.
     fn is_event(&self) -> bool {
         uuid::Uuid::from_slice(&self.event_id).is_ok()
             && self.site.parse::<SiteId>().is_ok()
@@ -52,7 +52,7 @@ impl Saved {
     }
 }
 
-/// Renames the damaged file, makes a new one and copies what can be read.
+/// Renames the damaged file, creates a new one and copies the readable rows.
 pub(super) async fn replace(
     path: &Path,
     gateway: &GatewayId,
@@ -69,11 +69,11 @@ pub(super) async fn replace(
     };
     let files = Files::open(path, gateway, next).await?;
     write(&files, &salvaged).await.map_err(|source| files.failed(source))?;
-    event_log::spool_salvaged(why, &aside, salvaged.rows.len(), next);
+    log::salvaged(why, &aside, salvaged.rows.len(), next);
     Ok(files)
 }
 
-/// Moves the file and SQLite's own two beside it out of the way.
+/// Renames the file and the two files that SQLite keeps beside it.
 fn set_aside(path: &Path, clock: &SharedClock) -> Result<PathBuf, SpoolError> {
     let stamp = clock.now().date_time().format("%Y%m%dT%H%M%S%3fZ").to_string();
     let aside = companion(path, &format!(".damaged-{stamp}"));
@@ -89,10 +89,10 @@ fn set_aside(path: &Path, clock: &SharedClock) -> Result<PathBuf, SpoolError> {
     Ok(aside)
 }
 
-/// Reads what it can; what it cannot is not there.
+/// Reads the readable rows; skips the rest.
 async fn read(aside: &Path) -> Salvaged {
     let mut salvaged = Salvaged::default();
-    // a broken index must not be asked: every statement below walks the table itself
+    // an index may be damaged too, so every statement below reads the table itself
     let Ok(pool) = pool(SqliteConnectOptions::new().filename(aside)).await else {
         return salvaged;
     };
@@ -135,7 +135,7 @@ async fn read_rows(pool: &SqlitePool, rows: &mut Vec<Saved>) {
     rows.dedup_by_key(|row| row.sequence);
 }
 
-/// Reads one step; the last number read, or `None` at the end or where the file breaks off.
+/// Reads one step; returns the last number read, or `None` at the end or at an unreadable page.
 async fn step(
     pool: &SqlitePool,
     statement: &'static str,

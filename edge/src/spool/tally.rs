@@ -1,8 +1,8 @@
-//! What a spool holds, counted: kept in the file beside the rows, so that no count needs a scan.
+//! The counts of a spool's rows, kept in the file beside the rows, so that no count needs a scan.
 
 use sqlx::{Row as _, SqliteConnection};
 
-/// What a spool holds, for progress, status and metrics.
+/// The counts of a spool's rows, for progress, status and metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Highest sequence number given out; 0 if none.
@@ -17,13 +17,13 @@ pub struct Tally {
     pub bytes: u64,
     /// Rows lost before any PUBACK, since the spool was made.
     pub dropped: u64,
-    /// Rows let go with a PUBACK but no receipt, since the spool was made.
+    /// Rows deleted by a cap with a PUBACK but without a receipt, since the spool was made.
     pub unconfirmed: u64,
-    /// Highest sequence that a receipt says is stored.
+    /// Sequence number up to which the last receipt says that events are stored.
     pub stored_through: u64,
 }
 
-/// Where a row stands, as the file writes it.
+/// The state of a row's delivery, as the number in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     Waiting = 0,
@@ -54,7 +54,7 @@ pub(super) async fn read(connection: &mut SqliteConnection) -> Result<Tally, sql
     })
 }
 
-/// Moves the rows of this list of numbers that stand at `from`; how many there were.
+/// Moves the rows in this list of numbers from the state `from` to `to`; returns how many.
 pub(super) async fn move_rows(
     connection: &mut SqliteConnection,
     list: &str,
@@ -77,7 +77,7 @@ pub(super) async fn move_rows(
     Ok(moved)
 }
 
-/// Moves every row that stands at `from`.
+/// Moves every row in the state `from` to `to`.
 pub(super) async fn move_all(
     connection: &mut SqliteConnection,
     from: Standing,
@@ -110,7 +110,7 @@ async fn count_moved(
     Ok(())
 }
 
-/// A list of numbers as the statements take it.
+/// A list of numbers as JSON, the form in which the statements take it.
 pub(super) fn json_list(sequences: &[u64]) -> String {
     let numbers: Vec<String> = sequences.iter().map(u64::to_string).collect();
     format!("[{}]", numbers.join(","))

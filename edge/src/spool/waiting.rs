@@ -1,4 +1,4 @@
-//! Reading what waits, as little at a time and as cheaply as SQLite and its driver allow.
+//! Reading waiting rows with few wake-ups and little memory.
 
 use std::sync::Arc;
 
@@ -9,12 +9,11 @@ use pdm_shared::topic::{BearingTopic, Topic};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Lane, Row, Spool, SpoolError};
-use crate::event_log;
+use super::{Lane, Row, Spool, SpoolError, log};
 
-/// Waiting rows, [`PIECE`] numbers to ONE value: the driver hands every value over on its own, and for
-/// each row the wake-ups would cost more than the reading. Each row is six numbers and then what
-/// four of them are the lengths of.
+/// Waiting rows, those of [`PIECE`] numbers in ONE value. The driver passes each value through a
+/// channel, and a wake-up for each row would cost more than reading the row. Each row is written as
+/// six numbers and then the four texts whose lengths are the last four numbers.
 const WAITING: &str = "WITH RECURSIVE piece (first) AS (
          SELECT min(sequence) FROM delivery WHERE state = 0 AND sequence >= ?1 AND sequence < ?2
          UNION ALL
@@ -31,13 +30,13 @@ const WAITING: &str = "WITH RECURSIVE piece (first) AS (
          ORDER BY sequence))
      FROM piece WHERE piece.first IS NOT NULL";
 
-/// Numbers to a value. Chosen by `cargo bench -p pdm-edge --bench memory` and `delivery`: pieces of 8
-/// and 16 held no less memory. A whole flight in one value is copied as it grows.
+/// Sequence numbers in one value. With 8 and 16 the benchmarks `memory` and `delivery` (`cargo bench -p
+/// pdm-edge`) showed no less memory; a value of a whole flight is copied again whenever it grows.
 const PIECE: usize = 32;
 
 impl Spool {
-    /// The next waiting rows of a lane, oldest first, at most `limit`; fewer where numbers between
-    /// them do not wait any more.
+    /// The next waiting rows of a lane, oldest first, at most `limit`. There are fewer if some numbers
+    /// between them do not wait any more.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be read.
@@ -45,8 +44,8 @@ impl Spool {
         loop {
             let (rows, unreadable) = self.read_waiting(lane, limit).await?;
             for &sequence in &unreadable {
-                // one bad row must not hold the others up
-                event_log::row_not_readable(sequence);
+                // an unreadable row is parked, so that the rows behind it can be sent
+                log::row_not_readable(sequence);
                 self.park(sequence).await?;
             }
             if !rows.is_empty() || unreadable.is_empty() {
@@ -55,7 +54,7 @@ impl Spool {
         }
     }
 
-    /// Rows, and the numbers of those that cannot be read.
+    /// Readable rows, and the numbers of the unreadable ones.
     async fn read_waiting(
         &self,
         lane: Lane,
@@ -77,18 +76,18 @@ impl Spool {
             let mut topics = Topics::default();
             let mut rest: &[u8] = &piece;
             while !rest.is_empty() {
-                let Some((line, after)) = next_line(rest) else {
+                let Some((row, after)) = next_row(rest) else {
                     return Err(files.damaged("waiting rows cannot be told apart"));
                 };
                 rest = after;
-                match topics.of(line.names) {
+                match topics.of(row.names) {
                     Some(topic) => rows.push(Row {
-                        sequence: line.sequence,
-                        spooled_ms: line.spooled_ms,
+                        sequence: row.sequence,
+                        spooled_ms: row.spooled_ms,
                         topic,
-                        payload: piece.slice_ref(line.payload),
+                        payload: piece.slice_ref(row.payload),
                     }),
-                    None => unreadable.push(line.sequence),
+                    None => unreadable.push(row.sequence),
                 }
             }
         }
@@ -96,27 +95,27 @@ impl Spool {
     }
 }
 
-/// A value of [`WAITING`], read where the driver has it: its rows share it, and nothing is copied.
+/// A value of [`WAITING`] in the driver's own buffer. Its rows share the buffer without copying.
 struct Piece(SqliteRow);
 
 impl AsRef<[u8]> for Piece {
     fn as_ref(&self) -> &[u8] {
-        // a blob, or NULL where numbers have no event: nothing read is nothing lost
+        // NULL if the numbers have no event any more; the piece then holds no rows
         self.0.try_get(0).unwrap_or_default()
     }
 }
 
-/// One row of [`WAITING`], not understood yet.
-struct Line<'a> {
+/// The fields of one row of [`WAITING`] as bytes.
+struct RowBytes<'a> {
     sequence: u64,
     spooled_ms: i64,
     names: [&'a [u8]; 3],
     payload: &'a [u8],
 }
 
-/// Splits the next row off.
-fn next_line(lines: &[u8]) -> Option<(Line<'_>, &[u8])> {
-    let mut parts = lines.splitn(7, |&byte| byte == b' ');
+/// Splits off the next row; `None` if its numbers or lengths do not fit.
+fn next_row(rows: &[u8]) -> Option<(RowBytes<'_>, &[u8])> {
+    let mut parts = rows.splitn(7, |&byte| byte == b' ');
     let mut number = || std::str::from_utf8(parts.next()?).ok();
     let (sequence, spooled_ms) = (number()?.parse().ok()?, number()?.parse().ok()?);
     let lengths = [number()?, number()?, number()?, number()?];
@@ -128,17 +127,17 @@ fn next_line(lines: &[u8]) -> Option<(Line<'_>, &[u8])> {
     };
     let names = [piece(lengths[0])?, piece(lengths[1])?, piece(lengths[2])?];
     let payload = piece(lengths[3])?;
-    Some((Line { sequence, spooled_ms, names, payload }, rest))
+    Some((RowBytes { sequence, spooled_ms, names, payload }, rest))
 }
 
-/// The topics of a piece: its rows come from a few bearings, again and again.
+/// The topics of a piece's rows, each built once: the rows come from few bearings.
 #[derive(Default)]
 struct Topics<'a> {
     known: Vec<([&'a [u8]; 3], Arc<Topic>)>,
 }
 
 impl<'a> Topics<'a> {
-    /// The topic of the events of this site, machine and bearing; `None` if they are no names.
+    /// The topic of events of this site, machine and bearing; `None` if one is not a valid name.
     fn of(&mut self, names: [&'a [u8]; 3]) -> Option<Arc<Topic>> {
         if let Some((_, topic)) = self.known.iter().find(|(known, _)| *known == names) {
             return Some(Arc::clone(topic));

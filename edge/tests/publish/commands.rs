@@ -93,6 +93,50 @@ fn a_running_edge_serves_health_and_metrics_and_stops_cleanly() {
     assert_eq!(child.terminate().code(), Some(0), "a stop asked for is no failure");
 }
 
+/// One POST with this host and, if given, this origin: status line and body.
+fn post(port: u16, path: &str, host: &str, origin: Option<&str>) -> Option<String> {
+    let origin = origin.map_or_else(String::new, |origin| format!("Origin: {origin}\r\n"));
+    let mut socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
+    write!(
+        socket,
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\n{origin}Content-Length: 0\r\n\
+         Connection: close\r\n\r\n"
+    )
+    .ok()?;
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).ok()?;
+    Some(answer)
+}
+
+/// R-EDGE-6, R-EDGE-11: on loopback without a token a page in a browser of this machine must not
+/// empty a bearing's memory, whether it calls directly or by a host name of its own.
+#[test]
+fn a_foreign_origin_or_host_cannot_relearn_and_health_stays_open() {
+    let folder = tempfile::tempdir().expect("folder");
+    let admin = free_port();
+    let path = configuration(folder.path(), free_port(), admin);
+    let mut child = Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-edge"))
+            .args(["run", "--config"])
+            .arg(&path)
+            .env("PDM_LOG", "error")
+            .stdout(Stdio::null()),
+    );
+    // a host name of another machine may read health
+    let healthy = until("the edge to answer", 20, || get(admin, "/healthz"));
+    assert!(healthy.starts_with("HTTP/1.1 200"), "{healthy}");
+    let relearn = |host: &str, origin: Option<&str>| {
+        let answer = post(admin, "/relearn/P-101/DE", host, origin).expect("answers");
+        answer.split(' ').nth(1).map(str::to_owned).expect("a status")
+    };
+    let own = format!("127.0.0.1:{admin}");
+    assert_eq!(relearn(&own, Some("https://example.com")), "403", "another origin");
+    assert_eq!(relearn("example.com", None), "403", "another host");
+    assert_eq!(relearn(&own, Some("null")), "403", "an origin that is hidden");
+    assert_eq!(relearn(&own, None), "202", "a program of this machine");
+    assert_eq!(child.terminate().code(), Some(0));
+}
+
 /// R-EDGE-6: after maintenance a bearing is learnt anew, in a service that runs and in one that does
 /// not.
 #[test]

@@ -10,8 +10,8 @@ use pdm_edge::pipeline::Edge;
 use pdm_edge::settings::{
     DefectOrders, EdgeSettings, Pace, PointSettings, SourceSettings, Timing, ZoneTable,
 };
-use pdm_edge::source::simulator::{Course, Simulator, SimulatorSettings};
-use pdm_edge::source::{Source, SourceError};
+use pdm_edge::source::SourceInput;
+use pdm_edge::source::simulator::{Course, SimulatorSettings};
 use pdm_edge::spool::{Lane, Spool};
 use pdm_harness::{Mosquitto, Persistence, free_port};
 use pdm_service::clock::SystemClock;
@@ -30,16 +30,13 @@ fn orders() -> DefectOrders {
 fn simulator(snapshots: u64) -> SourceSettings {
     let rate = SampleRate::new(12_000.0).expect("valid");
     let speed = Rpm::new(1797.0).expect("valid");
-    let open = move || -> Result<Box<dyn Source>, SourceError> {
-        let settings = SimulatorSettings {
-            fault: Some(Fault::OuterRace),
-            course: Course::run_to_failure(),
-            snapshots,
-            snapshot_s: 0.6,
-            channels: 2,
-            ..SimulatorSettings::new(rate, speed, orders())
-        };
-        Ok(Box::new(Simulator::new(settings).expect("valid")))
+    let settings = SimulatorSettings {
+        fault: Some(Fault::OuterRace),
+        course: Course::run_to_failure(),
+        snapshots,
+        snapshot_s: 0.6,
+        channels: 2,
+        ..SimulatorSettings::new(rate, speed, orders())
     };
     let points = (0..2).map(|channel| PointSettings {
         channel,
@@ -58,7 +55,7 @@ fn simulator(snapshots: u64) -> SourceSettings {
     });
     SourceSettings {
         name: "rig".to_owned(),
-        open: Arc::new(open),
+        input: SourceInput::Simulator(Box::new(settings)),
         pace: Pace::AsFastAsItGoes,
         timing: Timing { started_at: None, period_s: Some(60.0) },
         points: points.collect(),

@@ -1,13 +1,12 @@
-//! The machine that is demonstrated: a simulated one, or the one of a recording.
+//! The machine of the demonstration: a simulated one, or that of a recording.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use pdm_edge::cli::recording_options::{Machine as Bearing, MachineArgs, RecordingArgs};
 use pdm_edge::condition::MonitorSettings;
-use pdm_edge::settings::{Opener, Pace, PointSettings, SourceSettings, Timing, ZoneTable};
-use pdm_edge::source::simulator::{Course, Simulator, SimulatorSettings};
-use pdm_edge::source::{SourceError, open_recording};
+use pdm_edge::settings::{Pace, PointSettings, SourceSettings, Timing, ZoneTable};
+use pdm_edge::source::simulator::{Course, SimulatorSettings};
+use pdm_edge::source::{SourceInput, open_recording};
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::fault::Fault;
@@ -15,15 +14,15 @@ use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-/// The simulated run: 300 seconds of signal, one every three hours, which is 37 days. Chosen: the
-/// life after the first sign is several times the lead time of a spare, as staff hopes for.
+/// The simulated run: 300 snapshots of one second, one every three hours, which is 37 days. Damage starts
+/// at 35 %, so 24 days are left after it, enough to order a spare and to plan a stop.
 const SNAPSHOTS: u64 = 300;
 const PERIOD_S: f64 = 3.0 * 3600.0;
 const RATE_HZ: f64 = 25_600.0;
 const RPM: f64 = 1797.0;
 const BEARING: &str = "6205";
 
-/// Which machine.
+/// The options that select the machine.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Choice {
     /// A recording instead of the simulation; each of its channels is a measuring point
@@ -96,22 +95,22 @@ impl std::str::FromStr for Speed {
     }
 }
 
-/// What is measured, ready for the edge.
+/// The machine as a source for the edge.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) title: String,
     pub(super) gateway: GatewayId,
     pub(super) site: SiteId,
     pub(super) source: SourceSettings,
-    /// Windows of all measuring points together.
+    /// Number of windows of all measuring points, if it is known.
     pub(super) events: Option<u64>,
 }
 
 impl Choice {
-    /// The machine that is meant.
+    /// The selected machine.
     ///
     /// # Errors
-    /// What is wrong with the options or the recording, with its exit code.
+    /// The error of the options or the recording, with its exit code.
     pub(super) fn machine(&self) -> anyhow::Result<Machine> {
         match &self.recording {
             Some(path) => self.recorded(path),
@@ -123,10 +122,9 @@ impl Choice {
         let mut options = self.read.options()?;
         options.period_s = self.period;
         let bearing = self.bearing.machine()?;
-        let path = path.to_owned();
-        let open: Opener = Arc::new(move || open_recording(&path, &options));
         // opened once here, so that a wrong option ends the program before anything starts
-        let source = open().map_err(|error| Failure::new(error.exit(), error))?;
+        let source =
+            open_recording(path, &options).map_err(|error| Failure::new(error.exit(), error))?;
         let (channels, snapshots) = (source.format().channels, source.expected_blocks());
         let length_s =
             source.format().block_samples.map(|n| n as f64 / source.format().sample_rate.get());
@@ -139,7 +137,9 @@ impl Choice {
             "recording of {} snapshots × {channels} channels",
             snapshots.map_or_else(|| "?".to_owned(), |n| n.to_string())
         );
-        Ok(self.joined(title, open, timing, points, snapshots.map(|n| n * channels as u64)))
+        let input =
+            SourceInput::Recording { files: vec![path.to_owned()], options: Box::new(options) };
+        Ok(self.joined(title, input, timing, points, snapshots.map(|n| n * channels as u64)))
     }
 
     fn simulated(&self) -> anyhow::Result<Machine> {
@@ -151,13 +151,8 @@ impl Choice {
         let bearing = machine.machine()?;
         let settings = self.simulation(&bearing)?;
         let started_at = settings.started_at;
-        Simulator::new(settings.clone()).map_err(|e| Failure::new(Exit::Usage, e))?;
-        let open: Opener = Arc::new(move || {
-            let simulator = Simulator::new(settings.clone());
-            simulator
-                .map(|simulator| Box::new(simulator) as _)
-                .map_err(|e| SourceError::Options { path: "simulator".into(), what: e.to_string() })
-        });
+        settings.check().map_err(|e| Failure::new(Exit::Usage, e))?;
+        let input = SourceInput::Simulator(Box::new(settings));
         let timing = Timing { started_at, period_s: Some(self.period.unwrap_or(PERIOD_S)) };
         let title = format!(
             "simulated run: {} snapshots over {:.0} days, failing element: {}",
@@ -165,7 +160,7 @@ impl Choice {
             self.period.unwrap_or(PERIOD_S) * self.snapshots as f64 / 86_400.0,
             self.fault.label()
         );
-        Ok(self.joined(title, open, timing, vec![point(0, 1, &bearing)], Some(self.snapshots)))
+        Ok(self.joined(title, input, timing, vec![point(0, 1, &bearing)], Some(self.snapshots)))
     }
 
     fn simulation(&self, bearing: &Bearing) -> anyhow::Result<SimulatorSettings> {
@@ -194,14 +189,14 @@ impl Choice {
     fn joined(
         &self,
         title: String,
-        open: Opener,
+        input: SourceInput,
         timing: Timing,
         points: Vec<PointSettings>,
         events: Option<u64>,
     ) -> Machine {
         let source = SourceSettings {
             name: "demo".to_owned(),
-            open,
+            input,
             pace: self.speed.0,
             timing,
             points,
@@ -213,7 +208,8 @@ impl Choice {
     }
 }
 
-/// The run ends about now, so that "three days ago" in a notification is three days ago.
+/// The time of the first snapshot of a run that ends now. Ages in notifications, such as "three days
+/// ago", are then true.
 fn begin(snapshots: u64, period_s: f64) -> Timestamp {
     SystemClock.now().plus_seconds(-(snapshots as f64) * period_s)
 }

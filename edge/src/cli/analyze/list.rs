@@ -1,9 +1,9 @@
 //! `--list`: a table of recordings with their options.
 //!
-//! CSV with a header. The column `file` names the recording, the others have the names of the
-//! options (`rpm_tolerance` and `rpm-tolerance` are the same); an empty field is an option that is
-//! not given. Orders stand in quotes, or separated by `;` or spaces. A file that is not there is
-//! looked for beside the list too. Lines that begin with `#` are left out.
+//! CSV with a header. The column `file` names the recording, the others have the names of the options
+//! (`rpm_tolerance` and `rpm-tolerance` are the same); an empty field is an option that is not given.
+//! Orders are in quotes, or separated by `;` or spaces. A file that does not exist is also searched for
+//! beside the list. Lines that begin with `#` are comments.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -130,7 +130,7 @@ impl Row<'_> {
     }
 }
 
-/// `file`, or the one of this name beside the list where only that is there.
+/// `file`, or the file of this name beside the list if only that one exists.
 fn beside(list: &Path, file: PathBuf) -> PathBuf {
     let other = list.parent().map(|folder| folder.join(&file));
     match other {

@@ -1,4 +1,4 @@
-//! One recording measured: read, quality, features, thorough verdict, event.
+//! Measuring one recording: reading, quality, features, thorough verdict, event.
 
 use std::path::Path;
 
@@ -20,20 +20,20 @@ use crate::plot::Picture;
 use crate::quality::{Quality, QualityContext, assess};
 use crate::source::{SourceError, open_recording};
 
-/// A recording and what was found in it.
+/// A recording and its findings.
 pub(super) struct Analysis {
-    /// File, channel and snapshot for a person.
+    /// File, channel and snapshot, to be shown.
     pub(super) title: String,
     pub(super) event: Event,
     pub(super) machine: Machine,
-    /// None where the signal cannot be judged.
+    /// `None` if the signal cannot be judged.
     findings: Option<Findings>,
     accel_m_s2: Vec<f64>,
     rate: SampleRate,
 }
 
 impl Analysis {
-    /// What can be drawn, if there is a verdict.
+    /// The picture of the recording, if the signal can be judged.
     pub(super) fn picture(&self) -> Option<Picture<'_>> {
         let findings = self.findings.as_ref()?;
         let (title, verdict) = (self.title.clone(), super::table::verdict(&self.event));
@@ -118,27 +118,37 @@ fn event(
         },
         signal_quality: quality.signal.clone(),
         anomaly_detected: false,
-        anomaly: Anomaly {
-            score: None,
-            contributors: Vec::new(),
-            persistence: Persistence { k: 0, n: 0 },
-            baseline: Baseline { state: BaselineState::Learning, windows: 0 },
-        },
+        anomaly: no_anomaly(),
         time_domain: time_block(accel_m_s2, rate, findings),
         frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
-        trend: Trend {
-            feature: "rms_g".to_owned(),
-            slope: None,
-            slope_unit: "g/h".to_owned(),
-            slope_ci: None,
-            trend_direction: TrendDirection::Unknown,
-            acceleration_detected: false,
-            span_h: None,
-            baseline_level: None,
-            baseline_limit: None,
-        },
+        trend: unknown_trend(),
         rul: pdm_shared::event::Rul::unknown("one recording has no history"),
         spectra: findings.map(features::spectra),
+    }
+}
+
+/// The anomaly block of a recording without a baseline.
+fn no_anomaly() -> Anomaly {
+    Anomaly {
+        score: None,
+        contributors: Vec::new(),
+        persistence: Persistence { k: 0, n: 0 },
+        baseline: Baseline { state: BaselineState::Learning, windows: 0 },
+    }
+}
+
+/// The trend block of a recording without a history.
+fn unknown_trend() -> Trend {
+    Trend {
+        feature: "rms_g".to_owned(),
+        slope: None,
+        slope_unit: "g/h".to_owned(),
+        slope_ci: None,
+        trend_direction: TrendDirection::Unknown,
+        acceleration_detected: false,
+        span_h: None,
+        baseline_level: None,
+        baseline_limit: None,
     }
 }
 
@@ -149,7 +159,7 @@ fn time_block(accel_m_s2: &[f64], rate: SampleRate, findings: Option<&Findings>)
     features::time_block(&time, velocity, findings.map(|found| found.envelope_rms_m_s2), None)
 }
 
-/// The frequency domain of a signal that cannot be judged, and why it cannot.
+/// The frequency domain of a signal that cannot be judged, with the reason.
 fn not_judged(quality: &Quality) -> FrequencyDomain {
     let why = if quality.is_running {
         let flags: Vec<String> =
@@ -172,7 +182,7 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
     }
 }
 
-/// When the file was last written: the nearest to the time of measurement that a file tells.
+/// Time of the last write to the file: of the times that a file has, the nearest to the measurement.
 fn measured_at(path: &Path) -> Timestamp {
     std::fs::metadata(path)
         .and_then(|metadata| metadata.modified())
@@ -185,7 +195,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// A name of the contract from any text: what a name cannot hold becomes `_`.
+/// A name of the contract from any text: characters that a name cannot hold become `_`.
 fn named<T, E: std::fmt::Debug>(text: &str, make: impl Fn(String) -> Result<T, E>) -> T {
     let fits = |c: char| !matches!(c, '/' | '+' | '#' | '$') && !c.is_control();
     let mut name = String::new();
@@ -197,7 +207,7 @@ fn named<T, E: std::fmt::Debug>(text: &str, make: impl Fn(String) -> Result<T, E
     }
     let name = name.trim().to_owned();
     make(if name.is_empty() { "unnamed".to_owned() } else { name })
-        .expect("the text was made to fit every rule of a name")
+        .expect("the text fits every rule of a name")
 }
 
 #[cfg(test)]

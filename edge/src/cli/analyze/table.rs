@@ -1,4 +1,4 @@
-//! An event as a person reads it: features, the four defect lines, the verdict in words.
+//! An event as a table for people: features, the four defect lines, the verdict in words.
 
 use std::fmt::Write;
 
@@ -144,7 +144,7 @@ fn frequency_name(fault: Fault) -> &'static str {
     }
 }
 
-/// What a quality flag means.
+/// A quality flag in words.
 pub(super) fn flag_words(flag: QualityFlag) -> String {
     match flag {
         QualityFlag::NotFinite => "samples that are no numbers",

@@ -1,4 +1,4 @@
-//! What a replay showed, in a few lines for a person.
+//! The summary of a replay for people.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
 
-/// What one measuring point showed.
+/// The course of one measuring point.
 #[derive(Debug, Default)]
 struct Course {
     events: u64,

@@ -1,4 +1,4 @@
-//! What a person sees of a series: a curve, the alarms, trend and remaining life of each column.
+//! The summary of a series for people: curve, alarms, trend and remaining life of each column.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::series::{Line, Table, judge};
 /// Width of a curve in characters.
 const WIDTH: usize = 72;
 
-/// What is gathered of one column.
+/// The course of one column.
 #[derive(Debug, Default)]
 struct Column {
     /// Value and alarm of each row.
@@ -115,7 +115,7 @@ fn rul_words(rul: &Rul) -> String {
     }
 }
 
-/// The largest value of each of [`WIDTH`] stretches as a bar of eight heights.
+/// The largest value in each of [`WIDTH`] parts, as a bar of eight heights.
 fn sparkline(course: &[(Option<f64>, bool)]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let peaks: Vec<Option<f64>> = stretches(course)

@@ -1,4 +1,4 @@
-//! A source written as `.npy`, `.npy.gz`, `.wav` or `.csv`, in g.
+//! Writing a source as `.npy`, `.npy.gz`, `.wav` or `.csv`, in g.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,17 +14,20 @@ use pdm_shared::units::M_S2_PER_G;
 
 use crate::source::Source;
 
-/// The form of the file, by its name.
+/// The format of the file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum FileFormat {
     Npy,
     NpyGz,
     Wav,
     Csv,
 }
 
-impl Form {
-    /// The form that a name and a number of snapshots ask for, or what is allowed.
+impl FileFormat {
+    /// The format for a name and a number of snapshots.
+    ///
+    /// # Errors
+    /// A text with the allowed names or numbers.
     pub(super) fn of(path: &Path, snapshots: u64) -> Result<Self, String> {
         let name = path.to_string_lossy().to_lowercase();
         let endings = [
@@ -54,7 +57,7 @@ impl Form {
 /// Writes all blocks of `source` under another name and renames the file at the end.
 pub(super) fn write(
     path: &Path,
-    form: Form,
+    form: FileFormat,
     source: &mut dyn Source,
     snapshots: u64,
 ) -> anyhow::Result<()> {
@@ -62,19 +65,20 @@ pub(super) fn write(
     let written = File::create(&unfinished).map_err(anyhow::Error::from).and_then(|file| {
         let mut out = BufWriter::new(file);
         match form {
-            Form::Npy => npy(&mut out, source, snapshots)?,
-            Form::NpyGz => {
+            FileFormat::Npy => npy(&mut out, source, snapshots)?,
+            FileFormat::NpyGz => {
                 let mut gzip = GzEncoder::new(&mut out, Compression::default());
                 npy(&mut gzip, source, snapshots)?;
                 gzip.finish()?;
             }
-            Form::Wav => wav(&mut out, source)?,
-            Form::Csv => csv(&mut out, source)?,
+            FileFormat::Wav => wav(&mut out, source)?,
+            FileFormat::Csv => csv(&mut out, source)?,
         }
         Ok(out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?)
     });
     if let Err(error) = written {
-        // what is left of it is of no use; that it stays is no further failure
+        // the unfinished file is useless; if it cannot be removed, the first error is still the one to
+        // report
         let _ = std::fs::remove_file(&unfinished);
         return Err(error);
     }
@@ -179,7 +183,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         for (name, snapshots) in [("a.npy", 3), ("a.npy.gz", 2), ("a.wav", 1), ("a.csv", 1)] {
             let path = folder.path().join(name);
-            let form = Form::of(&path, snapshots).expect(name);
+            let form = FileFormat::of(&path, snapshots).expect(name);
             write(&path, form, &mut simulator(snapshots), snapshots).expect(name);
             let options = RecordingOptions {
                 sample_rate: SampleRate::new(8000.0).ok(),
@@ -200,8 +204,8 @@ mod tests {
 
     #[test]
     fn a_name_or_number_that_cannot_be_written_is_refused() {
-        assert!(Form::of(Path::new("a.txt"), 1).is_err());
-        assert!(Form::of(Path::new("a.wav"), 2).is_err());
-        assert!(Form::of(Path::new("a.npy"), 0).is_err());
+        assert!(FileFormat::of(Path::new("a.txt"), 1).is_err());
+        assert!(FileFormat::of(Path::new("a.wav"), 2).is_err());
+        assert!(FileFormat::of(Path::new("a.npy"), 0).is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! The thorough look: when it is due, what it says, and how long that stands.
+//! The thorough look: when it is due, its verdict, and how long the verdict holds.
 //!
-//! Invariants: a look that is due by what happened in a window (an anomaly is raised, a baseline is
-//! complete) is taken, if not with that window then with the next whose turn it is; its spectra are
-//! shown.
+//! Invariants: a look that is due because of its window (an anomaly was raised, a baseline became
+//! complete) is taken with that window or with the next one that is not refused, and its spectra are
+//! part of that window's event.
 
 use pdm_dsp::Findings;
 use pdm_dsp::diagnose::{Request, diagnose};
@@ -12,42 +12,43 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::Rpm;
 use serde::{Deserialize, Serialize};
 
+use super::super::log;
 use super::Point;
 use crate::condition::Judgement;
 use crate::features as blocks;
 
-/// Machine time between two thorough looks while an anomaly lasts, while the baseline is learnt,
-/// and else. Chosen: a verdict a minute is more than staff can follow; the others cost below 1 % of
-/// a core at a window a second.
+/// Machine time between two thorough looks while an anomaly lasts, while the baseline is learnt, and
+/// at other times. A verdict a minute is more than staff can act on. A look takes up to 0.5 s of a
+/// small gateway's core, so one in 600 s takes 0.1 % of it for each point.
 const LOOK_ON_ANOMALY_S: f64 = 60.0;
 const LOOK_ON_LEARNING_S: f64 = 600.0;
 const LOOK_ELSE_S: f64 = 3600.0;
 
-/// How long a verdict stands for the windows after it.
+/// Time for which a verdict holds for the windows after it: the longest time between two looks.
 const VERDICT_HOLDS_S: f64 = 3600.0;
 
-/// Spectra are shown at least this often.
+/// Longest time between two events with spectra, as the contract of the event states it.
 const SPECTRA_S: f64 = 3600.0;
 
 /// The last thorough look.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Look {
     at: Timestamp,
-    /// Speed that the record itself gave, rpm.
+    /// Speed estimated from the window itself, rpm.
     speed_rpm: Option<f64>,
     dominant: Option<Fault>,
     confidence: f64,
     undetermined: Option<String>,
 }
 
-/// What a look at a window saw.
+/// The result of a look at a window.
 pub(super) struct Seen {
     pub(super) findings: Findings,
     pub(super) spectra: Option<Spectra>,
 }
 
 impl Point {
-    /// Looks at a window, if that is due and it is this point's turn.
+    /// Looks at a window, if a look is due and not refused.
     pub(super) fn look_if_due(
         &mut self,
         accel_m_s2: &[f64],
@@ -60,7 +61,7 @@ impl Point {
         if !self.memory.owed && !self.is_scheduled(at, judgement) {
             return None;
         }
-        if !self.tools.looks().may_begin() {
+        if !self.plans.looks().may_begin() {
             return None;
         }
         let owed = std::mem::take(&mut self.memory.owed);
@@ -95,7 +96,8 @@ impl Point {
         at: Timestamp,
         tachometer: Option<Rpm>,
     ) -> Option<Findings> {
-        // the search is around the configured speed: looks must not walk away with it
+        // The search is centred on the configured speed, not on the last estimate: a wrong estimate
+        // would otherwise shift the next search, look by look.
         let speed = tachometer.unwrap_or(self.settings.speed);
         let searched = if tachometer.is_some() { 0.0 } else { self.settings.speed_tolerance };
         let request = Request {
@@ -111,7 +113,7 @@ impl Point {
             confidence,
             undetermined,
         };
-        match self.tools.look(|| diagnose(accel_m_s2, &request)) {
+        match self.plans.look(|| diagnose(accel_m_s2, &request)) {
             Ok(findings) => {
                 let block = blocks::thorough_block(&findings);
                 let estimated = findings.speed_estimated.then(|| findings.speed.get());
@@ -124,14 +126,14 @@ impl Point {
                 Some(findings)
             }
             Err(reason) => {
-                tracing::debug!(%reason, %speed, "window not looked at thoroughly");
+                log::not_looked_at(&reason, speed);
                 self.memory.look = Some(look(None, None, 0.0, Some(reason.to_string())));
                 None
             }
         }
     }
 
-    /// The speed to measure with: that of the last look while it holds, else the configured one.
+    /// The speed to measure with: the last look's estimate while it holds, else the configured one.
     pub(super) fn speed(&self, at: Timestamp) -> (Rpm, SpeedSource) {
         self.standing(at)
             .and_then(|look| Rpm::new(look.speed_rpm?).ok())
@@ -140,7 +142,7 @@ impl Point {
             })
     }
 
-    /// Adds the verdict that stands to what the fast path saw.
+    /// Adds the verdict of the last look, while it holds, to the lines of the fast path.
     pub(super) fn with_standing_verdict(
         &self,
         frequency: FrequencyDomain,
@@ -161,7 +163,7 @@ impl Point {
     }
 }
 
-/// True if `at` is less than `seconds` after `since`; false where the clock went backwards.
+/// True if `at` is less than `seconds` after `since`; false if the clock was set back between them.
 fn is_within(at: Timestamp, since: Timestamp, seconds: f64) -> bool {
     (0.0..seconds).contains(&at.seconds_since(since))
 }

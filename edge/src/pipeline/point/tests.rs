@@ -116,12 +116,12 @@ fn a_window_that_cannot_be_judged_is_told_and_names_nothing() {
 /// R-EDGE-4. Eight looks at once held eight channels up and all that came meanwhile.
 #[test]
 fn points_of_a_live_source_that_begin_together_look_one_after_the_other() {
-    let tools = Tools::live(&Turn::default());
-    let mut points = [10, 10, 10].map(|windows| point(windows).with_tools(tools.clone()));
+    let plans = FftPlans::live(&Turn::default());
+    let mut points = [10, 10, 10].map(|windows| point(windows).with_plans(plans.clone()));
     let second = |n: i64| Timestamp::from_unix_ms(n * 1000).expect("in range");
     let (mut looked, mut shown) = (Vec::new(), Vec::new());
     for n in 0..14_i64 {
-        tools.looks().pass(1.0);
+        plans.looks().pass(1.0);
         for (number, point) in points.iter_mut().enumerate() {
             let event = point.measure(&samples(n.cast_unsigned()), second(n), second(n));
             if event.frequency_domain.method == Method::Thorough {

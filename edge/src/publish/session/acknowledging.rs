@@ -1,10 +1,11 @@
-//! PUBACKs on their way into the spool: written in groups, beside the sending.
+//! Writing PUBACKs to the spool in groups, in a task beside the sending: the session would otherwise
+//! stand still for the `fsync` of each group.
 
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::super::log;
 use super::Session;
-use crate::event_log;
 use crate::spool::{Spool, SpoolError};
 
 /// A group of PUBACKs that is being written.
@@ -21,8 +22,8 @@ impl Writing {
     }
 }
 
-/// Waits for the group; for ever if none is being written. Nothing is lost when the wait is given
-/// up: the group stays.
+/// Waits until the group is written; for ever if none is being written. The group is kept if the wait
+/// is given up, so the call can stand in a `select!`.
 pub(super) async fn written(writing: &mut Option<Writing>) -> Result<(), SpoolError> {
     match writing {
         Some(group) => (&mut group.task).await.unwrap_or_else(|ended| Err(ended.into())),
@@ -31,7 +32,7 @@ pub(super) async fn written(writing: &mut Option<Writing>) -> Result<(), SpoolEr
 }
 
 impl Session<'_> {
-    /// Begins to write a group, if one is due and none is being written.
+    /// Starts to write a group, if one is due and none is being written.
     pub(super) fn begin_writing_taken(&mut self) {
         let is_due = self.taken.len() >= super::ACK_GROUP
             || self.taken_since.is_some_and(|since| since.elapsed() >= super::ACK_DELAY);
@@ -42,7 +43,7 @@ impl Session<'_> {
         }
     }
 
-    /// Takes the outcome of a group; one that failed is written again later.
+    /// Takes the result of a group. A group that failed is written again later.
     pub(super) async fn end_writing(
         &mut self,
         outcome: Result<(), SpoolError>,
@@ -51,7 +52,7 @@ impl Session<'_> {
         match outcome {
             Ok(()) => {
                 let count = sequences.len() as u64;
-                event_log::events_acknowledged(count);
+                log::events_acknowledged(count);
                 self.publisher.progress.send_modify(|progress| progress.acknowledged += count);
                 for sequence in &sequences {
                     self.busy.remove(sequence);
@@ -66,7 +67,7 @@ impl Session<'_> {
         }
     }
 
-    /// Writes every PUBACK; those that cannot be written now are kept for later.
+    /// Writes all PUBACKs. Those that cannot be written now are kept for later.
     pub(super) async fn write_taken(&mut self) -> Result<(), SpoolError> {
         if self.writing.is_some() {
             let outcome = written(&mut self.writing).await;

@@ -1,24 +1,24 @@
-//! Reading ahead: the next rows of the spool are fetched while earlier ones are on the way.
+//! Reading ahead: the next rows of the spool are read while earlier ones are in flight.
 //!
-//! One query at a time runs in a task of its own, so neither the broker waits for the disk nor the
-//! disk for the broker. What is held in memory is bounded by the flight, and what one query brings by
-//! its bytes as well: SQLite, its driver and the publisher each hold it for a moment.
+//! One query at a time runs in a task of its own, so that sending does not wait for the disk. The rows
+//! in memory are bounded by the flight. The rows of one query are bounded by their bytes too, because
+//! SQLite, its driver and the publisher hold them at the same time.
 
 use std::collections::VecDeque;
 
 use tokio::task::JoinHandle;
 
-use super::super::lanes::{Lanes, Which};
+use super::super::lanes::{LaneKind, Lanes};
 use crate::spool::{Lane, Row, Spool, SpoolError};
 
-/// Bytes that a query is to bring. Chosen by `cargo bench -p pdm-edge --bench memory` and `delivery`:
-/// with twice as much nothing left sooner.
+/// Bytes of rows that a query shall return. Twice as many did not raise the events a second of the
+/// benchmark `delivery` (`cargo bench -p pdm-edge --bench delivery`).
 const AT_ONCE_BYTES: usize = 256 << 10;
 
-/// Bytes of a row as long as none was read: an event without spectra.
+/// Bytes of a row until one was read: those of an event without spectra.
 const USUAL_BYTES: usize = 4 << 10;
 
-/// Rows that were read and not handed over yet, and the query that fetches more.
+/// Rows that were read and are not sent, and the query that reads more.
 #[derive(Debug)]
 pub(super) struct Ahead {
     rows: VecDeque<Row>,
@@ -35,44 +35,45 @@ impl Default for Ahead {
 
 #[derive(Debug)]
 struct Query {
-    which: Which,
-    /// Of the lanes when it was asked: rows called back meanwhile would be skipped otherwise.
+    which: LaneKind,
+    /// Revision of the lanes at the start of the query. If it has changed at the end, rows that were
+    /// called back meanwhile may be missing in the result.
     revision: u64,
     last_sequence: u64,
     task: JoinHandle<Result<Vec<Row>, SpoolError>>,
 }
 
-/// What a finished query brought.
+/// The result of a query.
 #[derive(Debug)]
-pub(super) struct Found {
-    which: Which,
+pub(super) struct FoundRows {
+    which: LaneKind,
     revision: u64,
     last_sequence: u64,
     pub(super) rows: Result<Vec<Row>, SpoolError>,
 }
 
 impl Ahead {
-    /// Nothing is held and nothing is being read.
+    /// True if no row is held and no query runs.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.query.is_none()
     }
 
-    /// True if another query is worth asking: fewer rows than `low` are held and none runs.
+    /// True if another query shall start: fewer rows than `low` are held and none runs.
     pub(super) fn wants_more(&self, low: usize) -> bool {
         self.query.is_none() && self.rows.len() < low
     }
 
-    /// Rows to ask for at once, at most `most`.
+    /// Number of rows to read by one query, at most `most`.
     pub(super) fn at_once(&self, most: usize) -> usize {
         (AT_ONCE_BYTES / self.row_bytes.max(1)).clamp(1, most.max(1))
     }
 
-    /// Asks for at most `limit` rows of a lane.
+    /// Starts a query for at most `limit` rows of a lane.
     pub(super) fn ask(
         &mut self,
         spool: &Spool,
         lanes: &Lanes,
-        (which, lane, limit): (Which, Lane, usize),
+        (which, lane, limit): (LaneKind, Lane, usize),
         last_sequence: u64,
     ) {
         let spool = spool.clone();
@@ -80,8 +81,9 @@ impl Ahead {
         self.query = Some(Query { which, revision: lanes.revision(), last_sequence, task });
     }
 
-    /// Waits for the query; for ever if none runs. Nothing is lost when the wait is given up.
-    pub(super) async fn found(&mut self) -> Found {
+    /// Waits for the query; for ever if none runs. The query is kept if the wait is given up, so the
+    /// call can stand in a `select!`.
+    pub(super) async fn found(&mut self) -> FoundRows {
         let Some(query) = &mut self.query else { return std::future::pending().await };
         let rows = (&mut query.task).await.unwrap_or_else(|ended| Err(ended.into()));
         let Query { which, revision, last_sequence, .. } = *query;
@@ -92,10 +94,10 @@ impl Ahead {
             let bytes: usize = rows.iter().map(|row| row.payload.len()).sum();
             self.row_bytes = bytes / rows.len();
         }
-        Found { which, revision, last_sequence, rows }
+        FoundRows { which, revision, last_sequence, rows }
     }
 
-    /// Holds a row until there is room for it.
+    /// Holds a row until there is room in the flight.
     pub(super) fn hold(&mut self, row: Row) {
         self.rows.push_back(row);
     }
@@ -106,9 +108,9 @@ impl Ahead {
     }
 }
 
-impl Found {
-    /// Moves the lanes past what was found. Where rows were called back since, nothing is taken and
-    /// it is read again.
+impl FoundRows {
+    /// The rows, with the lanes moved behind them. If rows were called back meanwhile, no row is
+    /// returned, and the next query reads again.
     pub(super) fn take(self, lanes: &mut Lanes) -> Result<Vec<Row>, SpoolError> {
         let rows = self.rows?;
         if self.revision != lanes.revision() {
@@ -116,7 +118,7 @@ impl Found {
         }
         lanes.advance(self.which, rows.last().map(|row| row.sequence), rows.len());
         if rows.is_empty() {
-            // the live lane has numbers without rows: let go by a cap, or parked
+            // numbers of the live lane can be without waiting rows: deleted by a cap, or parked
             lanes.skip_to(self.which, self.last_sequence);
         }
         Ok(rows)

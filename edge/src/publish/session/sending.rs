@@ -10,38 +10,40 @@ use tokio::time::Instant;
 
 use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening, Link};
-use super::super::{Publisher, documents};
-use super::ahead::Found;
-use super::{End, Item, Session};
-use crate::event_log;
+use super::super::{Publisher, documents, log};
+use super::ahead::FoundRows;
+use super::{Publication, Session, SessionEnd};
 use crate::spool::{Row, SpoolError};
 
-/// States of bearings are published at most this often while events wait.
+/// Shortest time between two publications of the states of bearings while events wait: a person who
+/// watches a state sees a change of a second ago.
 const STATE_DELAY: Duration = Duration::from_secs(1);
 
-/// The status is published again at most this often when losses changed it.
+/// Shortest time between two publications of the status when the count of losses changes it.
 const STATUS_DELAY: Duration = Duration::from_secs(10);
 
-/// Most rows read ahead. Chosen: it keeps the disk ahead of the broker.
+/// Most rows read ahead: the default flight, so that a whole flight is ready when PUBACKs arrive.
 const READ_AHEAD: usize = 256;
 
-/// Bytes of a PUBLISH beside topic and payload: header, lengths, packet id, properties.
+/// Bytes of a PUBLISH in addition to topic and payload: header and remaining length (5), length of the
+/// topic (2), packet id (2), properties (1), and some reserve.
 const PACKET_OVERHEAD: usize = 16;
 
 impl Session<'_> {
-    /// How many more may be handed over: a flight, and a quarter of one that waits at rumqttc for the next
-    /// PUBACK, so that the broker never waits for the session.
+    /// Number of further requests: a flight is on the way, and a quarter of one waits inside rumqttc, so
+    /// that the next event leaves at a PUBACK without waiting for the session.
     pub(super) fn room(&self) -> usize {
         let flight = usize::from(self.publisher.settings.broker.max_in_flight);
         (flight + flight.div_ceil(4)).saturating_sub(self.in_flight.len())
     }
 
-    /// Fills the flight with what was read ahead and asks for more; true if no event waits any more.
+    /// Fills the flight with rows that were read ahead, and starts to read more; true if no event waits
+    /// any more.
     pub(super) async fn send_what_may_be_sent(
         &mut self,
         link: &Link,
         lanes: &mut Lanes,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, SendError> {
         if self.pause_until.is_some_and(|until| until > Instant::now()) {
             return Ok(false);
         }
@@ -54,7 +56,7 @@ impl Session<'_> {
             sent += u64::from(self.send(link, row, now_ms).await?);
         }
         if sent > 0 {
-            event_log::events_sent(sent);
+            log::events_sent(sent);
             self.publisher.progress.send_modify(|progress| progress.published += sent);
         }
         let tally = *self.publisher.spool.watch().borrow();
@@ -76,12 +78,16 @@ impl Session<'_> {
         Ok(idle)
     }
 
-    /// Holds what a query found until there is room in the flight.
-    pub(super) async fn read(&mut self, found: Found, lanes: &mut Lanes) -> Result<(), SpoolError> {
+    /// Holds the rows of a query until there is room in the flight.
+    pub(super) async fn read(
+        &mut self,
+        found: FoundRows,
+        lanes: &mut Lanes,
+    ) -> Result<(), SpoolError> {
         match found.take(lanes) {
             Ok(rows) => {
                 for row in rows {
-                    // what is on the way already is not sent beside itself
+                    // a row that is in flight already is not sent twice
                     if self.busy.insert(row.sequence) {
                         self.ahead.hold(row);
                     }
@@ -92,8 +98,8 @@ impl Session<'_> {
         }
     }
 
-    /// Hands one event over; false if no packet can carry it.
-    async fn send(&mut self, link: &Link, row: Row, now_ms: i64) -> Result<bool, Stop> {
+    /// Requests the publication of one event; false if the event is too large for a packet.
+    async fn send(&mut self, link: &Link, row: Row, now_ms: i64) -> Result<bool, SendError> {
         let settings = &self.publisher.settings;
         let (sequence, topic) = (row.sequence, row.topic.under(&settings.prefix));
         let mut payload = row.payload_at(now_ms, settings.broker.late_after_s);
@@ -101,7 +107,7 @@ impl Session<'_> {
             |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet;
         if !fits(&payload) {
             payload = without_spectra(&payload).map_or(payload, Bytes::from);
-            event_log::event_too_large(sequence, self.max_packet, fits(&payload));
+            log::event_too_large(sequence, self.max_packet, fits(&payload));
             if !fits(&payload) {
                 self.publisher.spool.park(sequence).await?;
                 self.busy.remove(&sequence);
@@ -112,12 +118,12 @@ impl Session<'_> {
             self.answered_at = Instant::now();
         }
         link.publish(topic, false, payload)?;
-        self.in_flight.push(Item::Event(sequence));
+        self.in_flight.push(Publication::Event(sequence));
         Ok(true)
     }
 
     /// Publishes the states that are newer than those published last.
-    async fn send_states(&mut self, link: &Link) -> Result<(), Stop> {
+    async fn send_states(&mut self, link: &Link) -> Result<(), SendError> {
         if self.room() == 0 {
             return Ok(());
         }
@@ -127,32 +133,33 @@ impl Session<'_> {
         }
         let states = match self.publisher.spool.states_from(self.next_state).await {
             Ok(states) => states,
-            Err(error) => return self.recover(error).await.map_err(Stop::from),
+            Err(error) => return self.recover(error).await.map_err(SendError::from),
         };
         let room = self.room();
         for state in states.into_iter().take(room) {
             link.publish(state.topic.under(&self.publisher.settings.prefix), true, state.payload)?;
-            self.in_flight.push(Item::State);
+            self.in_flight.push(Publication::State);
             self.next_state = state.sequence + 1;
         }
         self.states_at = Some(Instant::now());
         Ok(())
     }
 
+    /// Publishes the gateway's status.
     pub(super) fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
         let Publisher { settings, spool, clock, .. } = self.publisher;
         let tally = *spool.watch().borrow();
         let document = documents::status(settings, spool.gateway(), presence, &tally, clock.now());
         let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
         link.publish(topic, true, document)?;
-        self.in_flight.push(Item::Status);
+        self.in_flight.push(Publication::Status);
         self.status_at = Instant::now();
         self.told_dropped = tally.dropped;
         Ok(())
     }
 
-    /// Waits until the broker has taken the last status.
-    pub(super) async fn await_goodbye(&mut self, link: &mut Link) -> End {
+    /// Waits up to 2 s until the broker has acknowledged the status `offline`.
+    pub(super) async fn await_goodbye(&mut self, link: &mut Link) -> SessionEnd {
         let taken = async {
             while self.in_flight.len() > 0 {
                 match link.happening().await {
@@ -165,32 +172,32 @@ impl Session<'_> {
                 }
             }
         };
-        // without it the last will says the same
+        // without the PUBACK the status is right nevertheless: the last will is `offline` too
         let _in_time = tokio::time::timeout(Duration::from_secs(2), taken).await;
-        End::Closed
+        SessionEnd::Closed
     }
 }
 
-/// Why sending stops.
+/// The reason why sending ended.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum SendError {
     Down(Down),
     Spool(SpoolError),
 }
 
-impl From<Down> for Stop {
+impl From<Down> for SendError {
     fn from(down: Down) -> Self {
         Self::Down(down)
     }
 }
 
-impl From<SpoolError> for Stop {
+impl From<SpoolError> for SendError {
     fn from(error: SpoolError) -> Self {
         Self::Spool(error)
     }
 }
 
-/// The same event without what only people look at.
+/// The event without its spectra; `None` if it has none. The agent judges an event without them.
 fn without_spectra(payload: &[u8]) -> Option<Vec<u8>> {
     let mut event: Event = serde_json::from_slice(payload).ok()?;
     event.spectra.take()?;

@@ -1,4 +1,4 @@
-//! The incoming side of a connection: what the broker took or declined, what the agent has stored.
+//! The incoming side of a connection: PUBACKs of the broker and receipts of the agent.
 
 use std::time::Duration;
 
@@ -7,16 +7,17 @@ use tokio::time::Instant;
 
 use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening};
-use super::{Item, Session};
-use crate::event_log;
+use super::super::log;
+use super::{Publication, Session};
 use crate::spool::SpoolError;
 
-/// Wait after the broker declined a publication; doubles with every further one.
+/// Wait after the broker declined a publication. The wait doubles with each further one up to 5
+/// minutes: a broker declines for a full quota or a missing right, which take a person minutes.
 const DECLINED_WAIT: Duration = Duration::from_secs(1);
 const DECLINED_LONGEST: Duration = Duration::from_mins(5);
 
 impl Session<'_> {
-    /// Takes one happening; the end of the connection if it is that.
+    /// Handles one event of the connection; returns the reason if the connection ended.
     pub(super) async fn take(
         &mut self,
         happening: Happening,
@@ -28,7 +29,7 @@ impl Session<'_> {
             Happening::Held(id) => self.in_flight.held(id),
             Happening::Taken(id) => self.taken(id, now),
             Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
-            Happening::NotSubscribed(reason) => event_log::receipts_not_subscribed(&reason),
+            Happening::NotSubscribed(reason) => log::receipts_not_subscribed(&reason),
             Happening::Message { topic, payload } => self.receipt(&topic, &payload, lanes).await?,
             Happening::Up { .. } => {}
             Happening::Down(down) => return Ok(Some(down)),
@@ -39,23 +40,23 @@ impl Session<'_> {
     fn taken(&mut self, packet_id: u16, now: Instant) {
         self.answered_at = now;
         self.declined = 0;
-        if let Some(Item::Event(sequence)) = self.in_flight.answered(packet_id) {
+        if let Some(Publication::Event(sequence)) = self.in_flight.answered(packet_id) {
             self.taken.push(sequence);
             self.taken_since.get_or_insert(now);
         }
     }
 
-    /// The broker said no to one publication: it is sent again after a wait that grows.
+    /// The broker declined one publication. All sending pauses, and the event is sent again.
     fn declined(&mut self, packet_id: u16, reason: &str, lanes: &mut Lanes) {
         self.answered_at = Instant::now();
         let item = self.in_flight.answered(packet_id);
         let wait = DECLINED_WAIT.saturating_mul(1 << self.declined.min(16)).min(DECLINED_LONGEST);
         if self.pause_until.is_none() {
-            event_log::publication_declined(reason, wait);
+            log::publication_declined(reason, wait);
             self.declined += 1;
             self.pause_until = Some(Instant::now() + wait);
         }
-        if let Some(Item::Event(sequence)) = item {
+        if let Some(Publication::Event(sequence)) = item {
             self.busy.remove(&sequence);
             lanes.call_back(sequence);
         }
@@ -70,11 +71,11 @@ impl Session<'_> {
         let receipt: Receipt = match serde_json::from_slice(payload) {
             Ok(receipt) => receipt,
             Err(error) => {
-                event_log::receipt_not_understood(topic, &error);
+                log::receipt_not_understood(topic, &error);
                 return Ok(());
             }
         };
-        // what the broker has taken must be written first: only acknowledged rows can be let go
+        // PUBACKs are written first, because a receipt deletes acknowledged rows only
         self.write_taken().await?;
         let last = self.publisher.spool.watch().borrow().last_sequence;
         let receipt = self.asked.filter(&receipt, last, Instant::now());

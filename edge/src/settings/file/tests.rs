@@ -1,9 +1,19 @@
 //! Claims about `edge.toml`: the example works, errors say file, line, key, value, allowed.
 
+use std::sync::Arc;
+
+use pdm_service::clock::{SharedClock, SystemClock};
+
 use super::*;
-use crate::settings::Pace;
+use crate::settings::{Pace, SourceSettings};
+use crate::source::Source;
 
 const EXAMPLE: &str = include_str!("../../../../config/edge.toml");
+
+fn opened(source: &SourceSettings) -> Box<dyn Source> {
+    let clock: SharedClock = Arc::new(SystemClock);
+    source.input.open(&clock).expect("opens")
+}
 
 fn error(text: &str) -> String {
     parse(Path::new("edge.toml"), text).expect_err("wrong").to_string()
@@ -19,7 +29,7 @@ fn the_example_is_valid_and_its_sources_open() {
     let (settings, _log) = parse(Path::new("edge.toml"), EXAMPLE).expect("valid");
     assert_eq!(settings.sources.len(), 1);
     assert_eq!(settings.sources[0].pace, Pace::Times(60.0));
-    let source = (settings.sources[0].open)().expect("opens");
+    let source = opened(&settings.sources[0]);
     assert_eq!(source.format().channels, settings.sources[0].points.len());
 }
 
@@ -94,7 +104,7 @@ fn a_tachometer_and_the_speeds_that_part_operating_states_are_read_and_checked()
     let source = &settings.sources[0];
     assert_eq!(source.tachometer.map(|t| (t.channel, t.pulses_per_turn)), Some((1, 2)));
     assert_eq!(source.points[0].speed_bins.len(), 2);
-    assert_eq!((source.open)().expect("opens").format().channels, 2);
+    assert_eq!(opened(source).format().channels, 2);
     assert!(error(&with("[1200, 600]", 1)).contains("rising speeds"));
     assert!(error(&with("[-1]", 1)).contains("speed_bins_rpm (line "));
     assert!(error(&with("[600]", 0)).contains("pulses_per_turn"));

@@ -1,4 +1,4 @@
-//! `[[source.channel]]` as it is typed, and the measuring point that it means.
+//! `[[source.channel]]`: the keys as typed, and the measuring point that they describe.
 
 use pdm_dsp::diagnose::{DEFAULT_ORDER_TOLERANCE, DEFAULT_SPEED_TOLERANCE};
 use pdm_service::config::ConfigError;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::super::file::Origin;
 use super::super::{DefectOrders, PointSettings, ZoneTable};
-use super::CalibrationKeys;
+use super::calibration::CalibrationKeys;
 use crate::catalogue::Catalogue;
 use crate::condition::MonitorSettings;
 

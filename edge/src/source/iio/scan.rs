@@ -1,4 +1,4 @@
-//! What a scan of an IIO buffer holds and where.
+//! The layout of a scan of an IIO buffer.
 
 use std::fs;
 use std::path::Path;
@@ -13,9 +13,9 @@ struct Element {
     layout: Layout,
     /// m/s² per count.
     scale: f64,
-    /// Counts.
+    /// Offset in counts.
     offset: f64,
-    /// Byte within the scan.
+    /// Position in the scan, bytes.
     at: usize,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Reads the driver's text.
+    /// Decodes the driver's text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (order, rest) = text.split_once(':')?;
         let (sign, rest) = rest.split_at_checked(1)?;
@@ -71,13 +71,13 @@ impl Layout {
 #[derive(Debug)]
 pub(super) struct Scan {
     elements: Vec<Element>,
-    /// Which element is which channel.
+    /// The element of each channel.
     order: Vec<usize>,
     bytes: usize,
 }
 
 impl Scan {
-    /// Enables the wanted accelerations, disables the others, and works out where each stands.
+    /// Enables the wanted elements, disables the others, and computes the position of each.
     pub(super) fn set_up(folder: &Path, wanted: &[String]) -> Result<Self, SourceError> {
         let scan = folder.join("scan_elements");
         let mut elements = Vec::new();
@@ -125,7 +125,7 @@ impl Scan {
     }
 }
 
-/// The elements that a device has, by their `…_en` files.
+/// The elements of a device, by their `…_en` files.
 fn names(scan: &Path) -> Result<Vec<String>, SourceError> {
     let mut names = Vec::new();
     for entry in fs::read_dir(scan).map_err(|e| SourceError::from_io(scan, e))? {
@@ -137,7 +137,7 @@ fn names(scan: &Path) -> Result<Vec<String>, SourceError> {
     Ok(names)
 }
 
-/// `in_accel_x_scale`, else the one that all axes share, `in_accel_scale`.
+/// The value of `in_accel_x_scale`, else that of `in_accel_scale`, which all axes share.
 fn attribute(folder: &Path, name: &str, what: &str) -> Result<Option<f64>, SourceError> {
     let shared = name.rsplit_once('_').map_or(name, |(kind, _)| kind);
     for name in [name, shared] {
@@ -149,7 +149,7 @@ fn attribute(folder: &Path, name: &str, what: &str) -> Result<Option<f64>, Sourc
     Ok(None)
 }
 
-/// Which element is which channel: as wanted, else by index.
+/// The element of each channel: in the order of `wanted`, else by index.
 fn order(
     folder: &Path,
     elements: &[Element],
@@ -173,8 +173,8 @@ fn order(
         .collect()
 }
 
-/// Gives every element its place and returns the length of a scan: each is aligned to its own
-/// size, the whole to the largest.
+/// Sets the position of every element and returns the length of a scan. Each element is aligned to its
+/// own size, the scan to the largest.
 fn place(elements: &mut [Element]) -> usize {
     let (mut end, mut largest) = (0usize, 1usize);
     for element in elements {

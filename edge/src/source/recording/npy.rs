@@ -5,8 +5,8 @@
 //! `{'descr': '<i2', 'fortran_order': False, 'shape': (3, 122571), }`, then the numbers.
 //! Source: NumPy Enhancement Proposal 1.
 //!
-//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariant: memory
-//! grows with the bytes that were read, never with what a header announces.
+//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariant: memory grows
+//! with the bytes that were read, not with the shape that a header announces.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use header::{Header, Number};
 /// First bytes of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Most channels that a recording can have. Chosen: far above any rack of sensors, far below any
-/// number of samples, so that an array of sample × channel is noticed.
+/// Most channels of a recording. A rack of sensors has fewer than a hundred, a recording more than some
+/// thousand samples; so 1024 detects an array of sample × channel.
 const MAX_CHANNELS: usize = 1024;
 
 /// Opens the file and reads its header.
@@ -106,7 +106,7 @@ impl Numbers {
         Ok(bytes.chunks_exact(width).map(|raw| self.number.decode(raw)).collect())
     }
 
-    /// Passes over `count` numbers without decoding them.
+    /// Skips `count` numbers without decoding them.
     fn skip(&mut self, count: usize) -> Result<(), SourceError> {
         let wanted = (count as u64).saturating_mul(self.number.bytes() as u64);
         let passed = std::io::copy(&mut self.reader.by_ref().take(wanted), &mut std::io::sink());

@@ -1,4 +1,4 @@
-//! What a person asks of a recording, and whether the file can give it.
+//! The options of a recording, and the checks against its file.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use pdm_shared::units::SampleRate;
 use super::{SourceError, counted};
 use crate::source::Calibration;
 
-/// What to read of a recording, and what its numbers mean.
+/// The part of a recording to read, and the meaning of its numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecordingOptions {
-    /// Samples per second; needed where the file does not say it, and wins where it does.
+    /// Samples per second. Needed if the file does not state a rate; overrides the stated one.
     pub sample_rate: Option<SampleRate>,
     /// Channels to read, counted from 0, in this order; empty: all.
     pub channels: Vec<usize>,
@@ -25,7 +25,7 @@ pub struct RecordingOptions {
     pub start_s: f64,
     /// Seconds read of each snapshot; `None`: to its end.
     pub duration_s: Option<f64>,
-    /// When the first snapshot was taken.
+    /// Time of the first snapshot.
     pub started_at: Option<Timestamp>,
     /// Seconds from the beginning of one snapshot to that of the next.
     pub period_s: Option<f64>,

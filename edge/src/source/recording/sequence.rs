@@ -1,4 +1,4 @@
-//! Several recordings after each other as one source: snapshots that were saved a file each.
+//! Several recordings as one source, for snapshots that were saved in a file each.
 //!
 //! Invariant: all files have the number of channels and the rate of the first.
 
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::{Recording, RecordingOptions, counted};
 use crate::source::{Block, Source, SourceError, SourceFormat};
 
-/// Opens several recordings of the same format as one sequence of snapshots; a folder stands for
-/// the files in it, sorted by name (hidden ones left out).
+/// Opens several recordings of the same format as one sequence of snapshots. A folder is replaced by its
+/// files, sorted by name, without hidden ones.
 ///
 /// # Errors
-/// As [`open_recording`] for the first file; later files are opened when their turn comes, and one
-/// with another number of channels or another rate is an error then.
+/// As [`super::open_recording`] for the first file. Each later file is opened after the one before was
+/// read; another number of channels or another rate is an error then.
 pub fn open_sequence(
     paths: &[PathBuf],
     options: &RecordingOptions,
@@ -54,7 +54,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
     Ok(files)
 }
 
-/// Several files after each other.
+/// Several files, read one after the other.
 struct Sequence {
     current: Option<Recording>,
     later: std::vec::IntoIter<PathBuf>,
@@ -83,7 +83,7 @@ impl Sequence {
         Ok(true)
     }
 
-    /// The block with its place and time in the whole sequence.
+    /// The block with its index and time in the whole sequence.
     fn placed(&mut self, mut block: Block) -> Block {
         block.index = self.next_index;
         block.started_at = match (self.options.started_at, self.options.period_s) {

@@ -20,11 +20,12 @@ use ndarray::Array2;
 
 use super::{RawRecording, SourceError};
 
-/// Most lines before the numbers. Chosen: exports of data loggers have up to some dozens.
+/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several times
+/// that.
 const MAX_PREAMBLE_LINES: usize = 200;
 
-/// Rows that a column must rise through to be taken for time. Chosen: samples do so by chance once
-/// in 40,000 tables of this length.
+/// Number of rows over which a column must rise to be taken for time. Eight random samples rise by chance
+/// in one of 40,000 tables (1 in 8!).
 const LEAST_RISING_ROWS: usize = 8;
 
 /// Headers of columns that hold time or a count, lower case, up to the first space or bracket.
@@ -86,7 +87,7 @@ impl Table {
     }
 }
 
-/// What stands between two fields.
+/// The separator of fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Char(char),
@@ -127,7 +128,7 @@ impl Separator {
         matches!(self, Self::Char(separator) if line.trim_end_matches(' ').ends_with(separator))
     }
 
-    /// The numbers of a line if each field is one and at least one is not empty.
+    /// The numbers of a line, if each field is a number or empty and at least one is not empty.
     fn numbers(self, line: &str) -> Option<Vec<f64>> {
         let fields = self.fields(line);
         if fields.iter().all(|field| field.is_empty()) {

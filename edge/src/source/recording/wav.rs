@@ -1,7 +1,6 @@
 //! RIFF/WAVE: integer PCM of 8 to 32 bits and 32-bit float, any number of channels.
 //!
-//! Numbers are taken as they stand in the file: a 16-bit sample is −32,768…32,767, a float is what
-//! it is. The rate is the file's own.
+//! Numbers are not scaled: a 16-bit sample is −32,768…32,767. The rate is that of the file.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,8 +1,8 @@
-//! From severity to what the sensor feels: the four stages of a failing bearing.
+//! From severity to the signal at the sensor: the four stages of a failing bearing.
 //!
-//! Early damage strikes: rare, sharp impacts, hardly any RMS. Then the impacts grow. Late damage
-//! smears: edges are rolled smooth, slip grows, broadband noise and shaft harmonics rise while
-//! kurtosis falls back towards 3. Source of the order of events: four-stage descriptions of
+//! Early damage gives sharp impacts that hardly raise the RMS. Then the impacts grow. Late damage is
+//! spread over the race: edges are rolled smooth, slip grows, broadband noise and shaft harmonics rise
+//! while kurtosis falls back towards 3. Source of the order of events: four-stage descriptions of
 //! practice; sizes chosen so that RMS grows as in IMS test 2 (0.08 g to 0.4–0.7 g).
 
 use super::settings::{Course, Rig};
@@ -46,7 +46,7 @@ impl Damage {
         rig.background_rms_g * (1.0 + 0.4 * self.severity + 8.0 * self.spread())
     }
 
-    /// How deep the random part pulses with the defect, 0…1.
+    /// Depth of the modulation of the random part by the defect, 0…1.
     pub(super) fn noise_modulation(self) -> f64 {
         0.5 * self.spread()
     }
@@ -56,7 +56,7 @@ impl Damage {
         rig.slip_jitter_ratio * (1.0 + 2.0 * self.spread())
     }
 
-    /// Growth of the shaft harmonics: clearance opens at the end.
+    /// Growth factor of the shaft harmonics, since clearance grows at the end.
     pub(super) fn looseness(self) -> f64 {
         1.0 + 3.0 * self.spread()
     }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-/// Two poles whose response to a unit impact is `gain · e^(−ζωt) · sin(ω_d t)`.
+/// A filter with two poles whose response to a unit impact is `gain · e^(−ζωt) · sin(ω_d t)`.
 #[derive(Debug)]
 pub(super) struct Resonance {
     a1: f64,

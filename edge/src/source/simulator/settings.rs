@@ -1,26 +1,26 @@
-//! What is simulated: the machine, the bearing, its fault and the course of the damage.
+//! The settings of a simulation: machine, bearing, fault and course of the damage.
 
 use pdm_dsp::DefectOrders;
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Rpm, SampleRate};
 
-/// Most samples of one snapshot and channel. Chosen: 64 Mi samples are 512 MiB.
+/// Most samples of one snapshot and channel: 64 Mi samples of 8 bytes are 512 MiB.
 const MAX_SAMPLES: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// A setting that cannot be simulated. The caller reports it with the option or key it came from.
+/// A setting is out of its range. The caller reports the error with the option or key of the setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{setting} is {got}, allowed is {allowed}")]
 pub struct SimulatorError {
-    /// Which, with its unit.
+    /// The setting, with its unit.
     pub setting: &'static str,
-    /// What was given.
+    /// The given value.
     pub got: String,
-    /// What may be given.
+    /// The allowed values.
     pub allowed: &'static str,
 }
 
-/// What is simulated.
+/// A simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatorSettings {
     /// Samples per second.
@@ -29,23 +29,23 @@ pub struct SimulatorSettings {
     pub speed: Rpm,
     /// Defect orders of the bearing.
     pub orders: DefectOrders,
-    /// The element that fails; `None`: a healthy bearing whatever the course.
+    /// The element that fails; `None`: the bearing stays healthy in every course.
     pub fault: Option<Fault>,
-    /// How the damage grows.
+    /// Course of the damage.
     pub course: Course,
     /// Number of snapshots.
     pub snapshots: u64,
     /// Length of a snapshot, s.
     pub snapshot_s: f64,
-    /// From the beginning of one snapshot to that of the next, s.
+    /// Time from the start of one snapshot to that of the next, s.
     pub period_s: f64,
-    /// When the first snapshot is taken.
+    /// Time of the first snapshot.
     pub started_at: Option<Timestamp>,
-    /// Sensors; the second and later ones sit farther from the bearing.
+    /// Number of sensors; each is farther from the bearing than the one before.
     pub channels: usize,
     /// The machine around the bearing.
     pub rig: Rig,
-    /// Every seed is another machine run; the same seed gives the same samples.
+    /// Seed of the random parts; the same seed gives the same samples.
     pub seed: u64,
 }
 
@@ -66,6 +66,14 @@ impl SimulatorSettings {
             rig: Rig::default(),
             seed: 1,
         }
+    }
+
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// [`SimulatorError`] with the first setting that is out of its range.
+    pub fn check(&self) -> Result<(), SimulatorError> {
+        self.checked_samples().map(|_samples| ())
     }
 
     /// Samples of a snapshot, after all settings were checked.
@@ -89,7 +97,7 @@ impl SimulatorSettings {
     }
 }
 
-/// How the damage develops over the snapshots.
+/// The course of the damage over the snapshots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Course {
     /// The same severity in every snapshot, 0 (healthy) to 1 (about to fail).
@@ -101,15 +109,16 @@ pub enum Course {
     RunToFailure {
         /// Share of the run without damage, 0 to below 1.
         healthy_share: f64,
-        /// How much steeper the end is than the beginning, as exponent: above 0.
+        /// Exponent of the growth, above 0: the damage grows `e^growth` times faster at the end than at
+        /// its beginning.
         growth: f64,
     },
 }
 
 impl Course {
-    /// A run to failure as bearings on test rigs show it: healthy for the first 35 %, then
-    /// accelerating. Chosen: IMS test 2 shows its first sign at 55 %, FEMTO runs between 20 and
-    /// 99 %.
+    /// A run to failure as on test rigs: healthy for the first 35 %, then accelerating. The first sign
+    /// appears at 55 % of the run in IMS test 2, and between 20 and 99 % in FEMTO's runs; 35 % lies in
+    /// between.
     pub const fn run_to_failure() -> Self {
         Self::RunToFailure { healthy_share: 0.35, growth: 4.0 }
     }

@@ -1,4 +1,4 @@
-//! One snapshot of acceleration from the parts of the model.
+//! One snapshot of acceleration, summed over the parts of the model.
 
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -12,10 +12,11 @@ use super::impacts::Impacts;
 use super::resonance::Resonance;
 use super::settings::SimulatorSettings;
 
-/// Samples computed before the snapshot, s: every resonance rings steadily by then.
+/// Time computed before the snapshot, s. The slowest resonance (900 Hz, damping 0.06) decays with a time
+/// constant of 2.9 ms, so after 30 ms its start is forgotten.
 const WARM_UP_S: f64 = 0.03;
 
-/// What each sensor beyond the first feels of the one before. Chosen: IMS neighbours show 40–60 %.
+/// Share of the vibration of one sensor that reaches the next: neighbours in IMS show 40–60 %.
 const NEXT_SENSOR: f64 = 0.6;
 
 /// Share of the random part that excites the resonances; the rest reaches the sensor directly.
@@ -48,7 +49,7 @@ pub(super) fn fill(
         let (mut now, pulse) = (carried, impacts.as_ref().map_or(0.0, |i| i.pulse_at(angle)));
         carried = 0.0;
         if let Some((strength, ago)) = impacts.as_mut().and_then(|i| i.until(angle, rng)) {
-            // an impact between two samples is shared between them
+            // an impact between two samples is divided between them by its distance to each
             let early = (ago / step).clamp(0.0, 1.0);
             now += strength * early;
             carried = strength * (1.0 - early);
@@ -63,7 +64,7 @@ pub(super) fn fill(
     }
 }
 
-/// The shaft: its angle, turning at a speed that wanders a little.
+/// The shaft's angle, at a speed that varies slowly.
 struct Shaft {
     /// rad.
     angle: f64,
@@ -83,7 +84,7 @@ impl Shaft {
             mean_step: TAU * settings.speed.shaft_hz() * (1.0 + ratio) / rate,
             wander: settings.rig.speed_wander_ratio / 2.0 * SQRT_2,
             wander_phase: TAU * rng.random::<f64>(),
-            // a slow swing of the load: one in three seconds
+            // a slow swing of the load with a period of three seconds
             wander_step: TAU / (3.0 * rate),
         }
     }
@@ -102,7 +103,7 @@ impl Shaft {
     }
 }
 
-/// One sensor: what reaches it, and how the structure rings there. Accelerations in g.
+/// One sensor: the parts of the vibration that reach it, and the resonances there. Accelerations in g.
 struct Sensor {
     /// Peaks of the shaft's harmonics.
     shaft_peak: [f64; 3],
@@ -152,8 +153,8 @@ impl Sensor {
         }
     }
 
-    /// Sample `n`, g: `impact` is the impulse on it (1 = full load), `pulse` how near the defect is
-    /// to striking.
+    /// Sample `n`, g. `impact` is the impulse at this sample (1 = full load), `pulse` the position of the
+    /// defect in its period (1 = at an impact).
     fn next(
         &mut self,
         n: usize,

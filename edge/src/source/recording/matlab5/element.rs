@@ -1,6 +1,6 @@
 //! Data elements of a MAT-file: tags, numbers, zlib.
 //!
-//! Invariant: every length that the file states is compared with the bytes that are there before
+//! Invariant: every length stated in the file is compared with the bytes that are present before
 //! anything is read or reserved.
 
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ pub(super) const MATRIX: u32 = 14;
 /// `miCOMPRESSED`.
 const COMPRESSED: u32 = 15;
 
-/// Most bytes that one compressed element may unfold to. Chosen: 2 GiB, the format's own limit for
-/// a variable (MAT-File Format, 1-3).
+/// Most bytes of one decompressed element: 2 GiB, the format's limit for a variable (MAT-File Format,
+/// 1-3).
 const MAX_INFLATED_BYTES: u64 = 2 << 30;
 
 /// One data element.
@@ -36,7 +36,7 @@ impl<'a> Bytes<'a> {
         Self { rest, is_big_endian }
     }
 
-    /// Nothing is left but padding too short for a tag.
+    /// True if the rest is too short for a tag, so that it is padding.
     pub(super) const fn is_at_end(&self) -> bool {
         self.rest.len() < 8
     }
@@ -46,8 +46,8 @@ impl<'a> Bytes<'a> {
         Some(if self.is_big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
     }
 
-    /// The next element inside a variable. MATLAB compresses whole variables only; with compressed
-    /// ones inside, a small file could unfold without end.
+    /// The next element inside a variable. A compressed one is an error: MATLAB compresses whole variables
+    /// only, and nested compression would let a small file grow without a limit.
     pub(super) fn part(&mut self) -> Result<Element<'a>, String> {
         let part = self.plain()?;
         if part.kind == COMPRESSED {
@@ -56,7 +56,7 @@ impl<'a> Bytes<'a> {
         Ok(part)
     }
 
-    /// The next variable, unfolded if it is compressed.
+    /// The next variable, decompressed if necessary.
     pub(super) fn element(&mut self) -> Result<Element<'a>, String> {
         let element = self.plain()?;
         if element.kind != COMPRESSED {
@@ -74,7 +74,7 @@ impl<'a> Bytes<'a> {
         Ok(Element { kind: inner.kind, content: Cow::Owned(inner.content.into_owned()) })
     }
 
-    /// The next element as it stands.
+    /// The next element, not decompressed.
     fn plain(&mut self) -> Result<Element<'a>, String> {
         let truncated = || "the file ends inside a variable: it is truncated".to_owned();
         let first = self.word(0).ok_or_else(truncated)?;

@@ -2,21 +2,21 @@
 
 use super::element::{Bytes, Element, MATRIX};
 
-/// Most channels that a recording can have. Chosen: above any rack of sensors, below any length.
+/// Most channels of a recording: a rack of sensors has fewer, a vector of samples more.
 pub(super) const MAX_CHANNELS: usize = 1024;
 
-/// Deepest nesting of structs and cells. Chosen: far above what a recording needs, far below what
-/// the stack holds.
+/// Deepest nesting of structs and cells. Recordings nest two or three deep; 16 recursive calls use some
+/// KiB of the stack.
 const MAX_DEPTH: usize = 16;
 
 /// Longest name of a variable or field (MAT-File Format, 1-22: 32 with the final 0, 64 in later
-/// versions). Every path is made of them, so a longer one would be copied for each element.
+/// versions). Paths are made of names, so a longer name would be copied for each element.
 const MAX_NAME_BYTES: usize = 64;
 
 /// A real, numeric, two-dimensional array.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NumericArray {
-    /// Where it stands, such as `bearing.gs`.
+    /// Path of the variable, such as `bearing.gs`.
     pub(super) path: String,
     pub(super) rows: usize,
     pub(super) columns: usize,
@@ -30,12 +30,12 @@ impl NumericArray {
         self.rows.max(self.columns)
     }
 
-    /// It rises from number to number, as times do.
+    /// True if the numbers rise without exception, as times do.
     pub(super) fn is_time(&self) -> bool {
         self.rows.min(self.columns) == 1 && self.numbers.windows(2).all(|pair| pair[1] > pair[0])
     }
 
-    /// It has more than one sample and not too many channels.
+    /// True if there is more than one sample and at most [`MAX_CHANNELS`] channels.
     pub(super) fn is_recording(&self) -> bool {
         self.length() > 1 && (1..=MAX_CHANNELS).contains(&self.rows.min(self.columns))
     }

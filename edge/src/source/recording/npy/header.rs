@@ -1,14 +1,15 @@
-//! The header of an `.npy` file: what kind of number, in which order, of which shape.
+//! The header of an `.npy` file: type, order and shape of the numbers.
 
 use std::io::Read;
 use std::path::Path;
 
 use super::{MAGIC, SourceError};
 
-/// Longest header that is read. Chosen: NumPy writes 118 bytes for a numeric array.
+/// Longest header that is read. NumPy writes 118 bytes for a numeric array; 64 KiB is the most that a
+/// header of format version 1 can announce.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
-/// What the header says.
+/// The content of the header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) number: Number,
@@ -16,9 +17,9 @@ pub(super) struct Header {
     pub(super) shape: Vec<usize>,
 }
 
-/// The kinds of number that are read.
+/// The kinds of number that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     Signed,
     Unsigned,
     Float,
@@ -27,25 +28,25 @@ pub(super) enum Kind {
 /// A kind of number with its width and byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number {
-    kind: Kind,
+    kind: NumberKind,
     bytes: usize,
     is_big_endian: bool,
 }
 
 impl Number {
-    /// From NumPy's `descr`, such as `<i2`, `>f8`, `|u1`.
+    /// Decodes NumPy's `descr`, such as `<i2`, `>f8`, `|u1`.
     fn parse(descr: &str) -> Option<Self> {
         let mut chars = descr.chars();
         let order = chars.next()?;
         let kind = match chars.next()? {
-            'i' => Kind::Signed,
-            'u' => Kind::Unsigned,
-            'f' => Kind::Float,
+            'i' => NumberKind::Signed,
+            'u' => NumberKind::Unsigned,
+            'f' => NumberKind::Float,
             _ => return None,
         };
         let bytes = match (kind, chars.as_str()) {
-            (Kind::Signed | Kind::Unsigned, "1") => 1,
-            (Kind::Signed | Kind::Unsigned, "2") => 2,
+            (NumberKind::Signed | NumberKind::Unsigned, "1") => 1,
+            (NumberKind::Signed | NumberKind::Unsigned, "2") => 2,
             (_, "4") => 4,
             (_, "8") => 8,
             _ => return None,
@@ -76,10 +77,10 @@ impl Number {
         }
         let bits = u64::from_le_bytes(little);
         match (self.kind, self.bytes) {
-            (Kind::Unsigned, _) => bits as f64,
-            (Kind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
-            (Kind::Float, _) => f64::from_bits(bits),
-            (Kind::Signed, bytes) => {
+            (NumberKind::Unsigned, _) => bits as f64,
+            (NumberKind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
+            (NumberKind::Float, _) => f64::from_bits(bits),
+            (NumberKind::Signed, bytes) => {
                 let unused = 64 - 8 * bytes as u32;
                 ((bits << unused).cast_signed() >> unused) as f64
             }
@@ -116,7 +117,7 @@ pub(super) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, SourceE
     parse(&String::from_utf8_lossy(&text)).map_err(malformed)
 }
 
-/// The dictionary of the header.
+/// Decodes the dictionary of the header.
 pub(super) fn parse(text: &str) -> Result<Header, String> {
     let descr = value_of(text, "descr")?;
     let number = quoted(descr).and_then(Number::parse).ok_or_else(|| {
@@ -134,7 +135,7 @@ pub(super) fn parse(text: &str) -> Result<Header, String> {
     Ok(Header { number, fortran_order, shape: shape_of(value_of(text, "shape")?)? })
 }
 
-/// What stands behind a key of the dictionary.
+/// The text behind a key of the dictionary.
 fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
     ['\'', '"']
         .iter()

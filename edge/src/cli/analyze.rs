@@ -1,8 +1,8 @@
-//! `pdm-edge analyze`: recordings without state, one event a recording.
+//! `pdm-edge analyze`: analyses recordings without state, one event for each recording.
 //!
 //! Arguments → jobs (a file with its options) → [`measure`] → one line of JSON, or a table and a
-//! spectrum for a person. A file that fails is told on standard error with its name, the others go
-//! on, and the exit code is that of the first failure.
+//! spectrum for a person. The error of a file is printed to standard error with its name, and the other
+//! files are analysed; the exit code is that of the first error.
 
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ Examples:
 
 Exit codes: 0 done, 64 wrong option, 65 damaged file, 66 missing file, 74 reading failed.";
 
-/// A recording and how to read it.
+/// A recording and its options.
 #[derive(Debug, Clone)]
 struct Job {
     path: PathBuf,
@@ -68,7 +68,7 @@ struct Job {
 /// Runs the command.
 ///
 /// # Errors
-/// A wrong option or list. Failures of single files are printed; the exit code tells of them.
+/// A wrong option or list. Errors of single files are printed and give the exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let jobs = jobs(args)?;
     if args.plot.is_some() && jobs.len() > 1 {
@@ -108,7 +108,7 @@ fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
 }
 
 fn terminal_spectrum(analysis: &Analysis) -> String {
-    // a file or a pipe has no width
+    // 100 columns for a file or a pipe, which has no width
     let columns = console::Term::stdout().size_checked().map_or(100, |(_, width)| width.into());
     analysis.picture().map_or_else(String::new, |picture| {
         format!("\n{}", plot::terminal_spectrum(&picture, columns))

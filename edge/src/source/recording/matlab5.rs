@@ -40,17 +40,17 @@ const RATE_NAMES: [&str; 9] = [
     "sampleratehz",
 ];
 
-/// What the first bytes say.
+/// The format according to the first bytes.
 pub(super) enum Version {
-    /// Level 5, which is read.
+    /// Level 5, which can be read.
     Five,
-    /// A form that is not read, and why.
+    /// An unsupported form, with the reason.
     Refused(&'static str),
     /// Another kind of file.
     Other,
 }
 
-/// Tells a MAT-file by its first 132 bytes; `has_name` if its name ends in `.mat`.
+/// Detects a MAT-file by its first 132 bytes; `has_name` is true if its name ends in `.mat`.
 pub(super) fn version(start: &[u8], has_name: bool) -> Version {
     const HDF5: &str =
         "this is a MAT-file of version 7.3 (HDF5); save it with '-v7' to have it read";
@@ -135,7 +135,7 @@ fn choose<'a>(
     })
 }
 
-/// The variables for a person, at most twenty.
+/// A list of the variables for an error, at most twenty.
 fn names(arrays: &[NumericArray]) -> String {
     if arrays.is_empty() {
         return "no numeric variables".to_owned();

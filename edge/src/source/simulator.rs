@@ -1,4 +1,4 @@
-//! A bearing that fails on demand: a physical model as a [`Source`].
+//! A physical model of a failing bearing as a [`Source`].
 //!
 //! Acceleration at the housing = shaft harmonics + random background + an electrical tone + the
 //! ringing of the structure's resonances under the impacts of a defect. The impacts come at random
@@ -7,8 +7,8 @@
 //! Smith 1984, doi:10.1016/0022-460X(84)90595-9 (impacts, load zone); Antoni & Randall 2003,
 //! doi:10.1115/1.1569940 (random periods, cyclostationary noise of extended spalls).
 //!
-//! Invariants: the same settings give the same samples; a block depends on its own index alone, so
-//! a source can begin anywhere without computing what came before.
+//! Invariants: the same settings give the same samples; a block depends on its index alone, so a source
+//! can start at any block without computing the blocks before.
 
 use ndarray::Array2;
 use rand::SeedableRng;
@@ -25,7 +25,7 @@ mod waveform;
 pub use damage::Damage;
 pub use settings::{Course, Rig, SimulatorError, SimulatorSettings};
 
-/// The model as a source; one block a snapshot.
+/// The model as a source. Each block is a snapshot.
 #[derive(Debug)]
 pub struct Simulator {
     settings: SimulatorSettings,
@@ -38,7 +38,7 @@ impl Simulator {
     /// Checks the settings and makes the source.
     ///
     /// # Errors
-    /// [`SimulatorError`] names the setting and what is allowed.
+    /// [`SimulatorError`] with the setting and its allowed values.
     pub fn new(settings: SimulatorSettings) -> Result<Self, SimulatorError> {
         let samples = settings.checked_samples()?;
         let format = SourceFormat {
@@ -49,7 +49,7 @@ impl Simulator {
         Ok(Self { settings, format, samples, next_index: 0 })
     }
 
-    /// The damage that a snapshot shows: the truth behind the samples.
+    /// The true damage in a snapshot.
     pub fn damage_at(&self, index: u64) -> Damage {
         self.settings.course.damage_at(index, self.settings.snapshots)
     }
@@ -57,7 +57,7 @@ impl Simulator {
     /// The snapshot `index`.
     fn block(&self, index: u64) -> Block {
         let mut rng = ChaCha8Rng::seed_from_u64(self.settings.seed);
-        // a stream of its own for every snapshot: none depends on those before it
+        // a random stream of its own for every snapshot, so that none depends on those before
         rng.set_stream(index.wrapping_add(1));
         let damage = self.damage_at(index);
         let mut accel_m_s2 = Array2::zeros((self.settings.channels, self.samples));

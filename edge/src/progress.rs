@@ -1,10 +1,11 @@
-//! What the program that runs an edge may watch.
+//! The counters of a running edge that the program around it can watch.
 
 use crate::spool::Tally;
 
-/// How far the edge is. Counters count since the start of this process, the figures of the spool
-/// are as they stand. An edge whose sources have ended is done when `waiting` is 0, and the
-/// agent has everything when `unreceived` is 0.
+/// Counters since the start of this process, and the present figures of the spool.
+///
+/// After the sources have ended, the broker has every event when `waiting` is 0, and the agent has
+/// stored every event when `unreceived` is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Windows measured.
@@ -23,21 +24,22 @@ pub struct Progress {
     pub unreceived: u64,
     /// Events lost by the caps, since the spool was made.
     pub dropped: u64,
-    /// Blocks of live sources that could not be taken in time.
+    /// Blocks of live sources that were dropped because measuring was too slow.
     pub missed_blocks: u64,
-    /// Every source has come to its end and all its windows are committed.
+    /// Every source has ended and all its windows are committed.
     pub ended: bool,
-    /// A part has failed; stopping the edge tells which.
+    /// A part of the edge has failed; stopping the edge returns which.
     pub failed: bool,
     /// The broker has taken the connection.
     pub connected: bool,
-    /// Blocks that the sources will deliver in all, where that is known.
+    /// Blocks that the sources will deliver in all, if every source knows its number.
     pub expected_blocks: Option<u64>,
     /// Highest sequence number given out.
     pub last_sequence: u64,
 }
 
 impl Progress {
+    /// Copies the figures of the spool.
     pub(crate) fn follow(&mut self, tally: &Tally) {
         self.waiting = tally.waiting;
         self.unreceived = tally.waiting + tally.acknowledged;

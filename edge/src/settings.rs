@@ -1,22 +1,22 @@
-//! Everything an edge needs to know, checked: what the stages take.
+//! The checked settings of an edge.
 //!
-//! Two stages, so that the form of `edge.toml` and the form the program works with can differ:
-//! `file` is what was typed, this is what is meant. `pdm demo` and tests build these values
-//! directly. Invariant: values of these types are usable; nothing is checked later.
+//! Reading has two stages, so that the form of `edge.toml` and the form that the program works with
+//! can differ: `file` holds the values as typed, this module the values as meant. `pdm demo` and
+//! tests build the latter directly. Settings are data: nothing here opens a file other than the
+//! configuration, a device or a connection. Invariant: values of these types are usable; nothing is
+//! checked later.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::secret::SecretSource;
-use pdm_shared::id::{BearingId, EquipmentId, GatewayId, MeasuringPoint, SiteId};
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, MeasuringPoint, SiteId};
 use pdm_shared::topic::Prefix;
 use pdm_shared::units::{Band, Rpm};
 
 use crate::condition::MonitorSettings;
-use crate::source::{Source, SourceError};
+use crate::source::SourceInput;
 use crate::spool::{Limits, SpoolSettings};
 
 mod file;
@@ -31,28 +31,28 @@ pub use pdm_dsp::DefectOrders;
 pub use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
 pub use zones::ZoneTable;
 
-/// How long stopping may take unless the configuration says otherwise. Chosen: half of what
-/// systemd allows before it kills (`DefaultTimeoutStopSec=90s`).
+/// Grace period of a stop where none is configured: half of the time after which systemd kills a
+/// service that does not stop (`DefaultTimeoutStopSec=90s`).
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(45);
 
-/// Everything an edge needs to know.
+/// The settings of an edge.
 #[derive(Debug, Clone)]
 pub struct EdgeSettings {
     /// This gateway.
     pub gateway: GatewayId,
-    /// Site of every machine it measures.
+    /// Site of every machine that the gateway measures.
     pub site: SiteId,
     /// First levels of every topic.
     pub prefix: Prefix,
-    /// Where events go.
+    /// The broker that events are sent to.
     pub broker: BrokerSettings,
-    /// Where events wait.
+    /// The spool in which events wait.
     pub spool: SpoolSettings,
-    /// Where vibration comes from.
+    /// The sources of vibration.
     pub sources: Vec<SourceSettings>,
-    /// Health and metrics; `None` serves neither.
+    /// The listener for health and metrics; `None`: no listener.
     pub admin: Option<AdminSettings>,
-    /// How long stopping may take.
+    /// Time that stopping may take.
     pub shutdown_grace: Duration,
 }
 
@@ -84,6 +84,24 @@ impl EdgeSettings {
             shutdown_grace: DEFAULT_GRACE,
         }
     }
+
+    /// The full name of a point's bearing.
+    pub fn key(&self, point: &PointSettings) -> BearingKey {
+        BearingKey {
+            site: self.site.clone(),
+            equipment: point.equipment.clone(),
+            bearing: point.bearing.clone(),
+        }
+    }
+
+    /// The bearings that the gateway measures, as `equipment/bearing`, sorted.
+    pub fn bearings(&self) -> Vec<String> {
+        let points = self.sources.iter().flat_map(|source| &source.points);
+        let mut names: Vec<String> = points.map(|point| self.key(point).within_site()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
 }
 
 /// Version of MQTT.
@@ -98,41 +116,41 @@ pub enum Protocol {
     V311,
 }
 
-/// What is sent first after an outage.
+/// The order in which events are sent after an outage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DrainOrder {
     /// Strictly in the order of measurement.
     #[default]
     OldestFirst,
-    /// New events at once, the backlog in what is left of the rate.
+    /// New events first, the backlog whenever no new event waits.
     LiveFirst,
 }
 
-/// How the broker is reached and what is sent to it.
+/// The connection to the broker, and the limits of sending.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrokerSettings {
-    /// Tried in turn until one answers.
+    /// The addresses, tried in turn until one answers.
     pub addresses: Vec<BrokerAddress>,
     /// MQTT version.
     pub protocol: Protocol,
     /// Client identity; the gateway's name unless set.
     pub client_id: Option<String>,
-    /// User and where the password is.
+    /// User, and the place of the password.
     pub login: Option<Login>,
     /// TLS; `None` is plain TCP.
     pub tls: Option<TlsFiles>,
     /// Silence after which the connection is probed; at least 5 s.
     pub keep_alive: Duration,
-    /// How long the broker keeps the session of an absent gateway (MQTT 5).
+    /// Time for which the broker keeps the session of an absent gateway (MQTT 5).
     pub session_expiry: Duration,
-    /// Largest packet taken and sent, bytes.
+    /// Largest packet received and sent, bytes.
     pub max_packet_bytes: u32,
-    /// Events on the way without a PUBACK.
+    /// Most events that are sent without waiting for a PUBACK.
     pub max_in_flight: u16,
     /// Order after an outage.
     pub drain_order: DrainOrder,
-    /// Most backlog events a second; `None`: as fast as they go.
+    /// Most events of the backlog a second; `None`: no limit.
     pub drain_per_s: Option<u32>,
     /// Seconds between commit and sending after which an event is marked `replayed`.
     pub late_after_s: f64,
@@ -141,8 +159,8 @@ pub struct BrokerSettings {
 }
 
 impl Default for BrokerSettings {
-    /// Plain MQTT 5 on this machine. Chosen: 256 in flight keep a link of 50 ms round trip at
-    /// 5,000 events/s busy; 1 MiB holds an event with both spectra forty times.
+    /// Plain MQTT 5 on this machine. 256 events in flight keep a link with a round trip of 50 ms
+    /// busy at 5,000 events/s; 1 MiB is forty times an event with both spectra.
     fn default() -> Self {
         Self {
             addresses: vec![BrokerAddress { host: "127.0.0.1".to_owned(), port: 1883 }],
@@ -165,35 +183,32 @@ impl Default for BrokerSettings {
 /// Health and metrics over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdminSettings {
-    /// Where to listen.
+    /// Address of the listener.
     pub listen: SocketAddr,
-    /// Needed where `listen` is not this machine alone.
+    /// Bearer token; needed if `listen` is not a loopback address.
     pub token: Option<SecretSource>,
 }
 
-/// Opens a source, on the thread that will read it.
-pub type Opener = Arc<dyn Fn() -> Result<Box<dyn Source>, SourceError> + Send + Sync>;
-
 /// A source and the measuring points behind its channels.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct SourceSettings {
-    /// Its name in logs, metrics and the spool; unique, and stable over restarts: the position in a
-    /// recording is remembered under it.
+    /// Name in logs, metrics and the spool; unique, and the same over restarts, since the position in
+    /// a recording is remembered under the name.
     pub name: String,
-    /// Opens it.
-    pub open: Opener,
-    /// How fast it is read, and what happens when measuring cannot follow.
+    /// Origin of the samples.
+    pub input: SourceInput,
+    /// Speed of reading, and the policy when measuring is slower.
     pub pace: Pace,
-    /// When the first block was taken, and the time from one to the next, where the source does
-    /// not say when its blocks were taken.
+    /// Times of the blocks, for a source whose blocks have none.
     pub timing: Timing,
-    /// One a channel of the source.
+    /// Measuring points, one for each measured channel of the source.
     pub points: Vec<PointSettings>,
-    /// Length of a window; `None`: a block is a window.
+    /// Length of a window; `None`: each block is a window.
     pub window: Option<Duration>,
-    /// Time from the start of one window to that of the next; `None`: without a pause.
+    /// Time from the start of one measured window to that of the next; `None`: every window is
+    /// measured.
     pub every: Option<Duration>,
-    /// The channel that tells the shaft's angle, if there is one.
+    /// The channel with the pulses of a tachometer, if there is one.
     pub tachometer: Option<Tachometer>,
 }
 
@@ -212,34 +227,24 @@ const fn one() -> u32 {
     1
 }
 
-impl fmt::Debug for SourceSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SourceSettings")
-            .field("name", &self.name)
-            .field("pace", &self.pace)
-            .field("timing", &self.timing)
-            .field("points", &self.points)
-            .finish_non_exhaustive()
-    }
-}
-
-/// How fast a source is read.
+/// The speed at which a source is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// As fast as measuring goes; nothing is ever left out.
+    /// As fast as measuring goes; no block is left out.
     AsFastAsItGoes,
-    /// At this multiple of the speed at which it was recorded; nothing is left out.
+    /// At this multiple of the speed of recording; no block is left out.
     Times(f64),
-    /// The world decides: blocks that cannot be taken in time are dropped, oldest first, counted.
+    /// As the device delivers. Blocks that measuring is too slow for are dropped, oldest first, and
+    /// counted.
     Live,
 }
 
-/// The times of blocks that do not say theirs.
+/// The times of blocks that have no time of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
-    /// When the first was taken; `None`: when the source was first opened.
+    /// Time of the first block; `None`: the time when the source was first opened.
     pub started_at: Option<pdm_shared::time::Timestamp>,
-    /// Seconds from one to the next; `None`: their own length.
+    /// Seconds from the start of one block to that of the next; `None`: the length of the block.
     pub period_s: Option<f64>,
 }
 
@@ -252,7 +257,7 @@ pub struct PointSettings {
     pub equipment: EquipmentId,
     /// Bearing.
     pub bearing: BearingId,
-    /// Where the sensor sits.
+    /// Position of the sensor.
     pub measuring_point: Option<MeasuringPoint>,
     /// Defect orders of the bearing.
     pub orders: DefectOrders,
@@ -260,17 +265,18 @@ pub struct PointSettings {
     pub order_tolerance: f64,
     /// Configured shaft speed.
     pub speed: Rpm,
-    /// Relative tolerance of the speed, such as 0.02; the true speed is searched within.
+    /// Relative tolerance of the speed, such as 0.02; the true speed is searched within this range.
     pub speed_tolerance: f64,
-    /// Turns of this shaft in one turn of the tachometer's: a gear or belt between them.
+    /// Turns of this shaft in one turn of the tachometer's shaft, for a gear or belt between them.
     pub tachometer_ratio: f64,
-    /// Speeds that part the operating states, rising; each state has a baseline of its own. Empty:
-    /// there is one state.
+    /// Speeds that separate the operating states, rising. Each state has a baseline of its own.
+    /// Empty: there is one state.
     pub speed_bins: Vec<Rpm>,
-    /// Envelope band; `None`: chosen from the signal.
+    /// Envelope band; `None`: the fast path uses a fixed share of the sampling rate, the thorough path
+    /// selects a band from the signal.
     pub envelope_band: Option<Band>,
     /// Limits of the velocity zones; `None`: no zone is stated.
     pub zones: Option<ZoneTable>,
-    /// Baseline, anomaly, trend and remaining life.
+    /// Settings of baseline, anomaly, trend and remaining life.
     pub monitor: MonitorSettings,
 }

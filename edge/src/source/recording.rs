@@ -1,8 +1,9 @@
 //! Recordings: files of samples, read as a [`Source`].
 //!
 //! A reader per format turns a file into [`RawSnapshots`] (raw numbers, channel × sample);
-//! [`Recording`] cuts out what the options ask for and calibrates. The first bytes of a file decide
-//! its format, not its name, so that a wrong name gives a clear error instead of noise.
+//! [`Recording`] selects the channels and samples of the options and calibrates them. The format is
+//! detected from the first bytes of a file, not from its name, so that a wrong name gives a clear error
+//! instead of noise.
 //!
 //! | format | snapshots | channels |
 //! |---|---|---|
@@ -36,24 +37,24 @@ pub(crate) trait RawSnapshots: Send {
     /// The next snapshot, channel × sample, or `None` at the end.
     fn next_snapshot(&mut self) -> Result<Option<Array2<f64>>, SourceError>;
 
-    /// Passes over one snapshot; false at the end.
+    /// Skips one snapshot; false at the end.
     fn skip_snapshot(&mut self) -> Result<bool, SourceError> {
         self.next_snapshot().map(|snapshot| snapshot.is_some())
     }
 }
 
-/// A file that was opened: its shape and its numbers.
+/// An opened file: its shape and its numbers.
 pub(crate) struct RawRecording {
     pub(crate) channels: usize,
     pub(crate) samples: usize,
     pub(crate) snapshots: u64,
-    /// Rate that the file itself states, Hz.
+    /// Sampling rate stated in the file, Hz.
     pub(crate) stated_rate_hz: Option<f64>,
     pub(crate) reader: Box<dyn RawSnapshots>,
 }
 
 impl RawRecording {
-    /// A file with one snapshot that is already in memory.
+    /// A file whose only snapshot is in memory.
     pub(crate) fn whole(data: Array2<f64>, stated_rate_hz: Option<f64>) -> Self {
         let (channels, samples) = data.dim();
         let reader = Box::new(InMemory(Some(data)));
@@ -72,8 +73,8 @@ impl RawSnapshots for InMemory {
 /// Opens a recording.
 ///
 /// # Errors
-/// [`SourceError`]: the file is missing, damaged or of a format that is not read, or an option does
-/// not fit it.
+/// [`SourceError`] if the file is missing, damaged or of an unsupported format, or if an option does not
+/// fit the file.
 pub fn open_recording(
     path: &Path,
     options: &RecordingOptions,
@@ -85,7 +86,7 @@ pub fn open_recording(
 struct Recording {
     path: PathBuf,
     format: SourceFormat,
-    /// Channels of the file, before the choice.
+    /// Number of channels of the file.
     file_channels: usize,
     options: RecordingOptions,
     cut: (usize, usize),
@@ -205,7 +206,7 @@ impl Source for Recording {
     }
 }
 
-/// Opens a recording that is already in memory; `name` stands in errors, and its extension counts.
+/// Opens a recording that is in memory. `name` is used in errors, and its extension as for a file.
 ///
 /// # Errors
 /// As [`open_recording`].
@@ -270,7 +271,7 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Bytes at the beginning of a file that tell its format: a MAT-file's header is the longest.
+/// Number of first bytes by which the format is detected: the header of a MAT-file is the longest.
 const START_BYTES: usize = 132;
 
 /// First bytes of a gzip member (RFC 1952, 2.3.1).

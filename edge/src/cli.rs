@@ -1,4 +1,4 @@
-//! What people type: one file a command, each with its arguments, help and exit codes.
+//! The commands: one file for each, with its arguments, help and exit codes.
 
 use std::io::Write;
 
@@ -36,7 +36,7 @@ pub enum Command {
     Series(series::Args),
     /// Measure and publish until stopped
     Run(run::Args),
-    /// Forget what is healthy of a bearing that was replaced, and learn it anew
+    /// Forget the baseline of a bearing that was replaced, and learn it anew
     Relearn(relearn::Args),
     /// Check configuration and connections
     Check(check::Args),
@@ -54,7 +54,7 @@ pub enum Command {
 /// Runs one command to its end.
 ///
 /// # Errors
-/// Whatever stopped it, with its context; [`exit_of`] tells the exit code.
+/// The error that ended the command, with its context; [`exit_of`] gives the exit code.
 pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Analyze(args) => analyze::run(&args),
@@ -77,17 +77,17 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// Writes `text` to standard output. A reader that has gone away (`| head`) is no failure.
+/// Writes `text` to standard output. A closed pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// Whatever else the operating system says.
+/// Any other error of the operating system.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = pdm_service::command_line::stdout();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     Ok(written.map_err(|e| Failure::new(Exit::Io, e))?)
 }
 
-/// Tells a failure that does not end the command.
+/// Prints an error that does not end the command to standard error.
 pub(crate) fn report(error: &anyhow::Error) {
     pdm_service::command_line::report("pdm-edge", error);
 }

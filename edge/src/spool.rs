@@ -1,13 +1,13 @@
-//! The spool: every event on disk before anything else learns of it, until the agent has it.
+//! The spool: keeps every event on disk from its measurement until the agent has stored it.
 //!
-//! Between [`crate::pipeline`], which commits, and [`crate::publish`], which sends. One SQLite
-//! file (WAL, `synchronous=FULL`), format 4 (`migrations/`); a lock file beside it keeps a second
-//! program away, and a ledger file holds a mark that no sequence number reached yet. Payloads are
-//! written once (`event`); where each row stands is kept beside them (`delivery`).
+//! Stands between the `pipeline`, which commits, and `publish`, which sends. One SQLite file (WAL,
+//! `synchronous=FULL`), format 4 (`migrations/`). A lock file beside it keeps a second program out, and
+//! a ledger file holds a mark above all sequence numbers given out. A payload is written once (table
+//! `event`); the state of its delivery is in a table beside it (`delivery`).
 //!
 //! **A commit** ([`Spool::commit`]) is ONE transaction: sequence numbers, event rows, the retained
 //! state of each bearing, and the pipeline's memory (monitors, position in the source). So after a
-//! crash, memory and events tell the same story: nothing is measured twice, nothing is skipped.
+//! crash memory and events agree: no window is measured twice, and none is skipped.
 //!
 //! **States of a row**
 //! ```text
@@ -17,25 +17,27 @@
 //!   too large for      │  └──────────────────┘ receipt says it is missing
 //!   the broker: parked ┘        (parked rows wait again after the next start)
 //! ```
-//! "Sent" is not on disk: what is in flight is known to the publisher alone, so whatever has no
-//! PUBACK is sent again after a reconnect or a crash. A PUBACK is no promise of durability, so it
-//! only makes a row *eligible*; a receipt deletes eligible rows up to `stored_through` that it
-//! does not list as missing. With `await_receipt = false` a PUBACK deletes at once (for consumers
-//! that write no receipts). Where receipts stand still while rows are acknowledged, the last of
-//! them is sent again now and then ([`Spool::call_back_last`]): a broker may have acknowledged the
-//! end of the sequence and forgotten it, and nobody else would notice.
+//! There is no state "sent": only the publisher knows which rows are in flight, so every row without a
+//! PUBACK is sent again after a reconnect or a crash. A PUBACK does not promise durability, so it only
+//! makes a row *eligible* for deletion. A receipt deletes the eligible rows up to `stored_through`
+//! that it does not list as missing. With `await_receipt = false` a PUBACK deletes at once (for
+//! consumers that write no receipts). If receipts do not advance while rows are acknowledged, the last
+//! of these rows is sent again from time to time ([`Spool::call_back_last`]): a broker may have
+//! acknowledged the end of the sequence and lost it, and the agent cannot miss a number that it never
+//! saw.
 //!
-//! **Caps.** Over the cap in bytes or age, acknowledged rows go first, oldest first (counted as
-//! `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses the
-//! new ones before they get a number. An age is counted in
-//! hours in which something was committed, so no clock that is set makes a row old. Every loss is counted in the file, logged and in the metrics.
+//! **Caps.** Over the cap in bytes or age, acknowledged rows are deleted first, oldest first (counted
+//! as `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses new
+//! events before they get a number. Age is counted in hours in which an event was committed, so
+//! setting the clock makes no row old. Every loss is counted in the file and in the metrics, and
+//! logged.
 //!
 //! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
 //! out twice, also after the file was damaged or deleted. A payload on disk never changes; the two
 //! fields `replayed` and `delayed_s` are set in the copy that is sent ([`Row::payload_at`]).
 //!
-//! **Corruption.** A file that SQLite calls damaged is renamed to `….damaged-<time>`, what can still
-//! be read is copied into a new one, and the service goes on ([`Spool::repair`]).
+//! **Corruption.** A file that SQLite reports as damaged is renamed to `….damaged-<time>`, its
+//! readable rows are copied into a new file, and the service continues ([`Spool::repair`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -52,6 +54,7 @@ mod error;
 mod file;
 mod hours;
 mod ledger;
+pub(crate) mod log;
 mod outbox;
 mod receipt;
 mod row;
@@ -70,14 +73,15 @@ pub use tally::Tally;
 
 use file::Files;
 
-/// How a spool is kept.
+/// The settings of a spool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpoolSettings {
-    /// The SQLite file; its folder is made if missing.
+    /// The SQLite file. Its folder is created if it is missing.
     pub path: PathBuf,
-    /// What it may hold.
+    /// Limits of size and age.
     pub limits: Limits,
-    /// Keep acknowledged rows until a receipt covers them (R-EDGE-10). False: a PUBACK deletes.
+    /// True: acknowledged rows are kept until a receipt covers them (R-EDGE-10). False: a PUBACK
+    /// deletes the row.
     pub await_receipt: bool,
 }
 
@@ -96,18 +100,19 @@ struct Inner {
     repairing: tokio::sync::Mutex<()>,
     ledger: tokio::sync::Mutex<ledger::Ledger>,
     changed: watch::Sender<Tally>,
-    /// Changes so far, and the one that `changed` shows.
+    /// Number of changes so far, and the number of the change whose tally `changed` holds.
     turn: AtomicU64,
     told: AtomicU64,
     lock: std::fs::File,
 }
 
 impl Spool {
-    /// Opens the spool, makes it if there is none, and salvages it if it is damaged.
+    /// Opens the spool. A missing file is created, a damaged one is salvaged.
     ///
     /// # Errors
-    /// [`SpoolError::Locked`] if another program has it, [`SpoolError::Foreign`] if it belongs to
-    /// another gateway, [`SpoolError::Newer`] if a later version wrote it, else what the disk says.
+    /// [`SpoolError::Locked`] if another program uses the spool, [`SpoolError::Foreign`] if the spool
+    /// belongs to another gateway, [`SpoolError::Newer`] if a later version wrote it, else the error of
+    /// the operating system or of SQLite.
     pub async fn open(
         settings: SpoolSettings,
         gateway: GatewayId,
@@ -143,14 +148,15 @@ impl Spool {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Sets a damaged file aside and goes on with what could be read of it. Callers do this when
-    /// an operation fails with [`Disposition::Repair`], then repeat the operation.
+    /// Renames a damaged file and continues with a new file that holds the readable rows. Callers do
+    /// this when an operation fails with [`Disposition::Repair`], then repeat the operation.
     ///
     /// # Errors
     /// [`SpoolError`] if no new file can be made.
     pub async fn repair(&self, why: &SpoolError) -> Result<(), SpoolError> {
         let _one_at_a_time = self.inner.repairing.lock().await;
         let files = self.files();
+        // several tasks may report the same damage: the first repairs, the others find a sound file
         if files.is_sound().await {
             return Ok(());
         }
@@ -169,7 +175,7 @@ impl Spool {
         self.inner.changed.subscribe()
     }
 
-    /// The tally as the file has it.
+    /// The tally, read from the file.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be read.
@@ -177,22 +183,22 @@ impl Spool {
         self.files().tally().await
     }
 
-    /// Where the file is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.inner.settings.path
     }
 
-    /// Whose spool it is.
+    /// The gateway that the spool belongs to.
     pub fn gateway(&self) -> &GatewayId {
         &self.inner.gateway
     }
 
-    /// Writes what is left in the WAL into the file, closes it and lets go of the lock, whatever
-    /// clones there are.
+    /// Writes the WAL into the file, closes the file and releases the lock, although clones may still
+    /// exist.
     pub async fn close(&self) {
         self.files().close().await;
-        // a lock that cannot be let go of now goes with the last clone
-        let _goes_later = self.inner.lock.unlock();
+        // if unlocking fails, the lock is released when the last clone closes the lock file
+        let _released_later = self.inner.lock.unlock();
     }
 
     fn files(&self) -> Files {

@@ -1,4 +1,4 @@
-//! Spectra for people: in the terminal and as PNG, with the defect frequencies marked.
+//! Spectra with marked defect frequencies, for the terminal and as PNG.
 
 use pdm_dsp::{Findings, Spectrum};
 use pdm_shared::fault::Fault;
@@ -10,10 +10,10 @@ mod terminal;
 pub use png::{PlotError, write_png};
 pub use terminal::terminal_spectrum;
 
-/// What is drawn of one recording.
+/// The content of a picture of one recording.
 #[derive(Debug)]
 pub struct Picture<'a> {
-    /// Which recording.
+    /// Title: file, channel and snapshot.
     pub title: String,
     /// The verdict in words.
     pub verdict: String,
@@ -21,7 +21,7 @@ pub struct Picture<'a> {
     pub accel_m_s2: &'a [f64],
     /// Their rate.
     pub rate: SampleRate,
-    /// What was found in them.
+    /// The findings of the thorough path.
     pub findings: &'a Findings,
 }
 
@@ -29,16 +29,16 @@ pub struct Picture<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Mark {
     fault: Fault,
-    /// Which multiple, from 1.
+    /// The multiple, from 1.
     n: u32,
     frequency_hz: f64,
-    /// Whether it stands out of the floor.
+    /// True if the line stands out of the noise floor.
     is_found: bool,
 }
 
 impl Picture<'_> {
-    /// Up to where the envelope spectrum is shown, Hz: four multiples of BPFI (as in the event),
-    /// as far as the spectrum reaches.
+    /// Upper limit of the envelope spectrum, Hz: four multiples of BPFI, as in the event, or the end of
+    /// the spectrum.
     fn envelope_limit_hz(&self) -> f64 {
         let spectrum = &self.findings.envelope_spectrum;
         let reach = spectrum.df_hz * spectrum.amplitude.len().saturating_sub(1) as f64;
@@ -65,8 +65,8 @@ impl Picture<'_> {
     }
 }
 
-/// The largest amplitude within each of `columns` equal stretches up to `limit_hz`; narrow lines
-/// stay as high as they are.
+/// The largest amplitude within each of `columns` equal parts up to `limit_hz`, so that a narrow line
+/// keeps its height.
 fn columns_of(spectrum: &Spectrum, limit_hz: f64, columns: usize) -> Vec<f64> {
     let mut heights = vec![0.0f64; columns];
     for (line, &amplitude) in spectrum.amplitude.iter().enumerate().skip(1) {
@@ -83,7 +83,7 @@ fn columns_of(spectrum: &Spectrum, limit_hz: f64, columns: usize) -> Vec<f64> {
     heights
 }
 
-/// Round steps of an axis: 1, 2 or 5 times a power of ten, at most `most` of them up to `limit`.
+/// The step of an axis: 1, 2 or 5 times a power of ten, with at most `most` steps up to `limit`.
 fn round_step(limit: f64, most: usize) -> f64 {
     let raw = limit / most.max(1) as f64;
     if !(raw.is_finite() && raw > 0.0) {

@@ -1,7 +1,7 @@
-//! `pdm-edge simulate`: a simulated machine written as a recording.
+//! `pdm-edge simulate`: writes a simulated machine as a recording.
 //!
-//! Samples are in g as 32-bit floats. The file appears whole or not at all: it is written under
-//! another name and renamed at the end.
+//! Samples are in g as 32-bit floats. The file is written under another name and renamed at the end, so
+//! an unfinished file never has the name of the recording.
 
 use std::path::PathBuf;
 
@@ -41,14 +41,14 @@ pub struct Args {
     /// Length of a snapshot in seconds
     #[arg(long, value_name = "T", default_value_t = 1.0)]
     snapshot_s: f64,
-    /// Seconds from one snapshot to the next (the speed of the damage hangs on their number, not
-    /// on this; it is here so that a recording can be replayed with the same figure)
+    /// Seconds from one snapshot to the next. The damage grows with the number of snapshots, not with
+    /// this time; use the same figure to replay the recording
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     period: f64,
     /// Number of sensors
     #[arg(long, value_name = "N", default_value_t = 1)]
     channels: usize,
-    /// Same seed, same samples
+    /// Seed of the random parts; the same seed gives the same samples
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Damage in every snapshot: 0 healthy … 1 about to fail
@@ -73,7 +73,7 @@ Examples:
       --seed 7 --out run.npy
   pdm-edge replay run.npy --rate 25600 --period 60 --rpm 1797 --bearing 6205 --jsonl";
 
-/// What fails, as it is typed.
+/// The value of `--fault`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FaultName {
     /// Outer race
@@ -105,7 +105,7 @@ impl FaultName {
 /// # Errors
 /// A wrong option (64) or a file that cannot be written (74).
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let form = write::Form::of(&args.out, args.snapshots).map_err(usage)?;
+    let form = write::FileFormat::of(&args.out, args.snapshots).map_err(usage)?;
     let settings = settings(args)?;
     let mut source = Simulator::new(settings).map_err(usage)?;
     write::write(&args.out, form, &mut source, args.snapshots)

@@ -1,10 +1,10 @@
-//! Where vibration comes from: recordings, streams, the simulator.
+//! Sources of vibration: recordings, streams, devices, the simulator.
 //!
-//! First stage of the flow: a [`Source`] hands out [`Block`]s of channel × sample to
-//! [`crate::window`]. Raw numbers become m/s² here and nowhere else ([`Calibration`]).
+//! First stage of the flow: a [`Source`] delivers [`Block`]s of channel × sample, which the stage
+//! `window` cuts. Raw numbers are converted to m/s² here and nowhere else ([`Calibration`]).
 //!
 //! Invariants: every block of a source has `format().channels` rows and the rate of the format;
-//! a sample that is not a finite number stays as NaN (signal quality judges it); blocks come in
+//! a sample that is not a finite number stays as NaN (the stage `quality` judges it); blocks come in
 //! the order of time.
 
 use ndarray::Array2;
@@ -15,6 +15,7 @@ pub mod calibration;
 pub mod error;
 pub mod frames;
 pub mod iio;
+mod input;
 pub mod mqtt;
 pub mod recording;
 pub mod simulator;
@@ -22,17 +23,18 @@ pub mod stream;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
+pub use input::SourceInput;
 pub use recording::{RecordingOptions, open_content, open_recording, open_sequence};
 
-/// What a source delivers.
+/// The form of a source's blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceFormat {
     /// Rows of every block.
     pub channels: usize,
     /// Samples per second of each channel.
     pub sample_rate: SampleRate,
-    /// Samples per channel of every block where all are equally long and that is known, as in a
-    /// recording of snapshots.
+    /// Samples per channel of every block, if all blocks are equally long and the length is known, as
+    /// in a recording of snapshots.
     pub block_samples: Option<usize>,
 }
 
@@ -41,29 +43,31 @@ pub struct SourceFormat {
 pub struct Block {
     /// Position in the source, from 0, without gaps.
     pub index: u64,
-    /// When its first sample was taken, where the source knows.
+    /// Time of the first sample, if the source knows it.
     pub started_at: Option<Timestamp>,
-    /// Its first sample follows the last one of the block before without a gap. False for the
+    /// True if the first sample follows the last one of the block before without a gap. False for the
     /// first block, for snapshots, and after samples were lost.
     pub follows_on: bool,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }
 
-/// Something that delivers vibration block by block.
+/// A source of vibration, read block by block.
 ///
-/// Calls may block on files or sockets: a runtime calls them on a thread of their own.
+/// Calls block on files, devices or sockets, so they must not be made on a thread of an async
+/// runtime.
 pub trait Source: Send {
-    /// What the blocks look like; the same during the whole life of the source.
+    /// The form of the blocks, which never changes while the source is open.
     fn format(&self) -> &SourceFormat;
 
     /// The next block, or `None` at the end.
     ///
     /// # Errors
-    /// [`SourceError`]; after one the source is at its end.
+    /// [`SourceError`]; the source delivers no block after an error.
     fn next_block(&mut self) -> Result<Option<Block>, SourceError>;
 
-    /// Passes over up to `count` blocks and says over how many: to go on where a run stopped.
+    /// Skips up to `count` blocks, to continue where an earlier run stopped; returns how many blocks
+    /// were skipped.
     ///
     /// # Errors
     /// As [`Self::next_block`].
@@ -75,6 +79,6 @@ pub trait Source: Send {
         Ok(skipped)
     }
 
-    /// How many blocks there will be in all, where that is known.
+    /// The number of blocks in all, if it is known.
     fn expected_blocks(&self) -> Option<u64>;
 }

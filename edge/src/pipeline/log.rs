@@ -1,0 +1,59 @@
+//! Log lines and metrics of the pipeline: one function an occurrence, which logs *and* counts.
+
+use metrics::counter;
+use pdm_dsp::diagnose::DiagnoseError;
+use pdm_dsp::order::OrderError;
+use pdm_shared::units::Rpm;
+
+use super::ServiceError;
+use crate::source::{SourceError, SourceFormat};
+
+/// A live source failed, and is opened again.
+pub(super) fn source_lost(name: &str, error: &SourceError) {
+    counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);
+    tracing::error!(source = name, %error, "source failed, opening it again");
+}
+
+/// A live source was opened again and has another format.
+pub(super) fn source_changed(name: &str, format: &SourceFormat) {
+    counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);
+    tracing::error!(source = name, ?format, "source has another format now, a restart is needed");
+}
+
+/// Measuring is slower than a live source delivers.
+pub(super) fn blocks_missed(name: &str, count: u64) {
+    counter!("pdm_edge_missed_blocks_total", "source" => name.to_owned()).increment(count);
+    tracing::warn!(source = name, count, "blocks dropped, measuring cannot follow");
+}
+
+/// A part of the pipeline's memory in the spool cannot be decoded.
+pub(super) fn memory_lost(error: &dyn std::error::Error) {
+    counter!("pdm_edge_memories_lost_total").increment(1);
+    tracing::error!(%error, "beginning anew where the spool's memory cannot be understood");
+}
+
+/// The edge stops while the disk cannot be written.
+pub(super) fn windows_abandoned(count: usize) {
+    counter!("pdm_edge_abandoned_windows_total").increment(count as u64);
+    tracing::error!(count, "stopping with windows that could not be written");
+}
+
+/// A part of the edge failed.
+pub(super) fn part_failed(error: &ServiceError) {
+    tracing::error!(%error, "a part of the edge failed");
+}
+
+/// A point took up a request to learn its bearing anew.
+pub(super) fn relearnt(bearing: &str) {
+    tracing::info!(%bearing, "learnt anew from here");
+}
+
+/// The tachometer's channel gives no shaft angle in a window.
+pub(super) fn no_shaft_angle(source: &str, reason: &OrderError) {
+    tracing::debug!(%source, %reason, "no shaft angle");
+}
+
+/// The thorough path refused a window.
+pub(super) fn not_looked_at(reason: &DiagnoseError, speed: Rpm) {
+    tracing::debug!(%reason, %speed, "window not looked at thoroughly");
+}

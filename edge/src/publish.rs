@@ -1,0 +1,147 @@
+//! Publishing: sending the spool's events to the broker until the agent has stored them (R-EDGE-10).
+//!
+//! Last stage of the flow. The publisher reads waiting rows of the [`crate::spool`], sends them with
+//! QoS 1, marks them at their PUBACK, and applies the agent's receipts. Every event that is to be sent
+//! is on disk, so a publisher that is killed causes repetitions but loses no event.
+//!
+//! **One client for each connection.** The rumqttc client is dropped with its connection, and every
+//! event without a PUBACK is read from the spool and sent again. So it does not matter that rumqttc
+//! may clear the packets of a lost connection (when the broker has no session), reorder them (after
+//! packet ids wrap) or hold them for ever (in a collision of ids). Within a connection:
+//! - one task only polls ([`link`]). Requests go through a channel that holds more requests than may
+//!   be in flight, so neither side waits for the other;
+//! - packet ids are learnt from the order in which requests leave ([`in_flight`]);
+//! - the receipt topic is subscribed on every connection; the receipt is retained;
+//! - a connection whose broker stops acknowledging is closed after [`session::ACK_PATIENCE`];
+//! - an event above the broker's packet limit is sent without its spectra; if it is still too large, it
+//!   is parked, and the events behind it are sent.
+//!
+//! **Invariants.** A row is acknowledged only by a PUBACK with success. The retained state of a bearing
+//! is never replaced by the state of an older event. After a clean stop the status is `offline`; after
+//! an unclean one the broker publishes the last will, which is `offline` too.
+
+use std::time::Duration;
+
+use pdm_service::backoff::{Backoff, Jitter, Pauses};
+use pdm_service::clock::SharedClock;
+use pdm_shared::id::SiteId;
+use pdm_shared::topic::Prefix;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::progress::Progress;
+use crate::settings::BrokerSettings;
+use crate::spool::{Spool, SpoolError};
+
+mod asked;
+mod documents;
+mod in_flight;
+mod lanes;
+mod link;
+mod log;
+mod options;
+mod probe;
+mod session;
+mod v311;
+mod v5;
+
+pub use link::Down;
+pub use probe::probe;
+
+use session::{Session, SessionEnd};
+
+/// The settings of a publisher.
+#[derive(Debug, Clone)]
+pub struct PublisherSettings {
+    /// The connection to the broker.
+    pub broker: BrokerSettings,
+    /// First levels of every topic.
+    pub prefix: Prefix,
+    /// Site of the gateway.
+    pub site: SiteId,
+    /// The bearings that the gateway measures, as `equipment/bearing`, for its birth document.
+    pub bearings: Vec<String>,
+}
+
+/// Sends the waiting events of a spool.
+#[derive(Debug)]
+pub struct Publisher {
+    settings: PublisherSettings,
+    spool: Spool,
+    clock: SharedClock,
+    progress: watch::Sender<Progress>,
+}
+
+/// A connection that lasted this long resets the wait before the next attempt: longer than connecting
+/// may take ([`link::CONNECT_TIMEOUT_S`]), so an attempt that timed out does not count.
+const STEADY: Duration = Duration::from_secs(10);
+
+/// Shortest wait after a broker refused credentials, certificate or client identity. Nothing changes
+/// before a person acts: two attempts a minute do not flood the broker's log, and the gateway is back
+/// within half a minute of the correction.
+const REFUSED_WAIT: Duration = Duration::from_secs(30);
+
+impl Publisher {
+    /// A publisher, to be run by [`Self::run`].
+    pub fn new(
+        settings: PublisherSettings,
+        spool: Spool,
+        clock: SharedClock,
+        progress: watch::Sender<Progress>,
+    ) -> Self {
+        Self { settings, spool, clock, progress }
+    }
+
+    /// Sends until `closing` is cancelled, then empties the spool. Ends at once if `abandon` is
+    /// cancelled, or if the broker cannot be reached after `closing`: the rest stays in the spool, and
+    /// waiting for a broker would only delay the end of the program.
+    ///
+    /// # Errors
+    /// [`SpoolError`] with the disposition `Fatal`.
+    pub async fn run(
+        self,
+        closing: CancellationToken,
+        abandon: CancellationToken,
+    ) -> Result<(), SpoolError> {
+        let addresses = self.settings.broker.addresses.clone();
+        let (shortest, longest) = self.settings.broker.reconnect;
+        // jitter, so that gateways that lost the same broker do not all connect at the same moment
+        let mut backoff =
+            Backoff::new(Pauses::new(shortest, longest).with_jitter(Jitter::UpperHalf));
+        let mut tried = 0;
+        loop {
+            let address = &addresses[tried % addresses.len()];
+            let begun = tokio::time::Instant::now();
+            let session = Session::new(&self, address);
+            let end = tokio::select! {
+                end = session.run(&closing) => end?,
+                () = abandon.cancelled() => SessionEnd::Closed,
+            };
+            self.progress.send_if_modified(|p| std::mem::replace(&mut p.connected, false));
+            let down = match end {
+                SessionEnd::Closed => return Ok(()),
+                SessionEnd::Down(down) => down,
+            };
+            log::connection_lost(address, &down);
+            if closing.is_cancelled() {
+                return Ok(());
+            }
+            tried += 1;
+            if begun.elapsed() >= STEADY {
+                backoff.reset();
+                tried = 0;
+            }
+            let wait = match &down {
+                Down::Refused(_) => backoff.next_pause().max(REFUSED_WAIT.min(longest)),
+                // no wait before the other addresses are tried
+                Down::Lost(_) if !tried.is_multiple_of(addresses.len()) => Duration::ZERO,
+                Down::Lost(_) => backoff.next_pause(),
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = closing.cancelled() => {}
+                () = abandon.cancelled() => return Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Log lines and metrics of publishing: one function an occurrence, which logs *and* counts.
+
+use std::time::Duration;
+
+use metrics::{counter, gauge};
+
+use super::Down;
+use crate::settings::BrokerAddress;
+
+/// The broker took the connection.
+pub(super) fn connected(address: &BrokerAddress) {
+    counter!("pdm_edge_broker_connections_total").increment(1);
+    gauge!("pdm_edge_broker_connected").set(1.0);
+    tracing::info!(%address, "connected to broker");
+}
+
+/// A connection was lost, or an attempt to connect failed.
+pub(super) fn connection_lost(address: &BrokerAddress, down: &Down) {
+    gauge!("pdm_edge_broker_connected").set(0.0);
+    match down {
+        Down::Lost(reason) => {
+            counter!("pdm_edge_broker_losses_total", "kind" => "lost").increment(1);
+            tracing::warn!(%address, reason, "no broker, events wait in the spool");
+        }
+        Down::Refused(reason) => {
+            counter!("pdm_edge_broker_losses_total", "kind" => "refused").increment(1);
+            tracing::error!(%address, reason, "broker refused, events wait in the spool");
+        }
+    }
+}
+
+/// Events were handed to the client library.
+pub(super) fn events_sent(count: u64) {
+    counter!("pdm_edge_published_events_total").increment(count);
+}
+
+/// PUBACKs were written to the spool.
+pub(super) fn events_acknowledged(count: u64) {
+    counter!("pdm_edge_acknowledged_events_total").increment(count);
+}
+
+/// An event is larger than the broker takes.
+pub(super) fn event_too_large(sequence: u64, limit_bytes: usize, fits_without_spectra: bool) {
+    counter!("pdm_edge_oversized_events_total").increment(1);
+    if fits_without_spectra {
+        tracing::warn!(sequence, limit_bytes, "event sent without its spectra, it was too large");
+    } else {
+        tracing::error!(sequence, limit_bytes, "event parked, it is larger than the broker takes");
+    }
+}
+
+/// The broker answered a publication with an error code.
+pub(super) fn publication_declined(reason: &str, wait: Duration) {
+    counter!("pdm_edge_declined_publications_total").increment(1);
+    tracing::error!(reason, ?wait, "broker declined a publication, trying again after a wait");
+}
+
+/// The broker refused the subscription to receipts.
+pub(super) fn receipts_not_subscribed(reason: &str) {
+    counter!("pdm_edge_subscription_refusals_total").increment(1);
+    tracing::error!(
+        reason,
+        "broker refuses the receipt topic, acknowledged events stay to the cap"
+    );
+}
+
+/// A message on the receipt topic is not a receipt.
+pub(super) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
+    counter!("pdm_edge_receipts_total", "outcome" => "not_understood").increment(1);
+    tracing::warn!(topic, %error, "receipt not understood");
+}
+
+/// Receipts do not advance, so the last event was called back to be sent again.
+pub(super) fn tail_sent_again(sequence: u64, stored_through: u64) {
+    counter!("pdm_edge_tail_repetitions_total").increment(1);
+    tracing::debug!(sequence, stored_through, "receipts stand still, last event sent again");
+}
