@@ -14,14 +14,14 @@ use pdm_shared::text::Text;
 
 use super::policy::Policy;
 use crate::progress::Reporter;
-use crate::store::{Outgoing, Store, StoreError};
+use crate::store::{MessageStore, Outgoing, StoreError};
 use crate::tools::exec::Failure;
 use crate::tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
 /// Writes messages to staff into the outbox.
 #[derive(Debug)]
 pub(crate) struct OutboxNotifier {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn MessageStore>,
     pub(crate) clock: SharedClock,
     pub(crate) policy: Policy,
     pub(crate) reporter: Reporter,

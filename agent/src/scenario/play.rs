@@ -20,10 +20,10 @@ use crate::knowledge::{Knowledge, KnowledgeError};
 use crate::mcp::client::{ClientError, ToolClient};
 use crate::report::settings::ReportSettings;
 use crate::report::writer::Writer;
+use crate::service::StartError;
 use crate::service::tooling::Tooling;
-use crate::service::{StartError, open_store};
 use crate::settings::AgentSettings;
-use crate::store::{Incoming, Store, StoreError, TraceStep};
+use crate::store::{self, Incoming, Store, StoreError, TraceStep};
 use crate::workflow::documents::{Kind, Written};
 use crate::workflow::{Expert, Workflow};
 
@@ -164,7 +164,7 @@ impl Stage {
     async fn set(folder: &Path, rules: &Rules, documents: PathBuf) -> Result<Self, PlayError> {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
         settings.rules = rules.clone();
-        let store = open_store(&settings.store).await?;
+        let store = store::open(&settings.store).await?;
         let tooling = Tooling::open(&settings, None).await?;
         let client = ToolClient::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());
@@ -179,7 +179,7 @@ impl Stage {
             .with_tools(Arc::new(client))
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
-        let judging = Judging::new(Arc::clone(&store), shared, workflow, &settings.notify, &prefix);
+        let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix);
         Ok(Self { store, knowledge: tooling.knowledge, judging, clock })
     }
 
