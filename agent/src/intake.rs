@@ -14,7 +14,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::mqtt::receiver::Delivery;
 use crate::progress::Reporter;
-use crate::store::{Incoming, Store, StoreError, Stored};
+use crate::store::{Incoming, IntakeStore, StoreError, Stored};
 
 mod parse;
 pub(crate) mod receipts;
@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Stores what is received.
 #[derive(Debug)]
 pub(crate) struct Intake {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn IntakeStore>,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,
     pub(crate) batch: usize,

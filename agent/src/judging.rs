@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::notify::policy::Policy;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
-use crate::store::{BearingJudged, Recall, Store, StoreError, Unjudged};
+use crate::store::{BearingJudged, JudgementStore, Recall, StoreError, Unjudged};
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
 mod bearing;
@@ -47,7 +47,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// The judging task.
 #[derive(Debug)]
 pub struct Judging {
-    store: Arc<dyn Store>,
+    store: Arc<dyn JudgementStore>,
     clock: SharedClock,
     workflow: Workflow,
     policy: Policy,
@@ -75,7 +75,7 @@ pub enum JudgingError {
 impl Judging {
     /// Over this store, through this workflow, telling staff as `notify` says under `prefix`.
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn JudgementStore>,
         clock: SharedClock,
         workflow: Workflow,
         notify: &NotifySettings,
@@ -214,8 +214,8 @@ impl Judging {
         event: &Event,
         checkpoint: &crate::store::Checkpoint,
     ) -> Result<Option<Run>, JudgingError> {
-        let noted = self.store.trace(event.event_id).await?.len();
-        match Run::resumed(checkpoint, u32::try_from(noted).unwrap_or(u32::MAX)) {
+        let noted = self.store.noted_steps(event.event_id).await?;
+        match Run::resumed(checkpoint, noted) {
             Ok(run) => {
                 tracing::info!(event_id = %event.event_id, node = run.node.as_str(), "Goes on where an earlier process stopped.");
                 metrics::counter!("pdm_agent_runs_resumed_total").increment(1);

@@ -1,5 +1,5 @@
-//! Who is told what, when, and how it leaves: the policy decides, the wording says it, the outbox's
-//! lanes carry it.
+//! Telling staff: `policy` decides who is told when, `wording` says it, `lanes` carry it out of the
+//! outbox by MQTT, e-mail and web hooks.
 
 pub(crate) mod email;
 pub(crate) mod lanes;
@@ -10,15 +10,4 @@ mod vectors;
 pub(crate) mod webhook;
 pub(crate) mod wording;
 
-/// The outbox's lane for MQTT.
-pub(crate) const MQTT_LANE: &str = "mqtt";
-/// The outbox's lane for e-mail.
-pub(crate) const EMAIL_LANE: &str = "email";
-
-/// The outbox's lane of judgements that go into the knowledge base (`analysis_history`).
-pub(crate) const VECTORS_LANE: &str = "vectors";
-
-/// The outbox's lane of a web hook.
-pub(crate) fn webhook_lane(name: &str) -> String {
-    format!("webhook:{name}")
-}
+use crate::store::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};

@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::RetentionSettings;
-use crate::store::{Forget, Forgotten, Store, StoreError};
+use crate::store::{Forget, Forgotten, RetentionStore, StoreError};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_hours(1);
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The forgetting task.
 #[derive(Debug)]
 pub(crate) struct Retention {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn RetentionStore>,
     pub(crate) clock: SharedClock,
     pub(crate) settings: RetentionSettings,
 }

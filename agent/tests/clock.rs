@@ -1,8 +1,6 @@
 //! A clock that was set ahead, and right again after a restart: what was written meanwhile leaves.
 
-use pdm_agent::store::postgres::PostgresStore;
-use pdm_agent::store::sqlite::SqliteStore;
-use pdm_agent::store::{Incoming, Outcome, Store};
+use pdm_agent::store::{Incoming, SendOutcome, SqlStore, Store};
 use pdm_harness::Postgres;
 use pdm_service::postgres::PostgresSettings;
 use pdm_shared::delivery::DeadLetter;
@@ -26,7 +24,7 @@ async fn leaves_when_the_clock_is_right_again(store: &dyn Store) {
     assert_eq!(rows.len(), 2, "what was due in 40 days and in an hour leaves");
 
     // a pause is a pause, but none lasts an hour
-    let retry = |at| Outcome::Retry { at, error: "away".to_owned() };
+    let retry = |at| SendOutcome::Retry { at, error: "away".to_owned() };
     let outcomes = [
         (rows[0].id, retry(now.plus_seconds(600.0))),
         (rows[1].id, retry(now.plus_seconds(3600.0))),
@@ -46,7 +44,7 @@ async fn leaves_when_the_clock_is_right_again(store: &dyn Store) {
 #[tokio::test]
 async fn sqlite_sends_what_a_wrong_clock_had_put_off() {
     let folder = tempfile::tempdir().expect("folder");
-    let store = SqliteStore::open(&folder.path().join("agent.db")).await.expect("opens");
+    let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
     leaves_when_the_clock_is_right_again(&store).await;
 }
 
@@ -56,6 +54,6 @@ async fn postgres_sends_what_a_wrong_clock_had_put_off() {
         return;
     };
     let settings = PostgresSettings::at(server.url());
-    let store = PostgresStore::open(&settings, "test").await.expect("opens");
+    let store = SqlStore::open_postgres(&settings, "test").await.expect("opens");
     leaves_when_the_clock_is_right_again(&store).await;
 }

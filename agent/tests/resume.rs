@@ -14,8 +14,7 @@ use async_trait::async_trait;
 use pdm_agent::judging::Judging;
 use pdm_agent::service::search::SearchedKnowledge;
 use pdm_agent::settings::NotifySettings;
-use pdm_agent::store::sqlite::SqliteStore;
-use pdm_agent::store::{Incoming, Store};
+use pdm_agent::store::{Incoming, IntakeStore as _, LifecycleStore as _, SqlStore, Store};
 use pdm_agent::workflow::documents::{DocumentError, Documents, Outcome, Written};
 use pdm_agent::workflow::{Expert, Node, Observer, Phase, State, Workflow};
 use pdm_expert::rules::Rules;
@@ -93,9 +92,9 @@ impl Observer for Points {
 }
 
 async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Arc<dyn Store>) {
-    let store = SqliteStore::open(&folder.join("agent.db")).await.expect("opens");
-    store.migrate().await.expect("migrated");
+    let store = SqlStore::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     let store: Arc<dyn Store> = Arc::new(store);
+    store.migrate().await.expect("migrated");
     let knowledge = Knowledge::open(&KnowledgeSettings::embedded_in(folder)).await.expect("opens");
     let means =
         Means { knowledge: Some(Arc::new(SearchedKnowledge(knowledge))), ..Means::default() };
@@ -108,7 +107,7 @@ async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Arc<dyn Store>
         .with_documents(Arc::new(Folder(folder.to_owned())))
         .with_observer(points);
     let (notify, prefix) = (NotifySettings::default(), Prefix::default());
-    let judging = Judging::new(Arc::clone(&store), clock, workflow, &notify, &prefix);
+    let judging = Judging::new(store.clone(), clock, workflow, &notify, &prefix);
     (judging.with_knowledge(), store)
 }
 
@@ -182,7 +181,7 @@ async fn prepared(folder: &Path) {
     let settings = KnowledgeSettings::embedded_in(folder);
     let knowledge = Knowledge::open(&settings).await.expect("opens");
     Keeper::new(knowledge, None).fill().await.expect("filled");
-    let store = SqliteStore::open(&folder.join("agent.db")).await.expect("opens");
+    let store = SqlStore::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let event = event();
     let payload = serde_json::to_string(&event).expect("json");

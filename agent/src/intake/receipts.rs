@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::mqtt::publisher::{Message, Publisher};
-use crate::store::Store;
+use crate::store::GatewayStore;
 
 /// How often gaps are looked at that may count as lost.
 const GAP_CHECK: Duration = Duration::from_mins(1);
@@ -51,7 +51,7 @@ impl Owed {
 #[derive(Debug)]
 pub(crate) struct Receipts {
     pub(crate) owed: Arc<Owed>,
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn GatewayStore>,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,
     pub(crate) publisher: Publisher,

@@ -12,7 +12,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::notify::VECTORS_LANE;
+use crate::store::VECTORS_LANE;
 use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload};
 use crate::workflow::documents::Written;
 use crate::workflow::{State, count_ungrounded};

@@ -20,7 +20,7 @@ use super::MQTT_LANE;
 use crate::mqtt::publisher::{Message, Publisher};
 use crate::progress::Reporter;
 use crate::store::due::LONGEST_RETRY_S;
-use crate::store::{Claimed, Outcome, Store};
+use crate::store::{Claimed, OutboxStore, SendOutcome};
 
 /// Rows claimed at once.
 const CLAIM: u32 = 256;
@@ -63,7 +63,7 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
 /// What every lane needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn OutboxStore>,
     pub(crate) clock: SharedClock,
     pub(crate) reporter: Reporter,
     /// Rung when there may be something to send.
@@ -122,7 +122,7 @@ impl Lane {
         }
     }
 
-    async fn publish(&self, publisher: &Publisher, rows: Vec<Claimed>) -> Vec<(i64, Outcome)> {
+    async fn publish(&self, publisher: &Publisher, rows: Vec<Claimed>) -> Vec<(i64, SendOutcome)> {
         let mut waiting = Vec::with_capacity(rows.len());
         let deadline = tokio::time::Instant::now() + CONFIRM;
         for row in &rows {
@@ -145,9 +145,9 @@ impl Lane {
                 None => Err("no connection to the broker".to_owned()),
             };
             let outcome = match result {
-                Ok(()) => Outcome::Delivered,
+                Ok(()) => SendOutcome::Delivered,
                 // the whole lane waits for the same broker: a short pause keeps the order
-                Err(error) => Outcome::Retry {
+                Err(error) => SendOutcome::Retry {
                     at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
                     error,
                 },
@@ -157,7 +157,7 @@ impl Lane {
         outcomes
     }
 
-    async fn send(&self, channel: &dyn Channel, rows: &[Claimed]) -> Vec<(i64, Outcome)> {
+    async fn send(&self, channel: &dyn Channel, rows: &[Claimed]) -> Vec<(i64, SendOutcome)> {
         let Some(first) = rows.first() else { return Vec::new() };
         let mut notifications = Vec::with_capacity(rows.len());
         for row in rows {
@@ -167,13 +167,13 @@ impl Lane {
             }
         }
         let outcome = match channel.send(key_of(rows), &notifications).await {
-            Ok(()) => Outcome::Delivered,
+            Ok(()) => SendOutcome::Delivered,
             Err(error) => self.failed(channel.lane(), first, error),
         };
         rows.iter().map(|row| (row.id, outcome.clone())).collect()
     }
 
-    fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> Outcome {
+    fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> SendOutcome {
         let now = self.clock.now();
         // by the pauses that were made and not by the wall clock: it may have jumped
         let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
@@ -184,20 +184,20 @@ impl Lane {
             SendError::Later(error) if tried_s < self.give_up_after.as_secs_f64() => {
                 let pause_s = PAUSES.after(row.attempts).as_secs_f64();
                 tracing::warn!(lane, %error, attempts = row.attempts + 1, pause_s, "not delivered, trying on");
-                Outcome::Retry { at: now.plus_seconds(pause_s), error }
+                SendOutcome::Retry { at: now.plus_seconds(pause_s), error }
             }
             SendError::Later(error) | SendError::Never(error) => {
                 tracing::error!(lane, %error, key = %row.key, "notification given up; it stays in the outbox");
                 metrics::counter!("pdm_agent_notify_given_up_total", "lane" => lane.to_owned())
                     .increment(1);
-                Outcome::GivenUp { error }
+                SendOutcome::GivenUp { error }
             }
         }
     }
 
     /// Notes what became of rows, as long as it takes: what is not noted is sent again when its
     /// claim ends, rather twice than never.
-    pub(super) async fn settle(&self, outcomes: &[(i64, Outcome)]) {
+    pub(super) async fn settle(&self, outcomes: &[(i64, SendOutcome)]) {
         while let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
             tracing::error!(%error, "cannot note what was sent");
             if self.stop.is_cancelled() {
@@ -209,10 +209,11 @@ impl Lane {
             }
         }
         let delivered =
-            outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Delivered).count() as u64;
+            outcomes.iter().filter(|(_, outcome)| *outcome == SendOutcome::Delivered).count()
+                as u64;
         let done = outcomes
             .iter()
-            .filter(|(_, outcome)| !matches!(outcome, Outcome::Retry { .. }))
+            .filter(|(_, outcome)| !matches!(outcome, SendOutcome::Retry { .. }))
             .count() as u64;
         self.reporter.update(|progress| {
             progress.delivered += delivered;

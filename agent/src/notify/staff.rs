@@ -16,12 +16,12 @@ use pdm_tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
 use super::policy::Policy;
 use crate::progress::Reporter;
-use crate::store::{Outgoing, Store, StoreError};
+use crate::store::{MessageStore, Outgoing, StoreError};
 
 /// Writes messages to staff into the outbox.
 #[derive(Debug)]
 pub(crate) struct OutboxNotifier {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn MessageStore>,
     pub(crate) clock: SharedClock,
     pub(crate) policy: Policy,
     pub(crate) reporter: Reporter,

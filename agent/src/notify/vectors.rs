@@ -12,7 +12,7 @@ use pdm_shared::diagnosis::Diagnosis;
 
 use super::VECTORS_LANE;
 use super::lanes::{Lane, PAUSES};
-use crate::store::{Claimed, Outcome};
+use crate::store::{Claimed, SendOutcome};
 
 /// Longest wait of a batch for the judging. Chosen: a case is found some seconds after it was judged.
 const WAIT: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ impl Lane {
         }
     }
 
-    async fn remember(&self, knowledge: &Knowledge, rows: &[Claimed]) -> Vec<(i64, Outcome)> {
+    async fn remember(&self, knowledge: &Knowledge, rows: &[Claimed]) -> Vec<(i64, SendOutcome)> {
         let mut outcomes = Vec::with_capacity(rows.len());
         let mut judgements: Vec<Diagnosis> = Vec::with_capacity(rows.len());
         let mut waiting = Vec::with_capacity(rows.len());
@@ -42,7 +42,7 @@ impl Lane {
                 }
                 Err(error) => {
                     tracing::error!(%error, id = row.id, "a row that is no judgement");
-                    outcomes.push((row.id, Outcome::GivenUp { error: error.to_string() }));
+                    outcomes.push((row.id, SendOutcome::GivenUp { error: error.to_string() }));
                 }
             }
         }
@@ -54,8 +54,8 @@ impl Lane {
         }
         outcomes.extend(waiting.into_iter().map(|row| {
             let outcome = match &result {
-                Ok(()) => Outcome::Delivered,
-                Err(error) => Outcome::Retry {
+                Ok(()) => SendOutcome::Delivered,
+                Err(error) => SendOutcome::Retry {
                     at: self.clock.now().plus_seconds(PAUSES.after(row.attempts).as_secs_f64()),
                     error: error.to_string(),
                 },
@@ -86,14 +86,15 @@ mod tests {
     use crate::notify::policy::Policy;
     use crate::progress::Reporter;
     use crate::settings::NotifySettings;
-    use crate::store::sqlite::SqliteStore;
-    use crate::store::{Outgoing, Payload, Store};
+    use crate::store::{
+        LifecycleStore as _, MessageStore as _, Outgoing, Payload, SqlStore, StatusStore as _,
+    };
 
     /// R-AGENT-9
     #[tokio::test]
     async fn a_judgement_is_in_the_knowledge_base_once_and_a_row_that_is_none_is_given_up() {
         let folder = tempfile::tempdir().expect("folder");
-        let store = SqliteStore::open(&folder.path().join("agent.db")).await.expect("opens");
+        let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
         let settings = KnowledgeSettings::embedded_in(folder.path());
         let knowledge = Knowledge::open(&settings).await.expect("opens");

@@ -22,10 +22,10 @@ use super::Scenario;
 use super::expected::differs;
 use crate::documents::Writer;
 use crate::judging::{Judging, JudgingError};
+use crate::service::StartError;
 use crate::service::tooling::Tooling;
-use crate::service::{StartError, open_store};
 use crate::settings::AgentSettings;
-use crate::store::{Incoming, Store, StoreError, TraceStep};
+use crate::store::{self, Incoming, Store, StoreError, TraceStep};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Workflow};
 
@@ -166,7 +166,7 @@ impl Stage {
     async fn set(folder: &Path, rules: &Rules, documents: PathBuf) -> Result<Self, PlayError> {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
         settings.rules = rules.clone();
-        let store = open_store(&settings.store).await?;
+        let store = store::open(&settings.store).await?;
         let tooling = Tooling::open(&settings, None).await?;
         let client = mcp::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());
@@ -181,7 +181,7 @@ impl Stage {
             .with_tools(Arc::new(client))
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
-        let judging = Judging::new(Arc::clone(&store), shared, workflow, &settings.notify, &prefix);
+        let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix);
         Ok(Self { store, knowledge: tooling.knowledge, judging, clock })
     }
 

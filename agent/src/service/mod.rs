@@ -33,10 +33,9 @@ use pdm_tools::Runtime;
 
 use crate::documents::Writer;
 use crate::progress::Reporter;
-use crate::settings::{AgentSettings, HttpSettings, NotifySettings, StorePlace, StoreSettings};
-use crate::store::postgres::PostgresStore;
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, StoreError};
+use crate::settings::{AgentSettings, HttpSettings, NotifySettings};
+use crate::store::StoreError;
+pub use crate::store::{connect as connect_store, open as open_store};
 use crate::workflow::{Expert, Workflow};
 use parts::{Parts, Stops};
 use tooling::Tooling;
@@ -96,29 +95,6 @@ pub struct ServiceError {
     pub reason: String,
 }
 
-/// Opens the configured store and brings its schema up to date.
-///
-/// # Errors
-/// [`StoreError`] if either fails.
-pub async fn open_store(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
-    let store = connect_store(settings).await?;
-    store.migrate().await?;
-    Ok(store)
-}
-
-/// Opens the configured store as it is, beside an agent that may run on it.
-///
-/// # Errors
-/// [`StoreError`] if it cannot be opened.
-pub async fn connect_store(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
-    Ok(match &settings.place {
-        StorePlace::Sqlite(path) => Arc::new(SqliteStore::open(path).await?),
-        StorePlace::Postgres(server) => {
-            Arc::new(PostgresStore::open(server, &settings.replica).await?)
-        }
-    })
-}
-
 /// Makes the configured channels: e-mail and web hooks.
 pub(crate) fn channels(settings: &NotifySettings) -> Result<Vec<Arc<dyn Channel>>, StartError> {
     let mut channels: Vec<Arc<dyn Channel>> = Vec::new();
@@ -164,7 +140,7 @@ impl Agent {
         });
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
         let notifier = OutboxNotifier {
-            store: Arc::clone(&store),
+            store: store.clone(),
             clock: Arc::clone(&clock),
             policy: policy.clone(),
             reporter: reporter.clone(),

@@ -70,7 +70,7 @@ impl Parts {
 
     pub(super) fn serve(&mut self, listener: TcpListener, access: Access) {
         let served = Served {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             knowledge: self.knowledge.clone(),
             tools: Arc::clone(&self.tools),
             access,
@@ -91,7 +91,7 @@ impl Parts {
             let written = Arc::new(Notify::new());
             bells.push(Arc::clone(&written));
             Lane {
-                store: Arc::clone(&self.store),
+                store: self.store.clone(),
                 clock: Arc::clone(&clock),
                 reporter: self.reporter.clone(),
                 written,
@@ -112,7 +112,7 @@ impl Parts {
 
     pub(super) fn judging(&mut self, workflow: Workflow, written: Arc<Vec<Arc<Notify>>>) {
         let judging = Judging::new(
-            Arc::clone(&self.store),
+            self.store.clone(),
             Arc::clone(&self.clock),
             workflow,
             &self.settings.notify,
@@ -122,7 +122,7 @@ impl Parts {
         .with_knowledge()
         .with_bells(Arc::clone(&self.stop.stored), written);
         let watchdog = Watchdog {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             policy: self.policy.clone(),
             silence: self.settings.silence.clone(),
@@ -138,7 +138,7 @@ impl Parts {
     /// Forgets what is no longer kept for as long as the agent runs.
     pub(super) fn retention(&mut self) {
         let retention = Retention {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             settings: self.settings.store.retention,
         };
@@ -155,7 +155,7 @@ impl Parts {
         let (queue, deliveries) = mpsc::channel(usize::from(self.settings.broker.receive_maximum));
         let owed = Arc::new(Owed::default());
         let intake = Intake {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             prefix: self.settings.broker.prefix.clone(),
             batch: self.settings.intake.batch,
@@ -168,7 +168,7 @@ impl Parts {
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);
         let receipts = Receipts {
             owed,
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             prefix: self.settings.broker.prefix.clone(),
             publisher,

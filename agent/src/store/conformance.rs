@@ -8,18 +8,15 @@ use pdm_expert::judge;
 use pdm_expert::rules::Rules;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_shared::topic::Prefix;
 
 use super::{BearingJudged, FollowUp, FollowUpState, Incoming, Judged, Store, Stored, TraceStep};
-use crate::notify::policy::Policy;
-use crate::settings::{NotifySettings, WebhookSettings};
 
 mod intake;
 mod judgements;
 mod leaving;
+mod telling;
 
 pub(super) fn at(seconds: f64) -> Timestamp {
     Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(seconds)
@@ -48,19 +45,6 @@ async fn put(store: &dyn Store, events: &[Event]) -> Stored {
 fn key() -> BearingKey {
     let event = event(1);
     event.key()
-}
-
-fn policy() -> Policy {
-    let hook = WebhookSettings {
-        name: "ops".to_owned(),
-        url: Some("http://127.0.0.1:1/".to_owned()),
-        url_secret: None,
-        format: crate::settings::WebhookFormat::Generic,
-        language: crate::settings::Languages::Both,
-        from: RiskLevel::Watch,
-    };
-    let settings = NotifySettings { webhook: vec![hook], ..NotifySettings::default() };
-    Policy::new(settings, Prefix::default())
 }
 
 fn step(number: u32) -> TraceStep {
@@ -97,19 +81,13 @@ pub(super) async fn judge_some(store: &dyn Store, limit: u32) -> u64 {
         let recall = store.recall(&key()).await.expect("recalled");
         let case = Case { event: &unjudged.event, memory: &recall.memory, now: at(10_000.0) };
         let judgement = judge(&case, &Rules::default());
-        let policy = policy();
-        let announcement = policy.judged(
-            &key(),
-            &judgement.diagnosis,
-            &judgement.state,
-            recall.alarm.as_ref(),
-            at(10_000.0),
-        );
+        let diagnosis = &judgement.diagnosis;
+        let announcement = telling::raised(&key(), diagnosis, recall.alarm.as_ref(), at(10_000.0));
         let judged = Judged {
             arrival: unjudged.arrival,
             measured_at: unjudged.event.measured_at,
             late: judgement.late,
-            outgoing: vec![policy.publication(&key(), &judgement.diagnosis)],
+            outgoing: vec![telling::publication(diagnosis)],
             diagnosis: judgement.diagnosis,
             announcement,
             follow_up: vec![to_do()],

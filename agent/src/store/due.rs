@@ -1,52 +1,57 @@
-//! What is due, although the clock that wrote it may have been wrong.
+//! When a row is due, although the clock that wrote its time may have been wrong.
 //!
-//! A time to come is written by one clock and judged by another: that of a replica, or the same one
-//! after it was put right. So what waits is due when its time has come, and also when it must have
-//! been written in the future: by a clock that was ahead.
+//! A time to come is written by one clock and judged by another: that of a replica, or the same clock
+//! after it was corrected. So a row is due when its time has come, and also when its time lies so far
+//! ahead that the clock that wrote it must have been ahead.
 
 use pdm_shared::time::Timestamp;
 
-/// Clocks that differ by no more than this are both taken as right where staff would hear of it.
-/// Chosen: far above what replicas without time synchronisation drift apart in a month, far below a
-/// shift.
+/// Clocks that differ by at most this are both taken as right where staff would be told again, s. A
+/// clock without time synchronisation drifts by about 1 s a day (10 ppm), so an hour is years of drift,
+/// and a wrong clock delays a repetition by less than a shift of 8 h.
 const ALARM_APART_S: f64 = 3600.0;
 
-/// The same for a row of the outbox, which only leaves early. Chosen: above what replicas with time
-/// synchronisation differ by.
+/// The same for a row of the outbox, which only leaves early, s. Replicas with time synchronisation
+/// differ by milliseconds, those without by a minute after two months.
 const ROW_APART_S: f64 = 60.0;
 
-/// The longest that a row of the outbox waits after a failure.
+/// The longest that a row of the outbox waits after a failure, s: the longest pause of the lanes, 600 s,
+/// and a fifth for its jitter.
 pub(crate) const LONGEST_RETRY_S: f64 = 720.0;
 
-/// The bounds of a due repetition of an alarm.
+/// The bounds between which the repetition of an alarm is not due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DueAlarm {
-    /// Up to here its time has come.
+    /// A time up to here has come.
     pub(crate) now: Timestamp,
-    /// What waits beyond was written in the future.
+    /// A time beyond was written by a clock that was ahead.
     pub(crate) latest: Timestamp,
 }
 
 impl DueAlarm {
-    /// What is due at `now` of what is repeated every `every_s` seconds.
+    /// The bounds at `now` of alarms that are repeated every `every_s` seconds.
     pub(crate) fn at(now: Timestamp, every_s: f64) -> Self {
         Self { now, latest: now.plus_seconds(every_s + ALARM_APART_S) }
     }
 }
 
-/// The bounds of a due row of the outbox: the parameters of `due_row!`.
+/// The bounds of a due row of the outbox, for the parameters of [`DueRow::SQL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DueRow {
-    /// Up to here its time has come.
+    /// A time up to here has come.
     pub(crate) now: Timestamp,
-    /// What was created beyond is of the future.
+    /// A row created beyond was written by a clock that was ahead.
     pub(crate) created: Timestamp,
-    /// A retry that waits beyond was put off in the future.
+    /// A retry that waits beyond was put off by a clock that was ahead.
     pub(crate) retry: Timestamp,
 }
 
 impl DueRow {
-    /// What is due at `now`.
+    /// The condition in SQL. Parameters: `$3` now, `$6` created, `$7` retry.
+    pub(crate) const SQL: &str = "(due_at_ms <= $3 OR (attempts = 0 AND created_at_ms > $6)
+              OR (attempts > 0 AND due_at_ms > $7))";
+
+    /// The bounds at `now`.
     pub(crate) fn at(now: Timestamp) -> Self {
         Self {
             now,
@@ -55,15 +60,6 @@ impl DueRow {
         }
     }
 }
-
-/// [`DueRow`] in SQL. Parameters: `$3` now, `$6` created, `$7` retry.
-macro_rules! due_row {
-    () => {
-        "(due_at_ms <= $3 OR (attempts = 0 AND created_at_ms > $6)
-              OR (attempts > 0 AND due_at_ms > $7))"
-    };
-}
-pub(crate) use due_row;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,4 @@
-//! Values as every database keeps them: times as milliseconds, words and JSON as text.
-//!
-//! Dialect-free: the same row means the same whatever the database.
+//! Values as both databases keep them: times as milliseconds, words and JSON as text.
 
 use std::str::FromStr;
 
@@ -47,7 +45,17 @@ pub(super) fn to_word<T: Serialize>(what: &'static str, value: &T) -> Result<Str
     Ok(to_json(what, value)?.trim_matches('"').to_owned())
 }
 
-/// A sequence as databases count: signed.
+/// A count as databases hold it, in the type the program uses.
+pub(super) fn count_of(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// A P–F stage; 0 for a number that is none.
+pub(super) fn stage_of(number: i64) -> u8 {
+    u8::try_from(number).unwrap_or(0)
+}
+
+/// A sequence number in the signed type of databases.
 pub(super) fn sequence_of(sequence: u64) -> Result<i64, StoreError> {
     i64::try_from(sequence)
         .map_err(|error| StoreError::Content { what: "a sequence", reason: error.to_string() })

@@ -1,42 +1,82 @@
-//! What has to leave: a row of the outbox as it is written, claimed and settled.
+//! Rows of the outbox as they are written, claimed and settled, and the lanes they leave by.
 
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-/// One thing that has to leave.
+/// The lane of publications to the broker.
+pub(crate) const MQTT_LANE: &str = "mqtt";
+/// The lane of e-mail.
+pub(crate) const EMAIL_LANE: &str = "email";
+/// The lane of judgements into the knowledge base (`analysis_history`).
+pub(crate) const VECTORS_LANE: &str = "vectors";
+
+/// The lane of a web hook.
+pub(crate) fn webhook_lane(name: &str) -> String {
+    format!("webhook:{name}")
+}
+
+/// Where a row of the outbox stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutboxState {
+    /// The row has to leave; a new row is in this state by the default of its column.
+    Waiting,
+    /// The notification was delivered.
+    Delivered,
+    /// The row is not tried again.
+    GivenUp,
+}
+
+impl OutboxState {
+    /// The word in the column `state`.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::GivenUp => "given_up",
+        }
+    }
+}
+
+impl std::fmt::Display for OutboxState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A row of the outbox to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// The same on every try.
+    /// The idempotency key, the same on every try.
     pub key: Uuid,
-    /// `mqtt`, `email` or `webhook:<name>`.
+    /// `mqtt`, `email`, `vectors` or `webhook:<name>`.
     pub lane: String,
-    /// For the lane `mqtt`: where to.
+    /// The topic, in the lane `mqtt`.
     pub topic: Option<String>,
-    /// For the lane `mqtt`: retained.
+    /// Whether the broker retains the message, in the lane `mqtt`.
     pub retain: bool,
-    /// The notification that it carries, if it does.
+    /// The notification that the row carries, if it does.
     pub notification_id: Option<Uuid>,
     /// Rows of one lane and group may leave together.
     pub group: Option<String>,
-    /// What to say.
+    /// The content.
     pub payload: Payload,
-    /// Not before.
+    /// The row does not leave before.
     pub due_at: Timestamp,
 }
 
-/// What a row of the outbox says.
+/// The content of a row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// These words, JSON.
+    /// This text, JSON.
     Text(String),
-    /// The judgement of this event as it is stored: written once, however many rows carry it. It is
-    /// not forgotten before they have left.
+    /// The stored judgement of this event: it is written once, however many rows carry it, and is not
+    /// deleted before they have left.
     Judgement(EventId),
 }
 
 impl Payload {
-    /// Its own words; a judgement's stand elsewhere.
+    /// The text of the row; empty where the row names a judgement.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -44,7 +84,7 @@ impl Payload {
         }
     }
 
-    /// The event whose judgement it is.
+    /// The event whose judgement the row names.
     pub(super) fn judgement_of(&self) -> Option<EventId> {
         match self {
             Self::Text(_) => None,
@@ -53,42 +93,42 @@ impl Payload {
     }
 }
 
-/// A row of the outbox that has been claimed for sending.
+/// A row of the outbox that was claimed for sending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimed {
-    /// The row.
+    /// The row's number.
     pub id: i64,
     /// The idempotency key.
     pub key: Uuid,
-    /// Where to, for the lane `mqtt`.
+    /// The topic, in the lane `mqtt`.
     pub topic: Option<String>,
-    /// Retained, for the lane `mqtt`.
+    /// Whether the broker retains the message, in the lane `mqtt`.
     pub retain: bool,
     /// Rows of one group may leave together.
     pub group: Option<String>,
-    /// What to say.
+    /// The content, JSON.
     pub payload: String,
     /// Tries before this one.
     pub attempts: u32,
-    /// When it was written.
+    /// When the row was written.
     pub created_at: Timestamp,
 }
 
 /// What became of a claimed row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// It left and was confirmed.
+pub enum SendOutcome {
+    /// The receiver has confirmed the row.
     Delivered,
-    /// Not yet.
+    /// The row is tried again.
     Retry {
-        /// Not before.
+        /// Not before this time.
         at: Timestamp,
-        /// Why.
+        /// Why the try failed.
         error: String,
     },
-    /// It will not be tried again; it stays visible.
+    /// The row is not tried again; it stays in the outbox and is counted.
     GivenUp {
-        /// Why.
+        /// Why the last try failed.
         error: String,
     },
 }

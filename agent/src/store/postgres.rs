@@ -1,9 +1,10 @@
 //! The store on a PostgreSQL server, for one agent or several replicas.
 //!
 //! What is committed is durable as the server is configured (`synchronous_commit` is left alone).
-//! Replicas meet in the database only: a gateway's sequence is followed under its row's lock, a
-//! bearing is judged under its advisory lock (`turns`), a claim of the outbox names its replica. Every
-//! statement has a time-out. Connections are made anew as they are needed: whoever calls tries again.
+//! Replicas coordinate through the database alone: a gateway's sequence is followed under the lock of
+//! its row, a bearing is judged under its advisory lock (`turns`), a claim of the outbox names its
+//! replica. Every statement has a time-out. A lost connection is replaced at the next call, so a caller
+//! that gets [`StoreError::Unavailable`] tries again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,93 +17,94 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio::sync::Mutex;
 
-use super::{Forget, Incoming, StoreError};
+use super::sql::days::Reached;
+use super::{Incoming, StoreError};
+
+use partitions::{Week, Weeks};
 use turns::Turns;
 
-mod bulk;
-mod dialect;
+pub(super) mod bulk;
 mod partitions;
-#[path = "sql/mod.rs"]
-#[expect(clippy::duplicate_mod, reason = "the same SQL, compiled for each database's types")]
-mod sql;
 mod turns;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
 
-/// How long a caller waits for a connection before it is told that the store is away.
+/// How long a caller waits for a connection until the store counts as unavailable: as long as one
+/// statement may take by default.
 const ACQUIRE: Duration = Duration::from_secs(30);
 
-/// The store on a server.
+/// One server.
 #[derive(Debug, Clone)]
-pub struct PostgresStore {
+pub(super) struct Postgres {
     pool: PgPool,
     replica: Arc<str>,
     turns: Arc<Mutex<Turns>>,
-    weeks: Arc<partitions::Weeks>,
+    weeks: Arc<Weeks>,
 }
 
-impl PostgresStore {
-    /// Connects under the name of this replica. [`super::Store::migrate`] comes next.
-    ///
-    /// # Errors
-    /// [`StoreError::Open`] if the server cannot be reached or refuses.
-    pub async fn open(settings: &PostgresSettings, replica: &str) -> Result<Self, StoreError> {
-        let failed = |source| StoreError::Open { place: settings.url.clone(), source };
+impl Postgres {
+    /// Connects under the name of this replica.
+    pub(super) async fn open(
+        settings: &PostgresSettings,
+        replica: &str,
+    ) -> Result<Self, StoreError> {
+        let cannot_open = |source| StoreError::Open { place: settings.url.clone(), source };
         let options = options(settings, replica)?;
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections)
             .acquire_timeout(ACQUIRE)
             .connect_with(options)
             .await
-            .map_err(failed)?;
+            .map_err(cannot_open)?;
         Ok(Self { pool, replica: replica.into(), turns: Arc::default(), weeks: Arc::default() })
     }
 
-    fn writer(&self) -> &PgPool {
+    pub(super) fn pool(&self) -> &PgPool {
         &self.pool
     }
 
-    fn reader(&self) -> &PgPool {
-        &self.pool
-    }
-
-    fn replica(&self) -> &str {
+    pub(super) fn replica(&self) -> &str {
         &self.replica
     }
 
-    async fn install(&self) -> Result<(), StoreError> {
+    pub(super) async fn migrate(&self) -> Result<(), StoreError> {
         MIGRATIONS.run(&self.pool).await.map_err(StoreError::Migrate)
     }
 
-    /// Makes the weeks that the batch's events belong to.
-    async fn make_room(&self, batch: &[Incoming], now: Timestamp) -> Result<(), StoreError> {
-        let weeks: BTreeSet<partitions::Week> = batch
+    /// Makes the partitions of the weeks that the batch's events belong to.
+    pub(super) async fn make_partitions(
+        &self,
+        batch: &[Incoming],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let weeks: BTreeSet<Week> = batch
             .iter()
             .filter_map(|incoming| match incoming {
-                Incoming::Event { event, .. } => partitions::Week::of_event(event.event_id.0, now),
+                Incoming::Event { event, .. } => Week::of_event(event.event_id.0, now),
                 Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
             })
             .collect();
         partitions::make(self, weeks).await
     }
 
-    /// Makes the weeks to come, drops those that are past.
-    async fn forget_events(
+    /// Makes the partitions of the coming weeks and drops those of past weeks up to `reached`; tells
+    /// how many events are gone, and whether there may be more.
+    pub(super) async fn forget_events(
         &self,
-        forget: &Forget,
+        reached: Option<Reached>,
+        limit: u32,
         now: Timestamp,
     ) -> Result<(u64, bool), StoreError> {
-        partitions::ahead(self, now).await?;
-        let mut connection = self.pool.acquire().await?;
-        let reached = sql::days::reached(&mut connection, forget.events_days, now).await?;
-        drop(connection);
+        partitions::make_ahead(self, now).await?;
         match reached {
-            Some(reached) => partitions::drop_reached(self, &reached, now, forget.limit).await,
+            Some(reached) => partitions::drop_reached(self, &reached, now, limit).await,
             None => Ok((0, false)),
         }
     }
 
-    async fn end(&self) {
+    /// Ends the session that holds the turns first, so that its locks are free at once; then closes the
+    /// pool.
+    pub(super) async fn close(&self) {
         self.turns.lock().await.end().await;
         self.pool.close().await;
     }
@@ -114,7 +116,7 @@ fn options(settings: &PostgresSettings, replica: &str) -> Result<PgConnectOption
     Ok(options.application_name(&format!("pdm-agent {replica}")).options([
         ("statement_timeout", statement_ms.as_str()),
         ("idle_in_transaction_session_timeout", "60000"),
-        // a replica whose machine is gone frees its locks within a minute
+        // a replica whose machine is gone frees its locks within a minute: 30 s + 3 × 10 s
         ("tcp_keepalives_idle", "30"),
         ("tcp_keepalives_interval", "10"),
         ("tcp_keepalives_count", "3"),

@@ -3,59 +3,50 @@
 //! WAL with `synchronous = FULL`: what is committed survives a power cut. One connection writes, so
 //! that writers queue in this process and never meet `SQLITE_BUSY`; a few others read beside it.
 
-use std::future::{Ready, ready};
 use std::path::Path;
 use std::time::Duration;
 
-use pdm_shared::time::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
 
-use super::{Forget, Incoming, StoreError};
+use super::StoreError;
 
-mod bulk;
-mod dialect;
-#[path = "sql/mod.rs"]
-#[expect(clippy::duplicate_mod, reason = "the same SQL, compiled for each database's types")]
-mod sql;
-mod turns;
+pub(super) mod bulk;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
-/// Connections that read.
+/// Connections that read: the judging, the HTTP server and one more each get one at once.
 const READERS: u32 = 3;
-/// Memory for pages of the writer, KiB with SQLite's minus. Chosen: with 10 million rows the pages
-/// that a batch goes through (one place for each bearing in three indexes) outgrow the default of
-/// 2 MB and are read again and again.
+/// The writer's page cache, 16 MiB (a negative number is KiB). With 10 million rows a batch touches one
+/// place for each bearing in three indexes; these pages outgrow the default of 2 MB and would be read
+/// again for every batch.
 const WRITER_CACHE: &str = "-16384";
-/// Pages of the log after which they are written to their places. Chosen: four times the default, so
-/// that a page that every batch changes is written once for many of them; the log stays at 16 MB.
+/// Pages of the log after which they are written into the file: four times the default. A page that
+/// every batch changes is then written once for many batches; the log stays at 16 MB (pages of 4 KiB).
 const CHECKPOINT_PAGES: &str = "4000";
-/// Rows that the connection's thread may read ahead. Chosen: a claim or a batch of events whole, so
-/// that reading it wakes each side once.
+/// Rows that the connection's thread may read ahead. A claim (256 rows) or a batch of events (256) fits
+/// whole, so reading it wakes each side once.
 const ROWS_AHEAD: usize = 512;
 /// How long a writer waits for another process that holds the file.
 const BUSY: Duration = Duration::from_secs(10);
-/// How long a caller waits for a connection before it is told that the store is away.
+/// How long a caller waits for a connection until the store counts as unavailable. The longest
+/// transaction, a batch of 512 events on a slow disk, takes seconds.
 const ACQUIRE: Duration = Duration::from_secs(30);
-/// Who claims rows of the outbox: one file has one agent.
-const REPLICA: &str = "agent";
+/// Who claims rows of the outbox: a file has one agent.
+pub(super) const REPLICA: &str = "agent";
 
-/// The store in one file.
+/// One file.
 #[derive(Debug, Clone)]
-pub struct SqliteStore {
+pub(super) struct Sqlite {
     writer: SqlitePool,
     reader: SqlitePool,
 }
 
-impl SqliteStore {
-    /// Opens the file, creating it and its folder if need be. [`super::Store::migrate`] comes next.
-    ///
-    /// # Errors
-    /// [`StoreError::Open`] if it cannot be opened.
-    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+impl Sqlite {
+    /// Opens the file, creating it and its folder if need be.
+    pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| failed(path, error.into()))?;
+            std::fs::create_dir_all(folder).map_err(|error| cannot_open(path, error.into()))?;
         }
         Self::connect(path, options(path)).await
     }
@@ -65,64 +56,32 @@ impl SqliteStore {
             .clone()
             .pragma("cache_size", WRITER_CACHE)
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
-        let writer = pool(1, cached).await.map_err(|source| failed(path, source))?;
-        let reader = pool(READERS, options).await.map_err(|source| failed(path, source))?;
+        let writer = pool(1, cached).await.map_err(|source| cannot_open(path, source))?;
+        let reader = pool(READERS, options).await.map_err(|source| cannot_open(path, source))?;
         Ok(Self { writer, reader })
     }
 
-    fn writer(&self) -> &SqlitePool {
+    pub(super) fn writer(&self) -> &SqlitePool {
         &self.writer
     }
 
-    fn reader(&self) -> &SqlitePool {
+    pub(super) fn reader(&self) -> &SqlitePool {
         &self.reader
     }
 
-    #[expect(clippy::unused_self, reason = "on a server it is the replica's own")]
-    fn replica(&self) -> &'static str {
-        REPLICA
-    }
-
-    async fn install(&self) -> Result<(), StoreError> {
+    pub(super) async fn migrate(&self) -> Result<(), StoreError> {
         MIGRATIONS.run(&self.writer).await.map_err(StoreError::Migrate)
     }
 
-    /// One table holds whatever comes.
-    #[expect(clippy::unused_self, reason = "on a server partitions are made")]
-    fn make_room(&self, _batch: &[Incoming], _now: Timestamp) -> Ready<Result<(), StoreError>> {
-        ready(Ok(()))
-    }
-
-    /// What waits for a judgement stays.
-    async fn forget_events(
-        &self,
-        forget: &Forget,
-        now: Timestamp,
-    ) -> Result<(u64, bool), StoreError> {
-        let mut transaction = dialect::begin(&self.writer).await?;
-        let reached = sql::days::reached(&mut transaction, forget.events_days, now).await?;
-        let Some(reached) = reached else { return Ok((0, false)) };
-        let gone = sqlx::query(
-            "DELETE FROM events WHERE arrival IN (
-                 SELECT arrival FROM events WHERE arrival <= $1 AND judged = 1
-                 ORDER BY arrival LIMIT $2)",
-        )
-        .bind(reached.arrival)
-        .bind(forget.limit)
-        .execute(&mut *transaction)
-        .await?
-        .rows_affected();
-        transaction.commit().await?;
-        Ok((gone, gone >= u64::from(forget.limit)))
-    }
-
-    async fn end(&self) {
+    /// Closes the readers first: the last connection to close writes the log into the file, and that
+    /// has to be the writer.
+    pub(super) async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
     }
 }
 
-fn failed(path: &Path, source: sqlx::Error) -> StoreError {
+fn cannot_open(path: &Path, source: sqlx::Error) -> StoreError {
     StoreError::Open { place: path.display().to_string(), source }
 }
 
@@ -143,8 +102,8 @@ async fn pool(connections: u32, options: SqliteConnectOptions) -> Result<SqliteP
         .acquire_timeout(ACQUIRE)
         .idle_timeout(None)
         .max_lifetime(None)
-        // SQLite ends a transaction by itself when the disk is full; sqlx 0.9 then cannot roll it
-        // back and would count it as open for ever: such a connection is replaced
+        // SQLite ends a transaction by itself when the disk is full; sqlx 0.9 then cannot roll the
+        // transaction back and would count it as open for ever: such a connection is replaced
         .before_acquire(|connection, _meta| {
             let is_sound = !connection.is_in_transaction();
             Box::pin(async move { Ok(is_sound) })
@@ -155,8 +114,12 @@ async fn pool(connections: u32, options: SqliteConnectOptions) -> Result<SqliteP
 
 #[cfg(test)]
 mod tests {
+    use pdm_shared::delivery::DeadLetter;
+    use pdm_shared::time::Timestamp;
+
     use super::*;
-    use crate::store::Store as _;
+    use crate::store::roles::{IntakeStore as _, LifecycleStore as _, OutboxStore as _};
+    use crate::store::{Incoming, SqlStore};
 
     #[tokio::test]
     async fn sqlite_does_what_every_store_must_do() {
@@ -165,7 +128,7 @@ mod tests {
         crate::store::conformance::suite(async || {
             let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let path = folder.path().join(format!("{number}/agent.db"));
-            SqliteStore::open(&path).await.expect("opens")
+            SqlStore::open_sqlite(&path).await.expect("opens")
         })
         .await;
     }
@@ -175,7 +138,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("agent.db");
         std::fs::write(&path, "not a database, certainly not".repeat(100)).expect("write");
-        let opened = SqliteStore::open(&path).await;
+        let opened = SqlStore::open_sqlite(&path).await;
         let error = match opened {
             Ok(store) => store.migrate().await.expect_err("no database"),
             Err(error) => error,
@@ -187,39 +150,38 @@ mod tests {
     async fn a_restarted_agent_sends_what_its_predecessor_had_claimed() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("agent.db");
-        let store = SqliteStore::open(&path).await.expect("opens");
+        let store = SqlStore::open_sqlite(&path).await.expect("opens");
         store.migrate().await.expect("migrated");
         let now = Timestamp::from_unix_ms(1_000_000).expect("in range");
-        let letter = pdm_shared::delivery::DeadLetter::of("t", b"x", "r".to_owned(), now);
+        let letter = DeadLetter::of("t", b"x", "r".to_owned(), now);
         store.store(&[Incoming::Refused(letter)], now, "dead").await.expect("stored");
         let later = now.plus_seconds(1e6);
         assert_eq!(store.claim("mqtt", now, later, 9).await.expect("claimed").len(), 1);
         store.close().await;
-        let store = SqliteStore::open(&path).await.expect("opens");
+        let store = SqlStore::open_sqlite(&path).await.expect("opens");
         store.migrate().await.expect("migrated");
         assert_eq!(store.claim("mqtt", now, later, 9).await.expect("read").len(), 0, "held on");
         store.take_over().await.expect("taken over");
         assert_eq!(store.claim("mqtt", now, later, 9).await.expect("claimed").len(), 1);
     }
 
-    /// A full disk ends SQLite's transaction behind the driver's back: the next ones must not hang.
+    /// SQLite ends a transaction by itself when the disk is full: the next ones must not hang.
     #[tokio::test]
     async fn a_full_disk_refuses_and_once_there_is_room_it_goes_on() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("agent.db");
-        let store = SqliteStore::open(&path).await.expect("opens");
+        let store = SqlStore::open_sqlite(&path).await.expect("opens");
         store.migrate().await.expect("migrated");
         store.close().await;
         let small = options(&path).pragma("max_page_count", "60");
-        let store = SqliteStore::connect(&path, small).await.expect("opens");
+        let store = SqlStore::on(Sqlite::connect(&path, small).await.expect("opens"));
         let now = Timestamp::from_unix_ms(1_000_000).expect("in range");
         let letters = |count: usize| -> Vec<Incoming> {
             (0..count)
                 .map(|number| {
                     let text = format!("{number} {}", "x".repeat(3000));
                     let reason = "r".to_owned();
-                    let letter =
-                        pdm_shared::delivery::DeadLetter::of("t", text.as_bytes(), reason, now);
+                    let letter = DeadLetter::of("t", text.as_bytes(), reason, now);
                     Incoming::Refused(letter)
                 })
                 .collect()

@@ -5,8 +5,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 
 use super::{at, event, put};
-use crate::notify::MQTT_LANE;
-use crate::store::{Incoming, Store};
+use crate::store::{Incoming, MQTT_LANE, Store};
 
 pub(super) async fn an_event_is_stored_once(store: &dyn Store) {
     let events = [event(1), event(2), event(1)];

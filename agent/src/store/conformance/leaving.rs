@@ -7,12 +7,8 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
 use super::intake::receipt;
-use super::{at, event, incoming, judge_all, judge_some, key, policy, put};
-use crate::notify::{MQTT_LANE, webhook_lane};
-use crate::store::{Forget, Incoming, Outcome, Store};
-
-/// From one repetition of an alarm to the next as [`policy`] has it, s.
-const REPEAT_S: f64 = 8.0 * 3600.0;
+use super::{at, event, incoming, judge_all, judge_some, key, put, telling};
+use crate::store::{Forget, Incoming, MQTT_LANE, SendOutcome, Store, webhook_lane};
 
 pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     put(store, &[event(1), event(2)]).await;
@@ -21,10 +17,13 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     let told = store.claim(&hook, at(20_000.0), at(20_100.0), 10).await.expect("claimed");
     assert_eq!(told.len(), 1, "one notification for two events of one risk");
     let alarm = store.alarm(&key()).await.expect("read").expect("stands");
-    let due = store.alarms_to_repeat(at(50_000.0), REPEAT_S, 10).await.expect("read");
+    let due = store.alarms_to_repeat(at(50_000.0), telling::REPEAT_S, 10).await.expect("read");
     assert_eq!(due, [(key(), alarm.clone())]);
-    assert_eq!(store.alarms_to_repeat(at(10_001.0), REPEAT_S, 10).await.expect("read"), []);
-    let again = policy().repeated(&key(), &alarm, at(50_000.0));
+    assert_eq!(
+        store.alarms_to_repeat(at(10_001.0), telling::REPEAT_S, 10).await.expect("read"),
+        []
+    );
+    let again = telling::repeated(&alarm, at(50_000.0));
     let expected = Some(alarm.notification.notification_id);
     assert!(store.announce(&key(), expected, &again).await.expect("told"));
     assert!(!store.announce(&key(), expected, &again).await.expect("told"), "it was repeated");
@@ -46,25 +45,29 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     };
     assert!(!acknowledge(stranger).await, "of nothing that was told");
     assert!(acknowledge(ack).await);
-    assert_eq!(store.alarms_to_repeat(at(999_999.0), REPEAT_S, 10).await.expect("read"), []);
+    assert_eq!(
+        store.alarms_to_repeat(at(999_999.0), telling::REPEAT_S, 10).await.expect("read"),
+        []
+    );
 }
 
 /// R-AGENT-10. It was silent until the day that the wrong clock had named.
 pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &dyn Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
-    let to_repeat =
-        async |now: f64| store.alarms_to_repeat(at(now), REPEAT_S, 10).await.expect("read").len();
+    let to_repeat = async |now: f64| {
+        store.alarms_to_repeat(at(now), telling::REPEAT_S, 10).await.expect("read").len()
+    };
     // told at 10,000 s, to be repeated at 38,800 s
     assert_eq!(to_repeat(10_000.0 - 3600.0).await, 0, "clocks an hour apart are both right");
     assert_eq!(to_repeat(10_000.0 - 3601.0).await, 1, "told by a clock that is ahead");
     assert_eq!(to_repeat(-40.0 * 86_400.0).await, 1, "by weeks");
     let alarm = store.alarm(&key()).await.expect("read").expect("stands");
     let expected = Some(alarm.notification.notification_id);
-    let again = policy().repeated(&key(), &alarm, at(0.0));
+    let again = telling::repeated(&alarm, at(0.0));
     assert!(store.announce(&key(), expected, &again).await.expect("told"));
     assert_eq!(to_repeat(1.0).await, 0, "told again, it waits as usual");
-    assert_eq!(to_repeat(REPEAT_S).await, 1);
+    assert_eq!(to_repeat(telling::REPEAT_S).await, 1);
 }
 
 pub(super) async fn the_outbox_keeps_order_and_counts_tries(store: &dyn Store) {
@@ -79,12 +82,12 @@ pub(super) async fn the_outbox_keeps_order_and_counts_tries(store: &dyn Store) {
     assert!(rows.windows(2).all(|pair| pair[0].id < pair[1].id));
     assert_eq!(claim(10_001.0).await, [], "claimed already");
     assert_eq!(claim(10_101.0).await.len(), 4, "a claim ends by itself");
-    let retry = Outcome::Retry { at: at(10_200.0), error: "away".to_owned() };
-    let given_up = Outcome::GivenUp { error: "refused".to_owned() };
+    let retry = SendOutcome::Retry { at: at(10_200.0), error: "away".to_owned() };
+    let given_up = SendOutcome::GivenUp { error: "refused".to_owned() };
     let outcomes = [
         (rows[0].id, retry.clone()),
         (rows[1].id, given_up),
-        (rows[2].id, Outcome::Delivered),
+        (rows[2].id, SendOutcome::Delivered),
         (rows[3].id, retry),
     ];
     store.settle(&outcomes, at(10_150.0)).await.expect("settled");
@@ -112,7 +115,7 @@ pub(super) async fn a_message_is_told_once(store: &dyn Store) {
     store.claim(&hook, at(20_000.0), at(90_000.0), 10).await.expect("claimed");
     let alarm = store.alarm(&key()).await.expect("read");
     let words = Text::new("가", "a");
-    let (told, rows) = policy().message("call-1", &key(), RiskLevel::Critical, words, at(20_001.0));
+    let (told, rows) = telling::message(words, at(20_001.0));
     assert!(store.tell(&told, &rows).await.expect("told"));
     assert!(!store.tell(&told, &rows).await.expect("told"), "the same call again");
     assert_eq!(store.claim(&hook, at(20_002.0), at(90_000.0), 10).await.expect("claimed").len(), 1);
@@ -182,7 +185,7 @@ async fn what_has_not_left_keeps_its_judgement(store: &dyn Store, forget: Forget
         let stored = store.diagnosis(published.event_id).await.expect("read");
         assert_eq!(stored, Some(published), "what leaves is what is stored");
     }
-    let left: Vec<_> = rows.iter().map(|row| (row.id, Outcome::Delivered)).collect();
+    let left: Vec<_> = rows.iter().map(|row| (row.id, SendOutcome::Delivered)).collect();
     store.settle(&left, late).await.expect("settled");
 }
 

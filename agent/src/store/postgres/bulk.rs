@@ -1,14 +1,14 @@
-//! Many rows of one table in one statement: arrays of columns, taken apart by the server.
+//! Many rows of one table in one statement: one array a column, which the server turns into rows.
 
 use std::collections::HashSet;
 
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
-use sqlx::Row as _;
+use sqlx::{PgConnection, Row as _};
 use uuid::Uuid;
 
-use super::dialect::{self, Connection};
+use crate::store::database::Dialect;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
 use crate::store::{Judged, Outgoing, StoreError, TraceStep};
 
@@ -17,9 +17,10 @@ fn column<'a, R, T>(rows: &'a [R], value: impl Fn(&'a R) -> T) -> Vec<T> {
     rows.iter().map(value).collect()
 }
 
-/// Tells of each event whether it is new. What is new waits for its judgement.
-pub(super) async fn insert_events(
-    connection: &mut Connection,
+/// Inserts events; tells of each whether it is new. A new event is put on the list of those that wait
+/// for a judgement, with the key of its bearing's advisory lock.
+pub(in crate::store) async fn insert_events(
+    connection: &mut PgConnection,
     events: &[(&Event, &str)],
     now: Timestamp,
 ) -> Result<Vec<bool>, StoreError> {
@@ -58,13 +59,13 @@ pub(super) async fn insert_events(
     .fetch_all(connection)
     .await?;
     let mut new: HashSet<Uuid> = rows.iter().map(|row| row.get(0)).collect();
-    // of two with one identity in a batch the first is the new one
+    // if two events of a batch have the same identity, the first is the new one
     Ok(events.iter().map(|(event, _)| new.remove(&event.event_id.0)).collect())
 }
 
-/// Takes events out of what waits for a judgement.
-pub(super) async fn mark_judged(
-    connection: &mut Connection,
+/// Takes events off the list of those that wait for a judgement.
+pub(in crate::store) async fn mark_judged(
+    connection: &mut PgConnection,
     judged: &[(&BearingKey, &Judged)],
 ) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM events_unjudged WHERE arrival = ANY($1)")
@@ -74,9 +75,9 @@ pub(super) async fn mark_judged(
     Ok(())
 }
 
-/// Writes judgements; tells which are their event's first.
-pub(super) async fn remember(
-    connection: &mut Connection,
+/// Inserts judgements; tells which are the first of their event.
+pub(in crate::store) async fn insert_judgements(
+    connection: &mut PgConnection,
     rows: &[MemoryRow<'_>],
 ) -> Result<HashSet<EventId>, StoreError> {
     let first = sqlx::query(
@@ -114,8 +115,8 @@ pub(super) async fn remember(
     .bind(column(rows, |row| row.degradation_speed.as_str()))
     .bind(column(rows, |row| row.rul_hours))
     .bind(column(rows, |row| row.rul_assessment.as_str()))
-    .bind(column(rows, |row| dialect::text(row.recommendation_ko).into_owned()))
-    .bind(column(rows, |row| dialect::text(row.recommendation_en).into_owned()))
+    .bind(column(rows, |row| Dialect::Postgres.text(row.recommendation_ko)))
+    .bind(column(rows, |row| Dialect::Postgres.text(row.recommendation_en)))
     .bind(column(rows, |row| row.uncertainty.as_str()))
     .bind(column(rows, |row| row.tool_use.as_str()))
     .bind(column(rows, |row| row.follow_up_actions.as_str()))
@@ -125,33 +126,9 @@ pub(super) async fn remember(
     Ok(first.iter().map(|row| EventId(row.get(0))).collect())
 }
 
-/// These runs are finished.
-pub(super) async fn drop_checkpoints(
-    connection: &mut Connection,
-    events: &[EventId],
-) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM checkpoints WHERE event_id = ANY($1)")
-        .bind(column(events, |id| id.0))
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// The steps of these runs are no longer kept.
-pub(super) async fn drop_steps(
-    connection: &mut Connection,
-    events: &[EventId],
-) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM trace_steps WHERE event_id = ANY($1)")
-        .bind(column(events, |id| id.0))
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// Adds steps of runs; one that is stored stays as it is.
-pub(super) async fn add_steps(
-    connection: &mut Connection,
+/// Inserts steps of runs; a step that is stored stays as it is.
+pub(in crate::store) async fn insert_steps(
+    connection: &mut PgConnection,
     steps: &[(EventId, &TraceStep)],
 ) -> Result<(), StoreError> {
     if steps.is_empty() {
@@ -178,9 +155,9 @@ pub(super) async fn add_steps(
     Ok(())
 }
 
-/// Writes rows of the outbox in their order; the same idempotency key again changes nothing.
-pub(super) async fn insert_outbox(
-    connection: &mut Connection,
+/// Inserts rows of the outbox in their order; the same idempotency key again changes nothing.
+pub(in crate::store) async fn insert_outbox(
+    connection: &mut PgConnection,
     rows: &[(&Outgoing, Timestamp)],
 ) -> Result<(), StoreError> {
     if rows.is_empty() {
@@ -210,32 +187,5 @@ pub(super) async fn insert_outbox(
     .bind(column(rows, |(row, _)| row.due_at.unix_ms()))
     .execute(connection)
     .await?;
-    Ok(())
-}
-
-/// A publication that was delivered leaves no trace; that a notification was delivered is kept.
-pub(super) async fn delivered(
-    connection: &mut Connection,
-    ids: &[i64],
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let gone = sqlx::query("DELETE FROM outbox WHERE id = ANY($1) AND notification_id IS NULL")
-        .bind(ids)
-        .execute(&mut *connection)
-        .await?;
-    if gone.rows_affected() < ids.len() as u64 {
-        sqlx::query(
-            "UPDATE outbox SET state = 'delivered', attempts = attempts + 1, settled_at_ms = $1,
-                               last_error = NULL
-             WHERE id = ANY($2)",
-        )
-        .bind(now.unix_ms())
-        .bind(ids)
-        .execute(connection)
-        .await?;
-    }
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! The weeks of `events`: made ahead, or when an event of that week comes; dropped whole.
+//! The partitions of `events`, one a week: made ahead, or when an event of that week comes; dropped
+//! whole.
 //!
-//! Invariant: an event always finds a place. A week that has none yet, or whose time cannot be true,
-//! is held by the default partition; when the week is made, its rows move there.
+//! Invariant: an event always finds a partition. The default partition takes the events of a week that
+//! has none yet and those whose time cannot be true; when a week's partition is made, its rows move
+//! there.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +12,18 @@ use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-use super::PostgresStore;
-use super::dialect::{Connection, SCHEMA};
-use super::sql::days::Reached;
-use crate::store::StoreError;
+use super::Postgres;
+use crate::store::database::Lock;
+use crate::store::sql::days::Reached;
+use crate::store::{StoreError, log};
 
-/// Chosen: a quarter of a year is 13 partitions, and what is kept too long is at most a week.
+/// One partition is one week: the 90 days kept by default are 13 partitions, and an event is kept for
+/// at most a week too long.
 const WEEK_MS: i64 = 7 * 24 * 3600 * 1000;
-/// Weeks made ahead of the present one.
+/// Weeks made ahead of the present one, so that a gateway whose clock is days ahead still finds the
+/// partition of its events.
 const AHEAD: i64 = 2;
-/// Earlier times cannot be true: 2020-01-01.
+/// 2020-01-01. An earlier time cannot be true: it is before the first version of this program.
 const EARLIEST_MS: i64 = 1_577_836_800_000;
 
 /// A week since 1970-01-01.
@@ -31,7 +35,7 @@ impl Week {
         Self(at.unix_ms().div_euclid(WEEK_MS))
     }
 
-    /// Of an event; `None` if its identity tells no time that can be true.
+    /// The week of an event; `None` if the time in its identity cannot be true.
     pub(super) fn of_event(id: Uuid, now: Timestamp) -> Option<Self> {
         let ms = i64::try_from(id.as_u128() >> 80).ok()?;
         let week = Self(ms.div_euclid(WEEK_MS));
@@ -62,18 +66,18 @@ impl Week {
     }
 }
 
-/// Weeks that are known to be there.
+/// Weeks whose partitions are known to exist.
 #[derive(Debug, Default)]
 pub(super) struct Weeks(Mutex<BTreeSet<Week>>);
 
-/// Makes the weeks from the present one on.
-pub(super) async fn ahead(store: &PostgresStore, now: Timestamp) -> Result<(), StoreError> {
+/// Makes the partitions of the present week and those after it.
+pub(super) async fn make_ahead(store: &Postgres, now: Timestamp) -> Result<(), StoreError> {
     let Week(present) = Week::of(now);
     make(store, (present..=present + AHEAD).map(Week).collect()).await
 }
 
-/// Makes those of the weeks that are not there.
-pub(super) async fn make(store: &PostgresStore, weeks: BTreeSet<Week>) -> Result<(), StoreError> {
+/// Makes the partitions of these weeks that do not exist.
+pub(super) async fn make(store: &Postgres, weeks: BTreeSet<Week>) -> Result<(), StoreError> {
     let mut known = store.weeks.0.lock().await;
     for week in weeks {
         if !known.contains(&week) {
@@ -86,14 +90,14 @@ pub(super) async fn make(store: &PostgresStore, weeks: BTreeSet<Week>) -> Result
     Ok(())
 }
 
-async fn make_one(connection: &mut Connection, week: Week) -> Result<(), StoreError> {
+async fn make_one(connection: &mut PgConnection, week: Week) -> Result<(), StoreError> {
     one_at_a_time(connection).await?;
     let table = week.table();
     if is_there(connection, &table).await? {
         return Ok(());
     }
     let (start, end) = (week.start(), week.end());
-    // not CREATE … PARTITION OF: that would stop everybody who reads or writes events
+    // not CREATE … PARTITION OF, which locks `events` against every reader and writer
     for statement in [
         format!("CREATE TABLE {table} (LIKE events INCLUDING ALL)"),
         format!(
@@ -105,17 +109,17 @@ async fn make_one(connection: &mut Connection, week: Week) -> Result<(), StoreEr
             "ALTER TABLE events ATTACH PARTITION {table} FOR VALUES FROM ('{start}') TO ('{end}')"
         ),
     ] {
-        // a table's name made of a date and two UUIDs
+        // the text holds a table's name made of a date, and two UUIDs: nothing that came in
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
     }
-    tracing::info!(table, "a week's partition was made");
+    log::partition_made(&table);
     Ok(())
 }
 
-/// Drops the past weeks whose events all stand up to where `reached` says and are judged; takes such
-/// rows out of the default partition. Tells how many rows are gone, and whether there may be more.
+/// Drops the partitions of past weeks whose events all arrived up to `reached` and are judged; deletes
+/// such rows of the default partition. Tells how many rows are gone, and whether there may be more.
 pub(super) async fn drop_reached(
-    store: &PostgresStore,
+    store: &Postgres,
     reached: &Reached,
     now: Timestamp,
     limit: u32,
@@ -131,7 +135,8 @@ pub(super) async fn drop_reached(
     let mut gone = 0;
     for row in &rows {
         if let Some(week) = Week::named(row.get(0)).filter(|week| *week < Week::of(now)) {
-            // looked at twice: this look holds nobody up
+            // checked without a lock first and again under it, so that a partition that stays costs
+            // readers and writers no wait
             let mut connection = store.pool.acquire().await?;
             let may_go = may_go(&mut connection, week, reached).await?;
             drop(connection);
@@ -155,14 +160,14 @@ pub(super) async fn drop_reached(
     Ok((gone + strays, strays >= u64::from(limit)))
 }
 
-/// Whether nothing in this week came later or waits for its judgement. A gateway's clock says in
-/// which week an event stands: so in a week that is long past there may be a young one.
+/// Whether no event of this week arrived later than `reached` or waits for its judgement. The gateway's
+/// clock decides the week of an event, so the partition of a week long past may hold a recent one.
 async fn may_go(
     connection: &mut PgConnection,
     week: Week,
     reached: &Reached,
 ) -> Result<bool, StoreError> {
-    // a table's name made of a date
+    // the text holds a table's name made of a date
     let statement = format!(
         "SELECT NOT EXISTS (SELECT 1 FROM {} WHERE arrival > $1)
             AND NOT EXISTS (SELECT 1 FROM events_unjudged WHERE event_id >= $2 AND event_id < $3)",
@@ -177,13 +182,14 @@ async fn may_go(
         .get(0))
 }
 
-async fn drop_one(store: &PostgresStore, week: Week, reached: &Reached) -> Result<u64, StoreError> {
+async fn drop_one(store: &Postgres, week: Week, reached: &Reached) -> Result<u64, StoreError> {
     let table = week.table();
-    // while its table goes nobody may find it among the known ones
+    // held until the partition is gone: `make` must not find the week among the known ones meanwhile
     let mut known = store.weeks.0.lock().await;
     let mut transaction = store.pool.begin().await?;
     one_at_a_time(&mut transaction).await?;
-    // whoever reads or writes events is not held up for longer: the next look tries again
+    // after 2 s the lock is given up, as readers and writers queue behind it; the next look, an hour
+    // later, tries again
     sqlx::raw_sql("SET LOCAL lock_timeout = '2s'; LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
         .execute(&mut *transaction)
         .await?;
@@ -199,16 +205,19 @@ async fn drop_one(store: &PostgresStore, week: Week, reached: &Reached) -> Resul
     .fetch_one(&mut *transaction)
     .await?
     .get(0);
-    // a table's name made of a date
+    // the text holds a table's name made of a date
     sqlx::raw_sql(AssertSqlSafe(format!("DROP TABLE {table}"))).execute(&mut *transaction).await?;
     transaction.commit().await?;
     known.remove(&week);
-    tracing::info!(table, rows, "a week that is no longer kept was dropped");
+    log::partition_dropped(&table, rows);
     Ok(rows.unsigned_abs())
 }
 
 async fn one_at_a_time(connection: &mut PgConnection) -> Result<(), StoreError> {
-    sqlx::query("SELECT pg_advisory_xact_lock($1, 0)").bind(SCHEMA).execute(connection).await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1, 0)")
+        .bind(Lock::Partitions.class())
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

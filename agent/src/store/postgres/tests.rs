@@ -4,8 +4,10 @@ use pdm_harness::Postgres;
 use sqlx::Row as _;
 
 use super::*;
-use crate::store::Store;
 use crate::store::conformance::{at, event, incoming, judge_some};
+use crate::store::{
+    IntakeStore as _, JudgementStore as _, LifecycleStore as _, SqlStore, StatusStore as _,
+};
 
 /// Makes a database of its own for each call.
 async fn database(server: &Postgres, name: &str) -> PostgresSettings {
@@ -27,7 +29,7 @@ async fn postgresql_does_what_every_store_must_do() {
     crate::store::conformance::suite(async || {
         let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let settings = database(&server, &format!("suite_{number}")).await;
-        PostgresStore::open(&settings, "agent").await.expect("opens")
+        SqlStore::open_postgres(&settings, "agent").await.expect("opens")
     })
     .await;
 }
@@ -39,8 +41,8 @@ async fn two_replicas_judge_every_event_once_and_in_order() {
     let Some(server) = Postgres::start(name) else { return };
     let settings = database(&server, "replicas").await;
     let replicas = [
-        PostgresStore::open(&settings, "a").await.expect("opens"),
-        PostgresStore::open(&settings, "b").await.expect("opens"),
+        SqlStore::open_postgres(&settings, "a").await.expect("opens"),
+        SqlStore::open_postgres(&settings, "b").await.expect("opens"),
     ];
     replicas[0].migrate().await.expect("migrated");
     let (bearings, events) = (7, 210);
@@ -70,7 +72,7 @@ async fn two_replicas_judge_every_event_once_and_in_order() {
     let (a, b) = (a.await.expect("judged"), b.await.expect("judged"));
     assert_eq!(a + b, events, "none twice");
     let rows = sqlx::query("SELECT bearing_id, event_id, late FROM pdm_agent_memory ORDER BY id")
-        .fetch_all(&replicas[0].pool)
+        .fetch_all(replicas[0].server().pool())
         .await
         .expect("read");
     assert_eq!(rows.len() as u64, events);
@@ -88,7 +90,7 @@ async fn a_server_that_was_killed_is_used_again() {
     let Some(mut server) = Postgres::start("a_server_that_was_killed_is_used_again") else {
         return;
     };
-    let store = PostgresStore::open(&PostgresSettings::at(server.url()), "agent").await;
+    let store = SqlStore::open_postgres(&PostgresSettings::at(server.url()), "agent").await;
     let store = store.expect("opens");
     store.migrate().await.expect("migrated");
     let batch = |number: u64| [incoming(&event(number))];
@@ -111,7 +113,7 @@ async fn a_server_that_was_killed_is_used_again() {
 async fn an_event_of_any_time_finds_its_place() {
     let Some(server) = Postgres::start("an_event_of_any_time_finds_its_place") else { return };
     let settings = PostgresSettings::at(server.url());
-    let store = PostgresStore::open(&settings, "agent").await.expect("opens");
+    let store = SqlStore::open_postgres(&settings, "agent").await.expect("opens");
     store.migrate().await.expect("migrated");
     let now = at(0.0);
     let of = |sequence: u64, id: uuid::Uuid| {
@@ -132,9 +134,9 @@ async fn an_event_of_any_time_finds_its_place() {
     assert_eq!(rows_in(&store, "events_default").await, 2);
 }
 
-async fn rows_in(store: &PostgresStore, table: &str) -> i64 {
+async fn rows_in(store: &SqlStore, table: &str) -> i64 {
     sqlx::query(sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}")))
-        .fetch_one(&store.pool)
+        .fetch_one(store.server().pool())
         .await
         .expect("counted")
         .get(0)
@@ -146,7 +148,7 @@ async fn what_the_server_does_not_take_does_not_stop_the_flow() {
     let name = "what_the_server_does_not_take_does_not_stop_the_flow";
     let Some(server) = Postgres::start(name) else { return };
     let settings = PostgresSettings::at(server.url());
-    let store = PostgresStore::open(&settings, "agent").await.expect("opens");
+    let store = SqlStore::open_postgres(&settings, "agent").await.expect("opens");
     store.migrate().await.expect("migrated");
     let letter = pdm_shared::delivery::DeadLetter::of(
         "t\0",

@@ -1,22 +1,25 @@
 //! Whose turn a bearing is: an advisory lock for each bearing, held by the session that judges it.
 //!
-//! Reading what waits takes the locks and gives back those that were held. Reading and saving go
-//! through one connection of their own: if it is lost, the server frees the locks, another replica may judge, and
-//! what this one would still save is refused because its session is gone. What was judged twice
-//! all the same is written once. A replica finds the bearings that no other holds.
+//! Reading what waits takes the locks and frees those that were held before. Reading and saving go
+//! through one connection of their own. If that connection is lost, the server frees the locks and
+//! another replica may judge the bearings; what this replica would still save is refused, because its
+//! session is gone. An event that two replicas judged all the same is written once. A replica looks only
+//! for bearings that no other replica holds.
 
 use std::collections::HashMap;
 
-use sqlx::postgres::PgRow;
+use pdm_shared::id::EventId;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use uuid::Uuid;
 
-use super::{PostgresStore, dialect, sql};
-use crate::store::encoding::json_of;
+use super::Postgres;
+use crate::store::database::{Connection, Identities, Lock, Row, Transaction};
+use crate::store::sql::judgements;
 use crate::store::{BearingJudged, StoreError, Unjudged};
 
-/// Rows of what waits that are looked at for each one that is asked for: bearings that another
-/// replica holds stand among them.
+/// Waiting events that are looked at for each one that is asked for, because other replicas may hold
+/// the bearings of most of them. With the judging's batch of 256 that is a look at 4,096 entries of an
+/// index, some milliseconds, and enough for 16 replicas.
 const LOOK_FACTOR: i64 = 16;
 
 /// The session that holds the turns.
@@ -26,7 +29,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    async fn session(&mut self, store: &PostgresStore) -> Result<PgConnection, StoreError> {
+    async fn session(&mut self, store: &Postgres) -> Result<PgConnection, StoreError> {
         match self.session.take() {
             Some(session) => Ok(session),
             None => Ok(PgConnection::connect_with(&store.pool.connect_options()).await?),
@@ -35,46 +38,45 @@ impl Turns {
 
     pub(super) async fn end(&mut self) {
         if let Some(session) = self.session.take() {
-            // the server frees the locks even if it does not hear the goodbye
+            // the result does not matter: a session that breaks off frees its locks too
             let _closed = session.close().await;
         }
     }
 }
 
-pub(super) async fn unjudged(
-    store: &PostgresStore,
-    limit: u32,
-) -> Result<Vec<Unjudged>, StoreError> {
-    let mut turns = store.turns.lock().await;
-    // a session that fails is not put back: its locks end with it
-    let mut session = turns.session(store).await?;
-    release(&mut session).await?;
-    let held = take(&mut session, i64::from(limit)).await?;
-    let waiting = if held.is_empty() {
-        Vec::new()
-    } else {
-        read(&mut session, &held, i64::from(limit)).await?
-    };
-    turns.session = Some(session);
-    Ok(waiting)
-}
+impl Postgres {
+    /// The next events to be judged, of bearings whose turn this replica then holds.
+    pub(in crate::store) async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
+        let mut turns = self.turns.lock().await;
+        // after an error the session is not put back: the server frees its locks
+        let mut session = turns.session(self).await?;
+        release(&mut session).await?;
+        let held = take(&mut session, i64::from(limit)).await?;
+        let waiting = if held.is_empty() {
+            Vec::new()
+        } else {
+            read(&mut session, &held, i64::from(limit)).await?
+        };
+        turns.session = Some(session);
+        Ok(waiting)
+    }
 
-pub(super) async fn save(
-    store: &PostgresStore,
-    judged: &[BearingJudged],
-) -> Result<(), StoreError> {
-    let mut turns = store.turns.lock().await;
-    // a session that fails is not put back, and what it held may be another's by now
-    let mut session = turns.session.take().ok_or_else(lost)?;
-    let mut transaction = session.begin().await?;
-    sql::judging::save(&mut transaction, judged).await?;
-    transaction.commit().await?;
-    turns.session = Some(session);
-    Ok(())
+    /// Writes judgements through the session that holds their bearings' turns.
+    pub(in crate::store) async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError> {
+        let mut turns = self.turns.lock().await;
+        // after an error the session is not put back, and another replica may hold its turns by now
+        let mut session = turns.session.take().ok_or_else(lost)?;
+        let mut transaction = Transaction::Postgres(session.begin().await?);
+        judgements::save(&mut transaction.connection(), judged).await?;
+        transaction.commit().await?;
+        turns.session = Some(session);
+        Ok(())
+    }
 }
 
 fn lost() -> StoreError {
-    let what = "the session that held these bearings is gone; what waits has to be read again";
+    let what =
+        "the session that held these bearings is lost, the waiting events have to be read again";
     StoreError::Unavailable(sqlx::Error::Io(std::io::Error::other(what)))
 }
 
@@ -83,7 +85,7 @@ async fn release(session: &mut PgConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes the turns of bearings that wait longest, at most as many as events are wanted.
+/// Takes the turns of the bearings that wait longest, at most as many as events are wanted.
 async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreError> {
     let rows = sqlx::query(
         "WITH waiting AS MATERIALIZED (
@@ -93,15 +95,15 @@ async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreE
          SELECT turn FROM waiting WHERE pg_try_advisory_lock($2, turn) LIMIT $3",
     )
     .bind(limit.saturating_mul(LOOK_FACTOR))
-    .bind(dialect::TURN)
+    .bind(Lock::Turn.class())
     .bind(limit)
     .fetch_all(session)
     .await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-/// Reads what waits of the bearings whose turn is held: after the locks were taken, as what another
-/// replica has just judged must not be seen.
+/// Reads the waiting events of the bearings whose turn is held. This has to come after the locks were
+/// taken: an event that another replica judged before it freed the lock must not be seen.
 async fn read(
     session: &mut PgConnection,
     held: &[i32],
@@ -115,29 +117,28 @@ async fn read(
     .bind(limit)
     .fetch_all(&mut *session)
     .await?;
-    let waiting: Vec<(i64, Uuid)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    let ids: Vec<Uuid> = waiting.iter().map(|(_, id)| *id).collect();
-    // by their identities: so each is looked for in its own week only
-    let rows = sqlx::query(
-        "SELECT event_id, payload, node, state, updated_at_ms
-         FROM events LEFT JOIN checkpoints USING (event_id) WHERE event_id = ANY($1)",
-    )
-    .bind(&ids)
-    .fetch_all(session)
-    .await?;
-    let events: HashMap<Uuid, &PgRow> = rows.iter().map(|row| (row.get(0), row)).collect();
+    let waiting: Vec<(i64, EventId)> =
+        rows.iter().map(|row| (row.get(0), EventId(row.get(1)))).collect();
+    let ids: Identities = waiting.iter().map(|(_, id)| id).collect();
+    // by their identities: the server then looks for each event in the partition of its week only
+    let rows = Connection::Postgres(session)
+        .query(
+            "SELECT event_id, payload, node, state, updated_at_ms
+             FROM events LEFT JOIN checkpoints USING (event_id) WHERE event_id = ANY($1)",
+        )
+        .bind(ids)
+        .fetch_all()
+        .await?;
+    let events = rows.iter().map(|row| Ok((row.get(0)?, row)));
+    let events = events.collect::<Result<HashMap<Uuid, &Row>, StoreError>>()?;
     waiting
         .into_iter()
         .map(|(arrival, id)| {
-            let row = events.get(&id).ok_or_else(|| StoreError::Content {
+            let row = events.get(&id.0).ok_or_else(|| StoreError::Content {
                 what: "an event that waits",
                 reason: format!("{id} is gone"),
             })?;
-            Ok(Unjudged {
-                arrival,
-                event: json_of("an event", row.get("payload"))?,
-                checkpoint: sql::runs::checkpoint_of(row)?,
-            })
+            judgements::unjudged_of(arrival, row)
         })
         .collect()
 }

@@ -1,52 +1,96 @@
-//! What was measured on a bearing, for those who look back.
+//! Looking back: events, judgements, the windows of a bearing, the steps of a run.
 
-use dialect::{Pool, Row};
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
 use pdm_expert::case::Remembered;
+use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
-use sqlx::Row as _;
 
-use super::super::dialect;
-use crate::store::encoding::{fault_of, json_of, word_of};
-use crate::store::{PastEvent, StoreError};
+use super::SqlStore;
+use crate::store::HistoryStore;
+use crate::store::database::{Dialect, Row, Spelt};
+use crate::store::encoding::{count_of, fault_of, json_of, stage_of, time_of, word_of};
+use crate::store::{PastEvent, StoreError, TraceStep};
 
-pub(super) async fn event(pool: &Pool, event_id: EventId) -> Result<Option<Event>, StoreError> {
-    sqlx::query("SELECT payload FROM events WHERE event_id = $1")
-        .bind(event_id.0)
-        .fetch_optional(pool)
-        .await?
-        .map(|row| json_of("an event", row.get(0)))
-        .transpose()
+/// Parameters: site, machine, bearing, until, limit. Spectra are nine tenths of a payload: SQLite
+/// leaves them out of the answer. PostgreSQL sends the payload whole, because its JSON functions refuse
+/// texts that are valid JSON (the escape \u0000).
+static HISTORY: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let payload = match dialect {
+            Dialect::Sqlite => "json_remove(e.payload, '$.spectra')",
+            Dialect::Postgres => "e.payload",
+        };
+        format!(
+            "SELECT {payload}, m.risk_level, m.fault_stage, m.fault_type
+             FROM events e LEFT JOIN pdm_agent_memory m ON m.event_id = e.event_id
+             WHERE e.site = $1 AND e.equipment_id = $2 AND e.bearing_id = $3
+               AND e.measured_at_ms <= $4
+             ORDER BY e.measured_at_ms DESC, e.arrival DESC LIMIT $5"
+        )
+    })
+});
+
+#[async_trait]
+impl HistoryStore for SqlStore {
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query("SELECT payload FROM events WHERE event_id = $1");
+        let row = query.bind(event_id.0).fetch_optional().await?;
+        row.map(|row| json_of("an event", row.get(0)?)).transpose()
+    }
+
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query("SELECT diagnosis FROM pdm_agent_memory WHERE event_id = $1");
+        let row = query.bind(event_id.0).fetch_optional().await?;
+        row.map(|row| json_of("a diagnosis", row.get(0)?)).transpose()
+    }
+
+    async fn history(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<PastEvent>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(&HISTORY).bind_key(key);
+        let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
+        rows.iter().rev().map(past_event_of).collect()
+    }
+
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT number, node, at_ms, detail FROM trace_steps WHERE event_id = $1
+             ORDER BY number",
+        );
+        query.bind(event_id.0).fetch_all().await?.iter().map(step_of).collect()
+    }
 }
 
-pub(super) async fn history(
-    pool: &Pool,
-    key: &BearingKey,
-    until: Timestamp,
-    limit: u32,
-) -> Result<Vec<PastEvent>, StoreError> {
-    let rows = sqlx::query(dialect::HISTORY)
-        .bind(key.site.as_str())
-        .bind(key.equipment.as_str())
-        .bind(key.bearing.as_str())
-        .bind(until.unix_ms())
-        .bind(i64::from(limit))
-        .fetch_all(pool)
-        .await?;
-    rows.iter().rev().map(past).collect()
-}
-
-fn past(row: &Row) -> Result<PastEvent, StoreError> {
-    let event = Event { spectra: None, ..json_of("an event", row.get(0))? };
-    let judged = match row.get::<Option<&str>, _>(1) {
+fn past_event_of(row: &Row) -> Result<PastEvent, StoreError> {
+    let event = Event { spectra: None, ..json_of("an event", row.get(0)?)? };
+    let judged = match row.get::<Option<&str>>(1)? {
         None => None,
         Some(risk) => Some(Remembered {
             measured_at: event.measured_at,
             risk: word_of("a risk", risk)?,
-            stage: u8::try_from(row.get::<i64, _>(2)).unwrap_or(0),
-            fault: row.get::<Option<&str>, _>(3).map(fault_of).transpose()?,
+            stage: stage_of(row.get(2)?),
+            fault: row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
         }),
     };
     Ok(PastEvent { event, judged })
+}
+
+fn step_of(row: &Row) -> Result<TraceStep, StoreError> {
+    Ok(TraceStep {
+        number: count_of(row.get("number")?),
+        node: row.get("node")?,
+        at: time_of(row.get("at_ms")?)?,
+        detail: json_of("a step", row.get("detail")?)?,
+    })
 }

@@ -1,137 +1,245 @@
-//! What has to leave: claimed for sending, settled. It is written by `bulk`, with its cause.
+//! Rows that have to leave: claimed for sending, then settled. `bulk` inserts them.
+//!
+//! The words of [`OutboxState`] stand in the text of these statements, not in parameters: the partial
+//! index on waiting rows serves only a statement whose text names its condition (PostgreSQL plans a
+//! prepared statement without its parameters).
 
-use dialect::{Connection, Pool, Row};
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
 use pdm_shared::time::Timestamp;
-use sqlx::Row as _;
 
-use super::super::{bulk, dialect};
+use super::SqlStore;
+use crate::store::OutboxStore;
+use crate::store::database::{Connection, Dialect, Lock, Numbers, Row, Spelt, Transaction};
 use crate::store::due::DueRow;
-use crate::store::encoding::time_of;
-use crate::store::{Claimed, Outcome, StoreError};
+use crate::store::encoding::{count_of, time_of};
+use crate::store::outbox::OutboxState;
+use crate::store::{Claimed, SendOutcome, StoreError};
 
-pub(super) async fn claim(
-    pool: &Pool,
-    replica: &str,
-    lane: &str,
-    (now, until): (Timestamp, Timestamp),
-    limit: u32,
-) -> Result<Vec<Claimed>, StoreError> {
-    let mut transaction = dialect::begin(pool).await?;
-    dialect::lock_lane(&mut transaction, lane).await?;
-    let due = DueRow::at(now);
-    let rows = sqlx::query(dialect::CLAIM)
-        .bind(until.unix_ms())
-        .bind(lane)
-        .bind(due.now.unix_ms())
-        .bind(i64::from(limit))
-        .bind(replica)
-        .bind(due.created.unix_ms())
-        .bind(due.retry.unix_ms())
-        .fetch_all(&mut *transaction)
-        .await?;
-    let mut claimed = Vec::with_capacity(rows.len());
-    for row in &rows {
-        match row.get::<Option<String>, _>("payload") {
-            Some(payload) => claimed.push(claimed_of(row, payload)?),
-            // somebody deleted it by hand: the lane must not stop for it
-            None => give_up(&mut transaction, row.get("id"), "its judgement is gone", now).await?,
+/// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). The rows of one
+/// topic leave in their order: on a server, where replicas share the outbox, a row waits while another
+/// replica holds a row of its topic.
+static CLAIM: LazyLock<Spelt> = LazyLock::new(|| {
+    let (waiting, due) = (OutboxState::Waiting, DueRow::SQL);
+    Spelt::each(|dialect| {
+        let topic_is_free = match dialect {
+            Dialect::Sqlite => String::new(),
+            Dialect::Postgres => format!(
+                "AND NOT EXISTS (
+                   SELECT 1 FROM outbox AS held
+                   WHERE held.lane = $2 AND held.state = '{waiting}' AND held.claimed_until_ms > 0
+                     AND held.claimed_until_ms > $3 AND held.claimed_by <> $5
+                     AND held.topic = free.topic)"
+            ),
+        };
+        format!(
+            "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
+                 SELECT id FROM outbox AS free
+                 WHERE lane = $2 AND state = '{waiting}' AND claimed_until_ms <= $3 AND {due}
+                   {topic_is_free}
+                 ORDER BY id LIMIT $4)
+             RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
+                       CASE WHEN judgement_of IS NULL THEN payload
+                            ELSE (SELECT diagnosis FROM pdm_agent_memory
+                                  WHERE event_id = outbox.judgement_of) END AS payload"
+        )
+    })
+});
+
+/// Parameter: replica.
+static FREE_CLAIMS: LazyLock<Spelt> = LazyLock::new(|| Spelt::each(|_| free_claims_of("")));
+
+/// Parameters: replica, lane.
+static FREE_CLAIMS_OF_LANE: LazyLock<Spelt> =
+    LazyLock::new(|| Spelt::each(|_| free_claims_of("lane = $2 AND")));
+
+fn free_claims_of(lane: &str) -> String {
+    let waiting = OutboxState::Waiting;
+    format!(
+        "UPDATE outbox SET claimed_until_ms = 0
+         WHERE {lane} state = '{waiting}' AND claimed_until_ms > 0 AND claimed_by = $1"
+    )
+}
+
+/// Parameter: rows. A publication that was delivered leaves no trace.
+static DROP_PUBLICATIONS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let these = dialect.in_numbers("$1");
+        format!("DELETE FROM outbox WHERE id {these} AND notification_id IS NULL")
+    })
+});
+
+/// Parameters: rows, now, state. That a notification was delivered is kept.
+static SETTLE_DELIVERED: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let these = dialect.in_numbers("$1");
+        format!(
+            "UPDATE outbox SET state = $3, attempts = attempts + 1, settled_at_ms = $2,
+                               last_error = NULL
+             WHERE id {these}"
+        )
+    })
+});
+
+#[async_trait]
+impl OutboxStore for SqlStore {
+    async fn claim(
+        &self,
+        lane: &str,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Claimed>, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        connection.lock(Lock::Lane, lane).await?;
+        let due = DueRow::at(now);
+        let rows = connection
+            .query(&CLAIM)
+            .bind(until.unix_ms())
+            .bind(lane)
+            .bind(due.now.unix_ms())
+            .bind(i64::from(limit))
+            .bind(self.replica())
+            .bind(due.created.unix_ms())
+            .bind(due.retry.unix_ms())
+            .fetch_all()
+            .await?;
+        let mut claimed = Vec::with_capacity(rows.len());
+        for row in &rows {
+            match row.get::<Option<String>>("payload")? {
+                Some(payload) => claimed.push(claimed_of(row, payload)?),
+                // deleted by hand, as retention keeps what waits: the lane must not stop for it
+                None => {
+                    give_up(&mut connection, row.get("id")?, "its judgement is gone", now).await?;
+                }
+            }
         }
+        transaction.commit().await?;
+        // neither database promises an order of RETURNING
+        claimed.sort_by_key(|row| row.id);
+        Ok(claimed)
     }
-    transaction.commit().await?;
-    // RETURNING promises no order
-    claimed.sort_by_key(|row| row.id);
-    Ok(claimed)
+
+    async fn let_go(&self, lane: &str) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        connection.query(&FREE_CLAIMS_OF_LANE).bind(self.replica()).bind(lane).execute().await?;
+        transaction.commit().await
+    }
+
+    async fn settle(
+        &self,
+        outcomes: &[(i64, SendOutcome)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let delivered: Vec<i64> = outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome == SendOutcome::Delivered)
+            .map(|(id, _)| *id)
+            .collect();
+        settle_delivered(&mut connection, &delivered, now).await?;
+        for (id, outcome) in outcomes {
+            match outcome {
+                SendOutcome::Delivered => {}
+                SendOutcome::Retry { at, error } => {
+                    put_off(&mut connection, *id, *at, error).await?;
+                }
+                SendOutcome::GivenUp { error } => {
+                    give_up(&mut connection, *id, error, now).await?;
+                }
+            }
+        }
+        transaction.commit().await
+    }
+}
+
+/// Frees every claim of a replica.
+pub(super) async fn free_claims(
+    mut transaction: Transaction<'_>,
+    replica: &str,
+) -> Result<(), StoreError> {
+    transaction.connection().query(&FREE_CLAIMS).bind(replica).execute().await?;
+    transaction.commit().await
 }
 
 fn claimed_of(row: &Row, payload: String) -> Result<Claimed, StoreError> {
     Ok(Claimed {
-        id: row.get("id"),
-        key: row.get("idempotency_key"),
-        topic: row.get("topic"),
-        retain: row.get("retain"),
-        group: row.get("group_key"),
+        id: row.get("id")?,
+        key: row.get("idempotency_key")?,
+        topic: row.get("topic")?,
+        retain: row.get("retain")?,
+        group: row.get("group_key")?,
         payload,
-        attempts: u32::try_from(row.get::<i64, _>("attempts")).unwrap_or(u32::MAX),
-        created_at: time_of(row.get("created_at_ms"))?,
+        attempts: count_of(row.get("attempts")?),
+        created_at: time_of(row.get("created_at_ms")?)?,
     })
 }
 
-/// Claims of a predecessor of the same name are void: it is gone.
-pub(super) async fn take_over(pool: &Pool, replica: &str) -> Result<(), StoreError> {
-    sqlx::query(
-        "UPDATE outbox SET claimed_until_ms = 0
-         WHERE state = 'waiting' AND claimed_until_ms > 0 AND claimed_by = $1",
-    )
-    .bind(replica)
-    .execute(pool)
-    .await?;
-    Ok(())
-}
-
-/// Claims of a lane that this replica does not know of are void.
-pub(super) async fn let_go(pool: &Pool, replica: &str, lane: &str) -> Result<(), StoreError> {
-    sqlx::query(
-        "UPDATE outbox SET claimed_until_ms = 0
-         WHERE lane = $2 AND state = 'waiting' AND claimed_until_ms > 0 AND claimed_by = $1",
-    )
-    .bind(replica)
-    .bind(lane)
-    .execute(pool)
-    .await?;
-    Ok(())
-}
-
-pub(super) async fn settle(
-    pool: &Pool,
-    outcomes: &[(i64, Outcome)],
+async fn settle_delivered(
+    connection: &mut Connection<'_>,
+    ids: &[i64],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let mut transaction = dialect::begin(pool).await?;
-    let delivered: Vec<i64> = outcomes
-        .iter()
-        .filter(|(_, outcome)| *outcome == Outcome::Delivered)
-        .map(|(id, _)| *id)
-        .collect();
-    bulk::delivered(&mut transaction, &delivered, now).await?;
-    for (id, outcome) in outcomes {
-        match outcome {
-            Outcome::Delivered => {}
-            Outcome::Retry { at, error } => {
-                sqlx::query(
-                    "UPDATE outbox SET attempts = attempts + 1, due_at_ms = $1,
-                                       claimed_until_ms = 0, last_error = $2
-                     WHERE id = $3",
-                )
-                .bind(at.unix_ms())
-                .bind(dialect::text(error))
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
-            }
-            Outcome::GivenUp { error } => {
-                give_up(&mut transaction, *id, error, now).await?;
-            }
-        }
+    if ids.is_empty() {
+        return Ok(());
     }
-    transaction.commit().await?;
+    let numbers = || -> Numbers { ids.iter().copied().collect() };
+    let gone = connection.query(&DROP_PUBLICATIONS).bind(numbers()).execute().await?;
+    if gone < ids.len() as u64 {
+        connection
+            .query(&SETTLE_DELIVERED)
+            .bind(numbers())
+            .bind(now.unix_ms())
+            .bind(OutboxState::Delivered.as_str())
+            .execute()
+            .await?;
+    }
+    Ok(())
+}
+
+async fn put_off(
+    connection: &mut Connection<'_>,
+    id: i64,
+    at: Timestamp,
+    error: &str,
+) -> Result<(), StoreError> {
+    let error = connection.dialect().text(error);
+    connection
+        .query(
+            "UPDATE outbox SET attempts = attempts + 1, due_at_ms = $1, claimed_until_ms = 0,
+                               last_error = $2
+             WHERE id = $3",
+        )
+        .bind(at.unix_ms())
+        .bind(error)
+        .bind(id)
+        .execute()
+        .await?;
     Ok(())
 }
 
 async fn give_up(
-    connection: &mut Connection,
+    connection: &mut Connection<'_>,
     id: i64,
     error: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query(
-        "UPDATE outbox SET state = 'given_up', attempts = attempts + 1, settled_at_ms = $1,
-                           last_error = $2
-         WHERE id = $3",
-    )
-    .bind(now.unix_ms())
-    .bind(dialect::text(error))
-    .bind(id)
-    .execute(connection)
-    .await?;
+    let error = connection.dialect().text(error);
+    connection
+        .query(
+            "UPDATE outbox SET state = $1, attempts = attempts + 1, settled_at_ms = $2,
+                               last_error = $3
+             WHERE id = $4",
+        )
+        .bind(OutboxState::GivenUp.as_str())
+        .bind(now.unix_ms())
+        .bind(error)
+        .bind(id)
+        .execute()
+        .await?;
     Ok(())
 }

@@ -1,104 +1,174 @@
-//! Forgetting judgements, notifications and refused messages in bounded amounts. Events go in the way
-//! of each database (`turns` and gaps of sequences stand in other tables: nothing else needs them).
+//! Deleting what is no longer kept, in bounded amounts. `turns`, checkpoints and gaps of sequences stand
+//! in tables of their own, so nothing else needs an old event.
 
-use dialect::{Connection, Pool};
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
-use sqlx::Row as _;
 
-use super::super::{bulk, dialect};
 use super::days::{self, Reached};
+use super::{Database, SqlStore};
+use crate::store::RetentionStore;
+use crate::store::database::{Connection, Identities, Spelt};
+use crate::store::outbox::OutboxState;
 use crate::store::{Forget, Forgotten, StoreError};
 
-pub(super) async fn forget(
-    pool: &Pool,
-    forget: &Forget,
-    now: Timestamp,
-) -> Result<Forgotten, StoreError> {
-    let mut gone = Forgotten::default();
-    let limit = i64::from(forget.limit);
-    let mut transaction = dialect::begin(pool).await?;
-    days::note(&mut transaction, now).await?;
-    if let Some(reached) = days::reached(&mut transaction, forget.judgements_days, now).await? {
-        gone.judgements = judgements(&mut transaction, &reached, limit).await?;
+/// Parameters: last judgement, last row of the outbox, limit. A judgement that a waiting row of the
+/// outbox carries stays.
+static DROP_JUDGEMENTS: LazyLock<Spelt> = LazyLock::new(|| {
+    let waiting = OutboxState::Waiting;
+    Spelt::each(|_| {
+        format!(
+            "DELETE FROM pdm_agent_memory WHERE id IN (
+                 SELECT id FROM pdm_agent_memory
+                 WHERE id <= $1 AND event_id NOT IN (
+                     SELECT judgement_of FROM outbox
+                     WHERE state = '{waiting}' AND judgement_of IS NOT NULL AND id <= $2)
+                 ORDER BY id LIMIT $3)
+             RETURNING event_id"
+        )
+    })
+});
+
+/// Parameter: events.
+static DROP_STEPS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        format!("DELETE FROM trace_steps WHERE event_id {}", dialect.in_identities("$1"))
+    })
+});
+
+#[async_trait]
+impl RetentionStore for SqlStore {
+    async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
+        let mut gone = Forgotten::default();
+        let most = u64::from(forget.limit);
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        days::note(&mut connection, now).await?;
+        if let Some(reached) = days::reached(&mut connection, forget.judgements_days, now).await? {
+            gone.judgements = judgements(&mut connection, &reached, forget.limit).await?;
+        }
+        if let Some(reached) = days::reached(&mut connection, forget.told_days, now).await? {
+            gone.told = told(&mut connection, &reached, forget.limit).await?;
+        }
+        if let Some(reached) = days::reached(&mut connection, forget.refused_days, now).await? {
+            gone.refused = refused(&mut connection, &reached).await?;
+        }
+        let reached = days::reached(&mut connection, forget.events_days, now).await?;
+        transaction.commit().await?;
+        let (events, more_events) = self.forget_events(reached, forget.limit, now).await?;
+        gone.events = events;
+        gone.has_more = gone.judgements >= most || gone.told >= most || more_events;
+        Ok(gone)
     }
-    if let Some(reached) = days::reached(&mut transaction, forget.told_days, now).await? {
-        gone.told = told(&mut transaction, &reached, limit).await?;
-    }
-    if let Some(reached) = days::reached(&mut transaction, forget.refused_days, now).await? {
-        gone.refused = sqlx::query("DELETE FROM dead_letters WHERE last_at_ms < $1")
-            .bind(reached.before_ms)
-            .execute(&mut *transaction)
-            .await?
-            .rows_affected();
-    }
-    transaction.commit().await?;
-    let most = u64::from(forget.limit);
-    gone.has_more = gone.judgements >= most || gone.told >= most;
-    Ok(gone)
 }
 
-/// What a waiting row of the outbox carries stays.
+impl SqlStore {
+    /// Deletes judged events up to `reached`; tells how many, and whether there may be more. In a file
+    /// rows are deleted, on a server whole partitions are dropped.
+    async fn forget_events(
+        &self,
+        reached: Option<Reached>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<(u64, bool), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => match reached {
+                Some(reached) => self.delete_events(&reached, limit).await,
+                None => Ok((0, false)),
+            },
+            Database::Postgres(server) => server.forget_events(reached, limit, now).await,
+        }
+    }
+
+    async fn delete_events(
+        &self,
+        reached: &Reached,
+        limit: u32,
+    ) -> Result<(u64, bool), StoreError> {
+        let mut transaction = self.write().await?;
+        let gone = transaction
+            .connection()
+            .query(
+                "DELETE FROM events WHERE arrival IN (
+                     SELECT arrival FROM events WHERE arrival <= $1 AND judged = 1
+                     ORDER BY arrival LIMIT $2)",
+            )
+            .bind(reached.arrival)
+            .bind(i64::from(limit))
+            .execute()
+            .await?;
+        transaction.commit().await?;
+        Ok((gone, gone >= u64::from(limit)))
+    }
+}
+
 async fn judgements(
-    connection: &mut Connection,
+    connection: &mut Connection<'_>,
     reached: &Reached,
-    limit: i64,
+    limit: u32,
 ) -> Result<u64, StoreError> {
-    let rows = sqlx::query(
-        "DELETE FROM pdm_agent_memory WHERE id IN (
-             SELECT id FROM pdm_agent_memory
-             WHERE id <= $1 AND event_id NOT IN (
-                 SELECT judgement_of FROM outbox
-                 WHERE state = 'waiting' AND judgement_of IS NOT NULL AND id <= $2)
-             ORDER BY id LIMIT $3)
-         RETURNING event_id",
-    )
-    .bind(reached.judgement)
-    .bind(reached.outbox_next_day)
-    .bind(limit)
-    .fetch_all(&mut *connection)
-    .await?;
-    let events: Vec<EventId> = rows.iter().map(|row| EventId(row.get(0))).collect();
-    bulk::drop_steps(connection, &events).await?;
+    let rows = connection
+        .query(&DROP_JUDGEMENTS)
+        .bind(reached.judgement)
+        .bind(reached.outbox_next_day)
+        .bind(i64::from(limit))
+        .fetch_all()
+        .await?;
+    let events = rows.iter().map(|row| row.get(0).map(EventId));
+    let events = events.collect::<Result<Vec<EventId>, StoreError>>()?;
+    let steps_of: Identities = events.iter().collect();
+    connection.query(&DROP_STEPS).bind(steps_of).execute().await?;
     Ok(events.len() as u64)
 }
 
-/// What stands as an alarm stays.
+/// Deletes settled rows of the outbox, acknowledgements and notifications; tells how many
+/// notifications. The notification of a standing alarm stays.
 async fn told(
-    connection: &mut Connection,
+    connection: &mut Connection<'_>,
     reached: &Reached,
-    limit: i64,
+    limit: u32,
 ) -> Result<u64, StoreError> {
-    sqlx::query(
-        "DELETE FROM outbox WHERE id IN (
-             SELECT id FROM outbox WHERE state <> 'waiting' AND id <= $1 ORDER BY id LIMIT $2)",
-    )
-    .bind(reached.outbox)
-    .bind(limit)
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query(
-        "DELETE FROM acknowledgements WHERE id IN (
-             SELECT id FROM acknowledgements WHERE id <= $1 ORDER BY id LIMIT $2)",
-    )
-    .bind(reached.acknowledgement)
-    .bind(limit)
-    .execute(&mut *connection)
-    .await?;
-    // whatever the clock said when it was written: as long as its rows of the outbox are kept
-    let gone = sqlx::query(
-        "DELETE FROM notifications WHERE notification_id IN (
-             SELECT told.notification_id FROM notifications told
-             WHERE told.created_at_ms < $1
-               AND NOT EXISTS (SELECT 1 FROM alarms
-                               WHERE alarms.notification_id = told.notification_id)
-               AND NOT EXISTS (SELECT 1 FROM outbox
-                               WHERE outbox.notification_id = told.notification_id)
-             LIMIT $2)",
-    )
-    .bind(reached.before_ms)
-    .bind(limit)
-    .execute(connection)
-    .await?;
-    Ok(gone.rows_affected())
+    let limit = i64::from(limit);
+    connection
+        .query(
+            "DELETE FROM outbox WHERE id IN (
+                 SELECT id FROM outbox WHERE state <> $1 AND id <= $2 ORDER BY id LIMIT $3)",
+        )
+        .bind(OutboxState::Waiting.as_str())
+        .bind(reached.outbox)
+        .bind(limit)
+        .execute()
+        .await?;
+    connection
+        .query(
+            "DELETE FROM acknowledgements WHERE id IN (
+                 SELECT id FROM acknowledgements WHERE id <= $1 ORDER BY id LIMIT $2)",
+        )
+        .bind(reached.acknowledgement)
+        .bind(limit)
+        .execute()
+        .await?;
+    // a notification stays for as long as its rows of the outbox, whatever time its clock wrote
+    connection
+        .query(
+            "DELETE FROM notifications WHERE notification_id IN (
+                 SELECT told.notification_id FROM notifications told
+                 WHERE told.created_at_ms < $1
+                   AND NOT EXISTS (SELECT 1 FROM alarms
+                                   WHERE alarms.notification_id = told.notification_id)
+                   AND NOT EXISTS (SELECT 1 FROM outbox
+                                   WHERE outbox.notification_id = told.notification_id)
+                 LIMIT $2)",
+        )
+        .bind(reached.before_ms)
+        .bind(limit)
+        .execute()
+        .await
+}
+
+async fn refused(connection: &mut Connection<'_>, reached: &Reached) -> Result<u64, StoreError> {
+    let query = connection.query("DELETE FROM dead_letters WHERE last_at_ms < $1");
+    query.bind(reached.before_ms).execute().await
 }

@@ -1,5 +1,5 @@
-//! Many rows of one table in few statements. Every statement is a message to the connection's own
-//! thread and back, which costs more than the row itself.
+//! Many rows of one table in few statements. Each statement is a message to the connection's own thread
+//! and back, which costs more than writing a row.
 
 use std::collections::HashSet;
 
@@ -7,20 +7,20 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use sqlx::query_builder::Separated;
-use sqlx::{QueryBuilder, Row as _, Sqlite};
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use uuid::Uuid;
 
-use super::dialect::Connection;
+use crate::store::database::Numbers;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
 use crate::store::{Judged, Outgoing, StoreError, TraceStep};
 
-/// Rows of one statement. Chosen: 20 columns of it stay far below SQLite's 32,766 parameters, and
-/// the statement is small enough to be kept prepared.
+/// Rows of one statement: with the 19 columns of a judgement 1,216 parameters of the 32,766 that SQLite
+/// allows, and a text of some 5 KB that the driver keeps prepared.
 const ROWS: usize = 64;
 
-/// Inserts rows; tells what `RETURNING` in `tail` gives.
+/// Inserts rows; returns the column that `RETURNING` in `tail` names.
 async fn insert<R>(
-    connection: &mut Connection,
+    connection: &mut SqliteConnection,
     head: &str,
     rows: &[R],
     values: impl Fn(&mut Separated<'_, Sqlite, &'static str>, &R),
@@ -30,7 +30,7 @@ async fn insert<R>(
     for rows in rows.chunks(ROWS) {
         let mut statement = QueryBuilder::<Sqlite>::new(head);
         statement.push_values(rows, |mut row, of| values(&mut row, of)).push(tail);
-        // only the full statement comes again and again
+        // only the statement of a full chunk comes again, a shorter one would fill the cache
         let statement = statement.build().persistent(rows.len() == ROWS);
         let done = statement.fetch_all(&mut *connection).await?;
         returned.extend(done.iter().map(|row| row.get::<Uuid, _>(0)));
@@ -38,21 +38,9 @@ async fn insert<R>(
     Ok(returned)
 }
 
-/// Numbers as `json_each` reads them.
-fn numbers(of: impl IntoIterator<Item = i64>) -> String {
-    let texts: Vec<String> = of.into_iter().map(|number| number.to_string()).collect();
-    format!("[{}]", texts.join(","))
-}
-
-/// Identities as `unhex` reads what `json_each` gives.
-fn identities(of: &[EventId]) -> String {
-    let texts: Vec<String> = of.iter().map(|id| format!("\"{}\"", id.0.simple())).collect();
-    format!("[{}]", texts.join(","))
-}
-
-/// Tells of each event whether it is new.
-pub(super) async fn insert_events(
-    connection: &mut Connection,
+/// Inserts events; tells of each whether it is new.
+pub(in crate::store) async fn insert_events(
+    connection: &mut SqliteConnection,
     events: &[(&Event, &str)],
     now: Timestamp,
 ) -> Result<Vec<bool>, StoreError> {
@@ -80,13 +68,13 @@ pub(super) async fn insert_events(
     )
     .await?;
     let mut new: HashSet<Uuid> = new.into_iter().collect();
-    // of two with one identity in a batch the first is the new one
+    // if two events of a batch have the same identity, the first is the new one
     Ok(events.iter().map(|(event, _)| new.remove(&event.event_id.0)).collect())
 }
 
-/// Takes events out of what waits for a judgement.
-pub(super) async fn mark_judged(
-    connection: &mut Connection,
+/// Marks events as judged, and as late or not.
+pub(in crate::store) async fn mark_judged(
+    connection: &mut SqliteConnection,
     judged: &[(&BearingKey, &Judged)],
 ) -> Result<(), StoreError> {
     for late in [false, true] {
@@ -95,21 +83,22 @@ pub(super) async fn mark_judged(
         if arrivals.is_empty() {
             continue;
         }
+        let arrivals: Numbers = arrivals.into_iter().collect();
         sqlx::query(
             "UPDATE events SET judged = 1, late = $1
              WHERE arrival IN (SELECT value FROM json_each($2))",
         )
         .bind(late)
-        .bind(numbers(arrivals))
+        .bind(arrivals)
         .execute(&mut *connection)
         .await?;
     }
     Ok(())
 }
 
-/// Writes judgements; tells which are their event's first.
-pub(super) async fn remember(
-    connection: &mut Connection,
+/// Inserts judgements; tells which are the first of their event.
+pub(in crate::store) async fn insert_judgements(
+    connection: &mut SqliteConnection,
     rows: &[MemoryRow<'_>],
 ) -> Result<HashSet<EventId>, StoreError> {
     let first = insert(
@@ -147,37 +136,9 @@ pub(super) async fn remember(
     Ok(first.into_iter().map(EventId).collect())
 }
 
-/// These runs are finished.
-pub(super) async fn drop_checkpoints(
-    connection: &mut Connection,
-    events: &[EventId],
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "DELETE FROM checkpoints WHERE event_id IN (SELECT unhex(value) FROM json_each($1))",
-    )
-    .bind(identities(events))
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// The steps of these runs are no longer kept.
-pub(super) async fn drop_steps(
-    connection: &mut Connection,
-    events: &[EventId],
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "DELETE FROM trace_steps WHERE event_id IN (SELECT unhex(value) FROM json_each($1))",
-    )
-    .bind(identities(events))
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// Adds steps of runs; one that is stored stays as it is.
-pub(super) async fn add_steps(
-    connection: &mut Connection,
+/// Inserts steps of runs; a step that is stored stays as it is.
+pub(in crate::store) async fn insert_steps(
+    connection: &mut SqliteConnection,
     steps: &[(EventId, &TraceStep)],
 ) -> Result<(), StoreError> {
     let rows = steps
@@ -201,9 +162,9 @@ pub(super) async fn add_steps(
     Ok(())
 }
 
-/// Writes rows of the outbox in their order; the same idempotency key again changes nothing.
-pub(super) async fn insert_outbox(
-    connection: &mut Connection,
+/// Inserts rows of the outbox in their order; the same idempotency key again changes nothing.
+pub(in crate::store) async fn insert_outbox(
+    connection: &mut SqliteConnection,
     rows: &[(&Outgoing, Timestamp)],
 ) -> Result<(), StoreError> {
     insert(
@@ -226,33 +187,5 @@ pub(super) async fn insert_outbox(
         " ON CONFLICT (idempotency_key) DO NOTHING",
     )
     .await?;
-    Ok(())
-}
-
-/// A publication that was delivered leaves no trace; that a notification was delivered is kept.
-pub(super) async fn delivered(
-    connection: &mut Connection,
-    ids: &[i64],
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let all = numbers(ids.iter().copied());
-    let gone = sqlx::query(
-        "DELETE FROM outbox
-         WHERE id IN (SELECT value FROM json_each($1)) AND notification_id IS NULL",
-    )
-    .bind(&all)
-    .execute(&mut *connection)
-    .await?;
-    if gone.rows_affected() < ids.len() as u64 {
-        sqlx::query(
-            "UPDATE outbox SET state = 'delivered', attempts = attempts + 1, settled_at_ms = $1,
-                               last_error = NULL
-             WHERE id IN (SELECT value FROM json_each($2))",
-        )
-        .bind(now.unix_ms())
-        .bind(&all)
-        .execute(connection)
-        .await?;
-    }
     Ok(())
 }

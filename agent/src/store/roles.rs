@@ -1,0 +1,239 @@
+//! What the store does, one trait for each task that uses it. A task holds the trait it needs, so its
+//! type says what it may read and write.
+//!
+//! Every method is one transaction. Methods fail with [`StoreError`]; its variants say whether trying
+//! again can help.
+
+use async_trait::async_trait;
+use pdm_shared::delivery::{Notification, Receipt};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayId, SiteId};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+use uuid::Uuid;
+
+use super::{
+    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
+    GatewayState, Incoming, Outgoing, PastEvent, Recall, SendOutcome, StoreError, Stored,
+    TraceStep, Unjudged,
+};
+
+/// Starting and ending the store; used by the program that opens it.
+#[async_trait]
+pub trait LifecycleStore: Send + Sync + std::fmt::Debug {
+    /// Installs or updates the schema.
+    async fn migrate(&self) -> Result<(), StoreError>;
+
+    /// Frees the claims of an earlier process of the same replica name, which has ended.
+    async fn take_over(&self) -> Result<(), StoreError>;
+
+    /// Writes what is buffered and closes the connections.
+    async fn close(&self);
+}
+
+/// Whether the store answers and how much waits; used by `/healthz`, `/metrics` and the start.
+#[async_trait]
+pub trait StatusStore: Send + Sync + std::fmt::Debug {
+    /// Succeeds if the store answers.
+    async fn ping(&self) -> Result<(), StoreError>;
+
+    /// How much waits.
+    async fn backlog(&self) -> Result<Backlog, StoreError>;
+}
+
+/// Storing what comes in; used by the intake.
+#[async_trait]
+pub trait IntakeStore: Send + Sync + std::fmt::Debug {
+    /// Stores a batch; only after this returns may its messages be acknowledged. A refused message
+    /// that is new leaves on `dead_letter_topic`.
+    async fn store(
+        &self,
+        batch: &[Incoming],
+        now: Timestamp,
+        dead_letter_topic: &str,
+    ) -> Result<Stored, StoreError>;
+}
+
+/// Gateways and their sequences; used by the receipts and by the watch for silent gateways.
+#[async_trait]
+pub trait GatewayStore: Send + Sync + std::fmt::Debug {
+    /// What each gateway may forget and must send again.
+    async fn receipts(
+        &self,
+        gateways: &[GatewayId],
+        now: Timestamp,
+    ) -> Result<Vec<(SiteId, Receipt)>, StoreError>;
+
+    /// Counts gaps noticed before `before` as lost; tells how many events that are.
+    async fn lose_gaps(&self, before: Timestamp) -> Result<u64, StoreError>;
+
+    /// Every gateway that has ever sent something, in the order of their names.
+    async fn gateways(&self) -> Result<Vec<GatewayState>, StoreError>;
+}
+
+/// Reading what waits and writing judgements; used by the judging task.
+#[async_trait]
+pub trait JudgementStore: Send + Sync + std::fmt::Debug {
+    /// The next events to be judged, at most `limit`, in the order of arrival. No other replica gets
+    /// an event of their bearings until this agent calls again.
+    async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError>;
+
+    /// What a judgement of this bearing starts from.
+    async fn recall(&self, key: &BearingKey) -> Result<Recall, StoreError>;
+
+    /// Writes judgements with everything that leaves because of them. The steps of their runs stay,
+    /// their checkpoints are deleted. An event that was judged before is left as it stands.
+    async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError>;
+
+    /// Writes the state of an unfinished run, together with the `steps` that led to it. A step that is
+    /// stored already stays as it is.
+    async fn checkpoint(
+        &self,
+        event_id: EventId,
+        checkpoint: &Checkpoint,
+        steps: &[TraceStep],
+    ) -> Result<(), StoreError>;
+
+    /// How many steps of an event's run are stored.
+    async fn noted_steps(&self, event_id: EventId) -> Result<u32, StoreError>;
+}
+
+/// Looking back at events and judgements; used by documents, pages and the command line.
+#[async_trait]
+pub trait HistoryStore: Send + Sync + std::fmt::Debug {
+    /// A stored event.
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, StoreError>;
+
+    /// The stored judgement of an event.
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, StoreError>;
+
+    /// The last `limit` windows of a bearing that were measured at or before `until`, oldest first,
+    /// without their spectra.
+    async fn history(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<PastEvent>, StoreError>;
+
+    /// The steps of an event's run, in their order.
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError>;
+}
+
+/// Actions that follow from judgements; used by the command line.
+#[async_trait]
+pub trait FollowUpStore: Send + Sync + std::fmt::Debug {
+    /// The actions that a judgement asks for; none if this event has no judgement.
+    async fn follow_up(&self, event_id: EventId) -> Result<Vec<FollowUp>, StoreError>;
+
+    /// Replaces the actions of a judgement. False if this event has no judgement.
+    async fn follow(&self, event_id: EventId, actions: &[FollowUp]) -> Result<bool, StoreError>;
+}
+
+/// Alarms that stand; used by the watch for silent gateways and due repetitions.
+#[async_trait]
+pub trait AlarmStore: Send + Sync + std::fmt::Debug {
+    /// Alarms whose repetition is due, at most `limit`, where one is repeated every `every_s` seconds.
+    async fn alarms_to_repeat(
+        &self,
+        now: Timestamp,
+        every_s: f64,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, Alarm)>, StoreError>;
+
+    /// The standing alarm of a bearing or gateway.
+    async fn alarm(&self, key: &BearingKey) -> Result<Option<Alarm>, StoreError>;
+
+    /// Writes a notification that no event caused, unless the alarm has changed since it was read:
+    /// `expected` is its last notification then, or none. True if the notification was written.
+    async fn announce(
+        &self,
+        key: &BearingKey,
+        expected: Option<Uuid>,
+        announcement: &Announcement,
+    ) -> Result<bool, StoreError>;
+}
+
+/// Messages to staff that belong to no alarm; used by the tool `notify_maintenance_staff`.
+#[async_trait]
+pub trait MessageStore: Send + Sync + std::fmt::Debug {
+    /// The bearings of a machine on every site, with their risk; a bearing that waits for its first
+    /// judgement is Normal.
+    async fn bearings_of(
+        &self,
+        equipment: &EquipmentId,
+    ) -> Result<Vec<(BearingKey, RiskLevel)>, StoreError>;
+
+    /// Writes a notification that belongs to no alarm. The same `notification_id` again changes
+    /// nothing. True if the notification was written.
+    async fn tell(
+        &self,
+        notification: &Notification,
+        outgoing: &[Outgoing],
+    ) -> Result<bool, StoreError>;
+}
+
+/// Rows that have to leave; used by the lanes of the outbox.
+#[async_trait]
+pub trait OutboxStore: Send + Sync + std::fmt::Debug {
+    /// Claims due rows of a lane in their order, at most `limit`. A claim ends by
+    /// [`OutboxStore::settle`] or at `until`.
+    async fn claim(
+        &self,
+        lane: &str,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Claimed>, StoreError>;
+
+    /// Frees this replica's claims of a lane. For a claim that failed: the database may have committed
+    /// it although the answer was lost.
+    async fn let_go(&self, lane: &str) -> Result<(), StoreError>;
+
+    /// Writes what became of claimed rows.
+    async fn settle(
+        &self,
+        outcomes: &[(i64, SendOutcome)],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+}
+
+/// Deleting what is no longer kept; used by the retention task.
+#[async_trait]
+pub trait RetentionStore: Send + Sync + std::fmt::Debug {
+    /// Deletes what is older than it is kept, a bounded amount at a time, and prepares the partitions
+    /// of the coming weeks.
+    async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError>;
+}
+
+/// Everything the store does, for the program that opens it and hands its tasks their roles.
+pub trait Store:
+    LifecycleStore
+    + StatusStore
+    + IntakeStore
+    + GatewayStore
+    + JudgementStore
+    + HistoryStore
+    + FollowUpStore
+    + AlarmStore
+    + MessageStore
+    + OutboxStore
+    + RetentionStore
+{
+}
+
+impl<S> Store for S where
+    S: LifecycleStore
+        + StatusStore
+        + IntakeStore
+        + GatewayStore
+        + JudgementStore
+        + HistoryStore
+        + FollowUpStore
+        + AlarmStore
+        + MessageStore
+        + OutboxStore
+        + RetentionStore
+{
+}

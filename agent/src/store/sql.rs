@@ -1,0 +1,188 @@
+//! The store in SQL: one file for each role of [`super::roles`], every statement written once.
+//!
+//! Invariants of the statements: parameters are `$1` and counted, numbers are 64 bits, times are
+//! milliseconds, and a column of a conflicting row is named with its table, as PostgreSQL wants it.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use pdm_service::postgres::PostgresSettings;
+
+use super::database::{Pool, Session, Spelt, Transaction};
+use super::outbox::OutboxState;
+use super::postgres::Postgres;
+use super::sqlite::Sqlite;
+use super::{Backlog, LifecycleStore, StatusStore, Store, StoreError};
+use crate::settings::{StorePlace, StoreSettings};
+
+mod alarms;
+mod bulk;
+pub(super) mod days;
+mod follow_ups;
+mod gateways;
+mod history;
+mod intake;
+pub(super) mod judgements;
+mod keys;
+mod messages;
+mod outbox;
+mod retention;
+
+/// The store on a SQLite file or a PostgreSQL server.
+#[derive(Debug, Clone)]
+pub struct SqlStore {
+    database: Database,
+}
+
+#[derive(Debug, Clone)]
+enum Database {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// Opens the configured store and brings its schema up to date.
+///
+/// # Errors
+/// [`StoreError`] if either fails.
+pub async fn open(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+    let store = connect(settings).await?;
+    store.migrate().await?;
+    Ok(store)
+}
+
+/// Opens the configured store without changing its schema, as another agent may be running on it.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be opened.
+pub async fn connect(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(Arc::new(match &settings.place {
+        StorePlace::Sqlite(path) => SqlStore::open_sqlite(path).await?,
+        StorePlace::Postgres(server) => SqlStore::open_postgres(server, &settings.replica).await?,
+    }))
+}
+
+impl SqlStore {
+    /// Opens a SQLite file, creating it and its folder if need be. [`LifecycleStore::migrate`] has to
+    /// follow.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if the file cannot be opened.
+    pub async fn open_sqlite(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self::on(Sqlite::open(path).await?))
+    }
+
+    /// Connects to a PostgreSQL server under the name of this replica. [`LifecycleStore::migrate`] has
+    /// to follow.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if the server cannot be reached or refuses, [`StoreError::Way`] if the
+    /// settings name a password or certificate that cannot be read.
+    pub async fn open_postgres(
+        settings: &PostgresSettings,
+        replica: &str,
+    ) -> Result<Self, StoreError> {
+        let database = Database::Postgres(Postgres::open(settings, replica).await?);
+        Ok(Self { database })
+    }
+
+    /// The store on an open file.
+    pub(super) const fn on(file: Sqlite) -> Self {
+        Self { database: Database::Sqlite(file) }
+    }
+
+    /// The server, for tests that look into its tables.
+    #[cfg(test)]
+    pub(super) fn server(&self) -> &Postgres {
+        match &self.database {
+            Database::Postgres(server) => server,
+            Database::Sqlite(_) => panic!("the store is a file"),
+        }
+    }
+
+    fn writer(&self) -> Pool<'_> {
+        match &self.database {
+            Database::Sqlite(file) => Pool::Sqlite(file.writer()),
+            Database::Postgres(server) => Pool::Postgres(server.pool()),
+        }
+    }
+
+    fn reader(&self) -> Pool<'_> {
+        match &self.database {
+            Database::Sqlite(file) => Pool::Sqlite(file.reader()),
+            Database::Postgres(server) => Pool::Postgres(server.pool()),
+        }
+    }
+
+    /// A connection to read through.
+    async fn read(&self) -> Result<Session, StoreError> {
+        self.reader().session().await
+    }
+
+    /// A transaction to write in.
+    async fn write(&self) -> Result<Transaction<'static>, StoreError> {
+        self.writer().begin().await
+    }
+
+    /// The name under which this agent claims rows of the outbox.
+    fn replica(&self) -> &str {
+        match &self.database {
+            Database::Sqlite(_) => super::sqlite::REPLICA,
+            Database::Postgres(server) => server.replica(),
+        }
+    }
+}
+
+#[async_trait]
+impl LifecycleStore for SqlStore {
+    async fn migrate(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(file) => file.migrate().await,
+            Database::Postgres(server) => server.migrate().await,
+        }
+    }
+
+    async fn take_over(&self) -> Result<(), StoreError> {
+        outbox::free_claims(self.write().await?, self.replica()).await
+    }
+
+    async fn close(&self) {
+        match &self.database {
+            Database::Sqlite(file) => file.close().await,
+            Database::Postgres(server) => server.close().await,
+        }
+    }
+}
+
+/// Counts of what waits: unjudged events, waiting and given-up rows of the outbox, dead letters.
+static BACKLOG: LazyLock<Spelt> = LazyLock::new(|| {
+    let (waiting, given_up) = (OutboxState::Waiting, OutboxState::GivenUp);
+    Spelt::each(|dialect| {
+        let unjudged = dialect.unjudged_events();
+        format!(
+            "SELECT (SELECT count(*) FROM {unjudged}),
+                    (SELECT count(*) FROM outbox WHERE state = '{waiting}'),
+                    (SELECT count(*) FROM outbox WHERE state = '{given_up}'),
+                    (SELECT count(*) FROM dead_letters)"
+        )
+    })
+});
+
+#[async_trait]
+impl StatusStore for SqlStore {
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.read().await?.query("SELECT 1").execute().await?;
+        Ok(())
+    }
+
+    async fn backlog(&self) -> Result<Backlog, StoreError> {
+        let row = self.read().await?.query(&BACKLOG).fetch_one().await?;
+        let count = |column: usize| row.get::<i64>(column).map(i64::unsigned_abs);
+        Ok(Backlog {
+            unjudged: count(0)?,
+            unsent: count(1)?,
+            given_up: count(2)?,
+            dead_letters: count(3)?,
+        })
+    }
+}

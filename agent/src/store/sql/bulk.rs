@@ -1,0 +1,70 @@
+//! Many rows of one table at once, in the form that is fast in each database: arrays of columns in
+//! PostgreSQL, rows of parameters in SQLite.
+
+use std::collections::HashSet;
+
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
+
+use crate::store::database::Connection;
+use crate::store::encoding::MemoryRow;
+use crate::store::postgres::bulk as postgres;
+use crate::store::sqlite::bulk as sqlite;
+use crate::store::{Judged, Outgoing, StoreError, TraceStep};
+
+/// Inserts events; tells of each whether it is new.
+pub(super) async fn insert_events(
+    connection: &mut Connection<'_>,
+    events: &[(&Event, &str)],
+    now: Timestamp,
+) -> Result<Vec<bool>, StoreError> {
+    match connection {
+        Connection::Sqlite(file) => sqlite::insert_events(file, events, now).await,
+        Connection::Postgres(server) => postgres::insert_events(server, events, now).await,
+    }
+}
+
+/// Takes events off the list of those that wait for a judgement.
+pub(super) async fn mark_judged(
+    connection: &mut Connection<'_>,
+    judged: &[(&BearingKey, &Judged)],
+) -> Result<(), StoreError> {
+    match connection {
+        Connection::Sqlite(file) => sqlite::mark_judged(file, judged).await,
+        Connection::Postgres(server) => postgres::mark_judged(server, judged).await,
+    }
+}
+
+/// Inserts judgements; tells which are the first of their event.
+pub(super) async fn insert_judgements(
+    connection: &mut Connection<'_>,
+    rows: &[MemoryRow<'_>],
+) -> Result<HashSet<EventId>, StoreError> {
+    match connection {
+        Connection::Sqlite(file) => sqlite::insert_judgements(file, rows).await,
+        Connection::Postgres(server) => postgres::insert_judgements(server, rows).await,
+    }
+}
+
+/// Inserts steps of runs; a step that is stored stays as it is.
+pub(super) async fn insert_steps(
+    connection: &mut Connection<'_>,
+    steps: &[(EventId, &TraceStep)],
+) -> Result<(), StoreError> {
+    match connection {
+        Connection::Sqlite(file) => sqlite::insert_steps(file, steps).await,
+        Connection::Postgres(server) => postgres::insert_steps(server, steps).await,
+    }
+}
+
+/// Inserts rows of the outbox in their order; the same idempotency key again changes nothing.
+pub(super) async fn insert_outbox(
+    connection: &mut Connection<'_>,
+    rows: &[(&Outgoing, Timestamp)],
+) -> Result<(), StoreError> {
+    match connection {
+        Connection::Sqlite(file) => sqlite::insert_outbox(file, rows).await,
+        Connection::Postgres(server) => postgres::insert_outbox(server, rows).await,
+    }
+}

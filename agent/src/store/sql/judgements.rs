@@ -1,0 +1,232 @@
+//! What a judgement starts from, and writing judgements with what leaves because of them.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use pdm_expert::case::{BearingState, Memory, RECALLED, Remembered};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::fault::Fault;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
+
+use super::{Database, SqlStore, alarms, bulk};
+use crate::store::JudgementStore;
+use crate::store::database::{Connection, Identities, Row, Spelt};
+use crate::store::encoding::{
+    MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
+};
+use crate::store::{
+    BearingJudged, Checkpoint, Judged, Outgoing, Recall, StoreError, TraceStep, Unjudged,
+};
+
+/// Parameter: events.
+static DROP_CHECKPOINTS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        format!("DELETE FROM checkpoints WHERE event_id {}", dialect.in_identities("$1"))
+    })
+});
+
+#[async_trait]
+impl JudgementStore for SqlStore {
+    async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => self.next_unjudged(limit).await,
+            Database::Postgres(server) => server.unjudged(limit).await,
+        }
+    }
+
+    async fn recall(&self, key: &BearingKey) -> Result<Recall, StoreError> {
+        let mut reader = self.read().await?;
+        let rows = reader
+            .query(
+                "SELECT measured_at_ms, risk_level, fault_stage, fault_type FROM pdm_agent_memory
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+                 ORDER BY measured_at_ms DESC, id DESC LIMIT $4",
+            )
+            .bind_key(key)
+            .bind(i64::try_from(RECALLED).unwrap_or(i64::MAX))
+            .fetch_all()
+            .await?;
+        let recent = rows.iter().map(remembered_of);
+        let recent = recent.collect::<Result<Vec<Remembered>, StoreError>>()?;
+        let row = reader
+            .query(
+                "SELECT state FROM bearings
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
+            )
+            .bind_key(key)
+            .fetch_optional()
+            .await?;
+        let state = match row {
+            Some(row) => json_of::<BearingState>("a bearing's state", row.get(0)?)?,
+            None => BearingState::default(),
+        };
+        let alarm = alarms::read(&mut reader.connection(), key).await?;
+        Ok(Recall { memory: Memory { recent, state }, alarm })
+    }
+
+    async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => {
+                let mut transaction = self.write().await?;
+                save(&mut transaction.connection(), judged).await?;
+                transaction.commit().await
+            }
+            // through the session that holds the bearings' turns
+            Database::Postgres(server) => server.save(judged).await,
+        }
+    }
+
+    async fn checkpoint(
+        &self,
+        event_id: EventId,
+        checkpoint: &Checkpoint,
+        steps: &[TraceStep],
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        connection
+            .query(
+                "INSERT INTO checkpoints (event_id, node, state, updated_at_ms)
+                 VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (event_id) DO UPDATE
+                 SET node = excluded.node, state = excluded.state,
+                     updated_at_ms = excluded.updated_at_ms",
+            )
+            .bind(event_id.0)
+            .bind(checkpoint.node.as_str())
+            .bind(checkpoint.state.as_str())
+            .bind(checkpoint.at.unix_ms())
+            .execute()
+            .await?;
+        let steps: Vec<(EventId, &TraceStep)> = steps.iter().map(|step| (event_id, step)).collect();
+        bulk::insert_steps(&mut connection, &steps).await?;
+        transaction.commit().await
+    }
+
+    async fn noted_steps(&self, event_id: EventId) -> Result<u32, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query("SELECT count(*) FROM trace_steps WHERE event_id = $1");
+        Ok(count_of(query.bind(event_id.0).fetch_one().await?.get(0)?))
+    }
+}
+
+impl SqlStore {
+    /// The next events of a file, which has one agent: every bearing's turn is its own.
+    async fn next_unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT payload, node, state, updated_at_ms, arrival
+             FROM events LEFT JOIN checkpoints USING (event_id)
+             WHERE judged = 0 ORDER BY arrival LIMIT $1",
+        );
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        rows.iter().map(|row| unjudged_of(row.get("arrival")?, row)).collect()
+    }
+}
+
+/// An event that waits, out of a row with the event and the columns of a checkpoint or nulls.
+pub(in crate::store) fn unjudged_of(arrival: i64, row: &Row) -> Result<Unjudged, StoreError> {
+    let checkpoint = match row.get::<Option<String>>("node")? {
+        None => None,
+        Some(node) => Some(Checkpoint {
+            node,
+            state: row.get("state")?,
+            at: time_of(row.get("updated_at_ms")?)?,
+        }),
+    };
+    Ok(Unjudged { arrival, event: json_of("an event", row.get("payload")?)?, checkpoint })
+}
+
+fn remembered_of(row: &Row) -> Result<Remembered, StoreError> {
+    Ok(Remembered {
+        measured_at: time_of(row.get(0)?)?,
+        risk: word_of("a risk", row.get(1)?)?,
+        stage: stage_of(row.get(2)?),
+        fault: row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
+    })
+}
+
+/// Writes judgements. An event that was judged before keeps its judgement, and nothing leaves a second
+/// time.
+pub(in crate::store) async fn save(
+    connection: &mut Connection<'_>,
+    judged: &[BearingJudged],
+) -> Result<(), StoreError> {
+    let all: Vec<(&BearingKey, &Judged)> = judged
+        .iter()
+        .flat_map(|bearing| bearing.judgements.iter().map(|judged| (&bearing.key, judged)))
+        .collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    bulk::mark_judged(connection, &all).await?;
+    let events: Identities = all.iter().map(|(_, judged)| &judged.diagnosis.event_id).collect();
+    connection.query(&DROP_CHECKPOINTS).bind(events).execute().await?;
+    let rows = all.iter().map(|(key, judged)| MemoryRow::of(key, judged));
+    let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+    let first = bulk::insert_judgements(connection, &rows).await?;
+    write_effects(connection, &all, &first).await?;
+    for bearing in judged {
+        let last = bearing.judgements.last();
+        if let Some(last) = last.filter(|last| first.contains(&last.diagnosis.event_id)) {
+            write_standing(connection, bearing, &last.diagnosis).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what follows from the judgements that are the first of their event: alarms, rows of the
+/// outbox, steps of runs.
+async fn write_effects(
+    connection: &mut Connection<'_>,
+    all: &[(&BearingKey, &Judged)],
+    first: &HashSet<EventId>,
+) -> Result<(), StoreError> {
+    let mut outgoing: Vec<(&Outgoing, Timestamp)> = Vec::with_capacity(all.len());
+    let mut steps: Vec<(EventId, &TraceStep)> = Vec::with_capacity(all.len());
+    for (key, judged) in all {
+        let event_id = judged.diagnosis.event_id;
+        if !first.contains(&event_id) {
+            continue;
+        }
+        let at = judged.diagnosis.judged_at;
+        outgoing.extend(judged.outgoing.iter().map(|row| (row, at)));
+        steps.extend(judged.trace.iter().map(|step| (event_id, step)));
+        if let Some(announcement) = &judged.announcement {
+            alarms::write(connection, key, announcement).await?;
+            let at = announcement.notification.created_at;
+            outgoing.extend(announcement.outgoing.iter().map(|row| (row, at)));
+        }
+    }
+    bulk::insert_outbox(connection, &outgoing).await?;
+    bulk::insert_steps(connection, &steps).await
+}
+
+/// Writes the state of a bearing after its last judgement.
+async fn write_standing(
+    connection: &mut Connection<'_>,
+    bearing: &BearingJudged,
+    last: &Diagnosis,
+) -> Result<(), StoreError> {
+    connection
+        .query(
+            "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
+                                   fault_type, updated_at_ms, state)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+             ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
+             SET risk_level = excluded.risk_level, fault_stage = excluded.fault_stage,
+                 fault_type = excluded.fault_type, updated_at_ms = excluded.updated_at_ms,
+                 state = excluded.state",
+        )
+        .bind_key(&bearing.key)
+        .bind(last.risk_level.as_str())
+        .bind(i64::from(last.fault_stage))
+        .bind(last.fault_type.map(Fault::as_str))
+        .bind(last.judged_at.unix_ms())
+        .bind(to_json("a bearing's state", &bearing.state)?)
+        .execute()
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! The three columns that name a bearing.
+
+use pdm_shared::id::BearingKey;
+
+use crate::store::StoreError;
+use crate::store::database::{Query, Row};
+use crate::store::encoding::word_of;
+
+impl Query<'_> {
+    /// Adds site, machine and bearing as the next three parameters.
+    pub(super) fn bind_key(self, key: &BearingKey) -> Self {
+        self.bind(key.site.as_str()).bind(key.equipment.as_str()).bind(key.bearing.as_str())
+    }
+}
+
+impl Row {
+    /// The bearing that the first three columns name.
+    pub(super) fn key(&self) -> Result<BearingKey, StoreError> {
+        Ok(BearingKey {
+            site: word_of("a site", self.get(0)?)?,
+            equipment: word_of("a machine", self.get(1)?)?,
+            bearing: word_of("a bearing", self.get(2)?)?,
+        })
+    }
+}
