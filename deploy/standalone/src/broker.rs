@@ -18,7 +18,7 @@ const MAX_PACKET_BYTES: usize = 1024 * 1024;
 /// sends again what the broker drops beyond.
 const MAX_QUEUED_MESSAGES: usize = 100_000;
 
-/// Where the embedded broker listens and keeps its sessions.
+/// Address of the embedded broker, and folder of its sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct BrokerSettings {
     /// Address; port 0 takes a free one.

@@ -75,7 +75,7 @@ impl Chain {
     /// Starts broker, agent, edge.
     ///
     /// # Errors
-    /// What did not start, with its exit code.
+    /// The error of the part that did not start, with its exit code.
     pub(crate) async fn start(settings: ChainSettings) -> anyhow::Result<Self> {
         let ChainSettings { broker, mut agent, mut edge } = settings;
         let broker =
@@ -106,7 +106,7 @@ impl Chain {
     }
 
     /// Shows what happens until `stop` is cancelled. With `to_the_end` also ends when every source has
-    /// ended and every event is stored, judged and told.
+    /// ended, every event is stored and judged, and every notification is sent.
     pub(crate) async fn watch(&self, view: &mut View, stop: &CancellationToken, to_the_end: bool) {
         let mut live = self.agent.live();
         let mut look = tokio::time::interval(LOOK);

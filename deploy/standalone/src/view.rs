@@ -80,7 +80,7 @@ impl View {
             body.trim_end().replace('\n', "\n    ")
         );
         match &self.terminal {
-            // an error is ignored: without the terminal the chain goes on
+            // an error is ignored: the chain continues without a terminal
             Some(terminal) => drop(terminal.lines.println(text)),
             None => crate::print(&text),
         }

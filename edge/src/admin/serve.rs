@@ -43,7 +43,7 @@ pub(super) async fn serve(listener: TcpListener, routes: Router, stop: Cancellat
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone()));
         let connection = under_way.watch(connection);
         tokio::spawn(async move {
-            // an error means that the client went away, so there is nobody to answer
+            // an error means that the client closed the connection: no answer is needed
             let _ = connection.await;
             drop(place);
         });

@@ -55,7 +55,7 @@ pub struct MachineArgs {
     /// Shaft speed in revolutions per minute
     #[arg(long, value_name = "RPM")]
     pub rpm: Option<f64>,
-    /// How far the true speed may be off, in percent; it is searched within [default: 2]
+    /// Largest deviation of the true speed, in percent; the speed is searched within it [default: 2]
     #[arg(long, value_name = "PCT")]
     pub rpm_tolerance: Option<f64>,
     /// Bearing of the catalogue (see `pdm-edge bearings`)
@@ -64,7 +64,7 @@ pub struct MachineArgs {
     /// The four defect frequencies as multiples of the shaft speed; BSF is the spin frequency (1×)
     #[arg(long, value_name = "BPFO,BPFI,BSF,FTF")]
     pub orders: Option<String>,
-    /// How far a defect line may be off its order (slip, contact angle), in percent [default: 1.5]
+    /// Largest deviation of a defect line from its order (slip, contact angle), in percent [default: 1.5]
     #[arg(long, value_name = "PCT")]
     pub order_tolerance: Option<f64>,
     /// Catalogue file whose bearings are added to the built-in ones or replace those of the same id

@@ -31,7 +31,7 @@ pub struct Args {
     /// Configuration file of the service
     #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]
     pub config: PathBuf,
-    /// Which bearing
+    /// The bearing
     #[arg(value_name = "EQUIPMENT/BEARING")]
     pub bearing: String,
     /// The service does not run: change its memory in the spool

@@ -107,7 +107,7 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
     }
 }
 
-/// Waits for a SIGHUP with a valid configuration. An invalid one is logged, and the service goes on.
+/// Waits for a SIGHUP with a valid configuration. An invalid one is logged, and the service continues.
 async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
     loop {
         if reload.recv().await.is_none() {

@@ -73,7 +73,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// How many of eight points that all want to look may do so.
+    /// Number of looks that eight points get which are all due.
     fn taken(looks: &Looks) -> usize {
         (0..8).filter(|_| looks.may_begin()).count()
     }

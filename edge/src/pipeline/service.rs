@@ -31,7 +31,7 @@ use crate::source::Block;
 use crate::spool::{Batch, Spool};
 
 /// Batches that wait for the disk: one for each source of a gateway with four, so that every
-/// measurer can go on with its next batch during a commit.
+/// measurer can continue with its next batch during a commit.
 const BATCHES: usize = 4;
 
 /// Starts edges.
@@ -100,7 +100,7 @@ async fn open_sources(
         Ok(built) => built,
         Err(panic) => Err(StartError::Unfit {
             name: "of the configuration".to_owned(),
-            reason: format!("opening it panicked: {panic}"),
+            reason: format!("opening a source panicked: {panic}"),
         }),
     }
 }
@@ -149,7 +149,7 @@ impl Service {
         self.progress.send_modify(|progress| progress.failed = self.failure.has_any());
 
         // Neither task holds anything that is not on disk, so both are cut off: `follow` copies
-        // figures, and an HTTP answer that is under way has nobody left to answer for.
+        // figures, and the admin listener ends by the token `stop` or with the process.
         following.abort();
         if let Some(admin) = admin {
             admin.abort();
@@ -161,8 +161,8 @@ impl Service {
     /// Ends measuring: closes the queues, and waits until everything measured is committed.
     ///
     /// A disk that cannot be written would hold the committer for ever, so the committer abandons
-    /// its batch after the grace period. The publisher is abandoned with it by the same token: what
-    /// it could still send is on the disk that does not answer.
+    /// its batch after the grace period. The publisher is abandoned with it by the same token: the events
+    /// that the publisher could still send are on the disk that does not answer.
     async fn stop_measuring(
         &self,
         queues: Vec<Arc<Queue<Block>>>,
@@ -180,8 +180,8 @@ impl Service {
         committing.join(&self.failure).await;
     }
 
-    /// Ends publishing. An edge whose sources have ended goes on sending until it is asked to stop:
-    /// only then does the grace period begin in which the spool is emptied.
+    /// Ends publishing. An edge whose sources have ended continues to send until a stop is
+    /// requested; only then does the grace period begin in which the spool is emptied.
     async fn stop_publishing(
         &self,
         mut publishing: Task,
@@ -196,7 +196,7 @@ impl Service {
         }
         closing.cancel();
         if !publishing.ended_within(self.settings.shutdown_grace).await {
-            // what is not sent by now stays in the spool for the next start
+            // events that are not sent by now stay in the spool for the next start
             abandon.cancel();
         }
         publishing.join(&self.failure).await;

@@ -43,7 +43,7 @@ pub enum PlotError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the drawing library or the operating system.
         why: String,
     },
 }

@@ -17,7 +17,7 @@ pub(super) struct Lanes {
     /// Next number of the events measured since this connection began.
     live: u64,
     budget: Option<Budget>,
-    /// How often rows were called back.
+    /// Number of calls to [`Lanes::call_back`].
     revision: u64,
 }
 

@@ -138,7 +138,7 @@ impl Recording {
         })
     }
 
-    /// The chosen channels and samples of a snapshot, in m/s².
+    /// The selected channels and samples of a snapshot, in m/s².
     fn calibrated(&self, raw: &Array2<f64>) -> Array2<f64> {
         let cut = raw.slice_axis(Axis(1), Slice::from(self.cut.0..self.cut.1));
         let chosen: Vec<usize> = if self.options.channels.is_empty() {
@@ -255,7 +255,7 @@ fn raw_of(
         matlab5::Version::Other => {}
     }
     let other = |what: &str| {
-        let what = format!("this is no {what}, whatever its name says");
+        let what = format!("the content is no {what}, although the name says so");
         Err(SourceError::malformed(path, what))
     };
     match extension(path).as_str() {

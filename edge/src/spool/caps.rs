@@ -24,7 +24,7 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Age of a row, in whole hours (rounded up) in which something was committed.
     pub max_age: Duration,
-    /// Which events are lost first.
+    /// The events that are lost first.
     pub policy: Policy,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The file of SQLite's own that stands beside the database: its name and `-wal` or `-shm`.
+/// The path of a file that SQLite keeps beside the database: its name and `-wal` or `-shm`.
 pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -1,4 +1,4 @@
-//! What scripts rely on: exit codes and the words beside them, health and metrics. R-EDGE-11.
+//! The interface for scripts: exit codes and their messages, health and metrics. R-EDGE-11.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};

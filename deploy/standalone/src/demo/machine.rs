@@ -35,10 +35,10 @@ pub(crate) struct Choice {
     read: RecordingArgs,
     #[command(flatten)]
     bearing: MachineArgs,
-    /// How fast: max, or a multiple of the recorded speed such as 60x
+    /// Speed: max, or a multiple of the speed of recording such as 60x
     #[arg(long, value_name = "SPEED", default_value = "max")]
     speed: Speed,
-    /// Which element of the simulated bearing fails
+    /// The element of the simulated bearing that fails
     #[arg(long, value_enum, default_value = "outer", help_heading = "Simulation")]
     fault: Element,
     /// Another seed is another machine

@@ -14,7 +14,7 @@ use pdm_service::exit::{Exit, Failure};
 use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
 
-/// The columns that may stand in a list.
+/// The columns that a list may have.
 const COLUMNS: [&str; 17] = [
     "file",
     "channel",

@@ -1,5 +1,5 @@
 //! Writing PUBACKs to the spool in groups, in a task beside the sending: the session would otherwise
-//! stand still for the `fsync` of each group.
+//! wait for the `fsync` of each group.
 
 use tokio::task::JoinHandle;
 use tokio::time::Instant;

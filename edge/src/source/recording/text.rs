@@ -5,7 +5,7 @@
 //! read. Lines before the first row of numbers are a preamble; the last of them with as many fields
 //! names the columns. An empty field, `nan` and `inf` are samples without a number.
 //!
-//! Which columns hold samples:
+//! Columns of samples are found by these rules:
 //! 1. `--variable NAME[,NAME…]`: these, by header or by number from 0;
 //! 2. else all but those that hold time: columns whose header says so (`time`, `t`, `index`, …);
 //!    the first four where they read as hour, minute, second and microsecond (PRONOSTIA); a first
