@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 const EVENTS: u64 = 20_000;
 const IN_FLIGHT: u16 = 256;
-/// Number of rounds, of which the median counts: one round is 0.5 s, and other programs disturb single
-/// rounds. The order of the two publishers changes from round to round.
+/// Number of rounds, of which the median counts: one round is 0.5 s, and other programs disturb
+/// single rounds. The order of the two publishers changes from round to round.
 const ROUNDS: usize = 15;
 
 fn event(n: u64) -> Event {

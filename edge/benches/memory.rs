@@ -1,7 +1,8 @@
 //! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
 //! through a real broker. `cargo bench -p pdm-edge --bench memory [-- EVENTS]`.
 //!
-//! The figures of the operating system are read twenty times a second ([`Held`](pdm_harness::Held)).
+//! The figures of the operating system are read twenty times a second
+//! ([`Held`](pdm_harness::Held)).
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! Input from outside is read or refused without a panic: the entry points of `edge/fuzz`, with its seeds
-//! and with generated input. Each format has further tests beside its reader.
+//! Input from outside is read or refused without a panic: the entry points of `edge/fuzz`, with its
+//! seeds and with generated input. Each format has further tests beside its reader.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

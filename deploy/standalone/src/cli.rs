@@ -40,7 +40,8 @@ Examples:
 Exit codes: 0 stopped by SIGINT or SIGTERM, 69 the broker's address is taken,
 70 a part failed, 74 a folder cannot be written, 78 the configuration is wrong")]
 pub(crate) struct UpArgs {
-    /// Folder with edge.toml and agent.toml; databases are below it unless these files name other paths
+    /// Folder with edge.toml and agent.toml; databases are below it unless these files name other
+    /// paths
     #[arg(long, value_name = "DIR")]
     pub(crate) config: PathBuf,
     /// Address of the embedded broker; both programs use it instead of the brokers in their files

@@ -171,7 +171,8 @@ async fn spool(settings: &EdgeSettings) -> Finding {
     }
 }
 
-/// Writes a file into the folder of the spool, or into its nearest existing parent; returns the folder.
+/// Writes a file into the folder of the spool, or into its nearest existing parent; returns the
+/// folder.
 fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
     let mut folder = path.to_owned();
     folder.pop();

@@ -1,9 +1,9 @@
 //! Recordings: files of samples, read as a [`Source`].
 //!
-//! A reader per format turns a file into [`RawSnapshots`] (raw numbers, channel × sample);
-//! [`Recording`] selects the channels and samples of the options and calibrates them. The format is
-//! detected from the first bytes of a file, not from its name, so that a wrong name gives a clear error
-//! instead of noise.
+//! A reader per format turns a file into `RawSnapshots` (raw numbers, channel × sample);
+//! `Recording` selects the channels and samples of the options and calibrates them. The format is
+//! detected from the first bytes of a file, not from its name, so that a wrong name gives a clear
+//! error instead of noise.
 //!
 //! | format | snapshots | channels |
 //! |---|---|---|
@@ -73,8 +73,8 @@ impl RawSnapshots for InMemory {
 /// Opens a recording.
 ///
 /// # Errors
-/// [`SourceError`] if the file is missing, damaged or of an unsupported format, or if an option does not
-/// fit the file.
+/// [`SourceError`] if the file is missing, damaged or of an unsupported format, or if an option
+/// does not fit the file.
 pub fn open_recording(
     path: &Path,
     options: &RecordingOptions,

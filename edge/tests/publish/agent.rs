@@ -62,8 +62,8 @@ impl Drop for Agent {
 }
 
 impl Agent {
-    /// Listens on a broker; the subscription exists when this returns. With `receipts`, writes a receipt
-    /// every 50 ms.
+    /// Listens on a broker; the subscription exists when this returns. With `receipts`, writes a
+    /// receipt every 50 ms.
     pub(crate) async fn listen(port: u16, receipts: bool) -> Self {
         let stored = Arc::new(Mutex::new(Stored::default()));
         let task = tokio::spawn(run(port, receipts, Arc::clone(&stored)));

@@ -1,4 +1,5 @@
-//! `kill -9` of the real program in the middle of a run: no event is missing or stored twice. R-EDGE-10.
+//! `kill -9` of the real program in the middle of a run: no event is missing or stored twice.
+//! R-EDGE-10.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,5 @@
-//! Claims about `edge.toml`: the example is valid; errors name file, line, key, value, allowed values.
+//! Claims about `edge.toml`: the example is valid; errors name file, line, key, value, allowed
+//! values.
 
 use std::sync::Arc;
 

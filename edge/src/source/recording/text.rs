@@ -20,12 +20,12 @@ use ndarray::Array2;
 
 use super::{RawRecording, SourceError};
 
-/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several times
-/// that.
+/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several
+/// times that.
 const MAX_PREAMBLE_LINES: usize = 200;
 
-/// Number of rows over which a column must rise to be taken for time. Eight random samples rise by chance
-/// in one of 40,000 tables (1 in 8!).
+/// Number of rows over which a column must rise to be taken for time. Eight random samples rise by
+/// chance in one of 40,000 tables (1 in 8!).
 const LEAST_RISING_ROWS: usize = 8;
 
 /// Headers of columns that hold time or a count, lower case, up to the first space or bracket.

@@ -74,8 +74,8 @@ async fn rows_past_their_age_go_and_are_counted() {
     assert_eq!((tally.dropped, tally.unconfirmed), (2, 1));
 }
 
-/// R-EDGE-10: the clock of a gateway without a battery starts in 1970 at each start and is set later, or
-/// a person sets a wrong time.
+/// R-EDGE-10: the clock of a gateway without a battery starts in 1970 at each start and is set
+/// later, or a person sets a wrong time.
 #[tokio::test]
 async fn a_clock_that_jumps_makes_no_event_too_old() {
     const NOW_MS: i64 = 1_795_000_000_000;

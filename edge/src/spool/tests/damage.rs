@@ -1,5 +1,5 @@
-//! Claims about a damaged or lost file: only unreadable rows are lost, the service continues, and no
-//! number is given out twice.
+//! Claims about a damaged or lost file: only unreadable rows are lost, the service continues, and
+//! no number is given out twice.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
