@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 const EVENTS: u64 = 20_000;
 const IN_FLIGHT: u16 = 256;
-/// The middle one of so many counts: one round is 0.5 s, and a machine has other things to do. Every
-/// other round begins with the other one.
+/// Number of rounds, of which the median counts: one round is 0.5 s, and other programs disturb
+/// single rounds. The order of the two publishers changes from round to round.
 const ROUNDS: usize = 15;
 
 fn event(n: u64) -> Event {
@@ -31,7 +31,7 @@ fn event(n: u64) -> Event {
     Event { event_id: EventId::at(n.cast_signed()), sequence: n, ..example }
 }
 
-/// rumqttc with the same window and nothing else: what the network and the broker allow.
+/// rumqttc alone with the same number in flight: the rate that the network and the broker allow.
 async fn alone(port: u16) -> f64 {
     let mut options = MqttOptions::new("alone", "127.0.0.1", port);
     options.set_outgoing_inflight_upper_limit(IN_FLIGHT);
@@ -57,7 +57,7 @@ async fn alone(port: u16) -> f64 {
     EVENTS as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// Fills a spool; events a second.
+/// Fills a spool; returns events a second.
 async fn fill(spool: &Spool) -> f64 {
     let begun = Instant::now();
     let mut n = 0;
@@ -69,7 +69,7 @@ async fn fill(spool: &Spool) -> f64 {
     EVENTS as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// The publisher on a spool that is full.
+/// Drains a full spool by the publisher; returns events a second.
 async fn drain(spool: &Spool, port: u16) -> f64 {
     let settings = PublisherSettings {
         broker: BrokerSettings {

@@ -1,7 +1,8 @@
 //! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
 //! through a real broker. `cargo bench -p pdm-edge --bench memory [-- EVENTS]`.
 //!
-//! What the system says of the process is read twenty times a second ([`Held`](pdm_harness::Held)).
+//! The figures of the operating system are read twenty times a second
+//! ([`Held`](pdm_harness::Held)).
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,7 +21,7 @@ const CHANNELS: usize = 8;
 const RATE_HZ: usize = 25_600;
 /// Events that wait when the program starts.
 const BACKLOG: u64 = 200_000;
-/// Measured so long at least, before, while and after the backlog drains.
+/// Shortest time of measuring before, during and after the draining of the backlog.
 const SHORTEST: Duration = Duration::from_secs(20);
 const LONGEST: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(50);
@@ -31,7 +32,7 @@ fn event(n: u64) -> Event {
     Event { event_id: EventId::at(n.cast_signed()), sequence: n, ..example }
 }
 
-/// Fills the spool of the gateway that is started next.
+/// Fills the spool that the program opens next.
 async fn fill(path: &Path, events: u64) {
     let settings = SpoolSettings {
         path: path.to_owned(),

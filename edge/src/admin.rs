@@ -1,12 +1,12 @@
-//! The admin listener: health and metrics over HTTP (`/healthz`, `/readyz`, `/metrics` as Prometheus
-//! text), and `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
+//! The admin listener: health and metrics over HTTP (`/healthz`, `/readyz`, `/metrics` as
+//! Prometheus text), and `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
 //!
-//! [`Access`] authorizes requests. With a token every request needs the token. On loopback without a
-//! token every program may read, and programs of this machine may relearn, but not web pages.
+//! [`Access`] authorizes requests. With a token every request needs the token. On loopback without
+//! a token every program may read, and programs of this machine may relearn, but not web pages.
 //!
-//! `/healthz` answers 200 if no part of the process has failed, `/readyz` if the spool can be read too.
-//! An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart of the
-//! gateway would not bring the broker back.
+//! `/healthz` answers 200 if no part of the process has failed, `/readyz` if the spool can be read
+//! too. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
+//! of the gateway would not bring the broker back.
 
 mod log;
 mod serve;
@@ -51,8 +51,8 @@ pub enum AdminError {
     Token(#[from] SecretError),
 }
 
-/// A listener that is bound and does not serve yet. So an address that is in use ends the program before
-/// anything is measured.
+/// A listener that is bound and does not serve yet. So an address that is in use ends the program
+/// before anything is measured.
 #[derive(Debug)]
 pub struct Admin {
     listener: TcpListener,

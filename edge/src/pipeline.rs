@@ -9,9 +9,9 @@
 //! all                                   committer (task) ─► spool ─► publisher (task)
 //! ```
 //! Queues are bounded. The queue of a recording blocks its reader; the queue of a live source drops
-//! its oldest blocks and counts them. Parts stop in the direction of the data: the queues close, the
-//! measurers finish the blocks inside, the committer commits their events, the publisher sends them
-//! within the grace period ([`service`]).
+//! its oldest blocks and counts them. Parts stop in the direction of the data: the queues close,
+//! the measurers finish the blocks inside, the committer commits their events, the publisher sends
+//! them within the grace period ([`service`]).
 //!
 //! Invariants: an event, the condition of its point and the position in its source are committed
 //! together, so a run that was killed continues with the next window; a part that fails ends the
@@ -35,7 +35,7 @@ pub mod service;
 mod start_error;
 mod task;
 
-pub use failure::{Part, ServiceError};
+pub use failure::{EdgePart, ServiceError};
 pub use fft_plans::FftPlans;
 pub use handle::Handle;
 pub use offline::{OfflineError, measure_all};

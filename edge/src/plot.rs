@@ -37,8 +37,8 @@ struct Mark {
 }
 
 impl Picture<'_> {
-    /// Upper limit of the envelope spectrum, Hz: four multiples of BPFI, as in the event, or the end of
-    /// the spectrum.
+    /// Upper limit of the envelope spectrum, Hz: four multiples of BPFI, as in the event, or the
+    /// end of the spectrum.
     fn envelope_limit_hz(&self) -> f64 {
         let spectrum = &self.findings.envelope_spectrum;
         let reach = spectrum.df_hz * spectrum.amplitude.len().saturating_sub(1) as f64;
@@ -65,8 +65,8 @@ impl Picture<'_> {
     }
 }
 
-/// The largest amplitude within each of `columns` equal parts up to `limit_hz`, so that a narrow line
-/// keeps its height.
+/// The largest amplitude within each of `columns` equal parts up to `limit_hz`, so that a narrow
+/// line keeps its height.
 fn columns_of(spectrum: &Spectrum, limit_hz: f64, columns: usize) -> Vec<f64> {
     let mut heights = vec![0.0f64; columns];
     for (line, &amplitude) in spectrum.amplitude.iter().enumerate().skip(1) {

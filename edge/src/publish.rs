@@ -1,24 +1,25 @@
-//! Publishing: sending the spool's events to the broker until the agent has stored them (R-EDGE-10).
+//! Publishing: sending the spool's events to the broker until the agent has stored them
+//! (R-EDGE-10).
 //!
-//! Last stage of the flow. The publisher reads waiting rows of the [`crate::spool`], sends them with
-//! QoS 1, marks them at their PUBACK, and applies the agent's receipts. Every event that is to be sent
-//! is on disk, so a publisher that is killed causes repetitions but loses no event.
+//! Last stage of the flow. The publisher reads waiting rows of the [`crate::spool`], sends them
+//! with QoS 1, marks them at their PUBACK, and applies the agent's receipts. Every event that is to
+//! be sent is on disk, so a publisher that is killed causes repetitions but loses no event.
 //!
 //! **One client for each connection.** The rumqttc client is dropped with its connection, and every
 //! event without a PUBACK is read from the spool and sent again. So it does not matter that rumqttc
 //! may clear the packets of a lost connection (when the broker has no session), reorder them (after
 //! packet ids wrap) or hold them for ever (in a collision of ids). Within a connection:
-//! - one task only polls ([`link`]). Requests go through a channel that holds more requests than may
+//! - one task only polls (`link`). Requests go through a channel that holds more requests than may
 //!   be in flight, so neither side waits for the other;
-//! - packet ids are learnt from the order in which requests leave ([`in_flight`]);
+//! - packet ids are learnt from the order in which requests leave (`in_flight`);
 //! - the receipt topic is subscribed on every connection; the receipt is retained;
-//! - a connection whose broker stops acknowledging is closed after [`session::ACK_PATIENCE`];
-//! - an event above the broker's packet limit is sent without its spectra; if it is still too large, it
-//!   is parked, and the events behind it are sent.
+//! - a connection whose broker stops acknowledging is closed after `session::ACK_PATIENCE`;
+//! - an event above the broker's packet limit is sent without its spectra; if the event is still
+//!   too large, it is parked, and the events behind it are sent.
 //!
-//! **Invariants.** A row is acknowledged only by a PUBACK with success. The retained state of a bearing
-//! is never replaced by the state of an older event. After a clean stop the status is `offline`; after
-//! an unclean one the broker publishes the last will, which is `offline` too.
+//! **Invariants.** A row is acknowledged only by a PUBACK with success. The retained state of a
+//! bearing is never replaced by the state of an older event. After a clean stop the status is
+//! `offline`; after an unclean one the broker publishes the last will, which is `offline` too.
 
 use std::time::Duration;
 
@@ -72,13 +73,13 @@ pub struct Publisher {
     progress: watch::Sender<Progress>,
 }
 
-/// A connection that lasted this long resets the wait before the next attempt: longer than connecting
-/// may take ([`link::CONNECT_TIMEOUT_S`]), so an attempt that timed out does not count.
+/// A connection that lasted this long resets the wait before the next attempt: longer than
+/// connecting may take (`link::CONNECT_TIMEOUT_S`), so an attempt that timed out does not count.
 const STEADY: Duration = Duration::from_secs(10);
 
-/// Shortest wait after a broker refused credentials, certificate or client identity. Nothing changes
-/// before a person acts: two attempts a minute do not flood the broker's log, and the gateway is back
-/// within half a minute of the correction.
+/// Shortest wait after a broker refused credentials, certificate or client identity. Nothing
+/// changes before a person acts: two attempts a minute do not flood the broker's log, and the
+/// gateway is back within half a minute of the correction.
 const REFUSED_WAIT: Duration = Duration::from_secs(30);
 
 impl Publisher {
@@ -93,8 +94,8 @@ impl Publisher {
     }
 
     /// Sends until `closing` is cancelled, then empties the spool. Ends at once if `abandon` is
-    /// cancelled, or if the broker cannot be reached after `closing`: the rest stays in the spool, and
-    /// waiting for a broker would only delay the end of the program.
+    /// cancelled, or if the broker cannot be reached after `closing`: the rest stays in the spool,
+    /// and waiting for a broker would only delay the end of the program.
     ///
     /// # Errors
     /// [`SpoolError`] with the disposition `Fatal`.

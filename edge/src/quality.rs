@@ -4,9 +4,9 @@
 //! never enters a baseline. [`assess`] gives an answer for all samples.
 //!
 //! Some flags only inform ([`QualityFlag::TooShort`], a few clipped samples, a sensor that drifts a
-//! little); the others make the window invalid. The thresholds were measured over the *313 recordings*:
-//! channels and snapshots of CWRU, MFPT, IMS, FEMTO, HIT-SM and UESTC, none of which may be invalid. The
-//! worst figure of these recordings is given with each threshold.
+//! little); the others make the window invalid. The thresholds were measured over the *313
+//! recordings*: channels and snapshots of CWRU, MFPT, IMS, FEMTO, HIT-SM and UESTC, none of which
+//! may be invalid. The worst figure of these recordings is given with each threshold.
 
 use pdm_shared::event::{QualityFlag, SignalQuality};
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
@@ -19,8 +19,8 @@ use level::Level;
 /// Shaft turns that the thorough path needs to name a fault.
 const LEAST_TURNS: f64 = pdm_dsp::diagnose::LEAST_TURNS;
 
-/// Share of samples at the converter's limits above which a window is invalid. Record 236 of CWRU clips
-/// 0.003 % of its samples, and Smith & Randall 2015 grade it diagnosable; 1 % is far above.
+/// Share of samples at the converter's limits above which a window is invalid. Record 236 of CWRU
+/// clips 0.003 % of its samples, and Smith & Randall 2015 grade it diagnosable; 1 % is far above.
 const GROSS_CLIPPING_SHARE: f64 = 0.01;
 
 /// Share of samples equal to the one before above which a window is a flat line. Worst of the 313
@@ -34,17 +34,17 @@ const DROP_OUT_SAMPLES: usize = 16;
 /// recordings: 3.7 (IMS).
 const FAR_MEAN: f64 = 6.0;
 
-/// Change of the mean within the window, as a multiple of the vibration's RMS: above the first figure a
-/// drift is flagged, above the second the window is invalid. Worst of the 313 recordings: 0.73 (IMS),
-/// which is flagged and stays valid.
+/// Change of the mean within the window, as a multiple of the vibration's RMS: above the first
+/// figure a drift is flagged, above the second the window is invalid. Worst of the 313 recordings:
+/// 0.73 (IMS), which is flagged and stays valid.
 const DRIFT: (f64, f64) = (0.5, 2.0);
 
-/// Level below which a machine counts as stopped, g RMS: the noise of an industrial accelerometer with
-/// integrated electronics. Lowest of the 313 recordings: 0.0003 (HIT-SM, in another unit).
+/// Level below which a machine counts as stopped, g RMS: the noise of an industrial accelerometer
+/// with integrated electronics. Lowest of the 313 recordings: 0.0003 (HIT-SM, in another unit).
 const SENSOR_NOISE_G: f64 = 0.0002;
 
-/// Level, g RMS, and number of converter steps below both of which the machine counts as stopped. IMS
-/// shows 0.002 g and one step when stopped, and 30 steps and more when running.
+/// Level, g RMS, and number of converter steps below both of which the machine counts as stopped.
+/// IMS shows 0.002 g and one step when stopped, and 30 steps and more when running.
 const STANDSTILL: (f64, f64) = (0.005, 4.0);
 
 /// Allowed difference between the window's length by its samples and by the clock, ratio. Crystal
@@ -108,8 +108,8 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
     let duration_s = accel_m_s2.len() as f64 / rate_hz;
     let has_too_few = accel_m_s2.len() < pdm_dsp::diagnose::LEAST_SAMPLES;
     if has_too_few || context.speed.is_some_and(|s| duration_s * s.shaft_hz() < LEAST_TURNS) {
-        // with too few turns no fault can be named, but levels can be followed; too few samples make
-        // the window invalid
+        // with too few turns no fault can be named, but levels can be followed; too few samples
+        // make the window invalid
         found.push((QualityFlag::TooShort, has_too_few));
     }
     if context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed)) {
@@ -166,7 +166,8 @@ fn clipping(
 ) -> Option<(QualityFlag, bool)> {
     let range = level.max - level.min;
     let at = (level.step / 2.0).max(1e-6 * range);
-    // with few and coarse converter steps the near range must still be wider than the extreme itself
+    // with few and coarse converter steps the near range must still be wider than the extreme
+    // itself
     let near = (0.02 * range).max(2.0 * at);
     let count = |within: f64, distance: &dyn Fn(f64) -> f64| {
         accel.iter().filter(|&&x| distance(x) <= within).count()

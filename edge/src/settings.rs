@@ -192,8 +192,8 @@ pub struct AdminSettings {
 /// A source and the measuring points behind its channels.
 #[derive(Debug, Clone)]
 pub struct SourceSettings {
-    /// Name in logs, metrics and the spool; unique, and the same over restarts, since the position in
-    /// a recording is remembered under the name.
+    /// Name in logs, metrics and the spool; unique, and the same over restarts, since the position
+    /// in a recording is remembered under the name.
     pub name: String,
     /// Origin of the samples.
     pub input: SourceInput,
@@ -272,8 +272,8 @@ pub struct PointSettings {
     /// Speeds that separate the operating states, rising. Each state has a baseline of its own.
     /// Empty: there is one state.
     pub speed_bins: Vec<Rpm>,
-    /// Envelope band; `None`: the fast path uses a fixed share of the sampling rate, the thorough path
-    /// selects a band from the signal.
+    /// Envelope band; `None`: the fast path uses a fixed share of the sampling rate, the thorough
+    /// path selects a band from the signal.
     pub envelope_band: Option<Band>,
     /// Limits of the velocity zones; `None`: no zone is stated.
     pub zones: Option<ZoneTable>,

@@ -3,8 +3,8 @@
 //! First stage of the flow: a [`Source`] delivers [`Block`]s of channel × sample, which the stage
 //! `window` cuts. Raw numbers are converted to m/s² here and nowhere else ([`Calibration`]).
 //!
-//! Invariants: every block of a source has `format().channels` rows and the rate of the format;
-//! a sample that is not a finite number stays as NaN (the stage `quality` judges it); blocks come in
+//! Invariants: every block of a source has `format().channels` rows and the rate of the format; a
+//! sample that is not a finite number stays as NaN (the stage `quality` judges it); blocks come in
 //! the order of time.
 
 use ndarray::Array2;
@@ -33,8 +33,8 @@ pub struct SourceFormat {
     pub channels: usize,
     /// Samples per second of each channel.
     pub sample_rate: SampleRate,
-    /// Samples per channel of every block, if all blocks are equally long and the length is known, as
-    /// in a recording of snapshots.
+    /// Samples per channel of every block, if all blocks are equally long and the length is known,
+    /// as in a recording of snapshots.
     pub block_samples: Option<usize>,
 }
 
@@ -45,8 +45,8 @@ pub struct Block {
     pub index: u64,
     /// Time of the first sample, if the source knows it.
     pub started_at: Option<Timestamp>,
-    /// True if the first sample follows the last one of the block before without a gap. False for the
-    /// first block, for snapshots, and after samples were lost.
+    /// True if the first sample follows the last one of the block before without a gap. False for
+    /// the first block, for snapshots, and after samples were lost.
     pub follows_on: bool,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
@@ -66,8 +66,8 @@ pub trait Source: Send {
     /// [`SourceError`]; the source delivers no block after an error.
     fn next_block(&mut self) -> Result<Option<Block>, SourceError>;
 
-    /// Skips up to `count` blocks, to continue where an earlier run stopped; returns how many blocks
-    /// were skipped.
+    /// Skips up to `count` blocks, to continue where an earlier run stopped; returns how many
+    /// blocks were skipped.
     ///
     /// # Errors
     /// As [`Self::next_block`].

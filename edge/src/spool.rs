@@ -1,9 +1,9 @@
 //! The spool: keeps every event on disk from its measurement until the agent has stored it.
 //!
 //! Stands between the `pipeline`, which commits, and `publish`, which sends. One SQLite file (WAL,
-//! `synchronous=FULL`), format 4 (`migrations/`). A lock file beside it keeps a second program out, and
-//! a ledger file holds a mark above all sequence numbers given out. A payload is written once (table
-//! `event`); the state of its delivery is in a table beside it (`delivery`).
+//! `synchronous=FULL`), format 4 (`migrations/`). A lock file beside it keeps a second program out,
+//! and a ledger file holds a mark above all sequence numbers given out. A payload is written once
+//! (table `event`); the state of its delivery is in a table beside it (`delivery`).
 //!
 //! **A commit** ([`Spool::commit`]) is ONE transaction: sequence numbers, event rows, the retained
 //! state of each bearing, and the pipeline's memory (monitors, position in the source). So after a
@@ -17,20 +17,20 @@
 //!   too large for      │  └──────────────────┘ receipt says it is missing
 //!   the broker: parked ┘        (parked rows wait again after the next start)
 //! ```
-//! There is no state "sent": only the publisher knows which rows are in flight, so every row without a
-//! PUBACK is sent again after a reconnect or a crash. A PUBACK does not promise durability, so it only
-//! makes a row *eligible* for deletion. A receipt deletes the eligible rows up to `stored_through`
-//! that it does not list as missing. With `await_receipt = false` a PUBACK deletes at once (for
-//! consumers that write no receipts). If receipts do not advance while rows are acknowledged, the last
-//! of these rows is sent again from time to time ([`Spool::call_back_last`]): a broker may have
-//! acknowledged the end of the sequence and lost it, and the agent cannot miss a number that it never
-//! saw.
+//! There is no state "sent": only the publisher knows which rows are in flight, so every row
+//! without a PUBACK is sent again after a reconnect or a crash. A PUBACK does not promise
+//! durability, so it only makes a row *eligible* for deletion. A receipt deletes the eligible rows
+//! up to `stored_through` that it does not list as missing. With `await_receipt = false` a PUBACK
+//! deletes at once (for consumers that write no receipts). If receipts do not advance while rows
+//! are acknowledged, the last of these rows is sent again from time to time
+//! ([`Spool::call_back_last`]): a broker may have acknowledged the end of the sequence and lost it,
+//! and the agent cannot miss a number that it never saw.
 //!
-//! **Caps.** Over the cap in bytes or age, acknowledged rows are deleted first, oldest first (counted
-//! as `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest` refuses new
-//! events before they get a number. Age is counted in hours in which an event was committed, so
-//! setting the clock makes no row old. Every loss is counted in the file and in the metrics, and
-//! logged.
+//! **Caps.** Over the cap in bytes or age, acknowledged rows are deleted first, oldest first
+//! (counted as `unconfirmed`), then waiting rows by policy: `oldest` deletes the oldest, `newest`
+//! refuses new events before they get a number. Age is counted in hours in which an event was
+//! committed, so setting the clock makes no row old. Every loss is counted in the file and in the
+//! metrics, and logged.
 //!
 //! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
 //! out twice, also after the file was damaged or deleted. A payload on disk never changes; the two
@@ -110,9 +110,9 @@ impl Spool {
     /// Opens the spool. A missing file is created, a damaged one is salvaged.
     ///
     /// # Errors
-    /// [`SpoolError::Locked`] if another program uses the spool, [`SpoolError::Foreign`] if the spool
-    /// belongs to another gateway, [`SpoolError::Newer`] if a later version wrote it, else the error of
-    /// the operating system or of SQLite.
+    /// [`SpoolError::Locked`] if another program uses the spool, [`SpoolError::Foreign`] if the
+    /// spool belongs to another gateway, [`SpoolError::Newer`] if a later version wrote it, else
+    /// the error of the operating system or of SQLite.
     pub async fn open(
         settings: SpoolSettings,
         gateway: GatewayId,
@@ -148,8 +148,8 @@ impl Spool {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Renames a damaged file and continues with a new file that holds the readable rows. Callers do
-    /// this when an operation fails with [`Disposition::Repair`], then repeat the operation.
+    /// Renames a damaged file and continues with a new file that holds the readable rows. Callers
+    /// do this when an operation fails with [`Disposition::Repair`], then repeat the operation.
     ///
     /// # Errors
     /// [`SpoolError`] if no new file can be made.
@@ -193,8 +193,8 @@ impl Spool {
         &self.inner.gateway
     }
 
-    /// Writes the WAL into the file, closes the file and releases the lock, although clones may still
-    /// exist.
+    /// Writes the WAL into the file, closes the file and releases the lock, although clones may
+    /// still exist.
     pub async fn close(&self) {
         self.files().close().await;
         // if unlocking fails, the lock is released when the last clone closes the lock file

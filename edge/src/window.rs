@@ -1,8 +1,8 @@
 //! Blocks of channel × sample cut into windows of equal length.
 //!
-//! Second stage of the flow: a [`crate::source`] delivers blocks of any length, and the stages behind
-//! need windows. Invariants: a window never spans a gap; windows come in the order of time; samples that
-//! fill no window are counted and not passed on.
+//! Second stage of the flow: a [`crate::source`] delivers blocks of any length, and the stages
+//! behind need windows. Invariants: a window never spans a gap; windows come in the order of time;
+//! samples that fill no window are counted and not passed on.
 
 use ndarray::{Array2, Axis, Slice, concatenate};
 use pdm_shared::time::Timestamp;
@@ -19,8 +19,8 @@ pub enum Cut {
     Equal {
         /// Samples of a window, above 0.
         samples: usize,
-        /// Samples from the start of a window to that of the next, 1 to `samples`; a hop below `samples`
-        /// makes windows overlap.
+        /// Samples from the start of a window to that of the next, 1 to `samples`; a hop below
+        /// `samples` makes windows overlap.
         hop: usize,
     },
 }
@@ -69,8 +69,8 @@ struct Pending {
 }
 
 impl Pending {
-    /// The samples of `self` followed by those of `next`; returns `next` as the error if the numbers of
-    /// channels differ.
+    /// The samples of `self` followed by those of `next`; returns `next` as the error if the
+    /// numbers of channels differ.
     fn joined(self, next: Self) -> Result<Self, Self> {
         if self.accel_m_s2.nrows() != next.accel_m_s2.nrows() {
             return Err(next);
@@ -117,8 +117,8 @@ impl Windower {
             let (block_index, started_at) = (pending.block_index, pending.started_at);
             let rest = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(hop..)).to_owned();
             let mut window = std::mem::replace(&mut pending.accel_m_s2, rest);
-            // a window that is as long as the samples is moved, not copied: a second of eight channels
-            // is 1.6 MB
+            // a window that is as long as the samples is moved, not copied: a second of eight
+            // channels is 1.6 MB
             if available > samples {
                 window = window.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
             }

@@ -1,5 +1,5 @@
-//! What comes from outside is read or refused, never a panic: the entry points of `edge/fuzz`, with
-//! its seeds and with generated input. Each format has closer tests beside its reader.
+//! Input from outside is read or refused without a panic: the entry points of `edge/fuzz`, with its
+//! seeds and with generated input. Each format has further tests beside its reader.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -47,7 +47,7 @@ fn blocks(name: &str, content: &[u8]) -> Result<usize, String> {
     Ok(blocks)
 }
 
-/// So that the fuzzer begins inside every reader and not at its door.
+/// A fuzzer that starts with valid files reaches the code behind the first checks of every reader.
 #[test]
 fn every_seed_of_a_recording_is_a_recording() {
     let seeds = seeds("recording");

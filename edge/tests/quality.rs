@@ -39,7 +39,7 @@ fn no_recording_of_a_running_machine_is_invalid() {
         if is_table || file.starts_with("original") {
             continue;
         }
-        // the first channel's scale will do: flags do not depend on it
+        // the scale of the first channel is used for all, since flags do not depend on the scale
         let scale =
             entry["scale_g"][0].as_f64().unwrap_or(if file.contains(".npy") { 0.001 } else { 1.0 });
         let rate = entry["fs_hz"].as_f64().expect("rate");

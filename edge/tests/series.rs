@@ -17,7 +17,7 @@ fn series(arguments: &[&str]) -> Output {
         .expect("pdm-edge starts")
 }
 
-/// The data folder, or `None` (said on the terminal) where it is absent and not required.
+/// The data folder; `None`, with a line on the terminal, if the folder is absent and not required.
 #[expect(clippy::print_stdout, reason = "a test that did not run is named in the summary")]
 fn ims(name: &str, test: &str) -> Option<String> {
     let folder = std::env::var_os("PDM_DATA_DIR").map_or_else(
@@ -56,8 +56,8 @@ fn alarmed_rows(file: &str, time: &str, columns: &[String]) -> Vec<Vec<usize>> {
     rows
 }
 
-/// Of a column over the four bearings: bearing 1 is alarmed at least 74 h before its end and for
-/// good, before the others, and nothing is alarmed in the first 40 %.
+/// One column over the four bearings: bearing 1 is alarmed at least 74 h before its end and stays
+/// alarmed, before the others, and no bearing is alarmed in the first 40 %.
 fn bearing_one_is_told_first(file: &str, time: &str, feature: &str) {
     let columns: Vec<String> = (1..=4).map(|n| format!("Bearing{n}_ch1_{feature}")).collect();
     let rows = alarmed_rows(file, time, &columns);

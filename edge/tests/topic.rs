@@ -32,7 +32,7 @@ fn source(port: u16, silence: Duration) -> Box<dyn Source> {
     open_topic(&settings, &format, Arc::new(SystemClock)).expect("valid")
 }
 
-/// The stream of an `edge.toml` with these lines more.
+/// The stream of an `edge.toml` with these additional lines.
 fn configured(port: u16, scheme: &str, lines: &str) -> Result<Box<dyn Source>, SourceError> {
     let text = format!(
         "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
@@ -101,7 +101,7 @@ fn a_silent_topic_and_a_missing_broker_are_errors_that_name_the_topic() {
     assert!(error.to_string().contains(&format!("mqtt://127.0.0.1:{port}/plant/raw")), "{error}");
 }
 
-/// R-EDGE-10's TLS for raw frames too: by the keys of the configuration.
+/// R-EDGE-10: TLS for raw frames, by the keys of the configuration.
 #[test]
 fn frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused() {
     let test = "frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused";

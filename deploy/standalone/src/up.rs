@@ -15,7 +15,7 @@ use crate::view::View;
 /// Runs the chain until it is asked to stop.
 ///
 /// # Errors
-/// What did not start or failed, with its exit code.
+/// The error of the part that did not start or failed, with its exit code.
 pub(crate) fn run(args: &UpArgs, runtime: &Runtime) -> anyhow::Result<Exit> {
     let settings = settings(args)?;
     let telemetry = Telemetry::start(&settings.agent, LogFormat::Text, "info,mqtt5=warn");

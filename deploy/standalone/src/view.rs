@@ -49,8 +49,8 @@ impl View {
         }
     }
 
-    /// Shows a bearing that was judged and has no line yet, if its risk is `Normal`. A higher risk is shown
-    /// by [`Self::stands`].
+    /// Shows a bearing that was judged and has no line yet, if its risk is `Normal`. A higher risk
+    /// is shown by [`Self::stands`].
     pub(crate) fn seen(&mut self, bearing: &BearingKey, standing: &Standing) {
         let name = bearing.within_site();
         if !self.risks.contains_key(&name) && standing.risk == RiskLevel::Normal {
@@ -80,7 +80,7 @@ impl View {
             body.trim_end().replace('\n', "\n    ")
         );
         match &self.terminal {
-            // an error is ignored: without the terminal the chain goes on
+            // an error is ignored: the chain continues without a terminal
             Some(terminal) => drop(terminal.lines.println(text)),
             None => crate::print(&text),
         }

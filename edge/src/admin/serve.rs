@@ -1,5 +1,5 @@
-//! The HTTP/1.1 server: bounded in connections and in waiting time, so that clients that connect and
-//! send nothing cannot block the others.
+//! The HTTP/1.1 server: bounded in connections and in waiting time, so that clients that connect
+//! and send nothing cannot block the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::log;
 
-/// Most connections at once. A scraper and a few people need fewer than ten; further connections wait in
-/// the queue of the operating system.
+/// Most connections at once. A scraper and a few people need fewer than ten; further connections
+/// wait in the queue of the operating system.
 const CONNECTIONS: usize = 32;
-/// Longest time until a request's head is complete, twice the usual interval of a scraper (15 s). It also
-/// ends idle connections.
+/// Longest time until a request's head is complete, twice the usual interval of a scraper (15 s).
+/// It also ends idle connections.
 const HEAD: Duration = Duration::from_secs(30);
 /// Longest time for unfinished answers when the edge stops: an answer takes milliseconds.
 const GRACE: Duration = Duration::from_secs(2);
-/// Pause after a failed `accept`. The usual reason is that no file descriptor is left, so an immediate
-/// attempt would fail too and use a whole core.
+/// Pause after a failed `accept`. The usual reason is that no file descriptor is left, so an
+/// immediate attempt would fail too and use a whole core.
 const REFUSED: Duration = Duration::from_millis(200);
 
 /// Serves `routes` until stopped, then finishes the answers that are under way.
@@ -43,7 +43,7 @@ pub(super) async fn serve(listener: TcpListener, routes: Router, stop: Cancellat
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone()));
         let connection = under_way.watch(connection);
         tokio::spawn(async move {
-            // an error means that the client went away, so there is nobody to answer
+            // an error means that the client closed the connection: no answer is needed
             let _ = connection.await;
             drop(place);
         });

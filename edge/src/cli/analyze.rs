@@ -1,8 +1,8 @@
 //! `pdm-edge analyze`: analyses recordings without state, one event for each recording.
 //!
-//! Arguments → jobs (a file with its options) → [`measure`] → one line of JSON, or a table and a
-//! spectrum for a person. The error of a file is printed to standard error with its name, and the other
-//! files are analysed; the exit code is that of the first error.
+//! Arguments → jobs (a file with its options) → `measure` → one line of JSON, or a table and a
+//! spectrum for a person. The error of a file is printed to standard error with its name, and the
+//! other files are analysed; the exit code is that of the first error.
 
 use std::path::PathBuf;
 

@@ -104,7 +104,10 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
                         format!("{} channels at {}{blocks}", format.channels, format.sample_rate);
                     Finding::good(what, text)
                 } else {
-                    let text = format!("channel {wanted} is asked for, it has {}", format.channels);
+                    let text = format!(
+                        "channel {wanted} is measured, but the source has {}",
+                        format.channels
+                    );
                     Finding { what, outcome: Err((Exit::Config, text)) }
                 }
             }
@@ -122,7 +125,7 @@ fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
     // the thread is not joined: a read may hang on a device, and the command ends soon
     std::thread::spawn(move || {
         let block = opened.next_block();
-        // an error means that the time is up and nobody waits for the block
+        // an error means that the time is up and the block is not awaited any more
         let _late = tell.send(block);
     });
     match told.recv_timeout(FIRST_BLOCK) {
@@ -168,7 +171,8 @@ async fn spool(settings: &EdgeSettings) -> Finding {
     }
 }
 
-/// Writes a file into the folder of the spool, or into its nearest existing parent; returns the folder.
+/// Writes a file into the folder of the spool, or into its nearest existing parent; returns the
+/// folder.
 fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
     let mut folder = path.to_owned();
     folder.pop();

@@ -1,7 +1,7 @@
 //! Options of all commands on recordings: the part to read, and the machine.
 //!
-//! Two stages: the options as typed, all optional, so that a row of a list and the command line can be
-//! combined; then the checked values. An error names the option as it is typed.
+//! Two stages: the options as typed, all optional, so that a row of a list and the command line can
+//! be combined; then the checked values. An error names the option as it is typed.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,8 @@ pub struct MachineArgs {
     /// Shaft speed in revolutions per minute
     #[arg(long, value_name = "RPM")]
     pub rpm: Option<f64>,
-    /// How far the true speed may be off, in percent; it is searched within [default: 2]
+    /// Largest deviation of the true speed, in percent; the speed is searched within it [default:
+    /// 2]
     #[arg(long, value_name = "PCT")]
     pub rpm_tolerance: Option<f64>,
     /// Bearing of the catalogue (see `pdm-edge bearings`)
@@ -64,7 +65,8 @@ pub struct MachineArgs {
     /// The four defect frequencies as multiples of the shaft speed; BSF is the spin frequency (1×)
     #[arg(long, value_name = "BPFO,BPFI,BSF,FTF")]
     pub orders: Option<String>,
-    /// How far a defect line may be off its order (slip, contact angle), in percent [default: 1.5]
+    /// Largest deviation of a defect line from its order (slip, contact angle), in percent
+    /// [default: 1.5]
     #[arg(long, value_name = "PCT")]
     pub order_tolerance: Option<f64>,
     /// Catalogue file whose bearings are added to the built-in ones or replace those of the same id
@@ -143,8 +145,8 @@ impl MachineArgs {
     /// A machine, checked.
     ///
     /// # Errors
-    /// A [`Failure`] with exit code 64 that names the option and the allowed values; 78 for an invalid
-    /// catalogue.
+    /// A [`Failure`] with exit code 64 that names the option and the allowed values; 78 for an
+    /// invalid catalogue.
     pub fn machine(&self) -> anyhow::Result<Machine> {
         let rpm = self.rpm.ok_or_else(|| usage("--rpm is missing: the shaft speed, 1/min"))?;
         let speed = Rpm::new(rpm).map_err(|e| usage(format!("--rpm: {e}")))?;

@@ -1,7 +1,7 @@
 //! `pdm-edge relearn`: clears baseline, alarm and trend of a bearing that was replaced.
 //!
-//! A running service is asked over its admin listener. With `--stopped` the memory of a service that
-//! does not run is deleted from the spool; waiting events stay.
+//! A running service is asked over its admin listener. With `--stopped` the memory of a service
+//! that does not run is deleted from the spool; waiting events stay.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -31,7 +31,7 @@ pub struct Args {
     /// Configuration file of the service
     #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]
     pub config: PathBuf,
-    /// Which bearing
+    /// The bearing
     #[arg(value_name = "EQUIPMENT/BEARING")]
     pub bearing: String,
     /// The service does not run: change its memory in the spool

@@ -15,6 +15,8 @@ use crate::pipeline::{Edge, StartError};
 use crate::settings::{self, EdgeSettings};
 use crate::spool::SpoolError;
 
+mod log;
+
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -42,10 +44,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     runtime()?.block_on(serve(args, settings))
 }
 
-/// Settings of glibc's heap: one heap instead of one for each thread, each of which keeps its largest
-/// size; blocks of samples directly from the system, since they leave holes in the heap; and no reserve
-/// at the heap's end. Measured by `cargo bench -p pdm-edge --bench memory` with eight channels at
-/// 25.6 kHz: 12 MB less, half a MB of it by the last two settings.
+/// Settings of glibc's heap: one heap instead of one for each thread, each of which keeps its
+/// largest size; blocks of samples directly from the system, since they leave holes in the heap;
+/// and no reserve at the heap's end. Measured by `cargo bench -p pdm-edge --bench memory` with
+/// eight channels at 25.6 kHz: 12 MB less, half a MB of it by the last two settings.
 const HEAP: [(&str, &str); 4] = [
     ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_MMAP_THRESHOLD_", "32768"),
@@ -73,15 +75,15 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// Runs the service. After a SIGHUP with a valid configuration, the edge is stopped as by SIGTERM and
-/// started with the new settings; the spool keeps all state between.
+/// Runs the service. After a SIGHUP with a valid configuration, the edge is stopped as by SIGTERM
+/// and started with the new settings; the spool keeps all state between.
 async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> {
     let stop = shutdown::on_signal()?;
     let mut reload = signal(SignalKind::hangup())?;
     loop {
         let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
         let mut progress = edge.progress();
-        tracing::info!("measuring");
+        log::measuring();
         let renewed = tokio::select! {
             () = stop.cancelled() => None,
             () = edge.drained(), if args.until_done => None,
@@ -90,16 +92,7 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
             renewed = renewed_settings(&mut reload, &args.config) => Some(renewed),
         };
         let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
-        tracing::info!(
-            measured = done.measured,
-            spooled = done.spooled,
-            published = done.published,
-            acknowledged = done.acknowledged,
-            received = done.received,
-            waiting = done.waiting,
-            dropped = done.dropped,
-            "stopped"
-        );
+        log::stopped(&done);
         match renewed {
             Some(renewed) => settings = renewed,
             None => return Ok(Exit::Ok),
@@ -107,7 +100,8 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
     }
 }
 
-/// Waits for a SIGHUP with a valid configuration. An invalid one is logged, and the service goes on.
+/// Waits for a SIGHUP with a valid configuration. An invalid one is logged, and the service
+/// continues.
 async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
     loop {
         if reload.recv().await.is_none() {
@@ -116,12 +110,10 @@ async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
         }
         match settings::read(path) {
             Ok((settings, _log)) => {
-                tracing::info!(path = %path.display(), "configuration read again");
+                log::configuration_renewed(path);
                 return settings;
             }
-            Err(error) => {
-                tracing::error!(%error, "configuration not taken over, going on with the old one");
-            }
+            Err(error) => log::configuration_refused(&error),
         }
     }
 }

@@ -23,7 +23,7 @@ or a count of rows, which --period turns into time.")]
 pub struct Args {
     /// CSV with a header, one row a snapshot
     file: PathBuf,
-    /// Column that tells the time
+    /// Column of the time
     #[arg(long, value_name = "COL")]
     time: String,
     /// Columns to judge, each as a measuring point of its own

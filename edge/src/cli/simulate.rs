@@ -1,7 +1,7 @@
 //! `pdm-edge simulate`: writes a simulated machine as a recording.
 //!
-//! Samples are in g as 32-bit floats. The file is written under another name and renamed at the end, so
-//! an unfinished file never has the name of the recording.
+//! Samples are in g as 32-bit floats. The file is written under another name and renamed at the
+//! end, so an unfinished file never has the name of the recording.
 
 use std::path::PathBuf;
 
@@ -41,8 +41,8 @@ pub struct Args {
     /// Length of a snapshot in seconds
     #[arg(long, value_name = "T", default_value_t = 1.0)]
     snapshot_s: f64,
-    /// Seconds from one snapshot to the next. The damage grows with the number of snapshots, not with
-    /// this time; use the same figure to replay the recording
+    /// Seconds from one snapshot to the next. The damage grows with the number of snapshots, not
+    /// with this time; use the same figure to replay the recording
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     period: f64,
     /// Number of sensors

@@ -196,7 +196,8 @@ fn check_channels(source: &SourceSettings, format: &SourceFormat) -> Result<(), 
     match asked.max().filter(|channel| *channel >= format.channels) {
         None => Ok(()),
         Some(channel) => {
-            let reason = format!("channel {channel} is asked for, it has {}", format.channels);
+            let reason =
+                format!("channel {channel} is measured, but the source has {}", format.channels);
             Err(unfit(source, reason))
         }
     }

@@ -14,8 +14,8 @@ use crate::spool::{self, Batch, Committed, Disposition, Spool, SpoolError};
 /// (10 MB/s) writes in 0.1 s, so one `fsync` is shared by many events and no commit is long.
 const MOST_EVENTS: usize = 256;
 
-/// Waits between attempts while the disk cannot be written. At most 5 s, so that measuring goes on
-/// soon after somebody made room.
+/// Waits between attempts while the disk cannot be written. At most 5 s, so that measuring
+/// continues soon after somebody made room.
 const RETRY: Pauses = Pauses::new(Duration::from_millis(100), Duration::from_secs(5));
 
 /// Commits until every measurer has ended, or until `abandon` while the disk takes nothing.

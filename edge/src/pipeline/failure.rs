@@ -7,7 +7,7 @@ use super::log;
 
 /// A part of a running edge, as it is named in errors and logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum EdgePart {
     /// The thread that reads a source, with the source's name.
     Reading(String),
     /// The thread that measures a source, with the source's name.
@@ -20,7 +20,7 @@ pub enum Part {
     Service,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for EdgePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reading(source) => write!(f, "source {source}"),
@@ -37,7 +37,7 @@ impl fmt::Display for Part {
 #[error("the edge's part {part} failed: {reason}")]
 pub struct ServiceError {
     /// The part.
-    pub part: Part,
+    pub part: EdgePart,
     /// The part's error as text.
     pub reason: String,
 }
@@ -48,7 +48,7 @@ pub(super) struct Failure(Arc<Mutex<Option<ServiceError>>>);
 
 impl Failure {
     /// Logs a failure, and keeps it if it is the first: later ones mostly follow from the first.
-    pub(super) fn note(&self, part: Part, reason: impl Into<String>) {
+    pub(super) fn note(&self, part: EdgePart, reason: impl Into<String>) {
         let error = ServiceError { part, reason: reason.into() };
         log::part_failed(&error);
         self.held().get_or_insert(error);

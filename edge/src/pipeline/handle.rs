@@ -4,7 +4,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::{Part, ServiceError};
+use super::failure::{EdgePart, ServiceError};
 use crate::progress::Progress;
 
 /// A running edge.
@@ -48,7 +48,7 @@ impl Handle {
             Ok(ended) => ended?,
             Err(error) => {
                 return Err(ServiceError {
-                    part: Part::Service,
+                    part: EdgePart::Service,
                     reason: format!("it panicked: {error}"),
                 });
             }

@@ -10,7 +10,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Machine time between two looks at a live source, s. A look at one second of 25.6 kHz takes 0.1 s
-/// of a desktop's core and about 0.5 s of a small gateway's, so looks take half of one core at most.
+/// of a desktop's core and about 0.5 s of a small gateway's, so looks take half of one core at
+/// most.
 const EVERY_S: f64 = 1.0;
 
 /// The lock that a look at a live source holds; clones share it.
@@ -73,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// How many of eight points that all want to look may do so.
+    /// Number of looks that eight points get which are all due.
     fn taken(looks: &Looks) -> usize {
         (0..8).filter(|_| looks.may_begin()).count()
     }

@@ -2,8 +2,8 @@
 //!
 //! Every window takes the fast path, whose band never changes, so that figures and baseline are
 //! comparable. The thorough path looks at some windows in addition: when an anomaly is raised and
-//! every minute while it lasts, every ten minutes while the baseline is learnt, else every hour. Its
-//! verdict holds for the following windows until the next look ([`looking`]).
+//! every minute while it lasts, every ten minutes while the baseline is learnt, else every hour.
+//! Its verdict holds for the following windows until the next look (`looking`).
 //!
 //! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
 //! is first resampled to constant speed, since a moving defect line smears over many bins.
@@ -35,8 +35,8 @@ use looking::{Look, Seen};
 const STEADY: f64 = 0.003;
 
 /// Envelope band where none is configured, as shares of the sampling rate. The lower end, 2.56 kHz
-/// at 25.6 kHz, lies above shaft and gear lines; the upper end is the corner of the anti-alias filter
-/// of common converters (0.39 of the rate).
+/// at 25.6 kHz, lies above shaft and gear lines; the upper end is the corner of the anti-alias
+/// filter of common converters (0.39 of the rate).
 const DEFAULT_BAND: (f64, f64) = (0.1, 0.39);
 
 /// The state of a point that is kept between windows and over a restart.

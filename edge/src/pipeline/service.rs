@@ -3,9 +3,9 @@
 //! Everything that can be refused is built before anything runs. Parts stop in the direction of the
 //! data, each after the part before it has handed over its last item:
 //!
-//! 1. the queues of blocks close, so readers and measurers end ([`Part::Measuring`]);
-//! 2. the committer ends when the last measurer has dropped its channel ([`Part::Committing`]);
-//! 3. the publisher sends what is in the spool and says `offline` ([`Part::Publishing`]);
+//! 1. the queues of blocks close, so readers and measurers end ([`EdgePart::Measuring`]);
+//! 2. the committer ends when the last measurer has dropped its channel ([`EdgePart::Committing`]);
+//! 3. the publisher sends what is in the spool and says `offline` ([`EdgePart::Publishing`]);
 //! 4. the spool closes last, since both tasks write to it.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{self, Built};
-use super::failure::{Failure, Part, ServiceError};
+use super::failure::{EdgePart, Failure, ServiceError};
 use super::handle::Handle;
 use super::queue::Queue;
 use super::task::Task;
@@ -31,7 +31,7 @@ use crate::source::Block;
 use crate::spool::{Batch, Spool};
 
 /// Batches that wait for the disk: one for each source of a gateway with four, so that every
-/// measurer can go on with its next batch during a commit.
+/// measurer can continue with its next batch during a commit.
 const BATCHES: usize = 4;
 
 /// Starts edges.
@@ -100,7 +100,7 @@ async fn open_sources(
         Ok(built) => built,
         Err(panic) => Err(StartError::Unfit {
             name: "of the configuration".to_owned(),
-            reason: format!("opening it panicked: {panic}"),
+            reason: format!("opening a source panicked: {panic}"),
         }),
     }
 }
@@ -123,11 +123,11 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let (closing, abandon) = (CancellationToken::new(), CancellationToken::new());
         let publishing = publisher.run(closing.clone(), abandon.clone());
-        let mut publishing = Task::spawn(Part::Publishing, publishing);
+        let mut publishing = Task::spawn(EdgePart::Publishing, publishing);
         let (batches, receiver) = mpsc::channel(BATCHES);
         let committing =
             committer::run(self.spool.clone(), receiver, self.progress.clone(), abandon.clone());
-        let mut committing = Task::spawn(Part::Committing, committing);
+        let mut committing = Task::spawn(EdgePart::Committing, committing);
         let queues = built.iter().map(|source| Arc::clone(&source.queue)).collect();
         let measurers = self.start_threads(built, batches);
         let following = tokio::spawn(follow(self.spool.clone(), self.progress.clone()));
@@ -149,7 +149,7 @@ impl Service {
         self.progress.send_modify(|progress| progress.failed = self.failure.has_any());
 
         // Neither task holds anything that is not on disk, so both are cut off: `follow` copies
-        // figures, and an HTTP answer that is under way has nobody left to answer for.
+        // figures, and the admin listener ends by the token `stop` or with the process.
         following.abort();
         if let Some(admin) = admin {
             admin.abort();
@@ -161,8 +161,8 @@ impl Service {
     /// Ends measuring: closes the queues, and waits until everything measured is committed.
     ///
     /// A disk that cannot be written would hold the committer for ever, so the committer abandons
-    /// its batch after the grace period. The publisher is abandoned with it by the same token: what
-    /// it could still send is on the disk that does not answer.
+    /// its batch after the grace period. The publisher is abandoned with it by the same token: the
+    /// events that the publisher could still send are on the disk that does not answer.
     async fn stop_measuring(
         &self,
         queues: Vec<Arc<Queue<Block>>>,
@@ -180,8 +180,8 @@ impl Service {
         committing.join(&self.failure).await;
     }
 
-    /// Ends publishing. An edge whose sources have ended goes on sending until it is asked to stop:
-    /// only then does the grace period begin in which the spool is emptied.
+    /// Ends publishing. An edge whose sources have ended continues to send until a stop is
+    /// requested; only then does the grace period begin in which the spool is emptied.
     async fn stop_publishing(
         &self,
         mut publishing: Task,
@@ -196,7 +196,7 @@ impl Service {
         }
         closing.cancel();
         if !publishing.ended_within(self.settings.shutdown_grace).await {
-            // what is not sent by now stays in the spool for the next start
+            // events that are not sent by now stay in the spool for the next start
             abandon.cancel();
         }
         publishing.join(&self.failure).await;
@@ -212,7 +212,7 @@ impl Service {
         for source in built {
             let Built { name, reader, measurer, queue: _ } = source;
             let failure = self.failure.clone();
-            let part = Part::Reading(name.clone());
+            let part = EdgePart::Reading(name.clone());
             // A reader is not waited for: it may hang in a system call on a device that is gone.
             // Nothing is lost with it, since a block counts only after it was measured.
             let reading =
@@ -229,7 +229,9 @@ impl Service {
                 match thread {
                     Ok(Some(thread)) => measurers.push((name.clone(), thread)),
                     Ok(None) => {}
-                    Err(error) => self.failure.note(Part::Reading(name.clone()), error.to_string()),
+                    Err(error) => {
+                        self.failure.note(EdgePart::Reading(name.clone()), error.to_string());
+                    }
                 }
             }
         }
@@ -241,7 +243,7 @@ impl Service {
     fn join(&self, measurers: Vec<(String, Thread<()>)>) {
         for (name, thread) in measurers {
             if thread.join().is_err() {
-                self.failure.note(Part::Measuring(name), "it panicked: a bug");
+                self.failure.note(EdgePart::Measuring(name), "it panicked: a bug");
             }
         }
     }

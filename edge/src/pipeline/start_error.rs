@@ -16,7 +16,7 @@ pub enum StartError {
     Source {
         /// The source's name in the configuration.
         name: String,
-        /// Why the source cannot be opened.
+        /// The source's error.
         #[source]
         source: SourceError,
     },

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::task::{JoinError, JoinHandle};
 
-use super::failure::{Failure, Part};
+use super::failure::{EdgePart, Failure};
 use crate::spool::SpoolError;
 
 type TaskResult = Result<Result<(), SpoolError>, JoinError>;
@@ -17,7 +17,7 @@ type TaskResult = Result<Result<(), SpoolError>, JoinError>;
 #[derive(Debug)]
 #[must_use = "a task that nobody waits for may be cut off in the middle of its work"]
 pub(super) struct Task {
-    part: Part,
+    part: EdgePart,
     handle: JoinHandle<Result<(), SpoolError>>,
     result: Option<TaskResult>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Task {
 impl Task {
     /// Starts a task.
     pub(super) fn spawn(
-        part: Part,
+        part: EdgePart,
         work: impl Future<Output = Result<(), SpoolError>> + Send + 'static,
     ) -> Self {
         Self { part, handle: tokio::spawn(work), result: None }
@@ -66,20 +66,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_task_that_ended_can_be_waited_for_again_and_its_panic_is_a_failure() {
-        let mut task = Task::spawn(Part::Committing, async { panic!("a bug") });
+        let mut task = Task::spawn(EdgePart::Committing, async { panic!("a bug") });
         task.ended().await;
         assert!(task.has_ended() && task.ended_within(Duration::ZERO).await);
         let failure = Failure::default();
         task.join(&failure).await;
         let error = failure.first().expect("noted");
-        assert_eq!(error.part, Part::Committing);
+        assert_eq!(error.part, EdgePart::Committing);
         assert!(error.to_string().starts_with("the edge's part commit failed: it panicked"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_task_at_work_is_given_up_after_the_limit_and_goes_on() {
         let work = async { std::future::pending().await };
-        let mut task = Task::spawn(Part::Publishing, work);
+        let mut task = Task::spawn(EdgePart::Publishing, work);
         assert!(!task.ended_within(Duration::from_secs(1)).await);
         assert!(!task.has_ended());
     }

@@ -43,7 +43,7 @@ pub enum PlotError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the drawing library or the operating system.
         why: String,
     },
 }
@@ -62,7 +62,8 @@ pub fn write_png(path: &Path, picture: &Picture<'_>) -> Result<(), PlotError> {
     }
     has_font();
     let failed = |why: String| PlotError::Write { path: path.to_owned(), why };
-    // the drawing library reports a file that cannot be created only at the end; so it is created here
+    // the drawing library reports a file that cannot be created only at the end; so it is created
+    // here
     std::fs::File::create(path).map_err(|e| failed(e.to_string()))?;
     draw(path, picture).map_err(|e| failed(e.to_string()))
 }

@@ -1,10 +1,10 @@
 //! The numbers that were sent again because a receipt listed them as missing.
 //!
-//! A broker with a long queue delivers a repeated event after everything that is queued already, and
-//! until then every receipt lists the event as missing. If each receipt caused another repetition, the
-//! queue would grow faster than the agent can empty it. So a number is sent again once, and once more
-//! only after a pause in which receipts did not advance; the pause doubles. No I/O here; a new
-//! connection starts without numbers.
+//! A broker with a long queue delivers a repeated event after everything that is queued already,
+//! and until then every receipt lists the event as missing. If each receipt caused another
+//! repetition, the queue would grow faster than the agent can empty it. So a number is sent again
+//! once, and once more only after a pause in which receipts did not advance; the pause doubles. No
+//! I/O here; a new connection starts without numbers.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use pdm_service::backoff::{Backoff, Pauses};
 use pdm_shared::delivery::Receipt;
 use tokio::time::Instant;
 
-/// Pauses before a number is sent once more. Without a queue at the broker a repeated event is stored
-/// and covered by a receipt well within 10 s; with a queue of hours, 5 minutes allow 12 repetitions an
-/// hour.
+/// Pauses before a number is sent once more. Without a queue at the broker a repeated event is
+/// stored and covered by a receipt well within 10 s; with a queue of hours, 5 minutes allow 12
+/// repetitions an hour.
 const PAUSES: Pauses = Pauses::new(Duration::from_secs(10), Duration::from_mins(5));
 
 /// Most numbers taken from one receipt (40 MB of events of 4 KiB). The next receipt lists the rest.
@@ -40,8 +40,8 @@ impl Asked {
         Self { numbers: BTreeSet::new(), stored_through: 0, again_at, pauses }
     }
 
-    /// The receipt with only those missing numbers, up to `last`, that are to be sent again now. These
-    /// numbers are remembered.
+    /// The receipt with only those missing numbers, up to `last`, that are to be sent again now.
+    /// These numbers are remembered.
     pub(super) fn filter(&mut self, receipt: &Receipt, last: u64, now: Instant) -> Receipt {
         if receipt.stored_through > self.stored_through {
             self.numbers = self.numbers.split_off(&(receipt.stored_through + 1));

@@ -1,9 +1,9 @@
-//! The request behind each packet id. rumqttc assigns the id later than it accepts the request, so the
-//! id must be learnt from the client's events.
+//! The request behind each packet id. rumqttc assigns the id later than it accepts the request, so
+//! the id must be learnt from the client's events.
 //!
 //! Requests leave in the order in which they were handed over (one publisher, one channel), so the
-//! n-th `Sent` is the n-th request. A request whose id is still in use is `Held`, with its id, until
-//! the older one is acknowledged; rumqttc sends nothing else meanwhile. No I/O here.
+//! n-th `Sent` is the n-th request. A request whose id is still in use is `Held`, with its id,
+//! until the older one is acknowledged; rumqttc sends nothing else meanwhile. No I/O here.
 
 use std::collections::VecDeque;
 

@@ -17,7 +17,7 @@ pub(super) struct Lanes {
     /// Next number of the events measured since this connection began.
     live: u64,
     budget: Option<Budget>,
-    /// How often rows were called back.
+    /// Number of calls to [`Lanes::call_back`].
     revision: u64,
 }
 
@@ -88,7 +88,8 @@ impl Lanes {
         self.live_from = self.live_from.max(self.live);
     }
 
-    /// Number of calls to [`Self::call_back`]. The result of a query from before a change is outdated.
+    /// Number of calls to [`Self::call_back`]. The result of a query from before a change is
+    /// outdated.
     pub(super) const fn revision(&self) -> u64 {
         self.revision
     }
@@ -111,8 +112,8 @@ impl Lanes {
     }
 }
 
-/// A token bucket that holds the rows of a tenth of a second, so that a pause is not followed by a burst
-/// that the rate should prevent.
+/// A token bucket that holds the rows of a tenth of a second, so that a pause is not followed by a
+/// burst that the rate should prevent.
 #[derive(Debug)]
 struct Budget {
     per_s: f64,

@@ -1,8 +1,8 @@
 //! One connection to one broker: rumqttc reduced to the requests and events that a session needs.
 //!
 //! A task of its own only polls the client and passes events on. The session makes requests with
-//! `try_…` calls. The channel of requests holds two flights and [`CHANNEL_SLACK`], more than a session
-//! ever makes without an answer, so it is never full.
+//! `try_…` calls. The channel of requests holds two flights and [`CHANNEL_SLACK`], more than a
+//! session ever makes without an answer, so it is never full.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -20,8 +20,8 @@ use crate::settings::Protocol;
 /// disconnection.
 pub(super) const CHANNEL_SLACK: usize = 64;
 
-/// Groups of events of the connection that may wait for the session. A full channel makes the poller
-/// wait, and the operating system then slows the broker down.
+/// Groups of events of the connection that may wait for the session. A full channel makes the
+/// poller wait, and the operating system then slows the broker down.
 const GROUPS: usize = 16;
 
 /// Longest time of connecting, s, TLS included.
@@ -35,8 +35,8 @@ pub enum Down {
     /// The network or the broker is not reachable.
     #[error("{0}")]
     Lost(String),
-    /// The broker or TLS refused the connection. An attempt succeeds only after somebody changes the
-    /// configuration, a credential or a certificate.
+    /// The broker or TLS refused the connection. An attempt succeeds only after somebody changes
+    /// the configuration, a credential or a certificate.
     #[error("refused: {0}")]
     Refused(String),
 }
@@ -76,17 +76,17 @@ pub(super) trait Polled: Send {
     fn next(&mut self) -> impl Future<Output = Option<Happening>> + Send;
 }
 
-/// Most events that are passed on together. With a wake-up for each PUBACK the session spent more time
-/// on waking than on sending (`cargo bench -p pdm-edge --bench delivery`); a quarter of the default
-/// flight of 256 keeps the flight filled.
+/// Most events that are passed on together. With a wake-up for each PUBACK the session spent more
+/// time on waking than on sending (`cargo bench -p pdm-edge --bench delivery`); a quarter of the
+/// default flight of 256 keeps the flight filled.
 const GROUP: usize = 64;
 
 /// Polls until the connection ends or the session is gone.
 ///
-/// Events that are ready at the same time are passed on as one group. As soon as no further event is
-/// ready, the group is passed on: the second branch of the `select!` is always ready, and `biased`
-/// tries it only after the client. A pending poll is kept across that branch, because dropping it
-/// could lose a packet that is half read.
+/// Events that are ready at the same time are passed on as one group. As soon as no further event
+/// is ready, the group is passed on: the second branch of the `select!` is always ready, and
+/// `biased` tries it only after the client. A pending poll is kept across that branch, because
+/// dropping it could lose a packet that is half read.
 async fn pump(mut polled: impl Polled, tell: mpsc::Sender<Vec<Happening>>) {
     let mut group = Vec::new();
     loop {
@@ -159,8 +159,8 @@ impl Link {
         }
     }
 
-    /// Waits for the next event; `None` if the poller has ended. No event is lost if the wait is given
-    /// up, so the call can stand in a `select!`.
+    /// Waits for the next event; `None` if the poller has ended. No event is lost if the wait is
+    /// given up, so the call can stand in a `select!`.
     pub(super) async fn happening(&mut self) -> Option<Happening> {
         if self.happened.is_empty() {
             self.happened = self.groups.recv().await?.into();
@@ -216,8 +216,8 @@ impl Link {
         handed_over.map_err(Down::Lost)
     }
 
-    /// Sends DISCONNECT, so that the broker does not publish the last will, and waits up to a second
-    /// until it is sent.
+    /// Sends DISCONNECT, so that the broker does not publish the last will, and waits up to a
+    /// second until it is sent.
     pub(super) async fn disconnect(mut self) {
         let handed_over = match &self.client {
             Client::V5(client) => client.try_disconnect().is_ok(),
@@ -231,14 +231,15 @@ impl Link {
                     }
                 }
             };
-            // the broker closes the connection after DISCONNECT; one that does not is not waited for
+            // the broker closes the connection after DISCONNECT; one that does not is not waited
+            // for
             let _in_time = tokio::time::timeout(Duration::from_secs(1), gone).await;
         }
     }
 }
 
-/// True if this I/O error is a refusal by TLS: the broker's certificate is not trusted, expired or for
-/// another name, or the broker refused the gateway's certificate.
+/// True if this I/O error is a refusal by TLS: the broker's certificate is not trusted, expired or
+/// for another name, or the broker refused the gateway's certificate.
 pub(super) fn is_tls_refusal(error: &std::io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some_and(|error| {
         matches!(

@@ -34,7 +34,8 @@ pub(super) struct ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// Fetches the password and reads the certificates, for each connection, so that both can be renewed.
+    /// Fetches the password and reads the certificates, for each connection, so that both can be
+    /// renewed.
     ///
     /// # Errors
     /// [`Down::Refused`] if one cannot be read: no connection succeeds before a person acts.

@@ -6,8 +6,9 @@ use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Link};
 use super::options::ConnectOptions;
 use crate::settings::{BrokerAddress, BrokerSettings};
 
-/// Connects to one address, TLS and login included, and disconnects. The client identity is not that
-/// of the gateway: the broker would close the connection of a running service with the same one.
+/// Connects to one address, TLS and login included, and disconnects. The client identity is not
+/// that of the gateway: the broker would close the connection of a running service with the same
+/// one.
 ///
 /// # Errors
 /// [`Down`] with the answer of the broker, of TLS or of the network.

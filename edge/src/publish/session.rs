@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use pdm_service::backoff::{Backoff, Pauses};
 use pdm_shared::delivery::Presence;
 use pdm_shared::topic::GatewayTopic;
 use tokio::time::Instant;
@@ -21,26 +20,22 @@ use crate::spool::{self, Disposition, SpoolError, Tally};
 mod acknowledging;
 mod ahead;
 mod sending;
+mod tail;
 mod taking;
 
 use acknowledging::{Writing, written};
 use ahead::Ahead;
 use sending::SendError;
+use tail::Tail;
 
 /// Time without any PUBACK after which the connection is closed: three keep-alive intervals of the
 /// default 20 s.
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each group
-/// is one `fsync`, so at most 20 a second are for PUBACKs.
+/// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each
+/// group is one `fsync`, so at most 20 a second are for PUBACKs.
 const ACK_GROUP: usize = 512;
 const ACK_DELAY: Duration = Duration::from_millis(50);
-
-/// Time in which receipts may fail to advance, with rows acknowledged, before the last row is sent
-/// again: 1 s after connecting, since the broker may have restarted and lost the end of the sequence;
-/// then 5 s, doubling up to 5 minutes while receipts do not advance.
-const TAIL_AT_FIRST: Duration = Duration::from_secs(1);
-const TAIL_PAUSES: Pauses = Pauses::new(Duration::from_secs(5), Duration::from_mins(5));
 
 /// The end of a connection.
 #[derive(Debug)]
@@ -65,7 +60,8 @@ pub(super) struct Session<'a> {
     publisher: &'a Publisher,
     address: &'a BrokerAddress,
     in_flight: InFlight<Publication>,
-    /// Numbers that are read ahead, in flight, or acknowledged but not written. They are not read again.
+    /// Numbers that are read ahead, in flight, or acknowledged but not written. They are not read
+    /// again.
     busy: HashSet<u64>,
     ahead: Ahead,
     taken: Vec<u64>,
@@ -81,24 +77,6 @@ pub(super) struct Session<'a> {
     pause_until: Option<Instant>,
     tail: Tail,
     asked: Asked,
-}
-
-/// The time when the end of the sequence is sent again.
-#[derive(Debug)]
-struct Tail {
-    stored_through: u64,
-    due: Instant,
-    pauses: Backoff,
-}
-
-impl Tail {
-    /// Due at `due`, or one pause after `now` if that is later; without `due`, soon after `now`.
-    fn new(stored_through: u64, now: Instant, due: Option<Instant>) -> Self {
-        let mut pauses = Backoff::new(TAIL_PAUSES);
-        let paused = now + pauses.next_pause();
-        let due = due.map_or(now + TAIL_AT_FIRST, |due| due.max(paused));
-        Self { stored_through, due, pauses }
-    }
 }
 
 impl<'a> Session<'a> {
@@ -248,29 +226,6 @@ impl<'a> Session<'a> {
             next = link.happened();
         }
         Ok(None)
-    }
-
-    /// Makes the last acknowledged row wait again if receipts do not advance.
-    async fn send_tail_again(&mut self, lanes: &mut Lanes) -> Result<(), SpoolError> {
-        let tally = *self.publisher.spool.watch().borrow();
-        let now = Instant::now();
-        if tally.acknowledged == 0 || tally.stored_through != self.tail.stored_through {
-            self.tail = Tail::new(tally.stored_through, now, Some(self.tail.due));
-            return Ok(());
-        }
-        if now < self.tail.due {
-            return Ok(());
-        }
-        self.tail.due = now + self.tail.pauses.next_pause();
-        match self.publisher.spool.call_back_last().await {
-            Ok(Some(sequence)) => {
-                log::tail_sent_again(sequence, tally.stored_through);
-                lanes.call_back(sequence);
-                Ok(())
-            }
-            Ok(None) => Ok(()),
-            Err(error) => self.recover(error).await,
-        }
     }
 
     /// The time of the next pass if no event wakes the session before.

@@ -1,5 +1,5 @@
-//! MQTT 3.1.1: options for rumqttc, and the meaning of its events. This version has no way to refuse
-//! a publication or to state the largest packet.
+//! MQTT 3.1.1: options for rumqttc, and the meaning of its events. This version has no way to
+//! refuse a publication or to state the largest packet.
 
 use pdm_service::error_chain::error_chain;
 use rumqttc::mqttbytes::v4::SubscribeReasonCode;
@@ -73,8 +73,8 @@ fn down(error: &ConnectionError) -> Down {
         | ConnectionError::Io(error)
         | ConnectionError::MqttState(StateError::Io(error)) => is_tls_refusal(error),
         ConnectionError::Tls(_) => true,
-        // with TLS 1.3 a broker that refuses the gateway's certificate sends an alert, which the client
-        // gets at its first read
+        // with TLS 1.3 a broker that refuses the gateway's certificate sends an alert, which the
+        // client gets at its first read
         _ => text.contains("received fatal alert"),
     };
     if refused { Down::Refused(text) } else { Down::Lost(text) }

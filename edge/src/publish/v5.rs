@@ -93,8 +93,8 @@ fn down(error: &ConnectionError) -> Down {
         | ConnectionError::Io(error)
         | ConnectionError::MqttState(StateError::Io(error)) => is_tls_refusal(error),
         ConnectionError::Tls(_) => true,
-        // with TLS 1.3 a broker that refuses the gateway's certificate sends an alert, which the client
-        // gets at its first read
+        // with TLS 1.3 a broker that refuses the gateway's certificate sends an alert, which the
+        // client gets at its first read
         _ => text.contains("received fatal alert"),
     };
     if refused { Down::Refused(text) } else { Down::Lost(text) }

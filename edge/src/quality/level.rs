@@ -12,8 +12,8 @@ pub(super) struct Level {
     pub(super) rms: f64,
     pub(super) max: f64,
     pub(super) min: f64,
-    /// Smallest difference between neighbouring samples that are not equal: the converter's step, if the
-    /// signal is small enough to show it.
+    /// Smallest difference between neighbouring samples that are not equal: the converter's step,
+    /// if the signal is small enough to show it.
     pub(super) step: f64,
     /// Most equal samples in a row, without those at the extremes.
     pub(super) longest_run: usize,

@@ -2,21 +2,21 @@
 //!
 //! A loose mount or an amplifier that recovers from overload makes the sensor swing slowly; the
 //! spectrum then falls steeply from its first line on and hides the machine. Source of the pattern:
-//! practice of vibration analysts ("ski slope" in ISO 18436-2 training). Figures: the recordings that
-//! [`super`] names.
+//! practice of vibration analysts ("ski slope" in ISO 18436-2 training). Figures: the recordings
+//! that [`super`] names.
 
 use std::f64::consts::TAU;
 
 /// The lowest band and the one above it, Hz.
 const BANDS_HZ: [(f64, f64); 2] = [(0.9, 3.0), (3.0, 10.0)];
 
-/// Share of the whole power below 10 Hz above which a window is flagged. Worst of the 313 recordings:
-/// 0.12 (IMS, a sensor that drifts); all others are below 0.003.
+/// Share of the whole power below 10 Hz above which a window is flagged. Worst of the 313
+/// recordings: 0.12 (IMS, a sensor that drifts); all others are below 0.003.
 const LOW_SHARE: f64 = 0.3;
 
 /// Ratio of the power density of the lower band to that of the upper band above which a window is
-/// flagged. A level that falls by 6 dB an octave has a ratio of 11, an even one of 1; 4 lies between
-/// them on a logarithmic scale, since few lines make both scatter.
+/// flagged. A level that falls by 6 dB an octave has a ratio of 11, an even one of 1; 4 lies
+/// between them on a logarithmic scale, since few lines make both scatter.
 const STEEPNESS: f64 = 4.0;
 
 /// Sampling rate after averaging, Hz, from which the low frequencies are computed.

@@ -156,7 +156,7 @@ proptest! {
         prop_assert!(!has_bad || !quality.signal.valid);
     }
 
-    /// The unit does not matter to what is wrong with a signal, only to whether the machine runs.
+    /// Flags of the signal do not depend on its unit; only the test for a stopped machine does.
     #[test]
     fn a_louder_signal_has_the_same_flags(scale in 1.0f64..100.0) {
         let accel: Vec<f64> = healthy().iter().map(|x| x * scale).collect();

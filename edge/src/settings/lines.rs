@@ -1,7 +1,7 @@
 //! The line number of a key, for errors about its value.
 
-/// The line, from 1, of a key such as `broker.tls.ca` or `source[1].channel[0].rpm`; the line of its
-/// table if the key is left out; `None` if the table is left out too.
+/// The line, from 1, of a key such as `broker.tls.ca` or `source[1].channel[0].rpm`; the line of
+/// its table if the key is left out; `None` if the table is left out too.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
     let mut here = Some(String::new()).filter(|_| table.is_empty());

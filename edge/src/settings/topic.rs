@@ -1,4 +1,5 @@
-//! A stream from an MQTT topic. The keys of its broker are those of `[broker]`, with the same rules.
+//! A stream from an MQTT topic. The keys of its broker are those of `[broker]`, with the same
+//! rules.
 
 use std::time::Duration;
 

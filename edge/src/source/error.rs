@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use pdm_service::exit::Exit;
 
-/// A source cannot deliver. The source does not try again by itself; [`Self::exit`] gives the exit code
-/// of a command that fails with the error.
+/// A source cannot deliver. The source does not try again by itself; [`Self::exit`] gives the exit
+/// code of a command that fails with the error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The file or folder does not exist. The caller reports the error and continues with the next file.
+    /// The file or folder does not exist. The caller reports the error and continues with the next
+    /// file.
     #[error("{}: no such file or folder", path.display())]
     Missing {
         /// The path.
@@ -24,8 +25,8 @@ pub enum SourceError {
         /// The operating system's error.
         source: io::Error,
     },
-    /// The content does not follow its format: truncated, of another format, or of a variant that is
-    /// not supported. The caller reports the error and continues with the next file.
+    /// The content does not follow its format: truncated, of another format, or of a variant that
+    /// is not supported. The caller reports the error and continues with the next file.
     #[error("{}: {what}", path.display())]
     Malformed {
         /// The file.

@@ -1,8 +1,9 @@
 //! Interleaved little-endian frames, the content of live streams.
 //!
 //! A frame is one sample of every channel, in their order; a sample is a 16-bit or 24-bit signed
-//! integer or a 32-bit float. Bytes arrive in pieces of any size; [`FrameDecoder`] keeps the bytes of
-//! an unfinished block. Invariant: a sample never changes its channel, however the bytes are cut.
+//! integer or a 32-bit float. Bytes arrive in pieces of any size; [`FrameDecoder`] keeps the bytes
+//! of an unfinished block. Invariant: a sample never changes its channel, however the bytes are
+//! cut.
 
 use std::str::FromStr;
 
@@ -124,8 +125,8 @@ impl FrameFormat {
         self.channels * self.encoding.bytes()
     }
 
-    /// The whole frames in `bytes` as acceleration, m/s², channel × sample. Bytes of an unfinished frame
-    /// are left out.
+    /// The whole frames in `bytes` as acceleration, m/s², channel × sample. Bytes of an unfinished
+    /// frame are left out.
     fn decode(&self, bytes: &[u8]) -> Array2<f64> {
         let width = self.encoding.bytes();
         let samples = bytes.len() / self.frame_bytes();
@@ -203,8 +204,8 @@ impl FrameDecoder {
         let end = self.taken + bytes;
         let accel_m_s2 = self.format.decode(&self.pending[self.taken..end]);
         self.taken = end;
-        // The rest is moved to the front only if it is the smaller part. With a move for each block,
-        // a long message of many short blocks would be copied once a block.
+        // The rest is moved to the front only if it is the smaller part. With a move for each
+        // block, a long message of many short blocks would be copied once a block.
         if self.waiting() <= self.taken {
             self.pending.drain(..self.taken);
             self.taken = 0;

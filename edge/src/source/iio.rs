@@ -1,14 +1,14 @@
 //! Accelerometers of Linux' Industrial I/O, read from their character device.
 //!
-//! The driver's folder (`/sys/bus/iio/devices/iio:device0`) describes a scan: for each channel `scan_elements/in_accel_x_{en,index,type}`, its scale in m/s² per count
-//! (`in_accel_x_scale`, else `in_accel_scale`) and offset in counts, and the rate
-//! (`sampling_frequency`). `type` is `[be|le]:[s|u]bits/storagebits>>shift`. A scan holds the
-//! enabled elements in the order of their index, each aligned to its own size, the whole aligned to
-//! the largest. Source: Linux kernel documentation, *Industrial I/O*, "Buffers", and
-//! `Documentation/ABI/testing/sysfs-bus-iio`.
+//! The driver's folder (`/sys/bus/iio/devices/iio:device0`) describes a scan: for each channel
+//! `scan_elements/in_accel_x_{en,index,type}`, its scale in m/s² per count (`in_accel_x_scale`,
+//! else `in_accel_scale`) and offset in counts, and the rate (`sampling_frequency`). `type` is
+//! `[be|le]:[s|u]bits/storagebits>>shift`. A scan holds the enabled elements in the order of their
+//! index, each aligned to its own size, the whole aligned to the largest. Source: Linux kernel
+//! documentation, *Industrial I/O*, "Buffers", and `Documentation/ABI/testing/sysfs-bus-iio`.
 //!
-//! Opening enables the acceleration channels, sets the buffer's length and enables the buffer. Dropping
-//! the source disables the buffer. No library is needed.
+//! Opening enables the acceleration channels, sets the buffer's length and enables the buffer.
+//! Dropping the source disables the buffer. No library is needed.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -54,8 +54,8 @@ struct Iio {
 /// Sets the device up and opens it.
 ///
 /// # Errors
-/// [`SourceError`] if the device does not exist, refuses a setting, or has a description that cannot be
-/// decoded.
+/// [`SourceError`] if the device does not exist, refuses a setting, or has a description that
+/// cannot be decoded.
 pub fn open_iio(
     settings: &IioSettings,
     clock: SharedClock,

@@ -19,7 +19,7 @@ pub enum SourceInput {
     Recording {
         /// Files and folders.
         files: Vec<PathBuf>,
-        /// What to read of each file.
+        /// The part of each file to read.
         options: Box<RecordingOptions>,
     },
     /// A simulated machine.

@@ -1,12 +1,12 @@
 //! Raw frames from an MQTT topic: a sensor node that publishes samples instead of features.
 //!
 //! The payload of a message is one or more frames ([`super::frames`]); blocks are cut from the
-//! messages in their order. A gap is a lost connection, a message that is not a whole number of frames,
-//! or a retained message, which is old. MQTT 3.1.1 with a clean session: the broker shall not queue
-//! samples for an absent gateway, since a live source drops them anyway.
+//! messages in their order. A gap is a lost connection, a message that is not a whole number of
+//! frames, or a retained message, which is old. MQTT 3.1.1 with a clean session: the broker shall
+//! not queue samples for an absent gateway, since a live source drops them anyway.
 //!
-//! Only [`Source::next_block`] drives the connection. So the method must be called on a thread outside
-//! of any async runtime, and without pauses longer than the keep-alive.
+//! Only [`Source::next_block`] drives the connection. So the method must be called on a thread
+//! outside of any async runtime, and without pauses longer than the keep-alive.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use super::{Block, Source, SourceError, SourceFormat};
 /// Largest message, bytes: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Largest packet that is sent, bytes. Only the subscription is sent, whose topic MQTT limits to this
-/// length.
+/// Largest packet that is sent, bytes. Only the subscription is sent, whose topic MQTT limits to
+/// this length.
 const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
 /// Most requests that wait for the connection. There is one, the subscription; the rest is room for
@@ -61,7 +61,8 @@ struct Topic {
 /// Frames from a topic. The connection is made at the first [`Source::next_block`].
 ///
 /// # Errors
-/// [`SourceError::Options`] if format or topic is not valid, or password or certificates cannot be read.
+/// [`SourceError::Options`] if format or topic is not valid, or password or certificates cannot be
+/// read.
 pub fn open_topic(
     settings: &TopicSettings,
     format: &FrameFormat,

@@ -1,9 +1,9 @@
 //! Recordings: files of samples, read as a [`Source`].
 //!
-//! A reader per format turns a file into [`RawSnapshots`] (raw numbers, channel × sample);
-//! [`Recording`] selects the channels and samples of the options and calibrates them. The format is
-//! detected from the first bytes of a file, not from its name, so that a wrong name gives a clear error
-//! instead of noise.
+//! A reader per format turns a file into `RawSnapshots` (raw numbers, channel × sample);
+//! `Recording` selects the channels and samples of the options and calibrates them. The format is
+//! detected from the first bytes of a file, not from its name, so that a wrong name gives a clear
+//! error instead of noise.
 //!
 //! | format | snapshots | channels |
 //! |---|---|---|
@@ -73,8 +73,8 @@ impl RawSnapshots for InMemory {
 /// Opens a recording.
 ///
 /// # Errors
-/// [`SourceError`] if the file is missing, damaged or of an unsupported format, or if an option does not
-/// fit the file.
+/// [`SourceError`] if the file is missing, damaged or of an unsupported format, or if an option
+/// does not fit the file.
 pub fn open_recording(
     path: &Path,
     options: &RecordingOptions,
@@ -138,7 +138,7 @@ impl Recording {
         })
     }
 
-    /// The chosen channels and samples of a snapshot, in m/s².
+    /// The selected channels and samples of a snapshot, in m/s².
     fn calibrated(&self, raw: &Array2<f64>) -> Array2<f64> {
         let cut = raw.slice_axis(Axis(1), Slice::from(self.cut.0..self.cut.1));
         let chosen: Vec<usize> = if self.options.channels.is_empty() {
@@ -255,7 +255,7 @@ fn raw_of(
         matlab5::Version::Other => {}
     }
     let other = |what: &str| {
-        let what = format!("this is no {what}, whatever its name says");
+        let what = format!("the content is no {what}, although the name says so");
         Err(SourceError::malformed(path, what))
     };
     match extension(path).as_str() {

@@ -7,8 +7,8 @@
 //! Smith 1984, doi:10.1016/0022-460X(84)90595-9 (impacts, load zone); Antoni & Randall 2003,
 //! doi:10.1115/1.1569940 (random periods, cyclostationary noise of extended spalls).
 //!
-//! Invariants: the same settings give the same samples; a block depends on its index alone, so a source
-//! can start at any block without computing the blocks before.
+//! Invariants: the same settings give the same samples; a block depends on its index alone, so a
+//! source can start at any block without computing the blocks before.
 
 use ndarray::Array2;
 use rand::SeedableRng;

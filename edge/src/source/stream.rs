@@ -1,8 +1,8 @@
 //! A live stream of frames from standard input or a TCP connection.
 //!
-//! The edge connects to the device that samples. A connection that closes or falls silent is an error:
-//! the reader opens the source again, and the first block then does not follow on. Format of the bytes:
-//! [`super::frames`].
+//! The edge connects to the device that samples. A connection that closes or falls silent is an
+//! error: the reader opens the source again, and the first block then does not follow on. Format of
+//! the bytes: [`super::frames`].
 
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs};

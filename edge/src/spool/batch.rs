@@ -9,8 +9,8 @@ use sqlx::{Sqlite, Transaction};
 use super::caps::Refused;
 use super::{Spool, SpoolError, caps};
 
-/// Events and memory that are committed together. A commit borrows the batch, so that a failed commit
-/// can be repeated with it.
+/// Events and memory that are committed together. A commit borrows the batch, so that a failed
+/// commit can be repeated with it.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Events in the order of their measurement; `sequence` is set by the commit.
@@ -49,8 +49,8 @@ impl Spool {
         if let Some(first) = committed_before(&mut tx, batch, first).await.map_err(failed)? {
             return Ok(Committed { first, taken: batch.events.len() as u64, refused: 0 });
         }
-        // the mark must be durable before a number below it is: it is the only record of the numbers
-        // if the database is lost
+        // the mark must be durable before a number below it is: it is the only record of the
+        // numbers if the database is lost
         self.inner.ledger.lock().await.reserve(first + batch.events.len() as u64)?;
         let payloads = numbered(&mut batch.events, first)?;
         let bytes = payloads.iter().map(|payload| payload.len() as u64).sum();
@@ -111,8 +111,9 @@ impl Spool {
 
 /// The first number of a batch that is on disk already; `None` if it is not.
 ///
-/// If the disk fails at the very end of a commit, the caller learns of an error although the rows were
-/// written. The identity of the last row shows this; the events get the numbers that they have on disk.
+/// If the disk fails at the very end of a commit, the caller learns of an error although the rows
+/// were written. The identity of the last row shows this; the events get the numbers that they have
+/// on disk.
 async fn committed_before(
     tx: &mut Transaction<'_, Sqlite>,
     batch: &mut Batch,

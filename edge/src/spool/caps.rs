@@ -24,13 +24,13 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Age of a row, in whole hours (rounded up) in which something was committed.
     pub max_age: Duration,
-    /// Which events are lost first.
+    /// The events that are lost first.
     pub policy: Policy,
 }
 
 impl Default for Limits {
-    /// 1 GiB and 30 days: 1 GiB holds about 400,000 events, which nine measuring points with a window a
-    /// minute make in a month.
+    /// 1 GiB and 30 days: 1 GiB holds about 400,000 events, which nine measuring points with a
+    /// window a minute make in a month.
     fn default() -> Self {
         Self { max_bytes: 1 << 30, max_age: Duration::from_hours(30 * 24), policy: Policy::Oldest }
     }
@@ -45,11 +45,12 @@ pub(super) enum Refused {
     New,
 }
 
-/// Most rows deleted by one statement, so that the rows of one statement fit the writer's page cache.
+/// Most rows deleted by one statement, so that the rows of one statement fit the writer's page
+/// cache.
 const STEP: i64 = 256;
 
-/// Deletes rows until `incoming` bytes fit; at the first commit of an hour also deletes the rows that
-/// are too old.
+/// Deletes rows until `incoming` bytes fit; at the first commit of an hour also deletes the rows
+/// that are too old.
 pub(super) async fn make_room(
     tx: &mut Transaction<'_, Sqlite>,
     limits: &Limits,

@@ -1,5 +1,5 @@
-//! A change to the file: one transaction, after which watchers get the new tally, in the order of the
-//! commits.
+//! A change to the file: one transaction, after which watchers get the new tally, in the order of
+//! the commits.
 
 use std::sync::atomic::Ordering;
 
@@ -9,8 +9,8 @@ use super::file::Files;
 use super::{Spool, SpoolError, Tally, log, tally};
 
 impl Spool {
-    /// Begins a transaction on the only connection that writes. A transaction that is dropped changes
-    /// nothing.
+    /// Begins a transaction on the only connection that writes. A transaction that is dropped
+    /// changes nothing.
     pub(super) async fn begin(
         &self,
         files: &Files,
@@ -18,8 +18,9 @@ impl Spool {
         files.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|source| files.failed(source))
     }
 
-    /// Commits, and sends the new tally to watchers. The tally is read on the writing connection before
-    /// it is given back: another connection would have to wait, and two tallies could change places.
+    /// Commits, and sends the new tally to watchers. The tally is read on the writing connection
+    /// before it is given back: another connection would have to wait, and two tallies could change
+    /// places.
     pub(super) async fn finish(
         &self,
         files: &Files,
@@ -33,8 +34,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Reads the tally and sends it to watchers, after the file was replaced. A tally that cannot be
-    /// read is sent with the next change.
+    /// Reads the tally and sends it to watchers, after the file was replaced. A tally that cannot
+    /// be read is sent with the next change.
     pub(super) async fn refresh(&self) {
         let files = self.files();
         let Ok(mut writer) = files.writer.acquire().await else { return };
@@ -44,8 +45,8 @@ impl Spool {
         }
     }
 
-    /// The number of a change. Must be called while the writing connection is held, so that numbers are
-    /// in the order of the commits.
+    /// The number of a change. Must be called while the writing connection is held, so that numbers
+    /// are in the order of the commits.
     fn next_turn(&self) -> u64 {
         self.inner.turn.fetch_add(1, Ordering::Relaxed) + 1
     }

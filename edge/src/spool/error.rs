@@ -126,8 +126,8 @@ impl SpoolError {
     pub(super) fn sqlite(path: &Path, source: sqlx::Error) -> Self {
         let path = path.to_owned();
         match code(&source) {
-            // a write that fails because of the disk (SQLITE_IOERR_WRITE, _FSYNC) counts as full: for
-            // both the data is kept and the write repeated
+            // a write that fails because of the disk (SQLITE_IOERR_WRITE, _FSYNC) counts as full:
+            // for both the data is kept and the write repeated
             Some(SQLITE_FULL | SQLITE_IOERR | SQLITE_READONLY | SQLITE_CANTOPEN) => {
                 Self::Full { path, source }
             }

@@ -18,8 +18,9 @@ use super::{SpoolError, Tally, tally};
 const CHECKED_AT_OPENING_BYTES: u64 = 64 << 20;
 
 /// Page cache of a connection, in KiB (SQLite writes KiB as a negative number; its default is 2 MiB
-/// each). Payloads are read once and in order, so the reader needs only the inner pages of the trees:
-/// 128 KiB are 32 pages. A batch larger than the writer's cache goes to the WAL before its commit.
+/// each). Payloads are read once and in order, so the reader needs only the inner pages of the
+/// trees: 128 KiB are 32 pages. A batch larger than the writer's cache goes to the WAL before its
+/// commit.
 const READER_CACHE: &str = "-128";
 const WRITER_CACHE: &str = "-256";
 
@@ -59,7 +60,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The file of SQLite's own that stands beside the database: its name and `-wal` or `-shm`.
+/// The path of a file that SQLite keeps beside the database: its name and `-wal` or `-shm`.
 pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -137,8 +138,8 @@ pub(super) async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sq
         .idle_timeout(None)
         .max_lifetime(None)
         .acquire_timeout(Duration::from_secs(30))
-        // SQLite ends a transaction by itself when the disk is full. sqlx 0.9 cannot roll back such a
-        // transaction and would count it as open for ever, so the connection is replaced.
+        // SQLite ends a transaction by itself when the disk is full. sqlx 0.9 cannot roll back such
+        // a transaction and would count it as open for ever, so the connection is replaced.
         .before_acquire(|connection, _meta| {
             let is_sound = !connection.is_in_transaction();
             Box::pin(async move { Ok(is_sound) })

@@ -1,11 +1,11 @@
 //! The age of a row: the number of hours since then in which an event was committed.
 //!
 //! The time in a row is no measure of its age. The clock of a gateway without a battery starts in
-//! 1970; when the clock is set, all rows written before look 56 years old. So the first commit of each
-//! hour records the last sequence number before it. If rows are kept for `n` hours, the rows up to the
-//! number recorded `n` such hours ago are too old. A wrong clock adds at most one hour for each
-//! different hour that it shows; hours in which the gateway did not run do not count. A salvaged file
-//! starts to count anew.
+//! 1970; when the clock is set, all rows written before look 56 years old. So the first commit of
+//! each hour records the last sequence number before it. If rows are kept for `n` hours, the rows
+//! up to the number recorded `n` such hours ago are too old. A wrong clock adds at most one hour
+//! for each different hour that it shows; hours in which the gateway did not run do not count. A
+//! salvaged file starts to count anew.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use sqlx::SqliteConnection;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Records the hour of `now_ms` if this is its first commit. Returns then the highest number whose row
-/// is older than `kept` (whole hours, rounded up), if enough hours are recorded.
+/// Records the hour of `now_ms` if this is its first commit. Returns then the highest number whose
+/// row is older than `kept` (whole hours, rounded up), if enough hours are recorded.
 pub(super) async fn begin(
     tx: &mut SqliteConnection,
     now_ms: i64,

@@ -1,8 +1,8 @@
 //! The ledger: a small file beside the spool with a mark above all sequence numbers given out.
 //!
 //! If the whole database is lost, numbers continue at the mark. This leaves a gap of at most
-//! [`AHEAD`] numbers, and no number is given out twice. The mark is raised and synced to disk before
-//! a commit passes it.
+//! [`AHEAD`] numbers, and no number is given out twice. The mark is raised and synced to disk
+//! before a commit passes it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,8 @@ impl Ledger {
         self.mark
     }
 
-    /// Raises the mark if it is not above `next + AHEAD / 2`. Must be called before `next` is given out.
+    /// Raises the mark if it is not above `next + AHEAD / 2`. Must be called before `next` is given
+    /// out.
     pub(super) fn reserve(&mut self, next: u64) -> Result<(), SpoolError> {
         if next + AHEAD / 2 < self.mark {
             return Ok(());

@@ -8,15 +8,16 @@ use sqlx::{Row as _, SqliteConnection};
 use super::tally::{Standing, json_list};
 use super::{BearingState, Spool, SpoolError, tally};
 
-/// Gives at most 64 free pages (256 KiB) back to the file system, which bounds the time of the call.
+/// Gives at most 64 free pages (256 KiB) back to the file system, which bounds the time of the
+/// call.
 const VACUUM: &str = "PRAGMA incremental_vacuum(64)";
 
 impl Spool {
     /// Marks rows as acknowledged by the broker. Rows that the last receipt covers are deleted.
     ///
     /// # Errors
-    /// [`SpoolError`]; the rows then still wait and are sent again. The agent drops events that it has
-    /// stored already.
+    /// [`SpoolError`]; the rows then still wait and are sent again. The agent drops events that it
+    /// has stored already.
     pub async fn acknowledge(&self, sequences: &[u64]) -> Result<(), SpoolError> {
         if sequences.is_empty() {
             return Ok(());
@@ -43,8 +44,8 @@ impl Spool {
         self.finish(&files, tx).await
     }
 
-    /// The number up to which a PUBACK deletes a row: all numbers if receipts are not awaited, else those
-    /// that the last receipt covers.
+    /// The number up to which a PUBACK deletes a row: all numbers if receipts are not awaited, else
+    /// those that the last receipt covers.
     async fn deleted_at_puback(&self, tx: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
         if !self.inner.settings.await_receipt {
             return Ok(u64::MAX);

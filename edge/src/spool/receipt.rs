@@ -7,8 +7,8 @@ use sqlx::SqliteConnection;
 use super::tally::{Standing, json_list};
 use super::{Spool, SpoolError, log, tally};
 
-/// Most missing numbers taken from one receipt, so that its transaction stays short. The next receipt
-/// lists the rest.
+/// Most missing numbers taken from one receipt, so that its transaction stays short. The next
+/// receipt lists the rest.
 const MISSING_AT_ONCE: usize = 10_000;
 
 /// The effect of a receipt.
@@ -25,8 +25,8 @@ pub struct Covered {
 }
 
 impl Spool {
-    /// Makes the last acknowledged row wait again; returns its number, if there is one. An agent that
-    /// never saw the end of the sequence sees it then, and asks for the numbers before it.
+    /// Makes the last acknowledged row wait again; returns its number, if there is one. An agent
+    /// that never saw the end of the sequence sees it then, and asks for the numbers before it.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be written.

@@ -43,8 +43,8 @@ pub struct BearingState {
 const PROMPT: &[u8] = br#""replayed":false,"delayed_s":0.0"#;
 
 impl Row {
-    /// The payload to be sent at `now_ms`: the committed bytes. If more than `late_after_s` have passed
-    /// since the commit, `replayed` and `delayed_s` are set in it.
+    /// The payload to be sent at `now_ms`: the committed bytes. If more than `late_after_s` have
+    /// passed since the commit, `replayed` and `delayed_s` are set in it.
     ///
     /// Only these two fields differ. They are found by their bytes: quotes inside a JSON text are
     /// escaped, so the first match cannot be part of a text.

@@ -1,4 +1,5 @@
-//! Repair of a damaged spool: the file is renamed, and its readable rows are copied into a new file.
+//! Repair of a damaged spool: the file is renamed, and its readable rows are copied into a new
+//! file.
 //!
 //! Rows are read from both ends of their key towards the middle, so that one bad page costs the
 //! rows on it and not those behind it. Numbers continue above all numbers that were read. If the
@@ -21,8 +22,8 @@ const STEP: i64 = 16;
 #[derive(Debug, Default)]
 struct Salvaged {
     rows: Vec<Saved>,
-    /// Rows that do not wait. If this list cannot be read, they wait and are sent again; the agent drops
-    /// events that it has stored already.
+    /// Rows that do not wait. If this list cannot be read, they wait and are sent again; the agent
+    /// drops events that it has stored already.
     elsewhere: Vec<(i64, i64)>,
     memory: Vec<(String, Vec<u8>)>,
     next_sequence: Option<i64>,

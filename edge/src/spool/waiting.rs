@@ -30,13 +30,14 @@ const WAITING: &str = "WITH RECURSIVE piece (first) AS (
          ORDER BY sequence))
      FROM piece WHERE piece.first IS NOT NULL";
 
-/// Sequence numbers in one value. With 8 and 16 the benchmarks `memory` and `delivery` (`cargo bench -p
-/// pdm-edge`) showed no less memory; a value of a whole flight is copied again whenever it grows.
+/// Sequence numbers in one value. With 8 and 16 the benchmarks `memory` and `delivery` (`cargo
+/// bench -p pdm-edge`) showed no less memory; a value of a whole flight is copied again whenever it
+/// grows.
 const PIECE: usize = 32;
 
 impl Spool {
-    /// The next waiting rows of a lane, oldest first, at most `limit`. There are fewer if some numbers
-    /// between them do not wait any more.
+    /// The next waiting rows of a lane, oldest first, at most `limit`. There are fewer if some
+    /// numbers between them do not wait any more.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be read.

@@ -1,4 +1,4 @@
-//! A small agent: stores events, writes receipts, forgets nothing when the broker does.
+//! A small agent: stores events and writes receipts, also over a restart of the broker.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -15,11 +15,11 @@ use tokio::task::JoinHandle;
 
 use crate::stage::GATEWAY;
 
-/// What has arrived.
+/// The events that arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
     pub(crate) subscribed: bool,
-    /// By sequence: identity and bytes as sent.
+    /// Identity and bytes of each event, by sequence number.
     pub(crate) events: BTreeMap<u64, (EventId, Vec<u8>)>,
     pub(crate) arrivals: Vec<u64>,
     pub(crate) replayed: BTreeSet<u64>,
@@ -62,8 +62,8 @@ impl Drop for Agent {
 }
 
 impl Agent {
-    /// Listens on a broker for ever, from before this returns; with `receipts`, writes one every
-    /// 50 ms.
+    /// Listens on a broker; the subscription exists when this returns. With `receipts`, writes a
+    /// receipt every 50 ms.
     pub(crate) async fn listen(port: u16, receipts: bool) -> Self {
         let stored = Arc::new(Mutex::new(Stored::default()));
         let task = tokio::spawn(run(port, receipts, Arc::clone(&stored)));
@@ -76,7 +76,7 @@ impl Agent {
         look(&self.stored.lock().expect("not poisoned"))
     }
 
-    /// Waits until something holds of what has arrived.
+    /// Waits until a condition on the arrived events holds.
     pub(crate) async fn until(&self, what: &str, holds: impl Fn(&Stored) -> bool) {
         for _ in 0..1500 {
             if self.with(&holds) {
@@ -116,7 +116,8 @@ async fn run(port: u16, receipts: bool, stored: Arc<Mutex<Stored>>) {
                 if receipt.stored_through > 0 || !receipt.missing.is_empty() {
                     let document = serde_json::to_vec(&receipt).expect("json");
                     let topic = format!("pdm/v1/ulsan-1/gateway/{GATEWAY}/receipt");
-                    // full while the broker is away: the next tick says the same
+                    // the channel is full while the broker is away; the next receipt has the same
+                    // content
                     let _later = client.try_publish(topic, QoS::AtLeastOnce, true, document);
                 }
             }

@@ -1,4 +1,4 @@
-//! What scripts rely on: exit codes and the words beside them, health and metrics. R-EDGE-11.
+//! The interface for scripts: exit codes and their messages, health and metrics. R-EDGE-11.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -137,8 +137,8 @@ fn a_foreign_origin_or_host_cannot_relearn_and_health_stays_open() {
     assert_eq!(child.terminate().code(), Some(0));
 }
 
-/// R-EDGE-6: after maintenance a bearing is learnt anew, in a service that runs and in one that does
-/// not.
+/// R-EDGE-6: after maintenance a bearing is learnt anew, in a service that runs and in one that
+/// does not.
 #[test]
 fn relearn_reaches_a_running_service_and_the_memory_of_a_stopped_one() {
     let folder = tempfile::tempdir().expect("folder");

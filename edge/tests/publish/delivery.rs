@@ -1,4 +1,4 @@
-//! Brokers that die, forget, limit and come back.
+//! Brokers that crash, lose state, limit packets and come back.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use pdm_shared::delivery::Presence;
 use crate::agent::{Agent, Stored};
 use crate::stage::{Stage, local};
 
-/// Every obligation was met: each event stored under its number, none invented.
+/// Checks that the agent stored each committed event under its number, and no other event.
 fn all_met(stage: &Stage, stored: &Stored) -> bool {
     stored.events.len() == stage.obligations.len()
         && stage
@@ -74,14 +74,14 @@ async fn a_broker_that_is_down_at_start_gets_everything_later() {
     stage.commit(100).await;
     broker.restart();
     let agent = Agent::listen(broker.port(), true).await;
-    // what the broker took before the agent subscribed is asked for again by receipt
+    // events that the broker took before the agent subscribed are requested again by receipt
     agent.until("100 events", |stored| all_met(&stage, stored)).await;
     stage.emptied(10).await;
     running.close().await;
 }
 
-/// Trap 1 of rumqttc 0.25: `session_present=false` clears what was in flight.
-/// Guarantee 1: a PUBACK of a broker that forgets is no promise.
+/// Trap 1 of rumqttc 0.25: `session_present=false` clears the packets in flight.
+/// Guarantee 1: events are kept after the PUBACK of a broker that loses its state.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_killed_in_flight_that_forgets_everything_loses_nothing() {
     let name = "a_broker_killed_in_flight_that_forgets_everything";
@@ -104,7 +104,7 @@ async fn a_broker_killed_in_flight_that_forgets_everything_loses_nothing() {
     running.close().await;
 }
 
-/// `kill -9` of the edge: what had no PUBACK on disk is sent again, nothing is invented.
+/// `kill -9` of the edge: events without a PUBACK on disk are sent again, and no event is made up.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_publisher_that_crashes_in_flight_repeats_and_loses_nothing() {
     let name = "a_publisher_that_crashes_in_flight";
@@ -124,7 +124,7 @@ async fn a_publisher_that_crashes_in_flight_repeats_and_loses_nothing() {
     running.close().await;
 }
 
-/// Traps 2 and 3: packet ids wrap many times with few in flight, nothing collides for ever.
+/// Traps 2 and 3: packet ids wrap many times with few in flight, and no collision lasts.
 #[tokio::test(flavor = "multi_thread")]
 async fn packet_ids_that_wrap_lose_and_mix_up_nothing() {
     let name = "packet_ids_that_wrap";
@@ -161,7 +161,7 @@ async fn a_backlog_far_larger_than_any_channel_drains() {
     running.close().await;
 }
 
-/// Trap 7: the receipt topic is subscribed again when the broker forgot the session.
+/// Trap 7: the receipt topic is subscribed again when the broker lost the session.
 #[tokio::test(flavor = "multi_thread")]
 async fn receipts_are_heard_again_after_the_broker_forgot_the_session() {
     let Some(mut broker) = Mosquitto::start("receipts_are_heard_again", Persistence::Memory) else {
@@ -181,7 +181,7 @@ async fn receipts_are_heard_again_after_the_broker_forgot_the_session() {
     running.close().await;
 }
 
-/// Trap 8: a broker that takes small packets only; the event goes without its spectra.
+/// Trap 8: to a broker that takes small packets only, the event is sent without its spectra.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_too_large_for_the_broker_does_not_stop_the_others() {
     let lines = "allow_anonymous true\nmax_packet_size 1200\n";

@@ -1,4 +1,4 @@
-//! A disk that is full: windows are held, nothing is lost, the service goes on when there is room.
+//! A full disk: windows are held, no event is lost, and the service continues when there is room.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use pdm_service::clock::SystemClock;
 
 use crate::service::{events, settings};
 
-/// A small file system in memory; taken away when dropped.
+/// A small file system in memory, unmounted when dropped.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {

@@ -1,4 +1,5 @@
-//! `kill -9` of the real program, in the middle of a run: nothing missing, nothing twice. R-EDGE-10.
+//! `kill -9` of the real program in the middle of a run: no event is missing or stored twice.
+//! R-EDGE-10.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -54,7 +55,7 @@ async fn an_edge_killed_again_and_again_misses_nothing_and_repeats_nothing() {
     let agent = Agent::listen(broker.port(), true).await;
     for kill in 0..8_u64 {
         let mut child = edge(&configuration).spawn().expect("starts");
-        // from before the spool is open to the middle of the run
+        // delays from before the spool is open to the middle of the run
         tokio::time::sleep(Duration::from_millis(30 + kill * 110 % 500)).await;
         child.kill().expect("kill -9");
         child.wait().expect("is gone");
@@ -94,7 +95,7 @@ async fn open(folder: &Path) -> Spool {
     Spool::open(settings, gateway, Arc::new(SystemClock)).await.expect("opens")
 }
 
-/// The child of the next test: commits for ever and says what it has committed.
+/// The child process of the next test: commits for ever and prints what is committed.
 #[tokio::test]
 async fn writes_until_killed() {
     let Some(folder) = std::env::var_os(CHILD) else { return };

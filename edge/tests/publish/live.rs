@@ -1,4 +1,4 @@
-//! A live source: a device that is away at start, comes, goes and comes back.
+//! A live source whose device is absent at the start, comes, disconnects and comes back.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};

@@ -1,7 +1,8 @@
-//! The publisher against a real Mosquitto: nothing is lost, whatever the broker does. R-EDGE-10.
+//! The publisher against a real Mosquitto: no event is lost in any failure of the broker.
+//! R-EDGE-10.
 //!
-//! The oracle holds every committed event as an obligation; a small agent stores what arrives and
-//! writes receipts, as the contract asks of it.
+//! The oracle keeps every committed event as an obligation. A small agent stores the events that
+//! arrive and writes receipts as the contract requires.
 
 mod agent;
 mod commands;

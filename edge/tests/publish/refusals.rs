@@ -1,4 +1,4 @@
-//! Brokers that say no: a clear reason, no storm of attempts, nothing lost.
+//! Brokers that refuse: the reason is logged, attempts are few, and no event is lost.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! No secret shows: logs at their most thorough, errors, metrics and what the broker is told.
+//! No secret appears in logs of any level, errors, metrics, or messages to the broker.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -88,7 +88,7 @@ impl Stage {
     }
 }
 
-/// A publisher at work.
+/// A running publisher.
 pub(crate) struct Running {
     closing: CancellationToken,
     abandon: CancellationToken,
@@ -103,7 +103,7 @@ impl Running {
         assert!(outcome.is_ok(), "no connection");
     }
 
-    /// Sends what is left and ends.
+    /// Sends the rest and ends.
     pub(crate) async fn close(self) {
         self.closing.cancel();
         let outcome = tokio::time::timeout(Duration::from_secs(30), self.task).await;
@@ -114,7 +114,7 @@ impl Running {
     pub(crate) async fn crash(self) {
         self.abandon.cancel();
         self.task.abort();
-        // cancelled or ended: both are what a crash looks like from outside
+        // the result is ignored: both a cancelled and an ended task look like a crash from outside
         let _either = self.task.await;
     }
 }

@@ -1,5 +1,5 @@
-//! TLS and mutual TLS against a real Mosquitto: what is wrong is told, nothing storms, nothing is
-//! lost.
+//! TLS and mutual TLS against a real Mosquitto: faults are logged with their reason, attempts are
+//! few, and no event is lost.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use pdm_harness::{Authority, Mosquitto, Persistence};
 
 use crate::stage::{Stage, local};
 
-/// What the tests do with certificates.
+/// The certificates of the tests.
 struct Certified(Authority);
 
 impl Certified {
@@ -131,7 +131,8 @@ async fn a_renewed_certificate_is_used_without_a_restart() {
     assert_eq!(stage.spool.tally().await.expect("reads").waiting, 0);
 }
 
-/// A revoked right to publish: declined by MQTT 5, held, sent when the right is back.
+/// With the right to publish revoked, MQTT 5 declines events; they are held and sent when the right
+/// is back.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_right_to_publish_holds_the_events_until_it_is_back() {
     let name = "a_revoked_right_to_publish";

@@ -1,9 +1,9 @@
 //! `--list`: a table of recordings with their options.
 //!
-//! CSV with a header. The column `file` names the recording, the others have the names of the options
-//! (`rpm_tolerance` and `rpm-tolerance` are the same); an empty field is an option that is not given.
-//! Orders are in quotes, or separated by `;` or spaces. A file that does not exist is also searched for
-//! beside the list. Lines that begin with `#` are comments.
+//! CSV with a header. The column `file` names the recording, the others have the names of the
+//! options (`rpm_tolerance` and `rpm-tolerance` are the same); an empty field is an option that is
+//! not given. Orders are in quotes, or separated by `;` or spaces. A file that does not exist is
+//! also searched for beside the list. Lines that begin with `#` are comments.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use pdm_service::exit::{Exit, Failure};
 use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
 
-/// The columns that may stand in a list.
+/// The columns that a list may have.
 const COLUMNS: [&str; 17] = [
     "file",
     "channel",

@@ -182,7 +182,8 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
     }
 }
 
-/// Time of the last write to the file: of the times that a file has, the nearest to the measurement.
+/// Time of the last write to the file: of the times that a file has, the nearest to the
+/// measurement.
 fn measured_at(path: &Path) -> Timestamp {
     std::fs::metadata(path)
         .and_then(|metadata| metadata.modified())

@@ -77,8 +77,8 @@ pub(super) fn write(
         Ok(out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?)
     });
     if let Err(error) = written {
-        // the unfinished file is useless; if it cannot be removed, the first error is still the one to
-        // report
+        // the unfinished file is useless; if it cannot be removed, the first error is still the one
+        // to report
         let _ = std::fs::remove_file(&unfinished);
         return Err(error);
     }

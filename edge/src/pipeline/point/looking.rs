@@ -1,8 +1,8 @@
 //! The thorough look: when it is due, its verdict, and how long the verdict holds.
 //!
 //! Invariants: a look that is due because of its window (an anomaly was raised, a baseline became
-//! complete) is taken with that window or with the next one that is not refused, and its spectra are
-//! part of that window's event.
+//! complete) is taken with that window or with the next one that is not refused, and its spectra
+//! are part of that window's event.
 
 use pdm_dsp::Findings;
 use pdm_dsp::diagnose::{Request, diagnose};
@@ -17,9 +17,9 @@ use super::Point;
 use crate::condition::Judgement;
 use crate::features as blocks;
 
-/// Machine time between two thorough looks while an anomaly lasts, while the baseline is learnt, and
-/// at other times. A verdict a minute is more than staff can act on. A look takes up to 0.5 s of a
-/// small gateway's core, so one in 600 s takes 0.1 % of it for each point.
+/// Machine time between two thorough looks while an anomaly lasts, while the baseline is learnt,
+/// and at other times. A verdict a minute is more than staff can act on. A look takes up to 0.5 s
+/// of a small gateway's core, so one in 600 s takes 0.1 % of it for each point.
 const LOOK_ON_ANOMALY_S: f64 = 60.0;
 const LOOK_ON_LEARNING_S: f64 = 600.0;
 const LOOK_ELSE_S: f64 = 3600.0;

@@ -1,4 +1,4 @@
-//! A measuring point remembers, forgets and judges as its settings say.
+//! Claims about a measuring point: memory, relearning, judging by the present settings.
 
 use pdm_shared::event::BaselineState;
 
@@ -113,7 +113,7 @@ fn a_window_that_cannot_be_judged_is_told_and_names_nothing() {
     event.check().expect("as the contract asks");
 }
 
-/// R-EDGE-4. Eight looks at once held eight channels up and all that came meanwhile.
+/// R-EDGE-4. Eight looks at once would hold up eight channels and the blocks that arrive meanwhile.
 #[test]
 fn points_of_a_live_source_that_begin_together_look_one_after_the_other() {
     let plans = FftPlans::live(&Turn::default());

@@ -1,5 +1,5 @@
-//! Writing PUBACKs to the spool in groups, in a task beside the sending: the session would otherwise
-//! stand still for the `fsync` of each group.
+//! Writing PUBACKs to the spool in groups, in a task beside the sending: the session would
+//! otherwise wait for the `fsync` of each group.
 
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -22,8 +22,8 @@ impl Writing {
     }
 }
 
-/// Waits until the group is written; for ever if none is being written. The group is kept if the wait
-/// is given up, so the call can stand in a `select!`.
+/// Waits until the group is written; for ever if none is being written. The group is kept if the
+/// wait is given up, so the call can stand in a `select!`.
 pub(super) async fn written(writing: &mut Option<Writing>) -> Result<(), SpoolError> {
     match writing {
         Some(group) => (&mut group.task).await.unwrap_or_else(|ended| Err(ended.into())),

@@ -1,8 +1,8 @@
 //! Reading ahead: the next rows of the spool are read while earlier ones are in flight.
 //!
-//! One query at a time runs in a task of its own, so that sending does not wait for the disk. The rows
-//! in memory are bounded by the flight. The rows of one query are bounded by their bytes too, because
-//! SQLite, its driver and the publisher hold them at the same time.
+//! One query at a time runs in a task of its own, so that sending does not wait for the disk. The
+//! rows in memory are bounded by the flight. The rows of one query are bounded by their bytes too,
+//! because SQLite, its driver and the publisher hold them at the same time.
 
 use std::collections::VecDeque;
 
@@ -36,8 +36,8 @@ impl Default for Ahead {
 #[derive(Debug)]
 struct Query {
     which: LaneKind,
-    /// Revision of the lanes at the start of the query. If it has changed at the end, rows that were
-    /// called back meanwhile may be missing in the result.
+    /// Revision of the lanes at the start of the query. If it has changed at the end, rows that
+    /// were called back meanwhile may be missing in the result.
     revision: u64,
     last_sequence: u64,
     task: JoinHandle<Result<Vec<Row>, SpoolError>>,
@@ -81,8 +81,8 @@ impl Ahead {
         self.query = Some(Query { which, revision: lanes.revision(), last_sequence, task });
     }
 
-    /// Waits for the query; for ever if none runs. The query is kept if the wait is given up, so the
-    /// call can stand in a `select!`.
+    /// Waits for the query; for ever if none runs. The query is kept if the wait is given up, so
+    /// the call can stand in a `select!`.
     pub(super) async fn found(&mut self) -> FoundRows {
         let Some(query) = &mut self.query else { return std::future::pending().await };
         let rows = (&mut query.task).await.unwrap_or_else(|ended| Err(ended.into()));

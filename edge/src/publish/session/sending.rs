@@ -25,20 +25,20 @@ const STATUS_DELAY: Duration = Duration::from_secs(10);
 /// Most rows read ahead: the default flight, so that a whole flight is ready when PUBACKs arrive.
 const READ_AHEAD: usize = 256;
 
-/// Bytes of a PUBLISH in addition to topic and payload: header and remaining length (5), length of the
-/// topic (2), packet id (2), properties (1), and some reserve.
+/// Bytes of a PUBLISH in addition to topic and payload: header and remaining length (5), length of
+/// the topic (2), packet id (2), properties (1), and some reserve.
 const PACKET_OVERHEAD: usize = 16;
 
 impl Session<'_> {
-    /// Number of further requests: a flight is on the way, and a quarter of one waits inside rumqttc, so
-    /// that the next event leaves at a PUBACK without waiting for the session.
+    /// Number of further requests: a flight is on the way, and a quarter of one waits inside
+    /// rumqttc, so that the next event leaves at a PUBACK without waiting for the session.
     pub(super) fn room(&self) -> usize {
         let flight = usize::from(self.publisher.settings.broker.max_in_flight);
         (flight + flight.div_ceil(4)).saturating_sub(self.in_flight.len())
     }
 
-    /// Fills the flight with rows that were read ahead, and starts to read more; true if no event waits
-    /// any more.
+    /// Fills the flight with rows that were read ahead, and starts to read more; true if no event
+    /// waits any more.
     pub(super) async fn send_what_may_be_sent(
         &mut self,
         link: &Link,

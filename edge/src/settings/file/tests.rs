@@ -1,4 +1,5 @@
-//! Claims about `edge.toml`: the example works, errors say file, line, key, value, allowed.
+//! Claims about `edge.toml`: the example is valid; errors name file, line, key, value, allowed
+//! values.
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ fn every_wrong_value_is_told_with_line_key_value_and_what_is_allowed() {
     assert!(error(&text).contains("admin.token"), "{}", error(&text));
 }
 
-/// R-EDGE-2: the machine's zones judge its velocity, whatever else of the condition is set.
+/// R-EDGE-2: the machine's zones judge its velocity together with other keys of the condition.
 #[test]
 fn a_machines_zones_hold_beside_other_keys_of_its_condition() {
     let monitor = |condition: &str| {

@@ -11,8 +11,8 @@ use super::SourceTable;
 use crate::source::SourceInput;
 use crate::source::simulator::{Course, SimulatorSettings};
 
-/// Sampling rate where none is configured, Hz: its band of 5 kHz holds the simulator's resonances of
-/// 0.9 and 2.8 kHz.
+/// Sampling rate where none is configured, Hz: its band of 5 kHz holds the simulator's resonances
+/// of 0.9 and 2.8 kHz.
 const DEFAULT_RATE_HZ: f64 = 12_800.0;
 
 /// `[source.simulator]`

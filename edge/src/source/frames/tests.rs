@@ -35,7 +35,8 @@ fn a_format_out_of_range_is_refused() {
     assert!("i32".parse::<Encoding>().is_err());
 }
 
-/// What is left was copied once a block: a message of 16 MiB in blocks of two frames never ended.
+/// With a copy of the rest for each block, a message of 16 MiB in blocks of two frames took
+/// minutes.
 #[test]
 fn a_long_message_of_short_blocks_is_moved_only_once() {
     let mut decoder = FrameDecoder::new(format(Encoding::I16), Arc::new(SystemClock));

@@ -173,8 +173,8 @@ fn order(
         .collect()
 }
 
-/// Sets the position of every element and returns the length of a scan. Each element is aligned to its
-/// own size, the scan to the largest.
+/// Sets the position of every element and returns the length of a scan. Each element is aligned to
+/// its own size, the scan to the largest.
 fn place(elements: &mut [Element]) -> usize {
     let (mut end, mut largest) = (0usize, 1usize);
     for element in elements {

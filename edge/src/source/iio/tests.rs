@@ -1,4 +1,4 @@
-//! IIO devices as the kernel shows them, laid out in a temporary folder (R-EDGE-1).
+//! Claims about IIO devices, with the kernel's files in a temporary folder (R-EDGE-1).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::scan::Layout;
 use super::*;
 
-/// A device's folder as the kernel shows it, and its character device with `scans`.
+/// A device's folder with the kernel's files, and its character device with `scans`.
 fn device(scans: &[u8]) -> (tempfile::TempDir, IioSettings) {
     let root = tempfile::tempdir().expect("folder");
     let folder = root.path().join("iio:device0");

@@ -148,7 +148,7 @@ fn names(arrays: &[NumericArray]) -> String {
     shown.join(", ")
 }
 
-/// One row per channel; numbers stand column by column in the file.
+/// The array with one row per channel. The file holds the numbers column by column.
 fn as_channels(array: &NumericArray) -> Array2<f64> {
     let at = |row: usize, column: usize| array.numbers[column * array.rows + row];
     if array.rows >= array.columns {

@@ -5,8 +5,8 @@
 //! `{'descr': '<i2', 'fortran_order': False, 'shape': (3, 122571), }`, then the numbers.
 //! Source: NumPy Enhancement Proposal 1.
 //!
-//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariant: memory grows
-//! with the bytes that were read, not with the shape that a header announces.
+//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariant: memory
+//! grows with the bytes that were read, not with the shape that a header announces.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use header::{Header, Number};
 /// First bytes of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Most channels of a recording. A rack of sensors has fewer than a hundred, a recording more than some
-/// thousand samples; so 1024 detects an array of sample × channel.
+/// Most channels of a recording. A rack of sensors has fewer than a hundred, a recording more than
+/// some thousand samples; so 1024 detects an array of sample × channel.
 const MAX_CHANNELS: usize = 1024;
 
 /// Opens the file and reads its header.

@@ -40,7 +40,7 @@ pub(super) fn rate_of(
         return Ok(rate);
     }
     let Some(hz) = stated_hz else {
-        let what = "the file does not say its sampling rate; give it in Hz (--rate)";
+        let what = "the file does not state its sampling rate; give it in Hz (--rate)";
         return Err(SourceError::options(path, what));
     };
     SampleRate::new(hz).map_err(|e| SourceError::malformed(path, e.to_string()))
@@ -83,7 +83,7 @@ pub(super) fn cut_of(
     let start = ((start_s * rate.get()).round() as usize).min(samples);
     let Some(duration_s) = options.duration_s else { return Ok((start, samples)) };
     if !duration_s.is_finite() || duration_s <= 0.0 {
-        let what = format!("duration {duration_s} s is no length; it must be above 0");
+        let what = format!("duration {duration_s} s is out of range; the duration must be above 0");
         return Err(SourceError::options(path, what));
     }
     let wanted = (duration_s * rate.get()).round() as usize;

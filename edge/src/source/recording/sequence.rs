@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::{Recording, RecordingOptions, counted};
 use crate::source::{Block, Source, SourceError, SourceFormat};
 
-/// Opens several recordings of the same format as one sequence of snapshots. A folder is replaced by its
-/// files, sorted by name, without hidden ones.
+/// Opens several recordings of the same format as one sequence of snapshots. A folder is replaced
+/// by its files, sorted by name, without hidden ones.
 ///
 /// # Errors
-/// As [`super::open_recording`] for the first file. Each later file is opened after the one before was
-/// read; another number of channels or another rate is an error then.
+/// As [`super::open_recording`] for the first file. Each later file is opened after the one before
+/// was read; another number of channels or another rate is an error then.
 pub fn open_sequence(
     paths: &[PathBuf],
     options: &RecordingOptions,

@@ -5,7 +5,7 @@
 //! read. Lines before the first row of numbers are a preamble; the last of them with as many fields
 //! names the columns. An empty field, `nan` and `inf` are samples without a number.
 //!
-//! Which columns hold samples:
+//! Columns of samples are found by these rules:
 //! 1. `--variable NAME[,NAME…]`: these, by header or by number from 0;
 //! 2. else all but those that hold time: columns whose header says so (`time`, `t`, `index`, …);
 //!    the first four where they read as hour, minute, second and microsecond (PRONOSTIA); a first
@@ -20,12 +20,12 @@ use ndarray::Array2;
 
 use super::{RawRecording, SourceError};
 
-/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several times
-/// that.
+/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several
+/// times that.
 const MAX_PREAMBLE_LINES: usize = 200;
 
-/// Number of rows over which a column must rise to be taken for time. Eight random samples rise by chance
-/// in one of 40,000 tables (1 in 8!).
+/// Number of rows over which a column must rise to be taken for time. Eight random samples rise by
+/// chance in one of 40,000 tables (1 in 8!).
 const LEAST_RISING_ROWS: usize = 8;
 
 /// Headers of columns that hold time or a count, lower case, up to the first space or bracket.

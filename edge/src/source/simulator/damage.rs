@@ -1,9 +1,9 @@
 //! From severity to the signal at the sensor: the four stages of a failing bearing.
 //!
-//! Early damage gives sharp impacts that hardly raise the RMS. Then the impacts grow. Late damage is
-//! spread over the race: edges are rolled smooth, slip grows, broadband noise and shaft harmonics rise
-//! while kurtosis falls back towards 3. Source of the order of events: four-stage descriptions of
-//! practice; sizes chosen so that RMS grows as in IMS test 2 (0.08 g to 0.4–0.7 g).
+//! Early damage gives sharp impacts that hardly raise the RMS. Then the impacts grow. Late damage
+//! is spread over the race: edges are rolled smooth, slip grows, broadband noise and shaft
+//! harmonics rise while kurtosis falls back towards 3. Source of the order of events: four-stage
+//! descriptions of practice; the sizes make RMS grow as in IMS test 2 (0.08 g to 0.4–0.7 g).
 
 use super::settings::{Course, Rig};
 

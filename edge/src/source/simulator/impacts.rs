@@ -11,12 +11,13 @@ use rand_distr::StandardNormal;
 /// (Harris & Kotzalas, *Essential Concepts of Bearing Technology*, ch. 7).
 const LOAD_ZONE_EXTENT: f64 = 0.5;
 
-/// Mean slip of the cage: its speed is lower than pure rolling gives by this ratio. 0.4 % is a little
-/// slip; Randall & Antoni 2011 give 1–2 % as the usual deviation from the computed frequency.
+/// Mean slip of the cage: its speed is lower than pure rolling gives by this ratio. 0.4 % is a
+/// little slip; Randall & Antoni 2011 give 1–2 % as the usual deviation from the computed
+/// frequency.
 const CAGE_SLIP: f64 = 0.004;
 
-/// Scatter of the strength of single impacts, ratio (1 σ). 12 % changes the level of a defect line by
-/// less than 0.1 dB, and makes no two impacts equal.
+/// Scatter of the strength of single impacts, ratio (1 σ). 12 % changes the level of a defect line
+/// by less than 0.1 dB, and makes no two impacts equal.
 const STRENGTH_SCATTER: f64 = 0.12;
 
 /// The impacts of one defect along the shaft's angle.
@@ -91,8 +92,8 @@ impl Impacts {
     }
 }
 
-/// Impacts per shaft turn with the cage's slip. BPFO + BPFI is the number of elements, so BPFI rises by
-/// as much as BPFO falls.
+/// Impacts per shaft turn with the cage's slip. BPFO + BPFI is the number of elements, so BPFI
+/// rises by as much as BPFO falls.
 fn order_of_impacts(fault: Fault, orders: &DefectOrders) -> f64 {
     let lost = orders.bpfo.get() * CAGE_SLIP;
     match fault {

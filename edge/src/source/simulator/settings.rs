@@ -8,7 +8,8 @@ use pdm_shared::units::{Rpm, SampleRate};
 /// Most samples of one snapshot and channel: 64 Mi samples of 8 bytes are 512 MiB.
 const MAX_SAMPLES: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// A setting is out of its range. The caller reports the error with the option or key of the setting.
+/// A setting is out of its range. The caller reports the error with the option or key of the
+/// setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{setting} is {got}, allowed is {allowed}")]
 pub struct SimulatorError {
@@ -109,16 +110,16 @@ pub enum Course {
     RunToFailure {
         /// Share of the run without damage, 0 to below 1.
         healthy_share: f64,
-        /// Exponent of the growth, above 0: the damage grows `e^growth` times faster at the end than at
-        /// its beginning.
+        /// Exponent of the growth, above 0: the damage grows `e^growth` times faster at the end
+        /// than at its beginning.
         growth: f64,
     },
 }
 
 impl Course {
-    /// A run to failure as on test rigs: healthy for the first 35 %, then accelerating. The first sign
-    /// appears at 55 % of the run in IMS test 2, and between 20 and 99 % in FEMTO's runs; 35 % lies in
-    /// between.
+    /// A run to failure as on test rigs: healthy for the first 35 %, then accelerating. The first
+    /// sign appears at 55 % of the run in IMS test 2, and between 20 and 99 % in FEMTO's runs; 35 %
+    /// lies in between.
     pub const fn run_to_failure() -> Self {
         Self::RunToFailure { healthy_share: 0.35, growth: 4.0 }
     }

@@ -1,4 +1,4 @@
-//! The simulator keeps its promises: impulse rate, growing damage, the same seed the same samples.
+//! Claims about the simulator: rate of impacts, growing damage, the same samples for the same seed.
 
 use std::f64::consts::TAU;
 
@@ -60,7 +60,7 @@ fn envelope_line(samples: &[f64], frequency_hz: f64, rate_hz: f64) -> f64 {
     re.hypot(im) / samples.len() as f64
 }
 
-/// R-EDGE-1. The strongest line of the squared signal between 60 and 200 Hz stands at the defect
+/// R-EDGE-1. The strongest line of the squared signal between 60 and 200 Hz is at the defect
 /// order within slip and wander (1 %).
 #[test]
 fn impacts_come_at_the_defect_order() {

@@ -12,8 +12,8 @@ use super::impacts::Impacts;
 use super::resonance::Resonance;
 use super::settings::SimulatorSettings;
 
-/// Time computed before the snapshot, s. The slowest resonance (900 Hz, damping 0.06) decays with a time
-/// constant of 2.9 ms, so after 30 ms its start is forgotten.
+/// Time computed before the snapshot, s. The slowest resonance (900 Hz, damping 0.06) decays with a
+/// time constant of 2.9 ms, so after 30 ms its start is forgotten.
 const WARM_UP_S: f64 = 0.03;
 
 /// Share of the vibration of one sensor that reaches the next: neighbours in IMS show 40–60 %.
@@ -103,7 +103,8 @@ impl Shaft {
     }
 }
 
-/// One sensor: the parts of the vibration that reach it, and the resonances there. Accelerations in g.
+/// One sensor: the parts of the vibration that reach it, and the resonances there. Accelerations in
+/// g.
 struct Sensor {
     /// Peaks of the shaft's harmonics.
     shaft_peak: [f64; 3],
@@ -153,8 +154,8 @@ impl Sensor {
         }
     }
 
-    /// Sample `n`, g. `impact` is the impulse at this sample (1 = full load), `pulse` the position of the
-    /// defect in its period (1 = at an impact).
+    /// Sample `n`, g. `impact` is the impulse at this sample (1 = full load), `pulse` the position
+    /// of the defect in its period (1 = at an impact).
     fn next(
         &mut self,
         n: usize,

@@ -1,4 +1,4 @@
-//! What goes at a cap in bytes or age, and what does not.
+//! Claims about the caps in bytes and age: which rows are deleted and which stay.
 
 use std::time::Duration;
 
@@ -74,8 +74,8 @@ async fn rows_past_their_age_go_and_are_counted() {
     assert_eq!((tally.dropped, tally.unconfirmed), (2, 1));
 }
 
-/// R-EDGE-10: a gateway without a battery for its clock begins in 1970, each time it starts, and is set
-/// right later; or somebody sets it wrong.
+/// R-EDGE-10: the clock of a gateway without a battery starts in 1970 at each start and is set
+/// later, or a person sets a wrong time.
 #[tokio::test]
 async fn a_clock_that_jumps_makes_no_event_too_old() {
     const NOW_MS: i64 = 1_795_000_000_000;

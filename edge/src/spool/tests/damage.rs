@@ -1,4 +1,5 @@
-//! A damaged or lost file costs what cannot be read, never the service, never a number twice.
+//! Claims about a damaged or lost file: only unreadable rows are lost, the service continues, and
+//! no number is given out twice.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -26,7 +27,7 @@ fn set_aside(folder: &Path) -> usize {
         .expect("folder")
         .filter_map(Result::ok)
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        // SQLite's own two files beside it may or may not be there
+        // the two files that SQLite keeps beside the database may be missing
         .filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm"))
         .filter(|name| name.contains("db.damaged-"))
         .count()
@@ -75,7 +76,7 @@ async fn damage_found_in_service_is_repaired_and_the_commit_goes_through() {
     let spool = open(settings(folder.path())).await;
     let size = std::fs::metadata(spool.path()).expect("exists").len();
     overwrite(spool.path(), 4096, size - 4096);
-    // a reader that has no page of it in its cache sees the damage
+    // a reader without a cached page of the file sees the damage
     let why = SpoolError::Damaged { path: spool.path().to_owned(), reason: "a test".to_owned() };
     spool.repair(&why).await.expect("repairs");
     assert!(spool.commit(&mut batch(1)).await.expect("commits").first > 100);

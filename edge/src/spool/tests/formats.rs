@@ -5,7 +5,7 @@ use sqlx::migrate::Migrator;
 use super::super::file;
 use super::{gateway, open, sequences, settings};
 
-/// Format 2: a trigger counted what moved, and an index held what waits.
+/// Format 2: a trigger counted moved rows, and an index held the waiting ones.
 #[tokio::test]
 async fn a_spool_of_the_format_before_is_taken_over_with_all_it_holds() {
     let folder = tempfile::tempdir().expect("folder");

@@ -1,4 +1,4 @@
-//! What a PUBACK and a receipt do to a row.
+//! Claims about the effect of PUBACKs and receipts on a row.
 
 use super::*;
 
@@ -43,7 +43,7 @@ async fn what_a_receipt_reports_missing_is_called_back() {
     assert_eq!(sequences(&spool).await, [4, 5]);
 }
 
-/// An agent whose store was put back to an earlier state asks for what an earlier receipt covered.
+/// An agent whose store was restored from a backup asks for events that an earlier receipt covered.
 #[tokio::test]
 async fn what_was_called_back_stays_after_its_puback_until_a_receipt_covers_it() {
     let folder = tempfile::tempdir().expect("folder");
@@ -55,7 +55,7 @@ async fn what_was_called_back_stays_after_its_puback_until_a_receipt_covers_it()
     spool.apply(&receipt(2, &[[3, 4]])).await.expect("applies");
     spool.acknowledge(&[3, 4]).await.expect("acknowledges");
 
-    // the broker forgets what it has acknowledged
+    // the broker loses events that it has acknowledged
     let covered = spool.apply(&receipt(3, &[[4, 4]])).await.expect("applies");
     assert_eq!((covered.deleted, covered.called_back, covered.gone), (1, 1, 0));
     assert_eq!(sequences(&spool).await, [4]);

@@ -52,7 +52,6 @@ impl Access {
     }
 
     /// `router` for requests that may act.
-    #[must_use]
     pub fn guard_actions<S>(&self, router: Router<S>) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,
@@ -61,7 +60,6 @@ impl Access {
     }
 
     /// `router` for requests that may read health and metrics.
-    #[must_use]
     pub fn guard_reads<S>(&self, router: Router<S>) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,

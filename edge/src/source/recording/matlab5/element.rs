@@ -13,8 +13,8 @@ pub(super) const MATRIX: u32 = 14;
 /// `miCOMPRESSED`.
 const COMPRESSED: u32 = 15;
 
-/// Most bytes of one decompressed element: 2 GiB, the format's limit for a variable (MAT-File Format,
-/// 1-3).
+/// Most bytes of one decompressed element: 2 GiB, the format's limit for a variable (MAT-File
+/// Format, 1-3).
 const MAX_INFLATED_BYTES: u64 = 2 << 30;
 
 /// One data element.
@@ -46,8 +46,8 @@ impl<'a> Bytes<'a> {
         Some(if self.is_big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
     }
 
-    /// The next element inside a variable. A compressed one is an error: MATLAB compresses whole variables
-    /// only, and nested compression would let a small file grow without a limit.
+    /// The next element inside a variable. A compressed one is an error: MATLAB compresses whole
+    /// variables only, and nested compression would let a small file grow without a limit.
     pub(super) fn part(&mut self) -> Result<Element<'a>, String> {
         let part = self.plain()?;
         if part.kind == COMPRESSED {
@@ -78,7 +78,8 @@ impl<'a> Bytes<'a> {
     fn plain(&mut self) -> Result<Element<'a>, String> {
         let truncated = || "the file ends inside a variable: it is truncated".to_owned();
         let first = self.word(0).ok_or_else(truncated)?;
-        // a small element has its length in the upper half of the first word, its data in the second
+        // a small element has its length in the upper half of the first word, its data in the
+        // second
         let (kind, length, start) = match first >> 16 {
             0 => (first, self.word(4).ok_or_else(truncated)? as usize, 8),
             small => (first & 0xffff, small as usize, 4),

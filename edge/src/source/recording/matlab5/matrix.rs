@@ -5,8 +5,8 @@ use super::element::{Bytes, Element, MATRIX};
 /// Most channels of a recording: a rack of sensors has fewer, a vector of samples more.
 pub(super) const MAX_CHANNELS: usize = 1024;
 
-/// Deepest nesting of structs and cells. Recordings nest two or three deep; 16 recursive calls use some
-/// KiB of the stack.
+/// Deepest nesting of structs and cells. Recordings nest two or three deep; 16 recursive calls use
+/// some KiB of the stack.
 const MAX_DEPTH: usize = 16;
 
 /// Longest name of a variable or field (MAT-File Format, 1-22: 32 with the final 0, 64 in later

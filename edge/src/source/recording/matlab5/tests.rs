@@ -1,4 +1,4 @@
-//! MATLAB level 5 files built element by element: what is read, what is refused.
+//! Claims about MATLAB level 5 files, built element by element.
 
 use std::io::{Cursor, Write};
 
@@ -136,7 +136,7 @@ fn other_versions_are_refused_by_name() {
     assert!(matches!(version(&file(&[]), false), Version::Five));
 }
 
-/// A few kilobytes would unfold to gigabytes, level by level.
+/// Nested compression would decompress a few kilobytes to gigabytes.
 #[test]
 fn a_compressed_element_inside_a_variable_is_refused() {
     let nested = (0..4).fold(doubles("x", 2, &[1.0, 2.0]), |inside, _| {
@@ -146,7 +146,7 @@ fn a_compressed_element_inside_a_variable_is_refused() {
     assert!(error.contains("inside a variable"), "{error}");
 }
 
-/// The name is part of the path of every element below: a long one was copied for each of them.
+/// The name is part of the path of every element below, so a long name would be copied for each.
 #[test]
 fn a_name_longer_than_the_format_allows_is_refused() {
     let longest = "n".repeat(64);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{MAGIC, SourceError};
 
-/// Longest header that is read. NumPy writes 118 bytes for a numeric array; 64 KiB is the most that a
-/// header of format version 1 can announce.
+/// Longest header that is read. NumPy writes 118 bytes for a numeric array; 64 KiB is the most that
+/// a header of format version 1 can announce.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// The content of the header.

@@ -1,4 +1,4 @@
-//! CSV and IMS text: which columns hold samples, with a header or without.
+//! Claims about CSV and IMS text: the columns of samples are found with a header and without.
 
 use std::io::Cursor;
 
