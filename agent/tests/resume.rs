@@ -18,7 +18,7 @@ use pdm_agent::mcp::client::ToolClient;
 use pdm_agent::settings::NotifySettings;
 use pdm_agent::store::{Incoming, IntakeStore as _, LifecycleStore as _, SqlStore, Store};
 use pdm_agent::tools::{Catalogue, Means, Runtime};
-use pdm_agent::workflow::documents::{DocumentError, Documents, Kind, Outcome, Written};
+use pdm_agent::workflow::documents::{DocumentError, DocumentOutcome, Documents, Kind, Written};
 use pdm_agent::workflow::{Expert, Node, Observer, Phase, State, Workflow};
 use pdm_expert::rules::Rules;
 use pdm_service::clock::Clock;
@@ -59,12 +59,12 @@ struct Folder(PathBuf);
 
 #[async_trait]
 impl Documents for Folder {
-    async fn write(&self, kind: Kind, state: &State) -> Result<Outcome, DocumentError> {
+    async fn write(&self, kind: Kind, state: &State) -> Result<DocumentOutcome, DocumentError> {
         let place = self.0.join(format!("{kind:?}.json"));
         let text = serde_json::to_string(&state.inquiry).expect("json");
         std::fs::write(&place, text).expect("written");
         let written = vec![Written { kind, place: format!("{kind:?}.json") }];
-        Ok(Outcome { written, ungrounded: Vec::new() })
+        Ok(DocumentOutcome { written, ungrounded: Vec::new() })
     }
 }
 

@@ -11,7 +11,7 @@ use super::settings::ReportSettings;
 use super::{english, findings, gather, grounds};
 use crate::knowledge::Knowledge;
 use crate::store::Store;
-use crate::workflow::documents::{DocumentError, Documents, Kind, Outcome, Written};
+use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Kind, Written};
 use crate::workflow::state::State;
 
 /// Who writes documents into the configured folder.
@@ -47,8 +47,10 @@ impl Writer {
         Ok(case)
     }
 
-    async fn files(&self, kind: Kind, state: &State) -> Result<Outcome, String> {
-        let Some(folder) = self.settings.folder.clone() else { return Ok(Outcome::default()) };
+    async fn files(&self, kind: Kind, state: &State) -> Result<DocumentOutcome, String> {
+        let Some(folder) = self.settings.folder.clone() else {
+            return Ok(DocumentOutcome::default());
+        };
         let mut case = self.case(state).await?;
         if kind == Kind::Report {
             // the work order does not tell the research
@@ -74,13 +76,13 @@ impl Writer {
         }
         let files = written.files.iter();
         let files = files.map(|file| Written { kind, place: self.settings.place(file) });
-        Ok(Outcome { written: files.collect(), ungrounded: written.ungrounded })
+        Ok(DocumentOutcome { written: files.collect(), ungrounded: written.ungrounded })
     }
 }
 
 #[async_trait]
 impl Documents for Writer {
-    async fn write(&self, kind: Kind, state: &State) -> Result<Outcome, DocumentError> {
+    async fn write(&self, kind: Kind, state: &State) -> Result<DocumentOutcome, DocumentError> {
         self.files(kind, state).await.map_err(|reason| DocumentError { kind, reason })
     }
 }

@@ -17,8 +17,8 @@ use crate::progress::{Live, Progress, Reporter, Standing};
 use crate::store::Store;
 use crate::tools::Runtime;
 
-/// How long the last stage may take even if the grace period is over. Its tasks end within a second
-/// (the publisher's goodbye to the broker); aborted they would leave the broker to publish a last will.
+/// How long the last stage may take even if the grace period is over: twice the second that the
+/// publisher waits for the broker to close its side. Aborted before, it would break the connection off.
 const LAST_STAGE: Duration = Duration::from_secs(2);
 
 /// A running agent.
