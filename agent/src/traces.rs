@@ -45,7 +45,7 @@ impl Telemetry {
         Ok(Self { traces })
     }
 
-    /// Sends the spans that are left. This blocks for up to [`PATIENCE`], so it must not be called from
+    /// Sends the spans that are left. This blocks for up to 5 s, so it must not be called from
     /// within the asynchronous runtime.
     pub fn end(self) {
         let ended = self.traces.map(|traces| traces.shutdown_with_timeout(PATIENCE));

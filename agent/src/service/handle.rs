@@ -70,7 +70,7 @@ impl Handle {
         self.tasks.iter().find(|one| one.handle.is_finished()).map(|one| one.task.as_str())
     }
 
-    /// Stops the tasks in the order of [`STOP_ORDER`] within the grace period, then closes the store.
+    /// Stops the tasks stage by stage, in the order of the flow, within the grace period, then closes the store.
     /// A task that is still busy at the end of the period is aborted: what it had not finished is in
     /// the store or with the broker, and the next start goes on with it.
     ///
