@@ -163,7 +163,7 @@ async fn over(state: &watch::Sender<bool>, at_most: Duration) {
 mod tests {
     use super::*;
 
-    /// What has less haste waits, but never for ever.
+    /// Less urgent work waits, but not for ever.
     #[tokio::test(start_paused = true)]
     async fn what_can_wait_waits_until_it_is_over_or_has_lasted() {
         let reporter = Reporter::new();

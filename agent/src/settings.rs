@@ -55,7 +55,7 @@ pub struct AgentSettings {
     pub intake: IntakeSettings,
     /// The expert's thresholds.
     pub rules: Rules,
-    /// Who is told what, when.
+    /// Notifications to staff.
     pub notify: NotifySettings,
     /// When a gateway counts as silent.
     pub silence: SilenceSettings,

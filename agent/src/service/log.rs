@@ -1,4 +1,4 @@
-//! What is logged while the agent starts and stops.
+//! Log lines of the start and the stop.
 
 use crate::knowledge::KnowledgeError;
 use crate::tools::Problem;

@@ -26,7 +26,7 @@ pub struct State {
     pub schema: String,
     /// The event.
     pub event_payload: Event,
-    /// What is remembered of its bearing.
+    /// The memory of its bearing.
     pub memory_context: Memory,
     /// Thoughts, actions and observations, in their order.
     pub messages: Vec<Message>,

@@ -1,4 +1,4 @@
-//! What leaves and what goes: alarms, the outbox, messages, retention.
+//! Alarms, the outbox, messages to staff, retention.
 
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement};
 use pdm_shared::diagnosis::Diagnosis;
