@@ -1,9 +1,9 @@
-//! From message to stored row: a bounded queue, one transaction a batch, acknowledgements in the
-//! order of arrival after the commit, then receipts.
+//! Stores received messages: a bounded queue, one transaction a batch, acknowledgements in the order of
+//! arrival after the commit, then receipts.
 //!
-//! While the store is away nothing is acknowledged and the broker keeps what it has; the receive
-//! maximum bounds what waits here. A message that is refused is stored as a dead letter and
-//! acknowledged: it never stops the flow.
+//! While the store is away nothing is acknowledged, so the broker keeps the messages; the receive
+//! maximum bounds how many wait here. A message that is refused is stored as a dead letter and
+//! acknowledged, so it cannot stop the flow.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,11 @@ use crate::mqtt::receiver::Delivery;
 use crate::progress::Reporter;
 use crate::store::{Incoming, IntakeStore, StoreError, Stored};
 
+mod log;
 mod parse;
 pub(crate) mod receipts;
 
-/// Pause before a batch is tried again.
+/// Pause before a batch is tried again: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Stores what is received.
@@ -32,14 +33,15 @@ pub(crate) struct Intake {
     pub(crate) reporter: Reporter,
     /// Rung after every commit with new events.
     pub(crate) stored: Arc<Notify>,
-    /// Who is owed a receipt.
+    /// The gateways that are owed a receipt.
     pub(crate) owed: Arc<receipts::Owed>,
-    /// Events of a gateway after which its receipt does not wait.
+    /// Events of one gateway after which its receipt is published without waiting for the interval.
     pub(crate) receipt_after_events: u64,
 }
 
 impl Intake {
-    /// Stores until the queue is closed and empty.
+    /// Stores until the queue is closed and empty. The receiver closes the queue when the agent stops, so
+    /// every message that was taken from the broker is stored and acknowledged.
     pub(crate) async fn run(self, mut queue: mpsc::Receiver<Delivery>) {
         let mut deliveries = Vec::with_capacity(self.batch);
         while queue.recv_many(&mut deliveries, self.batch).await > 0 {
@@ -60,7 +62,7 @@ impl Intake {
         self.reporter.flooded(false);
     }
 
-    /// Tries until the batch is stored; the messages stay unacknowledged meanwhile.
+    /// Tries until the batch is stored; its messages stay unacknowledged meanwhile.
     async fn store_until_done(&self, batch: &[Incoming]) -> Stored {
         let topic = Topic::DeadLetter.under(&self.prefix);
         loop {
@@ -74,7 +76,8 @@ impl Intake {
         }
     }
 
-    /// The store refuses the batch because of what stands in it: find the message and refuse it.
+    /// Stores the messages of a batch that the store refuses for its content one by one, so that only the
+    /// message at fault is refused.
     async fn store_one_by_one(
         &self,
         batch: &[Incoming],
@@ -82,7 +85,7 @@ impl Intake {
         what: &'static str,
         reason: &str,
     ) -> Stored {
-        tracing::warn!(what, reason, messages = batch.len(), "the store refuses a batch");
+        log::batch_refused(what, reason, batch.len());
         let mut all = Stored::default();
         for message in batch {
             let mut message = std::borrow::Cow::Borrowed(message);
@@ -97,7 +100,7 @@ impl Intake {
                         let Some(refused) =
                             parse::refused(&message, what, &reason, self.clock.now())
                         else {
-                            tracing::error!(what, reason, "a message cannot even be refused");
+                            log::message_dropped(what, &reason);
                             break;
                         };
                         message = std::borrow::Cow::Owned(refused);
@@ -109,16 +112,15 @@ impl Intake {
         all
     }
 
+    /// Logs a failure of the store and pauses.
     async fn wait_for_store(&self, error: &StoreError) {
-        metrics::counter!("pdm_agent_store_errors_total").increment(1);
-        tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot store, trying on");
+        log::store_failed(error);
         tokio::time::sleep(RETRY).await;
     }
 
+    /// Counts what was stored, wakes the judging and owes receipts.
     fn report(&self, stored: &Stored) {
-        metrics::counter!("pdm_agent_events_stored_total").increment(stored.events);
-        metrics::counter!("pdm_agent_events_duplicate_total").increment(stored.duplicates);
-        metrics::counter!("pdm_agent_dead_letters_total").increment(stored.refused);
+        log::stored(stored);
         self.reporter.update(|progress| {
             progress.stored += stored.events;
             progress.duplicates += stored.duplicates;

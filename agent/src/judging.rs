@@ -1,12 +1,12 @@
-//! Judges what is stored: drives each event's run through the [`Workflow`] and writes what comes of
-//! it, a batch in one transaction.
+//! Judges stored events: takes each through the [`Workflow`] and saves the judgements of a batch in one
+//! transaction.
 //!
-//! What was stored but not judged when the process died is found again by its mark, and a run that
-//! had begun to act by its checkpoint. A bearing's events are judged one after the other, in the
-//! order of arrival, each remembering the one before; bearings side by side. A run that leaves the
-//! fast path is checkpointed after every node and saved by itself, after what its bearing had before
-//! it in the batch. An event that cannot be judged holds up its own bearing only. While more events
-//! come in than can be stored at once, storing them goes first.
+//! After a crash the store still lists the events without a judgement, and a run that had begun to act
+//! outside has a checkpoint to continue from. The events of one bearing are judged one after the other
+//! in the order of arrival, because each judgement remembers the one before; bearings are judged side by
+//! side. A run that leaves the fast path is checkpointed after every node and saved by itself, after the
+//! earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
+//! only. While events come in faster than they are stored, judging waits for the intake.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,10 +23,11 @@ use tokio_util::sync::CancellationToken;
 use crate::notify::policy::Policy;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
-use crate::store::{BearingJudged, JudgementStore, Recall, StoreError, Unjudged};
+use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
 mod bearing;
+mod log;
 mod outcome;
 mod save;
 
@@ -34,14 +35,15 @@ use bearing::Bearing;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
-/// Bearings that are judged at once. Chosen: what waits for tools should not hold up the others.
+/// Bearings that are judged at once, so that a run that waits for tools (up to 10 s a call) does not
+/// hold up the others; two cores are busy with far fewer.
 const PARALLEL: usize = 8;
-/// Looks at least this often, should a ring be missed.
+/// The longest time between two looks at the store, for events that another replica stored.
 const LOOK: Duration = Duration::from_secs(1);
-/// Longest wait for the intake, should it have more to store than fits into a batch. Chosen: also in
-/// an endless flood two batches a second are judged.
+/// Longest wait for the intake while it has more to store than fits into a batch. In an endless flood
+/// two batches a second, 512 events, are still judged.
 const WAIT: Duration = Duration::from_millis(500);
-/// Pause after a failure.
+/// Pause after a failure: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The judging task.
@@ -56,24 +58,25 @@ pub struct Judging {
     remembers: bool,
     /// Rung when something was stored.
     stored: Arc<Notify>,
-    /// Rung when something has to leave.
+    /// Rung when something has to leave: one bell a lane of the outbox.
     written: Arc<Vec<Arc<Notify>>>,
 }
 
-/// An event could not be judged; it is tried again.
+/// An event could not be judged. The caller tries again: the event still waits in the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgingError {
-    /// The store did not do it.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The run cannot be written down.
+    /// The state of a run cannot be written as JSON.
     #[error(transparent)]
     Workflow(#[from] WorkflowError),
 }
 
 impl Judging {
-    /// Over this store, through this workflow, telling staff as `notify` says under `prefix`.
+    /// A task that judges the events of this store by this workflow, and tells staff as `notify` says
+    /// under the topics of `prefix`.
     pub fn new(
         store: Arc<dyn JudgementStore>,
         clock: SharedClock,
@@ -93,25 +96,27 @@ impl Judging {
         }
     }
 
-    /// Told to this reporter.
+    /// The same task, with its progress reported there.
     #[must_use]
     pub(crate) fn with_reporter(self, reporter: Reporter) -> Self {
         Self { reporter, ..self }
     }
 
-    /// With the bells: `stored` is heard, `written` are rung.
+    /// The same task, woken by `stored`; it rings `written` when something has to leave.
     #[must_use]
     pub(crate) fn with_bells(self, stored: Arc<Notify>, written: Arc<Vec<Arc<Notify>>>) -> Self {
         Self { stored, written, ..self }
     }
 
-    /// Every judgement goes into the knowledge base too, by the outbox's lane for it.
+    /// The same task, with every judgement sent to the knowledge base by the outbox.
     #[must_use]
     pub fn with_knowledge(self) -> Self {
         Self { remembers: true, ..self }
     }
 
-    /// Judges until `stop`, and then what is left.
+    /// Judges until `stop`, then goes on until no event waits. The intake has ended by then, so the rest
+    /// is bounded. After a failure during the stop it returns at once: what waits is judged at the next
+    /// start.
     pub async fn run(self, stop: CancellationToken) {
         loop {
             self.reporter.intake_first(WAIT).await;
@@ -126,8 +131,7 @@ impl Judging {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    metrics::counter!("pdm_agent_judging_errors_total").increment(1);
-                    tracing::error!(%error, cause = ?std::error::Error::source(&error), "cannot judge, trying on");
+                    log::failed(&error);
                     if stop.is_cancelled() {
                         return;
                     }
@@ -137,16 +141,16 @@ impl Judging {
         }
     }
 
-    /// Judges the next batch; tells how many events were in it.
+    /// Judges the next batch; returns how many events it held.
     ///
     /// # Errors
-    /// [`JudgingError`] if one could not be judged; what could be is saved.
+    /// [`JudgingError`] if an event could not be judged; the judgements of the others are saved.
     pub async fn pass(&self) -> Result<usize, JudgingError> {
         let events = self.store.unjudged(BATCH).await?;
         let count = events.len();
         self.reporter.behind(count >= BATCH as usize);
         if count == 0 {
-            // a dead letter may wait to leave
+            // the intake wakes this task after refused messages too, and their dead letters may leave
             self.ring();
             return Ok(0);
         }
@@ -169,7 +173,7 @@ impl Judging {
         failure.map_or(Ok(count), Err)
     }
 
-    /// Judges a bearing's events; what is not saved yet comes back.
+    /// Judges the events of one bearing; returns the judgements that are not saved yet.
     async fn bearing(
         &self,
         key: BearingKey,
@@ -183,6 +187,8 @@ impl Judging {
         Ok(bearing.taken())
     }
 
+    /// Judges one event. A run on the fast path waits in `bearing` to be saved with the batch; a run that
+    /// acts outside is saved at once, after the bearing's earlier judgements.
     async fn event(&self, bearing: &mut Bearing, unjudged: Unjudged) -> Result<(), JudgingError> {
         let Unjudged { arrival, event, checkpoint } = unjudged;
         let resumed = match checkpoint {
@@ -208,27 +214,28 @@ impl Judging {
         Ok(())
     }
 
-    /// A run where an earlier process left it; none if it has to begin anew.
+    /// The run of a checkpoint; none if another version wrote the checkpoint and the run has to begin
+    /// again.
     async fn resume(
         &self,
         event: &Event,
-        checkpoint: &crate::store::Checkpoint,
+        checkpoint: &Checkpoint,
     ) -> Result<Option<Run>, JudgingError> {
         let noted = self.store.noted_steps(event.event_id).await?;
         match Run::resumed(checkpoint, noted) {
             Ok(run) => {
-                tracing::info!(event_id = %event.event_id, node = run.node.as_str(), "Goes on where an earlier process stopped.");
-                metrics::counter!("pdm_agent_runs_resumed_total").increment(1);
+                log::run_resumed(event.event_id, run.node);
                 Ok(Some(run))
             }
             Err(error) => {
-                tracing::warn!(%error, event_id = %event.event_id, "Judged anew.");
+                log::run_begun_again(event.event_id, &error);
                 Ok(None)
             }
         }
     }
 
-    /// Goes on with a run that acts, noting where it stands after every node.
+    /// Takes a run that acts outside to its end, with a checkpoint after every node. The first checkpoint
+    /// is written before the first action, so that a crash in it is continued and not begun again.
     async fn acting(&self, run: &mut Run, is_noted: bool) -> Result<(), JudgingError> {
         if !is_noted {
             self.note(run).await?;
@@ -242,6 +249,7 @@ impl Judging {
         Ok(())
     }
 
+    /// Writes the run's checkpoint with the steps that are not stored yet.
     async fn note(&self, run: &mut Run) -> Result<(), JudgingError> {
         let checkpoint = run.checkpoint(self.clock.now())?;
         let event_id = run.state.event_payload.event_id;
@@ -250,7 +258,7 @@ impl Judging {
         Ok(())
     }
 
-    /// Writes what waits of a bearing.
+    /// Saves the judgements of a bearing that are not saved yet.
     async fn flush(&self, bearing: &mut Bearing) -> Result<(), JudgingError> {
         if bearing.waiting.is_empty() {
             return Ok(());

@@ -1,9 +1,9 @@
 //! The two connections to the broker: [`receiver`] (persistent session, manual acknowledgement) and
 //! [`publisher`] (confirmed by PUBACK).
 //!
-//! Each connection lives in an event loop of its own: after a loss a new client is made. So no
-//! packet identifier of an old connection is ever acknowledged on a new one, and nothing that was in
-//! flight is resent behind the caller's back: the broker redelivers, the outbox sends again.
+//! Each connection has an event loop of its own, and a new client is made after a loss. So a packet
+//! identifier of an old connection is never acknowledged on a new one, and the client never resends by
+//! itself what was in flight: the broker redelivers, the outbox sends again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,11 +15,12 @@ use rumqttc::{TlsConfiguration, Transport};
 
 use crate::settings::BrokerSettings;
 
+mod log;
 pub(crate) mod publisher;
 pub(crate) mod receiver;
 
-/// The settings name a file or a secret that cannot be used. At the start it is a bad configuration;
-/// while running it is tried again, as somebody may be renewing it.
+/// The settings name a file or a secret that cannot be used. At the start this is a bad configuration;
+/// while the agent runs, the connection is tried again, because the file may just be being renewed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
@@ -31,15 +32,17 @@ pub enum BrokerError {
     Password(#[source] pdm_service::secret::SecretError),
 }
 
-/// Pauses after a lost connection, with jitter so that agents that lost the same broker do not come
-/// back together.
+/// Pauses after a lost connection. The jitter spreads the agents that lost the same broker: a fifth of
+/// 30 s is 12 s between the first and the last.
 const PAUSES: Pauses = Pauses::new(Duration::from_millis(250), Duration::from_secs(30))
     .with_jitter(Jitter::Around(0.2));
 
-/// A connection that stood this long was a good one: the next pause is the first again. Chosen.
+/// A connection that lasted this long was sound, and the next pause is the first one again: ten times
+/// what connecting and subscribing take on a slow link (1 s).
 const STEADY: Duration = Duration::from_secs(10);
-/// Longest pause where connections come about and do not last: a broker that is restarted is back
-/// soon, one that closes the connection at every message it does not allow is not stormed. Chosen.
+/// Longest pause where connections are made and do not last. A broker that restarts is found again within
+/// 4 s, and a broker that closes the connection at every message it does not allow gets a connection
+/// only every 4 s.
 const LONGEST_UNSTEADY: Duration = Duration::from_secs(4);
 
 /// Options of one connection. Secrets and certificates are read anew for each, so that what was
@@ -51,7 +54,7 @@ pub(crate) fn options(
 ) -> Result<MqttOptions, BrokerError> {
     let (host, port) = match settings.addresses.get(attempt % settings.addresses.len().max(1)) {
         Some(address) => (address.host.as_str(), address.port),
-        // the settings hold one at least
+        // unreachable: the settings refuse an empty list
         None => ("127.0.0.1", 1883),
     };
     let mut options = MqttOptions::new(client_id, host, port);
@@ -74,7 +77,7 @@ pub(crate) fn options(
 pub(crate) struct Reconnection {
     backoff: Backoff,
     last_error: Option<String>,
-    /// Since when the connection stands that is lost next.
+    /// When the present connection was made.
     stands_since: Option<Instant>,
     attempt: usize,
 }
@@ -86,18 +89,18 @@ impl Default for Reconnection {
 }
 
 impl Reconnection {
-    /// The connection stands.
+    /// Notes that a connection was made.
     pub(crate) fn stands(&mut self) {
         self.stands_since = Some(Instant::now());
     }
 
-    /// Which attempt the next one is; it stays the same after a connection that stood, so that the
-    /// broker that holds the session is asked first.
+    /// The number of the next attempt. It stays the same after a connection that was made, so that the
+    /// broker that holds the session is tried first.
     pub(crate) const fn attempt(&self) -> usize {
         self.attempt
     }
 
-    /// The connection failed: logs the reason once, gives the pause.
+    /// Notes that the connection failed; returns the pause before the next attempt.
     pub(crate) fn after(&mut self, side: &'static str, error: &str) -> Duration {
         let pause = match self.stands_since.take().map(|since| since.elapsed()) {
             Some(stood) if stood >= STEADY => {
@@ -110,13 +113,9 @@ impl Reconnection {
                 self.backoff.next_pause()
             }
         };
-        if self.last_error.as_deref() == Some(error) {
-            tracing::debug!(side, error, "the broker is still away");
-        } else {
-            tracing::warn!(side, error, "no connection to the broker, trying on");
-            self.last_error = Some(error.to_owned());
-        }
-        metrics::counter!("pdm_agent_broker_errors_total", "side" => side).increment(1);
+        let is_repeated = self.last_error.as_deref() == Some(error);
+        log::connection_failed(side, error, is_repeated);
+        self.last_error = Some(error.to_owned());
         pause
     }
 }

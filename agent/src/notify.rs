@@ -2,7 +2,9 @@
 //! outbox by MQTT, e-mail and web hooks.
 
 pub(crate) mod email;
+mod grouping;
 pub(crate) mod lanes;
+mod log;
 pub(crate) mod policy;
 pub(crate) mod silence;
 pub(crate) mod staff;

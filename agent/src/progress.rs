@@ -1,7 +1,8 @@
-//! What the program that runs an agent may watch: counters, standing risks, notifications.
+//! The progress of a running agent, for the program that runs it: counters, standing risks,
+//! notifications.
 //!
-//! Counters count since the start of this process. The live channel is bounded; a slow watcher
-//! loses the oldest entries and is told how many, the agent never waits for it.
+//! Counters count from the start of this process. The live channel is bounded: a slow watcher loses the
+//! oldest entries and is told how many, and the agent never waits for a watcher.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,10 +14,11 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use tokio::sync::{broadcast, watch};
 
-/// Entries of the live channel that wait for a slow watcher.
+/// Entries of the live channel that are kept for a slow watcher: at a hundred changes a second, ten
+/// seconds.
 const LIVE_CAPACITY: usize = 1024;
 
-/// How far the agent is. `stored == judged` and `unsent == 0` mean that nothing waits.
+/// The counters of the agent. `stored == judged` and `unsent == 0` mean that nothing waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Events stored, each once.
@@ -39,10 +41,10 @@ pub struct Progress {
     pub subscribed: bool,
 }
 
-/// How a bearing stands after its last judgement.
+/// The state of a bearing after its last judgement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// Measured at.
+    /// When the judged window was measured.
     pub at: Timestamp,
     /// Risk.
     pub risk: RiskLevel,
@@ -52,7 +54,7 @@ pub struct Standing {
     pub fault: Option<Fault>,
 }
 
-/// Something that happened.
+/// An entry of the live channel.
 #[derive(Debug, Clone)]
 pub enum Live {
     /// The risk of a bearing changed.
@@ -61,14 +63,14 @@ pub enum Live {
         bearing: BearingKey,
         /// The level before.
         before: RiskLevel,
-        /// How it stands now.
+        /// The state now.
         now: Standing,
     },
-    /// Staff is told something.
+    /// A notification to staff.
     Notified(Box<Notification>),
 }
 
-/// The agent's side of the watch.
+/// Takes the progress from the agent's tasks.
 #[derive(Debug, Clone)]
 pub(crate) struct Reporter {
     progress: watch::Sender<Progress>,
@@ -113,8 +115,8 @@ impl Reporter {
         set(&self.behind, is_behind);
     }
 
-    /// Waits while events flood in, at most so long: storing them comes before what is done with
-    /// them, as the broker holds what is not stored.
+    /// Waits while events come in faster than they are stored, at most so long. Storing comes first,
+    /// because the broker has to hold what is not stored.
     pub(crate) async fn intake_first(&self, at_most: Duration) {
         over(&self.flooded, at_most).await;
     }
@@ -136,7 +138,7 @@ impl Reporter {
             }
         });
         if before != now.risk {
-            // nobody may be watching
+            // an error means that nobody is watching
             let _watchers = self.live.send(Live::Risk { bearing: bearing.clone(), before, now });
         }
     }
@@ -150,7 +152,7 @@ fn set(state: &watch::Sender<bool>, is: bool) {
     state.send_if_modified(|was| std::mem::replace(was, is) != is);
 }
 
-/// Waits until it is no longer so, or has been for as long as one waits.
+/// Waits until the state is false, at most so long.
 async fn over(state: &watch::Sender<bool>, at_most: Duration) {
     let mut state = state.subscribe();
     let over = state.wait_for(|is| !is);
@@ -161,7 +163,7 @@ async fn over(state: &watch::Sender<bool>, at_most: Duration) {
 mod tests {
     use super::*;
 
-    /// What has less haste waits, but never for ever.
+    /// Less urgent work waits, but not for ever.
     #[tokio::test(start_paused = true)]
     async fn what_can_wait_waits_until_it_is_over_or_has_lasted() {
         let reporter = Reporter::new();

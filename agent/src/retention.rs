@@ -1,4 +1,4 @@
-//! Forgets what is no longer kept: every hour, a little at a time, so that nobody waits for it.
+//! Deletes what is no longer kept: every hour, in small amounts, so that writers do not wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use crate::settings::RetentionSettings;
 use crate::store::{Forget, Forgotten, RetentionStore, StoreError};
 
-/// How often it looks.
+/// How often the task looks: ages are counted in days, so an hour late does not matter.
 const EVERY: Duration = Duration::from_hours(1);
-/// Rows of one kind at a time. Chosen: some milliseconds of the one writer that SQLite has.
+/// Rows of one kind at a time: some milliseconds of SQLite's only writer.
 const LIMIT: u32 = 1000;
-/// Pause between two times, for those who wait to write.
+/// Pause between two amounts, in which the intake and the judging write.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The forgetting task.
+/// The task that deletes.
 #[derive(Debug)]
 pub(crate) struct Retention {
     pub(crate) store: Arc<dyn RetentionStore>,
@@ -26,7 +26,8 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// Forgets until `stop`.
+    /// Deletes until `stop`. The stop also breaks off a look: each amount is a transaction of its own, so
+    /// nothing is half deleted.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut tick = interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -37,7 +38,7 @@ impl Retention {
             }
             tokio::select! {
                 done = self.look() => if let Err(error) = done {
-                    tracing::warn!(%error, "cannot forget what is no longer kept, trying on");
+                    log_failed(&error);
                 },
                 () = stop.cancelled() => return,
             }
@@ -61,6 +62,10 @@ impl Retention {
 fn forget(settings: RetentionSettings) -> Forget {
     let RetentionSettings { events_days, judgements_days, told_days, refused_days } = settings;
     Forget { events_days, judgements_days, told_days, refused_days, limit: LIMIT }
+}
+
+fn log_failed(error: &StoreError) {
+    tracing::warn!(%error, "cannot delete what is no longer kept, trying again in an hour");
 }
 
 fn count(gone: &Forgotten) {

@@ -1,5 +1,5 @@
-//! Scenarios: sequences of events with what a reliability engineer expects of each, played through
-//! the real workflow with the real store, knowledge base and tools (R-AGENT-12).
+//! Scenarios: sequences of events with the judgement that a reliability engineer expects of each, played
+//! through the real workflow with the real store, knowledge base and tools (R-AGENT-12).
 //!
 //! A scenario is a TOML file (`config/scenarios/*.toml`); its events are patches, each onto the event
 //! before, the first onto `healthy.json` beside it. [`play`] plays one in a folder of its own,
@@ -24,7 +24,8 @@ pub mod play;
 const SCHEMA: &str = "pdm.scenario/1";
 /// The event that every sequence starts from.
 const BASE: &str = "healthy.json";
-/// Most events of one phase, so that a mistyped count does not run for hours.
+/// Most events of one phase: more than a year of hourly events, and a mistyped count ends within
+/// minutes.
 const MAX_REPEAT: u32 = 10_000;
 
 /// A sequence of events.
@@ -32,18 +33,18 @@ const MAX_REPEAT: u32 = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     schema: String,
-    /// Its name.
+    /// The scenario's name.
     pub name: String,
-    /// What it shows.
+    /// What the scenario shows.
     pub about: Text,
-    /// Its phases.
+    /// The phases.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
     #[serde(skip)]
     base: Value,
 }
 
-/// A stretch of like events.
+/// A series of equal events.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
@@ -53,13 +54,13 @@ pub struct Phase {
     /// Hours from one to the next.
     #[serde(default = "hourly")]
     pub step_h: f64,
-    /// What is other than in the event before.
+    /// The fields that differ from the event before.
     #[serde(default)]
     pub event: Value,
-    /// Paths that are set to null.
+    /// Paths of fields that are set to null.
     #[serde(default)]
     pub clear: Vec<String>,
-    /// What is expected.
+    /// The expected judgement.
     pub expect: Expect,
 }
 
@@ -71,8 +72,8 @@ const fn hourly() -> f64 {
     1.0
 }
 
-/// What is expected of a phase. Risk, stage and fault are those after its last event; documents are
-/// written once in it or not at all; the rest holds for each of its events.
+/// The expected judgement of a phase. Risk, stage and fault are those after the phase's last event;
+/// documents are written once in the phase or not at all; the rest holds for each event of the phase.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -119,32 +120,32 @@ impl Named {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
-    /// No such folder or file.
+    /// A folder or file cannot be read.
     #[error("cannot read {}", path.display())]
     Unreadable {
-        /// Which.
+        /// The folder or file.
         path: PathBuf,
-        /// Why not.
+        /// Why not: the error of the file system or of the event.
         #[source]
         source: std::io::Error,
     },
-    /// A file is no scenario.
+    /// A file is no valid scenario.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The event that the sequence starts from, or one that it makes, is no event.
     #[error("{}: phase {phase}: no valid event: {reason}", path.display())]
     Event {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which phase, from 1; 0 for the event they all start from.
+        /// The phase, from 1; 0 for the event that all sequences start from.
         phase: usize,
-        /// Why not.
+        /// Why not: the error of the file system or of the event.
         reason: String,
     },
     /// The folder holds no scenario.
     #[error("{}: no scenario (*.toml) in it", path.display())]
     Empty {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
     },
 }
@@ -202,7 +203,7 @@ fn read_one(path: &Path, base: &Value) -> Result<Scenario, ScenarioError> {
         }
     }
     scenario.base = base.clone();
-    // every event once, so that a mistake is told before anything is played
+    // every event is made once here, so that a mistake is reported before anything is played
     for (phase, event) in scenario.events() {
         event.map_err(|reason| ScenarioError::Event { path: path.to_owned(), phase, reason })?;
     }
@@ -210,7 +211,7 @@ fn read_one(path: &Path, base: &Value) -> Result<Scenario, ScenarioError> {
 }
 
 impl Scenario {
-    /// Its events in their order, each with its phase (from 1).
+    /// The events of the scenario in their order, each with its phase (from 1).
     pub fn events(&self) -> impl Iterator<Item = (usize, Result<Event, String>)> + '_ {
         let mut value = self.base.clone();
         let mut elapsed_h = 0.0;
@@ -232,7 +233,7 @@ impl Scenario {
     }
 }
 
-/// The event of a sequence: the patched value at its time, with an identity of its own.
+/// The event of a patched value, with its own time and identity.
 fn event(value: &Value, sequence: u64, elapsed_h: f64) -> Result<Event, String> {
     let mut event: Event =
         serde_json::from_value(value.clone()).map_err(|error| error.to_string())?;
@@ -243,7 +244,7 @@ fn event(value: &Value, sequence: u64, elapsed_h: f64) -> Result<Event, String> 
     Ok(event)
 }
 
-/// Puts a patch onto a value: mappings are merged, everything else is replaced.
+/// Applies a patch to a value: objects are merged, everything else is replaced.
 fn merge(value: &mut Value, patch: &Value) {
     match (value, patch) {
         (Value::Object(fields), Value::Object(patches)) => {

@@ -1,10 +1,9 @@
 //! Traces of judgements for an OpenTelemetry collector: OTLP over HTTP with protobuf
 //! (R-AGENT-12). Off unless `[telemetry] otlp_endpoint` names one.
 //!
-//! [`crate::workflow::spans`] says what is told. Spans wait in a bounded queue and leave in batches
-//! on a thread of their own; what a collector that is away does not take is dropped and logged, and
-//! judging never waits for it. Headers, such as a token, come from the environment as everywhere
-//! (`OTEL_EXPORTER_OTLP_HEADERS`).
+//! [`crate::workflow::spans`] makes the spans. They wait in a bounded queue and leave in batches on a
+//! thread of their own; spans that the collector does not take are dropped and logged, and judging never
+//! waits for it. Headers, such as a token, come from the environment (`OTEL_EXPORTER_OTLP_HEADERS`).
 
 use std::time::Duration;
 
@@ -21,10 +20,10 @@ use tracing_subscriber::filter::Targets;
 use crate::settings::AgentSettings;
 use crate::workflow::spans::TARGET;
 
-/// How long a collector may take for a batch, and for the last one when the agent stops.
+/// How long a collector may take for a batch; this is also what the last batch may add to a stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The log, and the way to the collector if there is one; [`Telemetry::end`] sends what is left.
+/// The log, and the export of traces if it is configured.
 #[derive(Debug)]
 pub struct Telemetry {
     traces: Option<SdkTracerProvider>,
@@ -46,7 +45,8 @@ impl Telemetry {
         Ok(Self { traces })
     }
 
-    /// Sends what is left; blocks, so not from within the asynchronous runtime.
+    /// Sends the spans that are left. This blocks for up to 5 s, so it must not be called from
+    /// within the asynchronous runtime.
     pub fn end(self) {
         let ended = self.traces.map(|traces| traces.shutdown_with_timeout(PATIENCE));
         if let Some(Err(error)) = ended {

@@ -1,19 +1,19 @@
 //! The judgement of one event as an explicit state machine (R-AGENT-3).
 //!
-//! [`node`] holds nodes and edges as a pure function, [`state`] what a run knows, [`expert`] who
-//! thinks, [`tools`] how calls are made, [`documents`] what is written; this file does what a node
-//! does and notes it in the [`trace`]. Who drives a run is `crate::judging`.
+//! [`node`] holds nodes and edges as a pure function, [`state`] the state of a run, [`expert`] the
+//! reasoners, [`tools`] the calls of tools, [`documents`] the interface to the documents; this file does
+//! the work of each node and notes it in the trace. The judging task drives the runs.
 //!
-//! A run begins on the fast path, in memory: `load_memory` and the first `reasoning`. Most end there
-//! (nothing is wrong, or nothing new), and are written with their trace in one transaction a batch;
-//! killed before it, they begin anew and have done nothing outside. A run that wants tools or
-//! documents leaves the fast path: from then on its state is checkpointed after every node, and a
-//! process that finds the checkpoint goes on at that node. So both keep one promise: what has an
-//! effect outside has it once.
+//! A run begins on the fast path, in memory: `load_memory` and the first `reasoning`. Most runs end
+//! there (nothing is wrong, or nothing is new) and are written with their trace in one transaction a
+//! batch; after a crash before that transaction they begin again, and have had no effect outside. A run
+//! that wants tools or documents leaves the fast path: from then on its state is checkpointed after
+//! every node, and a process that finds the checkpoint continues at that node. In both cases an effect
+//! outside happens once.
 //!
-//! `parse_diagnosis` holds every reasoner to the contract: five thoughts in their order, and nothing
-//! in its words that stands in none of its sources. Where a reasoner fails, the expert's judgement
-//! stands and says so.
+//! `parse_diagnosis` checks every reasoner's judgement against the contract: five thoughts in their
+//! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's judgement
+//! is used and says so.
 
 use std::sync::Arc;
 
@@ -33,11 +33,13 @@ pub mod node;
 pub mod state;
 pub mod tools;
 
+mod log;
 mod run;
 pub mod spans;
 mod trace;
 
 pub use expert::{Expert, Reasoner};
+pub(crate) use log::figures_withheld;
 pub use node::{NextAction, Node};
 pub use run::Run;
 pub use state::State;
@@ -51,30 +53,31 @@ use expert::{Turn, Want};
 use state::Message;
 use tools::{Caller, Tools};
 
-/// A run that did not end in a judgement. The event stays unjudged and is tried again.
+/// A step of a run failed; each variant says what the caller does.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
-    /// The reasoner failed; the expert's judgement stands in for it.
+    /// The reasoner failed. The expert's judgement is used in its place.
     #[error("the reasoner failed: {0}")]
     Reasoner(String),
-    /// A checkpoint that this version did not write: the event is judged anew.
+    /// The checkpoint was written by another version. The event's run begins again.
     #[error("the checkpoint cannot be resumed: {0}")]
     Checkpoint(String),
 }
 
-/// Where in a node a run is.
+/// How far a run is in a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Before anything of the node is done.
+    /// The node's work has not begun.
     Entered,
-    /// Its effect is done and not noted.
+    /// The node's work is done and not in the store.
     Done,
-    /// It is noted in the store.
+    /// The store holds the node's step.
     Noted,
 }
 
-/// Who watches runs: tests that stop a process at a certain point, metrics of another program.
+/// Is told of every point of a run: for tests that stop a process at a certain point, and for metrics
+/// of another program.
 pub trait Observer: Send + Sync + std::fmt::Debug {
     /// A run has come to this point.
     fn reached(&self, event: EventId, node: Node, phase: Phase);
@@ -92,7 +95,7 @@ pub struct Workflow {
 }
 
 impl Workflow {
-    /// The workflow with the expert in its chair, without tools and documents.
+    /// The workflow with the expert as its reasoner, without tools and documents.
     pub fn new(expert: Expert, clock: SharedClock) -> Self {
         Self {
             reasoner: Arc::new(expert.clone()),
@@ -104,39 +107,38 @@ impl Workflow {
         }
     }
 
-    /// With another reasoner; the expert stands in where it fails.
+    /// The same workflow with another reasoner; where that fails, the expert's judgement is used.
     #[must_use]
     pub fn with_reasoner(self, reasoner: Arc<dyn Reasoner>) -> Self {
         Self { reasoner, ..self }
     }
 
-    /// With tools.
+    /// The same workflow with tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
         Self { caller: Some(Arc::new(Caller::new(tools))), ..self }
     }
 
-    /// With somebody who writes documents.
+    /// The same workflow with documents.
     #[must_use]
     pub fn with_documents(self, documents: Arc<dyn Documents>) -> Self {
         Self { documents: Some(documents), ..self }
     }
 
-    /// With somebody who watches.
+    /// The same workflow with an observer of its runs.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
         Self { observer: Some(observer), ..self }
     }
 
-    /// A run at its beginning.
+    /// Begins the run of an event.
     pub fn begin(&self, event: Event, memory: Memory) -> Run {
         let span = spans::of_run(&event, false);
         let state = State::new(event, memory, self.clock.now());
         Run { state, node: Node::LoadMemory, steps: Vec::new(), number: 0, span }
     }
 
-    /// Goes on in memory until the run waits to be saved or leaves the fast path; tells whether it
-    /// waits to be saved.
+    /// Runs in memory until the run waits to be saved, which returns true, or leaves the fast path.
     pub(crate) async fn ahead(&self, run: &mut Run) -> bool {
         while run.node != Node::SaveMemory {
             if run.leaves_the_fast_path(self) {
@@ -147,7 +149,7 @@ impl Workflow {
         true
     }
 
-    /// Does what the next node does and goes on to the one after it.
+    /// Does the work of the next node and moves on to the node after it.
     pub(crate) async fn step(&self, run: &mut Run) {
         let span = run.node_span(run.node);
         self.work(run).instrument(span).await;
@@ -164,7 +166,7 @@ impl Workflow {
             Node::ParseDiagnosis => self.parse_diagnosis(&mut run.state),
             Node::GenerateReport => self.document(DocumentKind::Report, &mut run.state).await,
             Node::GenerateWorkOrder => self.document(DocumentKind::WorkOrder, &mut run.state).await,
-            // the caller's, in its transaction
+            // the caller saves, in its own transaction
             Node::SaveMemory => return,
         };
         self.reached(run, node, Phase::Done);
@@ -172,12 +174,10 @@ impl Workflow {
         if let Some(after) = node::next(node, &run.state) {
             run.node = after;
         }
-        metrics::histogram!("pdm_agent_node_seconds", "node" => node.as_str())
-            .record(started.elapsed().as_secs_f64());
-        tracing::debug!(event_id = %run.state.event_payload.event_id, node = node.as_str(), next = run.node.as_str(), took = ?started.elapsed(), "Node done.");
+        log::node_done(run.state.event_payload.event_id, node, run.node, started.elapsed());
     }
 
-    /// Tells whoever watches.
+    /// Tells the observer.
     pub(crate) fn reached(&self, run: &Run, node: Node, phase: Phase) {
         if let Some(observer) = &self.observer {
             observer.reached(run.state.event_payload.event_id, node, phase);
@@ -188,8 +188,7 @@ impl Workflow {
         let turn = match self.reasoner.reason(state, self.caller.is_some()).await {
             Ok(turn) => turn,
             Err(error) => {
-                metrics::counter!("pdm_agent_reasoner_failures_total").increment(1);
-                tracing::error!(%error, event_id = %state.event_payload.event_id, "The reasoner failed; the expert's judgement stands.");
+                log::reasoner_failed(state.event_payload.event_id, &error);
                 let thought = error.to_string();
                 Turn { thought, want: Want::Conclude(Box::new(self.stand_in(state))) }
             }
@@ -220,7 +219,8 @@ impl Workflow {
         trace::reasoned(state, &turn)
     }
 
-    /// The expert's judgement in place of another reasoner's.
+    /// The expert's judgement in place of a reasoner that failed, with the failure among its causes of
+    /// uncertainty.
     fn stand_in(&self, state: &State) -> Judgement {
         let mut judgement = self.expert.judgement(state);
         judgement.diagnosis.uncertainty.causes.push(Text::new(
@@ -252,7 +252,7 @@ impl Workflow {
             inquiry: &state.inquiry,
         };
         let withheld = grounding::withhold(&mut judgement.diagnosis, &grounds);
-        count_ungrounded(&withheld, state.event_payload.event_id);
+        figures_withheld(&withheld, state.event_payload.event_id);
         let normal = judgement.diagnosis.risk_level == RiskLevel::Normal;
         state.next_action = if normal { NextAction::End } else { NextAction::GenerateReport };
         state.diagnosis_result = Some(judgement);
@@ -276,23 +276,14 @@ impl Workflow {
                 detail
             }
             Err(error) => {
-                metrics::counter!("pdm_agent_document_failures_total").increment(1);
-                tracing::error!(%error, event_id = %state.event_payload.event_id, "A document is missing.");
+                log::document_failed(state.event_payload.event_id, &error);
                 trace::not_written(&error.to_string())
             }
         }
     }
 }
 
-/// Counts and logs what was withheld for want of a source.
-pub(crate) fn count_ungrounded(withheld: &[String], event_id: EventId) {
-    if withheld.is_empty() {
-        return;
-    }
-    metrics::counter!("pdm_agent_ungrounded_figures_total").increment(withheld.len() as u64);
-    tracing::error!(figures = ?withheld, %event_id, "Figures without a source were withheld.");
-}
-
+/// Whether a judgement has the five thoughts of the contract in their order.
 fn has_five_thoughts(judgement: &Judgement) -> bool {
     use ThoughtTitle::{Degradation, InitialScreening, OverallRisk, PfStage, Rul};
     let titles = judgement.diagnosis.thoughts.iter().map(|thought| thought.title);

@@ -15,7 +15,7 @@ use pdm_agent::judging::Judging;
 use pdm_agent::service::search::SearchedKnowledge;
 use pdm_agent::settings::NotifySettings;
 use pdm_agent::store::{Incoming, IntakeStore as _, LifecycleStore as _, SqlStore, Store};
-use pdm_agent::workflow::documents::{DocumentError, Documents, Outcome, Written};
+use pdm_agent::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use pdm_agent::workflow::{Expert, Node, Observer, Phase, State, Workflow};
 use pdm_expert::rules::Rules;
 use pdm_knowledge::keeper::Keeper;
@@ -60,12 +60,16 @@ struct Folder(PathBuf);
 
 #[async_trait]
 impl Documents for Folder {
-    async fn write(&self, kind: DocumentKind, state: &State) -> Result<Outcome, DocumentError> {
+    async fn write(
+        &self,
+        kind: DocumentKind,
+        state: &State,
+    ) -> Result<DocumentOutcome, DocumentError> {
         let place = self.0.join(format!("{kind:?}.json"));
         let text = serde_json::to_string(&state.inquiry).expect("json");
         std::fs::write(&place, text).expect("written");
         let written = vec![Written { kind, place: format!("{kind:?}.json") }];
-        Ok(Outcome { written, ungrounded: Vec::new() })
+        Ok(DocumentOutcome { written, ungrounded: Vec::new() })
     }
 }
 

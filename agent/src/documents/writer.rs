@@ -10,7 +10,7 @@ use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
 
 use crate::store::Store;
-use crate::workflow::documents::{DocumentError, Documents, Outcome, Written};
+use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
 /// Writes documents into the configured folder.
@@ -46,8 +46,10 @@ impl Writer {
         Ok(case)
     }
 
-    async fn files(&self, kind: DocumentKind, state: &State) -> Result<Outcome, String> {
-        let Some(folder) = self.settings.folder.clone() else { return Ok(Outcome::default()) };
+    async fn files(&self, kind: DocumentKind, state: &State) -> Result<DocumentOutcome, String> {
+        let Some(folder) = self.settings.folder.clone() else {
+            return Ok(DocumentOutcome::default());
+        };
         let mut case = self.case(state).await?;
         if kind == DocumentKind::Report {
             // the work order does not tell the research
@@ -69,13 +71,17 @@ impl Writer {
         }
         let files = written.files.iter();
         let files = files.map(|file| Written { kind, place: self.settings.place(file) });
-        Ok(Outcome { written: files.collect(), ungrounded: written.ungrounded })
+        Ok(DocumentOutcome { written: files.collect(), ungrounded: written.ungrounded })
     }
 }
 
 #[async_trait]
 impl Documents for Writer {
-    async fn write(&self, kind: DocumentKind, state: &State) -> Result<Outcome, DocumentError> {
+    async fn write(
+        &self,
+        kind: DocumentKind,
+        state: &State,
+    ) -> Result<DocumentOutcome, DocumentError> {
         self.files(kind, state).await.map_err(|reason| DocumentError { kind, reason })
     }
 }

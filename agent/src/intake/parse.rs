@@ -1,4 +1,5 @@
-//! Topic and text to something that can be stored; what is neither is refused with its reason.
+//! Reads a message by its topic into what is stored; a message of no known form is refused with the
+//! reason.
 
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, GatewayStatus, STATUS_SCHEMA};
 use pdm_shared::event::Event;
@@ -14,7 +15,8 @@ pub(super) fn parse(prefix: &Prefix, topic: &str, payload: &[u8], now: Timestamp
         .unwrap_or_else(|reason| Incoming::Refused(DeadLetter::of(topic, payload, reason, now)))
 }
 
-/// The refusal of a message that the store does not take.
+/// The refusal of an event that the store does not take. A status, an acknowledgement or a refused
+/// message has no dead letter of its own.
 pub(super) fn refused(
     message: &Incoming,
     what: &str,

@@ -1,7 +1,8 @@
-//! Receipts: what each gateway may forget and must send again, published retained after the commit.
+//! Receipts: tell each gateway which events it may forget and which it must send again; published
+//! retained after the commit.
 //!
-//! Debounced: at most one a gateway and interval, earlier once enough events have come. A receipt
-//! needs no outbox: it is made of the store's state, so the next one says all that a lost one said.
+//! A gateway gets at most one receipt an interval, or one as soon as enough events have come. A receipt
+//! needs no outbox: it is made of the store's state, so the next one tells all that a lost one told.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,15 +16,17 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::log;
 use crate::mqtt::publisher::{Message, Publisher};
 use crate::store::GatewayStore;
 
-/// How often gaps are looked at that may count as lost.
+/// How often old gaps are counted as lost. The time after which a gap is old is hours or days.
 const GAP_CHECK: Duration = Duration::from_mins(1);
-/// How long one receipt may take; then it stays owed.
+/// How long the broker may take to confirm one receipt; after that it stays owed.
 const PUBLISH: Duration = Duration::from_secs(5);
 
-/// Who is owed a receipt, and for how many events. One entry a gateway, so it is bounded by them.
+/// The gateways that are owed a receipt, each with the number of events since its last one. The map
+/// is bounded by the number of gateways.
 #[derive(Debug, Default)]
 pub(crate) struct Owed {
     gateways: Mutex<BTreeMap<GatewayId, u64>>,
@@ -31,7 +34,7 @@ pub(crate) struct Owed {
 }
 
 impl Owed {
-    /// Adds events of a gateway; rings if it has become many.
+    /// Adds events of a gateway; wakes the task when there are at least `many`.
     pub(super) fn add(&self, gateway: &GatewayId, events: u64, many: u64) {
         let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
         let owed = gateways.entry(gateway.clone()).or_default();
@@ -47,7 +50,7 @@ impl Owed {
     }
 }
 
-/// Writes receipts.
+/// Publishes receipts.
 #[derive(Debug)]
 pub(crate) struct Receipts {
     pub(crate) owed: Arc<Owed>,
@@ -57,13 +60,15 @@ pub(crate) struct Receipts {
     pub(crate) publisher: Publisher,
     pub(crate) after: Duration,
     pub(crate) gap_lost_after: Duration,
-    /// Whether the clock may be trusted to say that a gap is old.
+    /// Tells the time only when the clock may be trusted with an age, which is not shortly after the start
+    /// or after a jump: a clock that was set ahead must not count gaps as lost.
     pub(crate) patience: Patience,
 }
 
 impl Receipts {
-    /// Writes receipts until `stop`, and those that are owed then. `connected` changes at every
-    /// connection: whoever restarted the broker may have lost the retained ones.
+    /// Publishes receipts until `stop`, then those that are still owed: the intake has ended by then, so
+    /// the last receipt covers everything stored. `connected` changes at every connection; a broker
+    /// that was restarted may have lost its retained messages, so every gateway is owed a receipt then.
     pub(crate) async fn run(self, mut connected: watch::Receiver<u64>, stop: CancellationToken) {
         let mut tick = interval(self.after.max(Duration::from_millis(10)));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -91,7 +96,7 @@ impl Receipts {
                     self.owed.add(&state.gateway, 0, u64::MAX);
                 }
             }
-            Err(error) => tracing::warn!(%error, "cannot list gateways for their receipts"),
+            Err(error) => log::receipts_failed("the gateways", &error),
         }
     }
 
@@ -101,14 +106,14 @@ impl Receipts {
         match self.store.lose_gaps(before).await {
             Ok(0) => {}
             Ok(lost) => {
-                metrics::counter!("pdm_agent_events_lost_total").increment(lost);
+                log::events_lost(lost);
                 self.owe_all().await;
             }
-            Err(error) => tracing::warn!(%error, "cannot look at sequence gaps"),
+            Err(error) => log::receipts_failed("lost gaps", &error),
         }
     }
 
-    /// Publishes what is owed; what does not get through stays owed.
+    /// Publishes the receipts that are owed; those that do not get through stay owed.
     async fn publish(&self) {
         let gateways = self.owed.take();
         if gateways.is_empty() {
@@ -117,13 +122,13 @@ impl Receipts {
         let receipts = match self.store.receipts(&gateways, self.clock.now()).await {
             Ok(receipts) => receipts,
             Err(error) => {
-                tracing::warn!(%error, "cannot make receipts");
+                log::receipts_failed("their content", &error);
                 return self.owe(&gateways);
             }
         };
         for (done, (site, receipt)) in receipts.into_iter().enumerate() {
             if !self.publish_one(site, &receipt).await {
-                // the broker is away: the others need not be tried
+                // the broker is away, so the other receipts would fail too
                 return self.owe(&gateways[done.min(gateways.len())..]);
             }
         }
@@ -143,7 +148,7 @@ impl Receipts {
         match timeout(PUBLISH, self.publisher.publish(message)).await {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {
-                tracing::debug!(%error, "a receipt is owed on");
+                log::receipt_not_published(&error);
                 false
             }
             Err(_elapsed) => false,

@@ -1,4 +1,4 @@
-//! A bearing while its events are judged: what is remembered of it, and what waits to be saved.
+//! A bearing while its events are judged: its memory, its alarm, and the judgements not saved yet.
 
 use pdm_expert::case::Memory;
 use pdm_shared::id::BearingKey;
@@ -15,6 +15,7 @@ pub(super) struct Bearing {
 }
 
 impl Bearing {
+    /// Follows the alarm as an announcement leaves it, for the next event of the batch.
     pub(super) fn heard(&mut self, announcement: &Announcement) {
         self.alarm = match &announcement.alarm {
             AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
@@ -22,7 +23,7 @@ impl Bearing {
         };
     }
 
-    /// What waits to be saved, with where the bearing stands.
+    /// Takes the judgements that are not saved yet, with the bearing's state after them.
     pub(super) fn taken(&mut self) -> BearingJudged {
         BearingJudged {
             key: self.key.clone(),

@@ -1,5 +1,5 @@
-//! What follows from a judgement beside the notification itself: its figures held to their sources,
-//! what is to be done, what goes to the knowledge base, what the trace tells.
+//! What follows from a judgement: the figures of its notification are checked against their sources,
+//! actions are derived, a row for the knowledge base and the step of the trace are made.
 
 use pdm_expert::Judgement;
 use pdm_expert::grounding::Sources;
@@ -12,15 +12,16 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::store::VECTORS_LANE;
-use crate::store::{Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload};
+use crate::store::{
+    Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload, VECTORS_LANE,
+};
 use crate::workflow::documents::Written;
-use crate::workflow::{State, count_ungrounded};
+use crate::workflow::{State, figures_withheld};
 
-/// The tool by which staff is told, in the seed's words.
+/// The tool by which staff is told, by its name in the requirements.
 const NOTIFY: &str = "notify_maintenance_staff";
 
-/// Names the documents that were written, so that whoever is told finds them.
+/// Adds the places of the documents that were written to the notification, so that staff finds them.
 pub(super) fn name_documents(
     announcement: &mut Announcement,
     sources: &mut Sources,
@@ -41,7 +42,7 @@ pub(super) fn name_documents(
     }
 }
 
-/// Withholds figures without a source from what staff is told; tells which.
+/// Removes figures that stand in no source from the notification; returns them.
 pub(super) fn hold_to_sources(
     announcement: &mut Announcement,
     sources: &mut Sources,
@@ -60,13 +61,13 @@ pub(super) fn hold_to_sources(
     let mut withheld = sources.withhold(&mut notification.title);
     withheld.extend(sources.withhold(&mut notification.body));
     if !withheld.is_empty() {
-        count_ungrounded(&withheld, judgement.diagnosis.event_id);
+        figures_withheld(&withheld, judgement.diagnosis.event_id);
         retell(announcement);
     }
     withheld
 }
 
-/// Everything that carries the notification carries it as it reads now.
+/// Copies the changed notification into every row of the outbox and into the alarm.
 fn retell(announcement: &mut Announcement) {
     let notification = &announcement.notification;
     if let Ok(payload) = serde_json::to_string(notification) {
@@ -79,9 +80,9 @@ fn retell(announcement: &mut Announcement) {
     }
 }
 
-/// Notes among the tools that staff was told. The message itself leaves by the outbox, in the
-/// transaction that writes the judgement: called as a tool of its own it could be sent and then
-/// forgotten by a crash, and be sent again.
+/// Notes in the diagnosis that staff was told, as a use of the tool. The message itself leaves by the
+/// outbox, written in the same transaction as the judgement: a tool called before that transaction would
+/// send the message again after a crash between the two.
 pub(super) fn note_telling(diagnosis: &mut Diagnosis, announcement: &Announcement) {
     let notification = &announcement.notification;
     if notification.reason != NotificationReason::Raised {
@@ -100,7 +101,7 @@ pub(super) fn note_telling(diagnosis: &mut Diagnosis, announcement: &Announcemen
     });
 }
 
-/// The row that brings a judgement into the knowledge base.
+/// The row of the outbox that adds a judgement to the knowledge base.
 pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
     Outgoing {
         key: EventId::at(diagnosis.judged_at.unix_ms()).0,
@@ -114,7 +115,7 @@ pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
     }
 }
 
-/// What is to be done because of a judgement that is worse or other than the last.
+/// The actions that follow from a judgement; none if it repeats the bearing's last one.
 pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
     let recent = &state.memory_context.recent;
     if !pdm_expert::research::is_news(diagnosis, recent) {
@@ -151,13 +152,13 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
     }
 }
 
-/// The configured lead time, as the judgement quotes it.
+/// The configured lead time for parts, h, as the judgement quotes it in its evidence.
 fn lead_time_h(diagnosis: &Diagnosis) -> Option<f64> {
     let evidence = diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence);
     evidence.filter(|fact| fact.path == "config.lead_time_h").find_map(|fact| fact.value.as_f64())
 }
 
-/// What the trace tells of `save_memory`.
+/// The detail of the step `save_memory` in the trace.
 pub(super) fn detail(
     judgement: &Judgement,
     announcement: Option<&(Announcement, Vec<String>)>,

@@ -1,23 +1,23 @@
-//! `save_memory`: what is written of a run, and who is told that it was.
+//! `save_memory`: puts together what is written of a run, and reports what was written.
 
 use pdm_expert::Judgement;
 use pdm_expert::grounding::{Grounds, Sources};
 
 use super::bearing::Bearing;
-use super::{Judging, outcome};
+use super::{Judging, log, outcome};
 use crate::progress::Standing;
 use crate::store::{Announcement, BearingJudged, Judged};
 use crate::workflow::{Node, Run};
 
 impl Judging {
-    /// `save_memory`: the judgement, and all that leaves because of it.
+    /// The judgement of a run with everything that leaves because of it.
     pub(super) fn judged(
         &self,
         bearing: &mut Bearing,
         run: &mut Run,
         arrival: i64,
     ) -> Option<Judged> {
-        // there always is one behind `parse_diagnosis`
+        // `parse_diagnosis`, which every run passes, sets the judgement
         let mut judgement = *run.state.diagnosis_result.take()?;
         let told = self.announcement(bearing, run, &judgement);
         if let Some((announcement, _)) = &told {
@@ -43,8 +43,8 @@ impl Judging {
         })
     }
 
-    /// What staff is told because of a judgement, every figure held to its source, and what was
-    /// withheld.
+    /// What staff is told because of a judgement, and the figures that were withheld from it because
+    /// they stand in no source.
     fn announcement(
         &self,
         bearing: &Bearing,
@@ -68,7 +68,7 @@ impl Judging {
         })
     }
 
-    /// Counts what was saved, and rings for what has to leave.
+    /// Reports judgements that were saved, and wakes the lanes of the outbox.
     pub(super) fn report(&self, judged: Vec<BearingJudged>) {
         let all = || judged.iter().flat_map(|bearing| &bearing.judgements);
         let count = all().count() as u64;
@@ -78,10 +78,8 @@ impl Judging {
         let announcements: Vec<_> = all().filter_map(|one| one.announcement.clone()).collect();
         let rows: usize = announcements.iter().map(|told| told.outgoing.len()).sum::<usize>()
             + all().map(|judgement| judgement.outgoing.len()).sum::<usize>();
-        metrics::counter!("pdm_agent_events_judged_total").increment(count);
-        metrics::counter!("pdm_agent_notifications_total").increment(announcements.len() as u64);
-        let calls: usize = all().map(|judgement| judgement.diagnosis.tools.len()).sum();
-        metrics::counter!("pdm_agent_judgement_tool_uses_total").increment(calls as u64);
+        let tool_uses = all().map(|judgement| judgement.diagnosis.tools.len()).sum();
+        log::saved(count, announcements.len(), tool_uses);
         self.reporter.update(|progress| {
             progress.judged += count;
             progress.unjudged = progress.unjudged.saturating_sub(count);
@@ -105,7 +103,7 @@ impl Judging {
         self.ring();
     }
 
-    /// Something may have to leave.
+    /// Wakes every lane of the outbox: rows may wait for it.
     pub(super) fn ring(&self) {
         for lane in self.written.iter() {
             lane.notify_one();

@@ -1,8 +1,8 @@
-//! Publishes and tells, for each message, when the broker has it (PUBACK).
+//! Publishes messages and tells the caller of each when the broker has confirmed it (PUBACK).
 //!
 //! One task owns the connection. rumqttc gives out packet identifiers in the order in which messages
-//! were queued, so the first waiting caller belongs to the next identifier. At a lost connection
-//! every caller that waits is told; nothing is resent from here.
+//! were queued, so the first waiting caller belongs to the next identifier. When the connection is lost,
+//! every waiting caller gets an error; this module resends nothing.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,14 +14,14 @@ use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::Reconnection;
+use super::{Reconnection, log};
 use crate::settings::BrokerSettings;
 
-/// Messages that wait for their PUBACK; above it callers wait. Chosen: below Mosquitto's queue and
-/// enough to hide a round trip.
+/// Messages that wait for their PUBACK; further callers wait. With a round trip of 50 ms that is 5,000
+/// messages a second.
 const IN_FLIGHT: usize = 256;
 
-/// The message is not with the broker. The caller tries again later.
+/// The broker has not confirmed the message. The caller tries again later.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishError {
     #[error("the connection to the broker was lost")]
@@ -47,7 +47,8 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Queues a message; the receiver resolves when the broker has it or will not.
+    /// Queues a message; the receiver resolves when the broker has confirmed or refused the message, or
+    /// the connection is lost.
     pub(crate) async fn queue(
         &self,
         message: Message,
@@ -75,11 +76,11 @@ pub(crate) struct Connection {
     connected: tokio::sync::watch::Sender<u64>,
 }
 
-/// Makes the two ends, and a counter that changes at every connection.
+/// Makes the caller's end and the task's end, and a counter that changes at every connection.
 pub(crate) fn publisher(
     settings: &BrokerSettings,
 ) -> Result<(Publisher, Connection, tokio::sync::watch::Receiver<u64>), super::BrokerError> {
-    // what the settings name must be there at the start
+    // files and secrets that the settings name must be readable at the start
     options(settings, 0)?;
     let (sender, messages) = mpsc::channel(IN_FLIGHT);
     let (connected, counter) = tokio::sync::watch::channel(0);
@@ -169,7 +170,7 @@ impl Connection {
                     Event::Incoming(Packet::ConnAck(_)) => {
                         reconnection.stands();
                         stands = true;
-                        tracing::info!("connected for publishing");
+                        log::connected_for_publishing();
                         self.connected.send_modify(|count| *count += 1);
                     }
                     Event::Outgoing(Outgoing::Publish(packet)) => in_flight.number(packet),

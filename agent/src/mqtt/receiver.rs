@@ -1,11 +1,12 @@
-//! Receives events, statuses and acknowledgements; hands each on with the client that may
-//! acknowledge it.
+//! Receives events, statuses and acknowledgements; hands each to the intake together with the
+//! connection on which it is acknowledged.
 //!
-//! The session is persistent and the receive maximum bounds what is in flight, so the broker keeps
-//! what the agent has not stored. An acknowledgement goes to the connection that the message came
-//! on; if that is gone it is dropped, and the broker redelivers. Whoever acknowledges never waits for
-//! the connection: it may be waiting for him to take the next message, as brokers send more than the
-//! receive maximum (Mosquitto to a session that it kept messages for: `tests/backlog.rs`).
+//! The session is persistent and the receive maximum bounds the messages in flight, so the broker keeps
+//! what the agent has not stored. A message is acknowledged on the connection that it came on; if that
+//! connection is lost, the acknowledgement is dropped and the broker redelivers. The intake never waits
+//! for the connection when it acknowledges: the connection may be waiting for the intake to take the next
+//! message, because brokers send more than the receive maximum (Mosquitto does to a session that it kept
+//! messages for: `tests/backlog.rs`), and the two would wait for each other.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,11 +19,11 @@ use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::Reconnection;
+use super::{Reconnection, log};
 use crate::progress::Reporter;
 use crate::settings::BrokerSettings;
 
-/// A message that is not acknowledged yet. Dropping it leaves it with the broker.
+/// A message that is not acknowledged yet. If it is dropped, the broker keeps the message.
 #[derive(Debug)]
 #[must_use = "a message that is not acknowledged is delivered again"]
 pub(crate) struct Delivery {
@@ -39,16 +40,16 @@ impl Delivery {
         &self.publish.payload
     }
 
-    /// Acknowledges it, on the connection that it came on.
+    /// Acknowledges the message on the connection that it came on.
     pub(crate) fn acknowledge(self) {
         self.acks.owe(self.publish);
     }
 }
 
 /// Acknowledgements of one connection that do not fit into its queue yet, by packet identifier, in
-/// their order. A broker that sends on without waiting for them makes hundreds of thousands of them
-/// in a flood, as the connection reads many messages for each acknowledgement that it writes: so two
-/// bytes each.
+/// their order. The connection reads many messages for each acknowledgement that it writes, so a broker
+/// that ignores the receive maximum leaves hundreds of thousands of them in a flood; at two bytes each
+/// that stays below a megabyte.
 #[derive(Debug)]
 struct Acks {
     client: AsyncClient,
@@ -65,14 +66,15 @@ impl Acks {
         self.hand_on(&mut owed);
     }
 
-    /// Hands on what fits. While something does not, the connection has work to do: it comes back.
+    /// Queues as many as fit. The event loop calls this again after each of its steps, and while the queue
+    /// is full it has such steps to do.
     fn pay(&self) {
         self.hand_on(&mut self.owed.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     fn hand_on(&self, owed: &mut VecDeque<u16>) {
         while let Some(&pkid) = owed.front() {
-            // the subscriptions are of QoS 1: nothing comes at QoS 2
+            // the subscriptions are of QoS 1, so no message comes at QoS 2
             let taken = Publish { pkid, qos: QoS::AtLeastOnce, ..Publish::default() };
             if self.client.try_ack(&taken).is_err() {
                 return;
@@ -95,7 +97,7 @@ impl Receiver {
         reporter: Reporter,
     ) -> Result<Self, super::BrokerError> {
         let receiver = Self { settings, reporter };
-        // what the settings name must be there at the start
+        // files and secrets that the settings name must be readable at the start
         receiver.options(0)?;
         Ok(receiver)
     }
@@ -106,13 +108,15 @@ impl Receiver {
         options.set_session_expiry_interval(Some(self.settings.session_expiry_s));
         options.set_receive_maximum(Some(self.settings.receive_maximum));
         options.set_manual_acks(true);
-        // it publishes nothing: the client need not keep a place for each of 65,535 publications
+        // this connection publishes nothing, and the client would reserve a place for each of 65,535
+        // publications
         options.set_outgoing_inflight_upper_limit(1);
         Ok(options)
     }
 
-    /// Receives until `stop`; then hands nothing on but keeps the connection until `drained`, so
-    /// that acknowledgements leave.
+    /// Receives until `stop`, then closes the queue, which ends the intake once it has stored the rest.
+    /// The connection stays until `drained`, so that the acknowledgements of that rest still leave;
+    /// without them the broker would deliver those messages again at the next start.
     pub(crate) async fn run(
         self,
         queue: mpsc::Sender<Delivery>,
@@ -162,8 +166,8 @@ impl Receiver {
             };
             match event {
                 Event::Incoming(Packet::ConnAck(ack)) => {
-                    tracing::info!(session_present = ack.session_present, "connected for intake");
-                    // also with a session: the filters may have changed since it began
+                    log::connected_for_intake(ack.session_present);
+                    // also for a session that was kept: its filters may be those of an older version
                     client.try_subscribe_many(self.filters()).map_err(|error| error.to_string())?;
                 }
                 Event::Incoming(Packet::SubAck(ack)) => {
@@ -212,7 +216,8 @@ fn refused(codes: &[rumqttc::v5::mqttbytes::v5::SubscribeReasonCode]) -> Option<
     codes.iter().find(|code| !matches!(code, Success(_))).map(|code| format!("{code:?}"))
 }
 
-/// Says goodbye without ending the session.
+/// Closes the connection without ending the session, so that the broker keeps messages for the agent.
+/// Waits up to a second for the broker to close its side: acknowledgements may still be on their way.
 async fn leave(client: &AsyncClient, events: &mut EventLoop) {
     if client.try_disconnect().is_ok() {
         let goodbye = async { while events.poll().await.is_ok() {} };

@@ -1,5 +1,5 @@
-//! E-mail over SMTP, in Korean, English or both. The Message-ID is made of the row's key, so a
-//! mail that is sent again is recognised as the same.
+//! E-mail over SMTP, in Korean, English or both. The Message-ID is made of the row's key, so receivers
+//! recognise a mail that is sent again.
 
 use std::time::Duration;
 
@@ -14,10 +14,12 @@ use pdm_shared::text::Language;
 use uuid::Uuid;
 
 use super::EMAIL_LANE;
-use super::lanes::{Channel, SendError, by_urgency};
+use super::grouping::by_urgency;
+use super::lanes::{Channel, SendError};
 use crate::settings::{EmailSecurity, EmailSettings};
 
-/// How long the server may take for one step.
+/// How long the server may take for one step of the protocol: twice the usual greeting delay of 10 s
+/// that servers impose against spam.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// E-mail cannot be set up. The caller ends with a bad configuration.
@@ -27,12 +29,12 @@ pub enum EmailError {
     /// The password.
     #[error("notify.email.password")]
     Password(#[source] pdm_service::secret::SecretError),
-    /// An address is none.
+    /// A sender or receiver is no e-mail address.
     #[error("notify.email: {address:?} is no address: {reason}")]
     Address {
-        /// Which.
+        /// The text that was configured.
         address: String,
-        /// Why not.
+        /// Why the text is no address.
         reason: String,
     },
     /// TLS cannot be set up for this host.
@@ -136,7 +138,7 @@ impl Channel for Email {
         let message = self.message(key, notifications)?;
         match self.transport.send(message).await {
             Ok(_response) => Ok(()),
-            // 5xx: the server will not take this mail, now or later
+            // 5xx: the server refuses this mail for good
             Err(error) if error.is_permanent() => Err(SendError::Never(error_chain(&error))),
             Err(error) => Err(SendError::Later(error_chain(&error))),
         }

@@ -1,8 +1,10 @@
-//! The outbox's lanes: each takes its rows in their order, sends them, and notes what became of them.
+//! The lanes of the outbox: each claims its rows in their order, sends them, and stores what became of
+//! them.
 //!
-//! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter; a
-//! notification that cannot be delivered is given up after a configured time, kept, counted and
-//! logged; a publication is never given up, as the broker it waits for is the one that brings events.
+//! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter. A
+//! notification that cannot be delivered is given up after a configured time: it stays in the outbox, is
+//! counted and logged. A publication is never given up, because the broker that it waits for is the
+//! same one that brings events: without it nothing new has to leave.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,27 +13,28 @@ use async_trait::async_trait;
 use pdm_service::backoff::{Jitter, Pauses};
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Notification;
-use pdm_shared::time::Timestamp;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::MQTT_LANE;
-use crate::mqtt::publisher::{Message, Publisher};
+use super::grouping::{groups, key_of};
+use super::{MQTT_LANE, log};
+use crate::mqtt::publisher::{Message, PublishError, Publisher};
 use crate::progress::Reporter;
 use crate::store::due::LONGEST_RETRY_S;
 use crate::store::{Claimed, OutboxStore, SendOutcome};
 
-/// Rows claimed at once.
+/// Rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
 const CLAIM: u32 = 256;
-/// How long a claim holds; longer than any send takes.
+/// How long a claim holds, s: longer than the longest send, which is a batch of publications that waits
+/// [`CONFIRM`] for its PUBACKs.
 const CLAIM_S: f64 = 300.0;
-/// A lane looks at least this often.
+/// The longest time between two looks at the outbox, for rows whose time has come.
 const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure.
 const NOMINAL_PAUSES: Pauses = Pauses::new(Duration::from_secs(2), Duration::from_mins(10));
-/// How much longer or shorter than its nominal length a pause is, so that rows that failed together
-/// are not sent together again.
+/// Each pause is up to this share longer or shorter, so that rows that failed together are not all tried
+/// at the same time again.
 const JITTER: f64 = 0.2;
 /// The pauses after a failure.
 pub(super) const PAUSES: Pauses = NOMINAL_PAUSES.with_jitter(Jitter::Around(JITTER));
@@ -39,28 +42,28 @@ const _: () = assert!(PAUSES.longest.as_secs() as f64 * (1.0 + JITTER) <= LONGES
 /// How long a batch of publications may wait for its PUBACKs.
 const CONFIRM: Duration = Duration::from_mins(1);
 
-/// A notification did not get through.
+/// A notification was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
-    /// It may later.
+    /// Trying again can help.
     #[error("{0}")]
     Later(String),
-    /// It never will: refused for what it is or where it goes.
+    /// Trying again cannot help: the receiver refuses the content or the address.
     #[error("{0}")]
     Never(String),
 }
 
-/// A way to people.
+/// A way to deliver notifications to people.
 #[async_trait]
 pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
-    /// Its lane in the outbox.
+    /// The channel's lane in the outbox.
     fn lane(&self) -> &str;
 
     /// Sends notifications together; `key` is the same on every try.
     async fn send(&self, key: Uuid, notifications: &[Notification]) -> Result<(), SendError>;
 }
 
-/// What every lane needs.
+/// A lane, whatever its channel.
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
     pub(crate) store: Arc<dyn OutboxStore>,
@@ -69,12 +72,12 @@ pub(crate) struct Lane {
     /// Rung when there may be something to send.
     pub(crate) written: Arc<Notify>,
     pub(crate) give_up_after: Duration,
-    /// Stop taking rows.
+    /// Send the rows that are due, then end.
     pub(crate) stop: CancellationToken,
 }
 
 impl Lane {
-    /// Runs the lane of MQTT.
+    /// Runs the lane of publications to the broker.
     pub(crate) async fn run_mqtt(self, publisher: Publisher) {
         while let Some(rows) = self.next(MQTT_LANE).await {
             let outcomes = self.publish(&publisher, rows).await;
@@ -92,10 +95,11 @@ impl Lane {
         }
     }
 
-    /// The next rows; `None` when stopped and nothing that is due is left.
+    /// The next rows; `None` when the lane is stopped and no due row is left. Rows that wait for a later
+    /// time stay in the outbox for the next start.
     pub(super) async fn next(&self, lane: &str) -> Option<Vec<Claimed>> {
-        // a claim that failed may have been committed all the same, and nothing else is claimed here
-        // while the next rows are asked for
+        // after a failed claim the database may have committed it although the answer was lost; this
+        // lane holds no other claim at this point, so all of its claims can be freed
         let mut may_hold = false;
         loop {
             let now = self.clock.now();
@@ -107,7 +111,7 @@ impl Lane {
                 Ok(_) if self.stop.is_cancelled() => return None,
                 Ok(_) => {}
                 Err(error) => {
-                    tracing::warn!(lane, %error, "cannot read the outbox");
+                    log::claim_failed(lane, &error);
                     may_hold = true;
                     if self.stop.is_cancelled() {
                         return None;
@@ -122,6 +126,8 @@ impl Lane {
         }
     }
 
+    /// Publishes rows: all are queued first, then their PUBACKs are awaited, so that a batch takes one
+    /// round trip.
     async fn publish(&self, publisher: &Publisher, rows: Vec<Claimed>) -> Vec<(i64, SendOutcome)> {
         let mut waiting = Vec::with_capacity(rows.len());
         let deadline = tokio::time::Instant::now() + CONFIRM;
@@ -136,17 +142,9 @@ impl Lane {
         }
         let mut outcomes = Vec::with_capacity(rows.len());
         for (row, confirmed) in rows.iter().zip(waiting) {
-            let result = match confirmed {
-                Some(confirmed) => match tokio::time::timeout_at(deadline, confirmed).await {
-                    Ok(Ok(result)) => result.map_err(|error| error.to_string()),
-                    Ok(Err(_dropped)) => Err("the connection to the broker was lost".to_owned()),
-                    Err(_elapsed) => Err("not confirmed by the broker in time".to_owned()),
-                },
-                None => Err("no connection to the broker".to_owned()),
-            };
-            let outcome = match result {
+            let outcome = match confirmation(confirmed, deadline).await {
                 Ok(()) => SendOutcome::Delivered,
-                // the whole lane waits for the same broker: a short pause keeps the order
+                // every row waits for the same broker: the shortest pause for all keeps their order
                 Err(error) => SendOutcome::Retry {
                     at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
                     error,
@@ -163,7 +161,7 @@ impl Lane {
         for row in rows {
             match serde_json::from_str::<Notification>(&row.payload) {
                 Ok(notification) => notifications.push(notification),
-                Err(error) => tracing::error!(%error, id = row.id, "a row that is no notification"),
+                Err(error) => log::row_unreadable(channel.lane(), row.id, &error),
             }
         }
         let outcome = match channel.send(key_of(rows), &notifications).await {
@@ -175,31 +173,27 @@ impl Lane {
 
     fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> SendOutcome {
         let now = self.clock.now();
-        // by the pauses that were made and not by the wall clock: it may have jumped
+        // counted by the pauses that were made, because the wall clock may have jumped
         let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
         let tried_s: f64 = (0..row.attempts).map(nominal_s).sum();
-        metrics::counter!("pdm_agent_notify_failures_total", "lane" => lane.to_owned())
-            .increment(1);
         match error {
             SendError::Later(error) if tried_s < self.give_up_after.as_secs_f64() => {
                 let pause_s = PAUSES.after(row.attempts).as_secs_f64();
-                tracing::warn!(lane, %error, attempts = row.attempts + 1, pause_s, "not delivered, trying on");
+                log::not_delivered(lane, &error, row.attempts + 1, pause_s);
                 SendOutcome::Retry { at: now.plus_seconds(pause_s), error }
             }
             SendError::Later(error) | SendError::Never(error) => {
-                tracing::error!(lane, %error, key = %row.key, "notification given up; it stays in the outbox");
-                metrics::counter!("pdm_agent_notify_given_up_total", "lane" => lane.to_owned())
-                    .increment(1);
+                log::given_up(lane, &error, row.key);
                 SendOutcome::GivenUp { error }
             }
         }
     }
 
-    /// Notes what became of rows, as long as it takes: what is not noted is sent again when its
-    /// claim ends, rather twice than never.
+    /// Stores what became of rows, trying until the store takes it or the lane is stopped. A row whose
+    /// result is not stored is sent again when its claim ends: twice, but not never.
     pub(super) async fn settle(&self, outcomes: &[(i64, SendOutcome)]) {
         while let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
-            tracing::error!(%error, "cannot note what was sent");
+            log::settle_failed(&error);
             if self.stop.is_cancelled() {
                 return;
             }
@@ -222,82 +216,22 @@ impl Lane {
     }
 }
 
-/// The idempotency key of what leaves together: that of a single row, else one made of all of them.
-/// So one key never stands for two different contents, of which a receiver would drop the second.
-fn key_of(rows: &[Claimed]) -> Uuid {
-    match rows {
-        [one] => one.key,
-        many => {
-            let mixed = many.iter().fold(0, |mixed, row| mixed ^ row.key.as_u128());
-            uuid::Builder::from_custom_bytes(mixed.to_be_bytes()).into_uuid()
-        }
+/// Waits for the PUBACK of a message; one that was not queued in time has none.
+async fn confirmation(
+    queued: Option<oneshot::Receiver<Result<(), PublishError>>>,
+    deadline: tokio::time::Instant,
+) -> Result<(), String> {
+    let Some(confirmed) = queued else { return Err("no connection to the broker".to_owned()) };
+    match tokio::time::timeout_at(deadline, confirmed).await {
+        Ok(Ok(result)) => result.map_err(|error| error.to_string()),
+        Ok(Err(_dropped)) => Err("the connection to the broker was lost".to_owned()),
+        Err(_elapsed) => Err("not confirmed by the broker in time".to_owned()),
     }
-}
-
-/// Rows of one group and with the same number of tries leave together. A group's name holds the
-/// instant at which it leaves ([`super::policy`]), so a retry carries what the first try carried,
-/// also after a crash in between.
-fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
-    let mut groups: Vec<Vec<Claimed>> = Vec::new();
-    for row in rows {
-        let same = |group: &&mut Vec<Claimed>| {
-            group.first().is_some_and(|first| {
-                first.group.is_some() && first.group == row.group && first.attempts == row.attempts
-            })
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
-        }
-    }
-    groups
-}
-
-/// The worst level first, then the oldest.
-pub(super) fn by_urgency(notifications: &[Notification]) -> Vec<&Notification> {
-    let mut sorted: Vec<&Notification> = notifications.iter().collect();
-    let at = |notification: &Notification| -> Timestamp { notification.created_at };
-    sorted.sort_by(|a, b| b.risk_level.cmp(&a.risk_level).then(at(a).cmp(&at(b))));
-    sorted
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn row(id: i64, group: &str, attempts: u32) -> Claimed {
-        Claimed {
-            id,
-            key: Uuid::nil(),
-            topic: None,
-            retain: false,
-            group: Some(group.to_owned()),
-            payload: String::new(),
-            attempts,
-            created_at: Timestamp::from_unix_ms(0).expect("epoch"),
-        }
-    }
-
-    #[test]
-    fn a_retry_is_not_joined_by_newer_rows() {
-        let rows = vec![row(1, "a", 1), row(2, "a", 1), row(3, "a", 0), row(4, "b", 0)];
-        let ids: Vec<Vec<i64>> =
-            groups(rows).iter().map(|group| group.iter().map(|row| row.id).collect()).collect();
-        assert_eq!(ids, [vec![1, 2], vec![3], vec![4]]);
-    }
-
-    /// R-AGENT-10: a receiver that knows the key would drop what it does not know yet.
-    #[test]
-    fn a_key_stands_for_one_content_only() {
-        let row = |n: u128| Claimed { key: Uuid::from_u128(n), ..row(1, "a", 0) };
-        let (one, two, three) = (row(0x1111), row(0x2222), row(0x4444));
-        assert_eq!(key_of(std::slice::from_ref(&one)), one.key);
-        let pair = key_of(&[one.clone(), two.clone()]);
-        assert_eq!(pair, key_of(&[two.clone(), one.clone()]), "the same again in another order");
-        for other in [key_of(&[one.clone(), two.clone(), three]), one.key, two.key] {
-            assert_ne!(pair, other);
-        }
-    }
 
     #[test]
     fn pauses_double_up_to_ten_minutes() {

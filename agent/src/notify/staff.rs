@@ -1,8 +1,9 @@
-//! `notify_maintenance_staff`: what a tool's call says to staff goes the way of every notification,
-//! through the outbox.
+//! `notify_maintenance_staff`: the message of a tool's call leaves through the outbox, as every
+//! notification does.
 //!
-//! Invariants: accepted means written; the same call again writes nothing; a machine that nobody has
-//! measured is refused, so that nobody is sent to one that does not exist.
+//! Invariants: an accepted message is written; the same call again writes nothing; a message about a
+//! machine that was never measured is refused, so that staff is not sent to a machine that does not
+//! exist.
 
 use std::sync::Arc;
 

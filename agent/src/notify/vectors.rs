@@ -1,20 +1,22 @@
-//! The outbox's lane of judgements: each goes into the knowledge base's `analysis_history`, so that a
-//! later judgement finds what was thought of similar cases.
+//! The lane of judgements: each is added to the knowledge base's `analysis_history`, so that a later
+//! judgement finds those of similar cases.
 //!
-//! A judgement is stored under its event's id: sent twice it is there once. It is never given up
-//! because a store is away; a row that is no judgement is. Counting words is the most work of all
-//! that follows from a judgement and the least urgent: while events wait to be judged it waits, too.
+//! The knowledge base stores a judgement under its event's id, so one that is sent twice is there once.
+//! A judgement is never given up because the knowledge base is away; a row that is no judgement is given
+//! up. Counting a judgement's words is the most work of all that follows from it and the least urgent,
+//! so this lane waits while events wait to be judged.
 
 use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_shared::diagnosis::Diagnosis;
 
-use super::VECTORS_LANE;
 use super::lanes::{Lane, PAUSES};
+use super::{VECTORS_LANE, log};
 use crate::store::{Claimed, SendOutcome};
 
-/// Longest wait of a batch for the judging. Chosen: a case is found some seconds after it was judged.
+/// Longest wait of a batch for the judging: a case can be found 10 s after it was judged also while
+/// events never stop.
 const WAIT: Duration = Duration::from_secs(10);
 
 impl Lane {
@@ -41,16 +43,14 @@ impl Lane {
                     waiting.push(row);
                 }
                 Err(error) => {
-                    tracing::error!(%error, id = row.id, "a row that is no judgement");
+                    log::row_unreadable(VECTORS_LANE, row.id, &error);
                     outcomes.push((row.id, SendOutcome::GivenUp { error: error.to_string() }));
                 }
             }
         }
         let result = knowledge.add_judgements(&judgements).await;
         if let Err(error) = &result {
-            metrics::counter!("pdm_agent_notify_failures_total", "lane" => VECTORS_LANE)
-                .increment(1);
-            tracing::warn!(%error, "judgements are not in the knowledge base yet, trying on");
+            log::judgements_not_added(error);
         }
         outcomes.extend(waiting.into_iter().map(|row| {
             let outcome = match &result {

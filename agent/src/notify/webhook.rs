@@ -1,5 +1,5 @@
-//! Web hooks: generic JSON, Slack's and Teams' forms. No redirects are followed: a hook goes where
-//! it was configured to go, nowhere else.
+//! Web hooks: generic JSON, Slack's and Teams' forms. No redirects are followed, so a notification goes
+//! to the configured address only.
 
 use std::time::Duration;
 
@@ -10,11 +10,13 @@ use pdm_shared::text::Language;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::lanes::{Channel, SendError, by_urgency};
+use super::grouping::by_urgency;
+use super::lanes::{Channel, SendError};
 use super::webhook_lane;
 use crate::settings::{WebhookFormat, WebhookSettings};
 
-/// How long a receiver may take.
+/// How long a receiver may take: Slack and Teams answer within a second, a relay in the plant may be
+/// slower.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Characters of an answer that are kept for the log.
 const ANSWER_CHARS: usize = 200;
@@ -32,7 +34,7 @@ pub enum WebhookError {
         #[source]
         source: pdm_service::secret::SecretError,
     },
-    /// The address is none.
+    /// The address is no http or https address.
     #[error("notify.webhook.{name}: the address is no http or https address")]
     Address {
         /// Which hook.
@@ -82,7 +84,7 @@ impl Webhook {
     /// The receiver's machine answers; nothing is posted.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         let asked = self.client.head(self.url.clone()).send().await;
-        // any answer will do: receivers of posts may refuse to be asked
+        // any answer proves the connection: a receiver of posts may refuse this request
         asked.map(|_answer| ()).map_err(|error| error_chain(&error.without_url()))
     }
 }
@@ -111,7 +113,7 @@ impl Channel for Webhook {
         let text: String =
             answer.text().await.unwrap_or_default().chars().take(ANSWER_CHARS).collect();
         let said = format!("the receiver answers {status}: {text}");
-        // 408 and 429 ask for patience; other 4xx and redirects will not change by themselves
+        // 408, 425 and 429 ask to try later; other 4xx and redirects will not change by themselves
         let later = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
         Err(if later { SendError::Later(said) } else { SendError::Never(said) })
     }

@@ -1,5 +1,6 @@
-//! What a notification says, in the order that a person needs it (ISA-18.2 practice): asset and
-//! what; how sure and on what evidence; since when; how fast; act by when; if not; safety.
+//! The texts of a notification, in the order that a person needs them (ISA-18.2 practice): the asset and
+//! its fault; certainty and evidence; since when; how fast; what to do until when; what happens
+//! otherwise; safety.
 
 use pdm_expert::case::BearingState;
 use pdm_expert::wording::element;
@@ -12,10 +13,10 @@ use pdm_shared::time::Timestamp;
 
 use crate::store::Alarm;
 
-/// One line: level, asset, what.
+/// The title, one line: level, asset, fault.
 pub(super) fn title(key: &BearingKey, diagnosis: &Diagnosis) -> Text {
     let label = diagnosis.risk_level.label();
-    let what = what(diagnosis);
+    let what = fault(diagnosis);
     let (equipment, bearing) = (&key.equipment, &key.bearing);
     Text::new(
         format!("[{}] {equipment} {bearing} {}", label.ko, what.ko),
@@ -23,7 +24,7 @@ pub(super) fn title(key: &BearingKey, diagnosis: &Diagnosis) -> Text {
     )
 }
 
-/// The title of what somebody says to staff about a machine.
+/// The title of a message to staff about a machine.
 pub(super) fn message(key: &BearingKey, risk: RiskLevel) -> Text {
     let (label, equipment) = (risk.label(), &key.equipment);
     Text::new(
@@ -32,7 +33,7 @@ pub(super) fn message(key: &BearingKey, risk: RiskLevel) -> Text {
     )
 }
 
-fn what(diagnosis: &Diagnosis) -> Text {
+fn fault(diagnosis: &Diagnosis) -> Text {
     let stage = diagnosis.fault_stage;
     match (diagnosis.fault_type, stage) {
         (Some(fault), 0) => {
@@ -110,6 +111,7 @@ fn since(at: Timestamp) -> Text {
     Text::new(format!("시작: {at}"), format!("Since: {at}"))
 }
 
+/// What happens if nobody acts.
 fn otherwise(risk: RiskLevel) -> Option<Text> {
     match risk {
         RiskLevel::Normal => None,
@@ -128,7 +130,7 @@ fn otherwise(risk: RiskLevel) -> Option<Text> {
     }
 }
 
-/// Title and body when a bearing is back.
+/// Title and body when a bearing is below the notification level again.
 pub(super) fn cleared(key: &BearingKey, diagnosis: &Diagnosis, alarm: &Alarm) -> (Text, Text) {
     let before = alarm.risk.label();
     let now = diagnosis.risk_level.label();
@@ -194,7 +196,7 @@ pub(super) fn silent(
     (title, body)
 }
 
-/// Title and body when a gateway is back.
+/// Title and body when a gateway that was silent sends again.
 pub(super) fn heard(gateway: &GatewayId) -> (Text, Text) {
     (
         Text::new(format!("[통신 복구] 게이트웨이 {gateway}"), format!("[Back] gateway {gateway}")),

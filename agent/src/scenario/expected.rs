@@ -1,9 +1,9 @@
-//! Holds what was played to what a scenario expects.
+//! Compares the judgements of a played scenario with the expected ones.
 
 use super::Expect;
 use super::play::{Files, PlayedEvent};
 
-/// What of a phase is not as expected.
+/// The differences of a phase from what is expected, in words.
 pub(super) fn differs(phase: usize, expect: &Expect, events: &[PlayedEvent]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut hold = |what: &str, is: &dyn std::fmt::Debug, should: &dyn std::fmt::Debug| {
@@ -30,7 +30,8 @@ pub(super) fn differs(phase: usize, expect: &Expect, events: &[PlayedEvent]) -> 
     for event in own() {
         hold("research due", &event.research_due, &expect.research);
     }
-    // once in a phase and whole: a bearing that stays as it is gets no second work order
+    // documents are written once in a phase and complete: a bearing whose state does not change gets no
+    // second work order
     let written: Vec<Files> =
         own().map(|event| event.documents).filter(|files| *files != Files::NONE).collect();
     let due: &[Files] = if expect.documents { &[Files::WHOLE] } else { &[] };

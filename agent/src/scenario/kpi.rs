@@ -1,4 +1,4 @@
-//! The figures by which the agent is measured over scenarios.
+//! Key figures of the agent over scenarios.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::play::{Files, Played, PlayedEvent};
 
-/// What the scenarios come to.
+/// The key figures of the scenarios played.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Kpis {
     /// Sequences played.
@@ -48,12 +48,12 @@ pub struct Kpis {
     pub documented_p95_ms: f64,
 }
 
-/// So many of so many.
+/// A count out of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Share {
-    /// So many.
+    /// The count.
     pub of: usize,
-    /// Of so many.
+    /// The total.
     pub all: usize,
 }
 
@@ -67,7 +67,7 @@ impl Share {
         share
     }
 
-    /// All of them.
+    /// Whether the count is the total.
     pub const fn is_whole(self) -> bool {
         self.of == self.all
     }
@@ -80,7 +80,7 @@ impl std::fmt::Display for Share {
 }
 
 impl Kpis {
-    /// Sums up.
+    /// The key figures of these scenarios.
     pub fn of(played: &[Played]) -> Self {
         let events = || played.iter().flat_map(|played| &played.events);
         let phases = |what, counts| played.iter().flat_map(move |one| right(one, what, counts));
@@ -115,7 +115,7 @@ impl Kpis {
         }
     }
 
-    /// Everything is as it must be.
+    /// Whether every figure that has a required value has it.
     pub const fn is_right(&self) -> bool {
         self.right == self.scenarios
             && self.normal_events_with_tools == 0
@@ -138,7 +138,7 @@ const fn every(_: &PlayedEvent) -> bool {
     true
 }
 
-/// Of each phase that counts, whether this was as expected.
+/// For each phase that counts, whether `what` was as expected.
 fn right<'a>(
     played: &'a Played,
     what: &'a str,

@@ -29,64 +29,66 @@ use crate::store::{self, Incoming, Store, StoreError, TraceStep};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Workflow};
 
-/// From the end of a window to its judgement in a scenario's own time.
+/// From the end of a window to its judgement in a scenario's own time, s: what the edge and the broker
+/// take in service.
 const JUDGED_AFTER_S: f64 = 2.0;
 
 /// A scenario could not be played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// The store.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Knowledge base or tools.
+    /// The knowledge base or the tools cannot be opened.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The tools.
+    /// The tools cannot be called.
     #[error(transparent)]
     Tools(#[from] ClientError),
-    /// The knowledge base.
+    /// The knowledge base failed.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
-    /// The judgement.
+    /// An event could not be judged.
     #[error(transparent)]
     Judging(#[from] JudgingError),
     /// An event has no judgement afterwards.
     #[error("event {sequence} has no judgement")]
     NotJudged {
-        /// Its place in the sequence.
+        /// The event's place in the sequence.
         sequence: u64,
     },
 }
 
-/// What a scenario is played with.
+/// The rules and the folder that a scenario is played with.
 #[derive(Debug, Clone, Default)]
 pub struct Cast {
     /// The expert's rules.
     pub rules: Rules,
-    /// Where the documents stay, a folder for each scenario; without it they go with its store.
+    /// The folder that keeps the documents, one folder below it for each scenario; without it the
+    /// documents are deleted with the scenario's store.
     pub documents: Option<PathBuf>,
 }
 
 /// A scenario that was played.
 #[derive(Debug, Clone, Serialize)]
 pub struct Played {
-    /// Its name.
+    /// The scenario's name.
     pub name: String,
-    /// Every event.
+    /// The events that were played.
     pub events: Vec<PlayedEvent>,
-    /// What was not as expected, in words.
+    /// The differences from what is expected, in words.
     pub wrong: Vec<String>,
 }
 
 /// One event that was played.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlayedEvent {
-    /// Its phase, from 1.
+    /// The event's phase, from 1.
     pub phase: usize,
-    /// Hours since the first.
+    /// Hours since the first event.
     pub at_h: f64,
-    /// The last event of its phase: risk and stage are held to what is expected.
+    /// Whether this is the last event of its phase, whose risk and stage are compared.
     pub is_checked: bool,
     /// The judgement.
     pub diagnosis: Diagnosis,
@@ -100,26 +102,26 @@ pub struct PlayedEvent {
     pub documents_due: bool,
     /// Documents that stand on disk because of it.
     pub documents: Files,
-    /// From stored to judged.
+    /// The time from stored to judged.
     pub took: Duration,
 }
 
-/// Files of documents.
+/// Counts of the files of documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Files {
-    /// Of the report.
+    /// Files of the report.
     pub report: usize,
-    /// Of the work order.
+    /// Files of the work order.
     pub work_order: usize,
 }
 
 impl Files {
-    /// Of each document: the data, and a page and a sheet in each of the two languages.
+    /// A complete set: of each document the data, and HTML and PDF in each of the two languages.
     pub const WHOLE: Self = Self { report: 5, work_order: 5 };
-    /// None.
+    /// No file.
     pub const NONE: Self = Self { report: 0, work_order: 0 };
 
-    /// Those of a trace that are there and not empty.
+    /// The files that a trace names and that exist and are not empty.
     fn on_disk(trace: &[TraceStep]) -> Self {
         let lists = trace.iter().filter_map(|step| step.detail.get("written"));
         let told = lists.filter_map(|list| Vec::<Written>::deserialize(list).ok()).flatten();
@@ -136,13 +138,13 @@ impl Files {
 }
 
 impl PlayedEvent {
-    /// Calls of tools that look something up (telling staff is none).
+    /// Calls of tools that search; a message to staff does not count.
     pub fn look_ups(&self) -> usize {
         self.diagnosis.tools.iter().filter(|tool| tool.round > 0).count()
     }
 }
 
-/// A clock that stands where the sequence is.
+/// A clock that shows the time of the event being played.
 #[derive(Debug, Default)]
 struct StageClock(AtomicI64);
 
@@ -154,7 +156,7 @@ impl Clock for StageClock {
     }
 }
 
-/// A stage: the agent without broker and outside world, in a folder of its own.
+/// The agent that plays a scenario: without broker and channels, in a folder of its own.
 struct Stage {
     store: Arc<dyn Store>,
     knowledge: Knowledge,
@@ -197,7 +199,7 @@ impl Stage {
         let took = started.elapsed();
         let diagnosis = self.store.diagnosis(id).await?;
         let diagnosis = diagnosis.ok_or(PlayError::NotJudged { sequence })?;
-        // the outbox's lane does this in service
+        // in service a lane of the outbox does this
         self.knowledge.add_judgements(std::slice::from_ref(&diagnosis)).await?;
         let trace = self.store.trace(id).await?;
         Ok((diagnosis, trace, took))
@@ -246,7 +248,7 @@ pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Pla
     Ok(Played { name: scenario.name.clone(), events, wrong })
 }
 
-/// How many entries the lists of this name have in a trace.
+/// The number of entries in all lists of this name in a trace.
 fn counted(trace: &[TraceStep], name: &str) -> usize {
     let lists = trace.iter().filter_map(|step| step.detail.get(name)?.as_array());
     lists.map(Vec::len).sum()

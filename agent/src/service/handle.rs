@@ -1,5 +1,4 @@
-//! A running agent: watch it, ask it, stop it. Stopping goes with the flow: intake first, then
-//! judging, then the outbox, then what others call.
+//! A running agent: watch it, ask it, stop it.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,18 +9,23 @@ use pdm_knowledge::Knowledge;
 use pdm_shared::id::BearingKey;
 use pdm_tools::Runtime;
 use tokio::sync::{broadcast, watch};
-use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
 
-use super::ServiceError;
 use super::parts::Stops;
+use super::task::{RunningTask, STOP_ORDER, StopSignal, Task};
+use super::{ServiceError, log};
 use crate::progress::{Live, Progress, Reporter, Standing};
 use crate::store::Store;
+
+/// How long the last stage may take even if the grace period is over: twice the second that the
+/// publisher waits for the broker to close its side. Aborted before, it would break the connection off.
+const LAST_STAGE: Duration = Duration::from_secs(2);
 
 /// A running agent.
 #[derive(Debug)]
 pub struct Handle {
-    pub(super) stop: Stops,
-    pub(super) tasks: Vec<(&'static str, JoinHandle<()>)>,
+    pub(super) stops: Stops,
+    pub(super) tasks: Vec<RunningTask>,
     pub(super) reporter: Reporter,
     pub(super) store: Arc<dyn Store>,
     pub(super) knowledge: Knowledge,
@@ -36,7 +40,7 @@ impl Handle {
         self.reporter.progress()
     }
 
-    /// How every bearing that was judged since the start stands.
+    /// The standing of every bearing that was judged since the start.
     pub fn standings(&self) -> watch::Receiver<BTreeMap<BearingKey, Standing>> {
         self.reporter.standings()
     }
@@ -46,67 +50,65 @@ impl Handle {
         self.reporter.live().subscribe()
     }
 
-    /// What it looks up.
+    /// The knowledge base.
     pub const fn knowledge(&self) -> &Knowledge {
         &self.knowledge
     }
 
-    /// The tools that it calls and serves.
+    /// The tools that the agent calls and serves.
     pub const fn tools(&self) -> &Arc<Runtime> {
         &self.tools
     }
 
-    /// Where it serves HTTP.
+    /// The address on which the agent serves HTTP.
     pub const fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// The part that has ended although nobody asked it to: a bug; stop the process.
+    /// A task that has ended although it was not told to: a bug. The caller stops the process.
     pub fn failed(&self) -> Option<&'static str> {
-        self.tasks.iter().find(|(_, task)| task.is_finished()).map(|(name, _)| *name)
+        self.tasks.iter().find(|one| one.handle.is_finished()).map(|one| one.task.as_str())
     }
 
-    /// Stops intake first, judges and sends what is left within the grace period, closes the store.
+    /// Stops the tasks stage by stage, in the order of the flow, within the grace period, then closes the store.
+    /// A task that is still busy at the end of the period is aborted: what it had not finished is in
+    /// the store or with the broker, and the next start goes on with it.
     ///
     /// # Errors
-    /// [`ServiceError`] if a part had failed.
+    /// [`ServiceError`] if a task had failed.
     pub async fn stop(mut self) -> Result<Progress, ServiceError> {
-        let deadline = tokio::time::Instant::now() + self.grace;
+        let deadline = Instant::now() + self.grace;
         let mut failure = None;
-        self.stop.intake.cancel();
-        self.end(&["intake", "watchdog", "retention"], deadline, &mut failure).await;
-        self.stop.drained.cancel();
-        self.end(&["receiver"], deadline, &mut failure).await;
-        self.stop.judging.cancel();
-        self.stop.stored.notify_one();
-        self.end(&["judging"], deadline, &mut failure).await;
-        self.stop.outbox.cancel();
-        self.end(&["outbox", "receipts"], deadline, &mut failure).await;
-        self.stop.publisher.cancel();
-        let last = deadline.max(tokio::time::Instant::now() + Duration::from_secs(2));
-        self.end(&["publisher", "http", "knowledge", "tools"], last, &mut failure).await;
+        for stage in STOP_ORDER {
+            self.stops.signal(stage.signal);
+            let is_last = stage.signal == StopSignal::Publisher;
+            let least = if is_last { Instant::now() + LAST_STAGE } else { deadline };
+            for task in stage.tasks {
+                // a failure does not end the stopping: the later stages still save what they hold
+                failure = self.end(*task, deadline.max(least)).await.err().or(failure);
+            }
+        }
+        // last, because every task above may write until it has ended
         self.store.close().await;
         let progress = *self.reporter.progress().borrow();
         failure.map_or(Ok(progress), Err)
     }
 
-    async fn end(
-        &mut self,
-        names: &[&'static str],
-        deadline: tokio::time::Instant,
-        failure: &mut Option<ServiceError>,
-    ) {
-        for (name, task) in self.tasks.iter_mut().filter(|(name, _)| names.contains(name)) {
-            match tokio::time::timeout_at(deadline, &mut *task).await {
+    /// Waits for the tasks of this name, and aborts those that are busy at the deadline.
+    async fn end(&mut self, task: Task, deadline: Instant) -> Result<(), ServiceError> {
+        let mut result = Ok(());
+        for running in self.tasks.iter_mut().filter(|one| one.task == task) {
+            match timeout_at(deadline, &mut running.handle).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
-                    *failure = Some(ServiceError { part: name, reason: error.to_string() });
+                    result = Err(ServiceError { part: task.as_str(), reason: error.to_string() });
                 }
                 Err(_elapsed) => {
-                    tracing::warn!(part = name, "still busy at the end of the grace period");
-                    task.abort();
+                    log::task_still_busy(task.as_str());
+                    running.handle.abort();
                 }
             }
         }
+        result
     }
 }

@@ -1,4 +1,4 @@
-//! The tasks of the agent, each put together from what was built before. Only this file spawns.
+//! The tasks of the agent, each put together from what was built before. Only this file spawns tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use pdm_service::http::guard::Access;
 use pdm_tools::Runtime;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::{Filling, Watching};
 use crate::http::{self, Served};
 use crate::intake::Intake;
@@ -28,7 +28,7 @@ use crate::settings::AgentSettings;
 use crate::store::Store;
 use crate::workflow::Workflow;
 
-/// What means "stop" to each stage.
+/// The signals that end the tasks, one for each stage of stopping.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stops {
     pub(super) intake: CancellationToken,
@@ -36,10 +36,24 @@ pub(super) struct Stops {
     pub(super) judging: CancellationToken,
     pub(super) outbox: CancellationToken,
     pub(super) publisher: CancellationToken,
+    /// Rung when something was stored: the judging looks at once.
     pub(super) stored: Arc<Notify>,
 }
 
-/// What the tasks are made of.
+impl Stops {
+    /// Tells the tasks of a stage to end.
+    pub(super) fn signal(&self, signal: StopSignal) {
+        match signal {
+            StopSignal::Intake => self.intake.cancel(),
+            StopSignal::Drained => self.drained.cancel(),
+            StopSignal::Judging => self.judging.cancel(),
+            StopSignal::Outbox => self.outbox.cancel(),
+            StopSignal::Publisher => self.publisher.cancel(),
+        }
+    }
+}
+
+/// What the tasks are made of, and the tasks that run already.
 pub(super) struct Parts {
     pub(super) settings: AgentSettings,
     pub(super) policy: Policy,
@@ -48,26 +62,23 @@ pub(super) struct Parts {
     pub(super) reporter: Reporter,
     pub(super) knowledge: Knowledge,
     pub(super) tools: Arc<Runtime>,
-    pub(super) stop: Stops,
-    pub(super) tasks: Vec<(&'static str, JoinHandle<()>)>,
+    pub(super) stops: Stops,
+    pub(super) tasks: Vec<RunningTask>,
 }
 
 impl Parts {
-    pub(super) fn spawn(
-        &mut self,
-        name: &'static str,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) {
-        self.tasks.push((name, tokio::spawn(task)));
+    pub(super) fn spawn(&mut self, task: Task, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(RunningTask { task, handle: tokio::spawn(work) });
     }
 
     /// Fills the knowledge base and follows the tools' folder for as long as the agent runs.
     pub(super) fn tooling(&mut self, filling: Filling, watching: Watching) {
-        let stop = self.stop.publisher.clone();
-        self.spawn("knowledge", filling.run(stop.clone()));
-        self.spawn("tools", watching.run(stop));
+        let stop = self.stops.publisher.clone();
+        self.spawn(Task::Knowledge, filling.run(stop.clone()));
+        self.spawn(Task::Tools, watching.run(stop));
     }
 
+    /// Serves HTTP on an address that is bound already.
     pub(super) fn serve(&mut self, listener: TcpListener, access: Access) {
         let served = Served {
             store: self.store.clone(),
@@ -75,10 +86,13 @@ impl Parts {
             tools: Arc::clone(&self.tools),
             access,
         };
-        let stop = self.stop.publisher.clone();
-        self.spawn("http", http::serve(listener, served, stop));
+        let stop = self.stops.publisher.clone();
+        self.spawn(Task::Http, http::serve(listener, served, stop));
     }
 
+    /// Starts a lane for the broker, for the knowledge base and for each channel; returns the bells
+    /// that wake them. The lanes run on a steady clock, so that a wall clock that is set back does not
+    /// hold up what waits for its pause.
     pub(super) fn outbox(
         &mut self,
         channels: Vec<Arc<dyn Channel>>,
@@ -96,20 +110,22 @@ impl Parts {
                 reporter: self.reporter.clone(),
                 written,
                 give_up_after,
-                stop: self.stop.outbox.clone(),
+                stop: self.stops.outbox.clone(),
             }
         };
         let (mqtt, vectors) = (lane(), lane());
         let others: Vec<(Lane, Arc<dyn Channel>)> =
             channels.into_iter().map(|channel| (lane(), channel)).collect();
-        self.spawn("outbox", mqtt.run_mqtt(publisher));
-        self.spawn("outbox", vectors.run_vectors(self.knowledge.clone()));
+        self.spawn(Task::Outbox, mqtt.run_mqtt(publisher));
+        self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
-            self.spawn("outbox", lane.run(channel));
+            self.spawn(Task::Outbox, lane.run(channel));
         }
         Arc::new(bells)
     }
 
+    /// Starts the judging, and the watch for silent gateways, which ends with the intake: a gateway
+    /// cannot be heard after that.
     pub(super) fn judging(&mut self, workflow: Workflow, written: Arc<Vec<Arc<Notify>>>) {
         let judging = Judging::new(
             self.store.clone(),
@@ -120,7 +136,7 @@ impl Parts {
         )
         .with_reporter(self.reporter.clone())
         .with_knowledge()
-        .with_bells(Arc::clone(&self.stop.stored), written);
+        .with_bells(Arc::clone(&self.stops.stored), written);
         let watchdog = Watchdog {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
@@ -129,23 +145,25 @@ impl Parts {
             reporter: self.reporter.clone(),
             started: self.clock.now(),
         };
-        let stop = self.stop.judging.clone();
-        self.spawn("judging", judging.run(stop));
-        let stop = self.stop.intake.clone();
-        self.spawn("watchdog", watchdog.run(stop));
+        let stop = self.stops.judging.clone();
+        self.spawn(Task::Judging, judging.run(stop));
+        let stop = self.stops.intake.clone();
+        self.spawn(Task::Watchdog, watchdog.run(stop));
     }
 
-    /// Forgets what is no longer kept for as long as the agent runs.
+    /// Deletes what is no longer kept for as long as the agent runs.
     pub(super) fn retention(&mut self) {
         let retention = Retention {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             settings: self.settings.store.retention,
         };
-        let stop = self.stop.intake.clone();
-        self.spawn("retention", retention.run(stop));
+        let stop = self.stops.intake.clone();
+        self.spawn(Task::Retention, retention.run(stop));
     }
 
+    /// Starts the receiver, the intake and the receipts. The queue between receiver and intake holds as
+    /// many messages as the broker may send unacknowledged, so the receiver never blocks on it.
     pub(super) fn intake(
         &mut self,
         receiver: Receiver,
@@ -160,7 +178,7 @@ impl Parts {
             prefix: self.settings.broker.prefix.clone(),
             batch: self.settings.intake.batch,
             reporter: self.reporter.clone(),
-            stored: Arc::clone(&self.stop.stored),
+            stored: Arc::clone(&self.stops.stored),
             owed: Arc::clone(&owed),
             receipt_after_events: self.settings.intake.receipt_after_events,
         };
@@ -176,10 +194,10 @@ impl Parts {
             gap_lost_after,
             patience: Patience::new(Arc::clone(&self.clock), gap_lost_after),
         };
-        let (stop, drained) = (self.stop.intake.clone(), self.stop.drained.clone());
-        self.spawn("receiver", receiver.run(queue, stop, drained));
-        self.spawn("intake", intake.run(deliveries));
-        let stop = self.stop.outbox.clone();
-        self.spawn("receipts", receipts.run(connected, stop));
+        let (stop, drained) = (self.stops.intake.clone(), self.stops.drained.clone());
+        self.spawn(Task::Receiver, receiver.run(queue, stop, drained));
+        self.spawn(Task::Intake, intake.run(deliveries));
+        let stop = self.stops.outbox.clone();
+        self.spawn(Task::Receipts, receipts.run(connected, stop));
     }
 }

@@ -1,8 +1,9 @@
-//! What the agent looks things up with and acts through: the knowledge base, and the tools over it.
+//! The knowledge base and the tools that search it, opened for the agent's use.
 //!
-//! Both are opened before anything is received, so that the first judgement finds its grounds. A
-//! server that is away (Qdrant, an embedding endpoint) does not hold up the start for longer than
-//! [`FIRST_FILL`]: it is filled when it comes, and the search tools say so until then.
+//! Both are opened before anything is received, so that the first judgement can quote its sources. A
+//! server that is away (Qdrant, an embedding endpoint) holds up the start for [`FIRST_FILL`] at most: the
+//! knowledge base is filled when the server answers, and the search tools report it as unavailable until
+//! then.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,16 +17,16 @@ use pdm_tools::settings::ToolSettings;
 use pdm_tools::{Catalogue, Problem, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use super::StartError;
 use super::search::SearchedKnowledge;
+use super::{StartError, log};
 use crate::notify::staff::OutboxNotifier;
 use crate::settings::AgentSettings;
 
-/// How long the start waits for the knowledge base. Chosen: the shipped documents take well below a
-/// second; a remote embedding of them a few.
+/// How long the start waits for the knowledge base. The shipped documents take well below a second with
+/// the local embedding and a few seconds with a remote one.
 const FIRST_FILL: Duration = Duration::from_secs(10);
 
-/// The knowledge base and the tools, and what keeps them up to date.
+/// The knowledge base and the tools, with the tasks that keep them up to date.
 pub(crate) struct Tooling {
     pub(crate) knowledge: Knowledge,
     pub(crate) runtime: Arc<Runtime>,
@@ -34,7 +35,7 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// Opens both. Without a notifier nobody can be told anything through a tool.
+    /// Opens both. Without a notifier the tool `notify_maintenance_staff` is not offered.
     ///
     /// # Errors
     /// [`StartError::Knowledge`], [`StartError::Secret`].
@@ -47,14 +48,15 @@ impl Tooling {
         let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
         let (runtime, problems) = runtime(&settings.tools, Some(searched), notifier)?;
         for problem in &problems {
-            tracing::error!(%problem, "Tool refused.");
+            log::tool_refused(problem);
         }
         let watching = Watching::start(runtime.catalogue());
         Ok(Self { knowledge, runtime, filling, watching })
     }
 }
 
-/// The tools over what is there; the problems say which were refused.
+/// The tools of the configured folder, or the shipped ones; the problems name the tools that were
+/// refused.
 ///
 /// # Errors
 /// [`StartError::Secret`] of a tool server's token.
@@ -77,7 +79,7 @@ pub(crate) fn runtime(
     Ok((Arc::new(Runtime::new(catalogue, means)), problems))
 }
 
-/// A knowledge base that is filled, or will be.
+/// Fills the knowledge base: at the start, or later if its server was away.
 pub(super) struct Filling {
     rest: Option<Keeper>,
 }
@@ -87,12 +89,12 @@ impl Filling {
         let keeper = Keeper::new(knowledge.clone(), settings.knowledge.documents.clone());
         match tokio::time::timeout(FIRST_FILL, keeper.fill()).await {
             Ok(Ok(filled)) => {
-                tracing::info!(?filled, "the knowledge base is ready");
+                log::knowledge_ready(&filled);
                 return Ok(Self { rest: None });
             }
             Ok(Err(error)) if !error.is_transient() => return Err(error.into()),
-            Ok(Err(error)) => tracing::warn!(%error, "the knowledge base is not ready yet"),
-            Err(_elapsed) => tracing::warn!("the knowledge base is still being filled"),
+            Ok(Err(error)) => log::knowledge_not_ready(&error),
+            Err(_elapsed) => log::knowledge_still_filling(),
         }
         Ok(Self { rest: Some(keeper) })
     }
@@ -102,8 +104,8 @@ impl Filling {
         let fill = async {
             if let Some(keeper) = &self.rest {
                 match keeper.fill_until_done().await {
-                    Ok(filled) => tracing::info!(?filled, "the knowledge base is ready"),
-                    Err(error) => tracing::error!(%error, "the knowledge base cannot be filled"),
+                    Ok(filled) => log::knowledge_ready(&filled),
+                    Err(error) => log::knowledge_not_filled(&error),
                 }
             }
             std::future::pending::<()>().await;
@@ -125,7 +127,7 @@ impl Watching {
         match catalogue.watch() {
             Ok(changes) => Self { changes: Some(Box::pin(changes)) },
             Err(error) => {
-                tracing::warn!(%error, "Tools are not reloaded while running.");
+                log::tools_not_watched(&error);
                 Self { changes: None }
             }
         }

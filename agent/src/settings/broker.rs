@@ -1,4 +1,4 @@
-//! `[broker]`: where events come from and judgements go.
+//! `[broker]`: the broker that events come from and judgements go to.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(super) struct BrokerFile {
 /// `[broker]` as it is meant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrokerSettings {
-    /// Tried in turn until one answers.
+    /// The addresses, tried in turn until one answers.
     pub addresses: Vec<BrokerAddress>,
     /// User and password; `None` is anonymous.
     pub login: Option<Login>,
@@ -37,13 +37,13 @@ pub struct BrokerSettings {
     pub tls: Option<TlsFiles>,
     /// First levels of every topic.
     pub prefix: Prefix,
-    /// The persistent session's name; one for each replica.
+    /// The name of the persistent session; each replica needs its own.
     pub client_id: String,
     /// Replicas of one group share the events.
     pub shared_group: Option<String>,
-    /// How long the broker keeps events for an agent that is away, s.
+    /// How long the broker keeps events for an agent that is not connected, s.
     pub session_expiry_s: u32,
-    /// Seconds between signs of life.
+    /// The MQTT keep-alive interval, s.
     pub keep_alive_s: u16,
     /// Events in flight that are not acknowledged yet.
     pub receive_maximum: u16,

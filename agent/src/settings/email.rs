@@ -24,7 +24,7 @@ pub struct EmailSettings {
     /// User; absent is no login.
     #[serde(default)]
     pub user: Option<String>,
-    /// Where the password stands.
+    /// The source of the password.
     #[serde(default)]
     pub password: Option<SecretSource>,
     /// Sender, such as `PdM <pdm@plant.example>`.
@@ -34,7 +34,7 @@ pub struct EmailSettings {
     /// Languages.
     #[serde(default)]
     pub language: Languages,
-    /// Lowest risk that goes here.
+    /// The lowest risk that is sent by e-mail.
     #[serde(default = "watch")]
     pub from: RiskLevel,
 }
@@ -74,6 +74,6 @@ pub enum EmailSecurity {
     Starttls,
     /// TLS from the first byte.
     Tls,
-    /// None: for a relay on the same machine.
+    /// No protection: for a relay on the same machine.
     None,
 }

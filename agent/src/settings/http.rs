@@ -1,4 +1,4 @@
-//! `[http]`: what is served over HTTP, and to whom.
+//! `[http]`: the address of the HTTP server and the token of its callers.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,10 +11,10 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpSettings {
-    /// Where; absent serves nothing.
+    /// The address; absent serves nothing.
     pub listen: Option<SocketAddr>,
-    /// The bearer token that callers of `/mcp` and `/knowledge` must bring; needed where others
-    /// than this machine could call.
+    /// The bearer token that callers of `/mcp` and `/knowledge` have to send; required where other
+    /// machines can reach the address.
     pub token: Option<SecretSource>,
 }
 
@@ -29,10 +29,10 @@ impl HttpSettings {
         }
     }
 
-    /// The token, fetched.
+    /// Reads the token.
     ///
     /// # Errors
-    /// [`SecretError`] if it cannot be had.
+    /// [`SecretError`] if its source cannot be read.
     pub fn token(&self) -> Result<Option<Secret>, SecretError> {
         self.token.as_ref().map(SecretSource::fetch).transpose()
     }

@@ -20,9 +20,9 @@ const LONGEST_GROUP_WAIT_S: f64 = 86_400.0;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NotifySettings {
-    /// Lowest risk that is told.
+    /// The lowest risk that staff is told of.
     pub from: RiskLevel,
-    /// Hours after which a risk that nobody acknowledged is told again, at most a year; 0 never.
+    /// Hours after which an alarm that nobody acknowledged is repeated, at most a year; 0 never.
     pub repeat_after_h: f64,
     /// Most repeats of one alarm.
     pub repeat_limit: u32,
@@ -95,7 +95,7 @@ impl Languages {
     }
 }
 
-/// The lowest risk that a channel hears where nobody says otherwise.
+/// The lowest risk that a channel gets by default.
 pub(super) const fn watch() -> RiskLevel {
     RiskLevel::Watch
 }

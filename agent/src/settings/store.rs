@@ -1,4 +1,4 @@
-//! `[store]`: where everything is kept, and for how long.
+//! `[store]`: the database, and how long it keeps what.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use pdm_service::postgres::PostgresSettings;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Typed")]
 pub struct StoreSettings {
-    /// Where.
+    /// The database.
     pub place: StorePlace,
-    /// For how long.
+    /// How long rows are kept.
     pub retention: RetentionSettings,
     /// This agent's name among those that share the store: its client identity at the broker.
     pub replica: String,
 }
 
-/// Where everything is kept.
+/// The database.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StorePlace {
@@ -54,8 +54,8 @@ impl TryFrom<Typed> for StoreSettings {
     }
 }
 
-/// `[store.retention]`: days on which an agent ran; 0 keeps for ever. What waits for a judgement or has
-/// still to leave stays whatever its age.
+/// `[store.retention]`: in days on which an agent ran; 0 keeps for ever. A row that waits for a judgement
+/// or has still to leave stays whatever its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {
@@ -76,7 +76,7 @@ impl Default for RetentionSettings {
 }
 
 impl StoreSettings {
-    /// One file.
+    /// A SQLite file with the default retention.
     pub fn sqlite(file: impl Into<PathBuf>) -> Self {
         Self {
             place: StorePlace::Sqlite(file.into()),
@@ -85,7 +85,7 @@ impl StoreSettings {
         }
     }
 
-    /// The folder of the file, where the store is one: what has no place of its own goes there.
+    /// The folder of a SQLite file, the default place for other files of the agent; none for a server.
     pub fn folder(&self) -> Option<&Path> {
         match &self.place {
             StorePlace::Sqlite(file) => Some(file.parent().unwrap_or(Path::new(""))),
@@ -100,7 +100,7 @@ impl StoreSettings {
         }
     }
 
-    /// With relative paths taken from `folder`.
+    /// The same settings with relative paths taken from `folder`.
     pub(super) fn rooted(mut self, folder: &Path) -> Self {
         match &mut self.place {
             StorePlace::Sqlite(file) => *file = folder.join(&file),

@@ -1,4 +1,4 @@
-//! `[telemetry]`: where traces of judgements go.
+//! `[telemetry]`: the export of traces of judgements.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ impl TelemetrySettings {
         Ok(())
     }
 
-    /// Where spans are posted: the collector's path for traces, unless the address has it.
+    /// The address that spans are posted to: the collector's, with its path for traces.
     pub(crate) fn traces_url(&self) -> Option<String> {
         let endpoint = self.otlp_endpoint.as_deref()?.trim_end_matches('/');
         let has_path = endpoint.ends_with("/v1/traces");

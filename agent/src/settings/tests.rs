@@ -1,4 +1,4 @@
-//! What the file may say, and what is told when it is wrong.
+//! Accepted and refused contents of `agent.toml`, and the errors of refused ones.
 
 use pdm_service::postgres::{PostgresCertificates, PostgresTls};
 

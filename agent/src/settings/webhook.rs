@@ -1,4 +1,4 @@
-//! `[[notify.webhook]]`: addresses that take a notification by HTTP.
+//! `[[notify.webhook]]`: receivers of notifications by HTTP.
 
 use std::path::Path;
 
@@ -13,21 +13,21 @@ use super::notify::{Languages, watch};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// Its name in logs and in the outbox.
+    /// The hook's name in logs and in the outbox.
     pub name: String,
-    /// Where to; for addresses that are no secret.
+    /// The address, if it is no secret.
     #[serde(default)]
     pub url: Option<String>,
-    /// Where to; for addresses that are (Slack, Teams).
+    /// The source of the address, if it is a secret (Slack, Teams).
     #[serde(default)]
     pub url_secret: Option<SecretSource>,
-    /// What the receiver understands.
+    /// The form of the message.
     #[serde(default)]
     pub format: WebhookFormat,
     /// Languages.
     #[serde(default)]
     pub language: Languages,
-    /// Lowest risk that goes here.
+    /// The lowest risk that is sent to this hook.
     #[serde(default = "watch")]
     pub from: RiskLevel,
 }
@@ -57,7 +57,7 @@ impl WebhookSettings {
     }
 }
 
-/// What a web hook's receiver understands.
+/// The form of a web hook's message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WebhookFormat {

@@ -1,5 +1,4 @@
-//! What every implementation of [`Store`] must do, whatever the database. Each claim starts from an
-//! empty store.
+//! The claims that every [`Store`] has to meet on each database. Each claim starts from an empty store.
 
 use std::sync::Arc;
 
@@ -72,7 +71,7 @@ async fn judge_all(store: &dyn Store) {
     judge_some(store, 100).await;
 }
 
-/// Judges what waits, at most so many; tells how many that were.
+/// Judges waiting events, at most so many; returns how many.
 pub(super) async fn judge_some(store: &dyn Store, limit: u32) -> u64 {
     let waiting = store.unjudged(limit).await.expect("read");
     let count = waiting.len() as u64;

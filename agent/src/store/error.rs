@@ -1,35 +1,37 @@
-//! What a store says when it did not do what it was asked.
+//! Failures of the store.
 
 use pdm_service::postgres::WayError;
 
-/// The store did not do it. Nothing of the call is stored.
+/// A call of the store failed, and nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Away, busy, full or broken: try again; leave messages unacknowledged.
+    /// The database is away, busy, full or broken. The caller tries again and leaves messages
+    /// unacknowledged.
     #[error("the store is unavailable")]
     Unavailable(#[source] sqlx::Error),
-    /// Cannot be opened or created: a matter of configuration.
+    /// The file cannot be opened or created, or the server refuses. The configuration has to change.
     #[error("cannot open the store {place}")]
     Open {
-        /// Which file or server.
+        /// The file or server.
         place: String,
         /// Why.
         #[source]
         source: sqlx::Error,
     },
-    /// The way to the server is not as it can be: a matter of configuration.
+    /// The settings of the server cannot be used. The configuration has to change.
     #[error("store.postgres.{0}")]
     Way(WayError),
-    /// The schema cannot be installed.
+    /// The schema cannot be installed or updated.
     #[error("cannot bring the store's schema up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),
-    /// A row that this program did not write this way: a newer version or a damaged file.
+    /// A value cannot be read or written: another version wrote it, the file is damaged, or the database
+    /// refuses it. Trying again does not help.
     #[error("{what} in the store cannot be read: {reason}")]
     Content {
-        /// Which value.
+        /// The value.
         what: &'static str,
-        /// Why not.
+        /// Why it cannot be read or written.
         reason: String,
     },
 }
@@ -43,7 +45,7 @@ impl From<WayError> for StoreError {
 impl From<sqlx::Error> for StoreError {
     fn from(source: sqlx::Error) -> Self {
         match source.as_database_error() {
-            // the row itself is refused, and would be for ever
+            // the database refuses the row itself and would refuse it again
             Some(error) if is_of_the_row(error) => {
                 Self::Content { what: "a row", reason: error.to_string() }
             }
@@ -52,8 +54,8 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// A constraint, or in PostgreSQL a value that the server does not take: classes 22 (data exception)
-/// and 54 (program limit exceeded).
+/// Whether the database refuses the row: a constraint, or in PostgreSQL an error of class 22 (data
+/// exception) or 54 (program limit exceeded).
 fn is_of_the_row(error: &dyn sqlx::error::DatabaseError) -> bool {
     let is_of_class =
         |class: &str| error.code().is_some_and(|code| code.len() == 5 && code.starts_with(class));

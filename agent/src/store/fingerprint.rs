@@ -1,9 +1,9 @@
-//! A stable fingerprint of refused messages: the same message again must find its row.
+//! A stable fingerprint of refused messages, by which the same message again finds its row.
 
 use pdm_shared::delivery::DeadLetter;
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo 1991; draft-eastlake-fnv). Not against an adversary: two
-/// different messages with one fingerprint only share a counter.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo 1991; draft-eastlake-fnv). The hash does not resist an adversary,
+/// and need not: two messages with one fingerprint share a counter, nothing more.
 fn fnv1a(parts: &[&[u8]]) -> i64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for part in parts {
@@ -16,7 +16,7 @@ fn fnv1a(parts: &[&[u8]]) -> i64 {
     hash.cast_signed()
 }
 
-/// Of one message.
+/// The fingerprint of one message.
 pub(super) fn of_message(letter: &DeadLetter) -> i64 {
     fnv1a(&[
         letter.topic.as_bytes(),
@@ -26,8 +26,8 @@ pub(super) fn of_message(letter: &DeadLetter) -> i64 {
     ])
 }
 
-/// Of all messages that are refused for one reason, once too many are kept one by one. What stands
-/// after the first colon tells the single message and is left out.
+/// The fingerprint of all messages that are refused for one reason, used once too many are kept one by
+/// one. The text after the first colon belongs to the single message and is left out.
 pub(super) fn of_reason(letter: &DeadLetter) -> i64 {
     let kind = letter.reason.split(':').next().unwrap_or_default();
     fnv1a(&[b"reason", kind.as_bytes()])

@@ -1,4 +1,4 @@
-//! What comes in and is stored before it is acknowledged, and what is known of who sends it.
+//! Incoming messages, what storing them changed, and the state of gateways.
 
 use std::collections::BTreeMap;
 
@@ -7,65 +7,65 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 
-/// Something that came in and is stored before it is acknowledged.
+/// A message that came in; it is stored before it is acknowledged.
 #[derive(Debug, Clone)]
 pub enum Incoming {
-    /// A valid event, with its text as it came.
+    /// A valid event, with its text as received.
     Event {
         /// The event.
         event: Box<Event>,
-        /// Its text.
+        /// The text as received.
         payload: String,
     },
-    /// A gateway says whether it is there.
+    /// The status of a gateway: online or offline.
     Status {
-        /// Its site, from the topic.
+        /// The gateway's site, from the topic.
         site: SiteId,
-        /// What it says.
+        /// The status.
         status: GatewayStatus,
     },
-    /// Staff has seen an alarm.
+    /// An acknowledgement: staff has seen an alarm.
     Ack {
-        /// Which bearing (or gateway).
+        /// The bearing (or gateway) of the alarm.
         key: BearingKey,
-        /// By whom, when.
+        /// Who acknowledged it, and when.
         ack: Acknowledgement,
     },
     /// A message that is refused.
     Refused(DeadLetter),
 }
 
-/// What a stored batch changed.
+/// Counts of what a stored batch changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stored {
     /// New events.
     pub events: u64,
-    /// Events that were there already.
+    /// Events that were stored before.
     pub duplicates: u64,
     /// Refused messages, repeated ones included.
     pub refused: u64,
     /// Refused messages that leave on the dead-letter topic: those not seen before.
     pub letters: u64,
-    /// Events that came, by gateway: who is owed a receipt.
+    /// Events by gateway, new or not: each of these gateways is owed a receipt.
     pub gateways: BTreeMap<GatewayId, u64>,
 }
 
-/// What is known of a gateway.
+/// The state of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayState {
-    /// Its site.
+    /// The gateway's site.
     pub site: SiteId,
-    /// Which.
+    /// The gateway.
     pub gateway: GatewayId,
-    /// When its last event came in.
+    /// When the last event of the gateway came in.
     pub last_event_at: Option<Timestamp>,
-    /// What it last said of itself, and when that came in.
+    /// Online or offline, and since when.
     pub presence: Option<(Presence, Timestamp)>,
-    /// Events that were asked for and never came.
+    /// Events that the gateway was asked for and never sent.
     pub lost_events: u64,
 }
 
-/// How much waits, for metrics and for whoever wants to know whether the agent is idle.
+/// How much waits, for metrics and for programs that wait until the agent is idle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Events without a judgement.

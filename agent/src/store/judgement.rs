@@ -1,4 +1,4 @@
-//! What a judgement starts from, and everything that is written because of it.
+//! What a judgement starts from, and everything that is written with it.
 
 use pdm_expert::case::{BearingState, Memory};
 use pdm_shared::delivery::Notification;
@@ -16,102 +16,102 @@ use super::outbox::Outgoing;
 /// An event that waits for its judgement.
 #[derive(Debug, Clone)]
 pub struct Unjudged {
-    /// Its place in the order of arrival.
+    /// The event's place in the order of arrival.
     pub arrival: i64,
     /// The event.
     pub event: Event,
-    /// Where its run stood when the process that judged it ended, if it had begun.
+    /// The state of its run, if an earlier process had begun to judge it.
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// Where a run stands that is not finished.
+/// The state of an unfinished run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The node that comes next.
     pub node: String,
     /// The state of the run, JSON.
     pub state: String,
-    /// Since when.
+    /// When the checkpoint was written.
     pub at: Timestamp,
 }
 
-/// Something to be done because of a judgement.
+/// An action that follows from a judgement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowUp {
-    /// What.
+    /// The action.
     pub action: Text,
-    /// Until when, if the judgement says so.
+    /// Until when, if the judgement sets a time.
     pub due_at: Option<Timestamp>,
-    /// Where it stands.
+    /// The state of the action.
     pub state: FollowUpState,
-    /// Who said so last; nobody while it is open.
+    /// Who set the state; none while the action is open.
     pub by: Option<String>,
-    /// When it was said.
+    /// When the state was set.
     pub at: Option<Timestamp>,
-    /// In which words.
+    /// A note with the state.
     pub note: Option<String>,
 }
 
-/// Where something to be done stands.
+/// The state of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FollowUpState {
-    /// Nobody has taken it.
+    /// The action waits to be done.
     Open,
-    /// It is done.
+    /// The action was done.
     Done,
-    /// It will not be done.
+    /// The action will not be done.
     Dropped,
 }
 
-/// What is recalled of a bearing before it is judged.
+/// What a judgement of a bearing starts from.
 #[derive(Debug, Clone, Default)]
 pub struct Recall {
-    /// For the expert.
+    /// The memory for the expert.
     pub memory: Memory,
-    /// What staff was told and has not been cleared.
+    /// The standing alarm.
     pub alarm: Option<Alarm>,
 }
 
-/// What staff was told of a bearing.
+/// An alarm of a bearing or gateway that staff was told of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alarm {
     /// The highest level told.
     pub risk: RiskLevel,
-    /// How often it was repeated.
+    /// How often the alarm was repeated.
     pub repeats: u32,
-    /// When it is repeated next.
+    /// When the alarm is repeated next.
     pub repeat_at: Option<Timestamp>,
-    /// Staff has seen it.
+    /// Staff has acknowledged the alarm.
     pub acknowledged: bool,
     /// The last notification.
     pub notification: Notification,
 }
 
-/// A change of what staff was told.
+/// A change of an alarm.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AlarmChange {
-    /// It stands like this now.
+    /// The alarm is raised, repeated or raised further.
     Stands(Box<Alarm>),
-    /// It is over.
+    /// The alarm is cleared.
     Over,
 }
 
 /// A notification with everything that is written because of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
-    /// What staff is told.
+    /// The notification.
     pub notification: Notification,
-    /// On which ways.
+    /// The rows of the outbox that carry it.
     pub outgoing: Vec<Outgoing>,
-    /// What stands afterwards.
+    /// The alarm afterwards.
     pub alarm: AlarmChange,
 }
 
 /// One judgement to be written.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// Whose turn it was in the order of arrival.
+    /// The event's place in the order of arrival.
     pub arrival: i64,
     /// When the window was measured.
     pub measured_at: Timestamp,
@@ -119,23 +119,23 @@ pub struct Judged {
     pub late: bool,
     /// The judgement.
     pub diagnosis: Diagnosis,
-    /// What leaves because of it, apart from what staff is told: its publication, its vectors.
+    /// Rows of the outbox beside the announcement: the publication, the row for the knowledge base.
     pub outgoing: Vec<Outgoing>,
-    /// What staff is told because of it.
+    /// The notification that follows from the judgement.
     pub announcement: Option<Announcement>,
-    /// What is to be done because of it.
+    /// The actions that follow from the judgement.
     pub follow_up: Vec<FollowUp>,
-    /// Steps of its run that are not stored yet.
+    /// Steps of the run that are not stored yet.
     pub trace: Vec<TraceStep>,
 }
 
-/// The judgements of one bearing, in their order, and where it stands after them.
+/// The judgements of one bearing, in their order, and the bearing's state after them.
 #[derive(Debug, Clone)]
 pub struct BearingJudged {
-    /// Which bearing.
+    /// The bearing.
     pub key: BearingKey,
     /// The judgements.
     pub judgements: Vec<Judged>,
-    /// Where it stands.
+    /// The bearing's state after them.
     pub state: BearingState,
 }

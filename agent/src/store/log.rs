@@ -1,4 +1,4 @@
-//! What is logged of the store.
+//! Log lines of the store.
 
 use pdm_shared::id::GatewayId;
 

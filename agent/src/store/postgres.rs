@@ -1,6 +1,6 @@
 //! The store on a PostgreSQL server, for one agent or several replicas.
 //!
-//! What is committed is durable as the server is configured (`synchronous_commit` is left alone).
+//! A commit is as durable as the server is configured (`synchronous_commit` is left alone).
 //! Replicas coordinate through the database alone: a gateway's sequence is followed under the lock of
 //! its row, a bearing is judged under its advisory lock (`turns`), a claim of the outbox names its
 //! replica. Every statement has a time-out. A lost connection is replaced at the next call, so a caller

@@ -1,7 +1,7 @@
-//! For how long what is kept is kept.
+//! How long rows are kept, and how many were deleted.
 
-/// What may go: for how many days each is kept, 0 for ever. A day counts if the store was looked
-/// through on it. Whatever the age: what waits for a judgement or has still to leave stays.
+/// For how many days each kind of row is kept, 0 for ever. Only days on which the store was looked through
+/// count. A row that waits for a judgement or has still to leave stays whatever its age.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forget {
     /// Events.
@@ -12,14 +12,15 @@ pub struct Forget {
     pub told_days: u32,
     /// Refused messages, since they were last seen.
     pub refused_days: u32,
-    /// Most rows of one kind at a time, so that nobody waits for long. A partition goes whole.
+    /// Most rows of one kind at a time, so that other writers do not wait for long. A partition is dropped
+    /// whole.
     pub limit: u32,
 }
 
-/// What is gone.
+/// How many rows were deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Events; of a partition that was dropped as many as the server thinks it held.
+    /// Events; for a partition that was dropped, the number that the server estimates.
     pub events: u64,
     /// Judgements.
     pub judgements: u64,
@@ -27,6 +28,6 @@ pub struct Forgotten {
     pub told: u64,
     /// Refused messages.
     pub refused: u64,
-    /// There may be more.
+    /// The limit was reached, so there may be more to delete.
     pub has_more: bool,
 }

@@ -1,20 +1,20 @@
 //! A gateway's sequence: the highest number seen and what is missing below it, without a database.
 //!
-//! A number below the highest that is no gap, with a new event id, means that the gateway began to
-//! count anew (its spool was lost or replaced): the sequence is then followed from there. An event that
-//! came, was forgotten after its days and comes once more looks the same; what is stored and comes
-//! again then fills the gaps that this has torn. Invariant: gaps do not overlap and lie below the
+//! A number below the highest that lies in no gap, with a new event id, means that the gateway counts
+//! from a new start (its spool was lost or replaced): the sequence is then followed from there. An event
+//! that was stored, deleted after its days and received once more looks the same; the stored events that
+//! come again then fill the gaps that this has made. Invariant: gaps do not overlap and lie below the
 //! highest number.
 
 use std::collections::BTreeMap;
 
-/// Numbers that are missing.
+/// A range of missing numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) first: i64,
     pub(super) last: i64,
     pub(super) noticed_at_ms: i64,
-    /// No longer asked for.
+    /// The gateway is no longer asked for these events.
     pub(super) lost: bool,
 }
 
@@ -27,27 +27,28 @@ pub(super) struct Sequence {
     changes: Changes,
 }
 
-/// What has to be written.
+/// The changes of a sequence that have to be written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
-    /// Every gap that was stored is void.
+    /// Every stored gap is void.
     pub(super) anew: bool,
-    /// First numbers of stored gaps that are gone.
+    /// The first numbers of stored gaps that are filled or have changed.
     pub(super) removed: Vec<i64>,
-    /// Gaps that are new.
+    /// Gaps that are new or have changed.
     pub(super) added: Vec<Gap>,
-    /// Lost events that came after all.
+    /// Events that counted as lost and came.
     pub(super) found: i64,
 }
 
 impl Sequence {
-    /// As it is stored; `gaps` are at least those that the numbers to come may lie in.
+    /// A sequence as it is stored. `gaps` has to hold at least the gaps that the numbers to come may lie
+    /// in.
     pub(super) fn new(highest: i64, gaps: impl IntoIterator<Item = Gap>) -> Self {
         let gaps: BTreeMap<i64, Gap> = gaps.into_iter().map(|gap| (gap.first, gap)).collect();
         Self { highest, read: gaps.clone(), gaps, changes: Changes::default() }
     }
 
-    /// Follows the number of a new event. False if the gateway counts anew from it.
+    /// Follows the number of a new event. False if the gateway counts from a new start at this number.
     pub(super) fn follow(&mut self, number: i64, now_ms: i64) -> bool {
         if number > self.highest {
             self.add(self.highest + 1, number - 1, now_ms, false);
@@ -64,8 +65,8 @@ impl Sequence {
         false
     }
 
-    /// Follows the number of an event that is stored: it is not missing, whatever the gaps say. True
-    /// if it lay in one.
+    /// Follows the number of an event that is stored already, so it is not missing. True if the number lay
+    /// in a gap.
     pub(super) fn fill(&mut self, number: i64) -> bool {
         let holding = self.gaps.range(..=number).next_back().map(|(_, gap)| *gap);
         let Some(gap) = holding.filter(|gap| gap.last >= number) else { return false };
@@ -82,7 +83,7 @@ impl Sequence {
         }
     }
 
-    /// The highest number, and what has to be written.
+    /// The highest number, and the changes that have to be written.
     pub(super) fn finish(self) -> (i64, Changes) {
         let Self { highest, gaps, read, mut changes } = self;
         let (before, after) = (if changes.anew { BTreeMap::new() } else { read }, gaps);
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(sequence.finish(), (3, changes));
     }
 
-    /// It was forgotten after its days, and the gateway had not heard that it was stored.
+    /// An event was deleted after its days, and the gateway had not heard that it was stored.
     #[test]
     fn what_is_stored_fills_the_gaps_that_a_forgotten_event_has_torn() {
         let mut sequence = Sequence::new(5, []);
@@ -152,8 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order and however it is cut into batches: what is missing is what is
-        /// missing.
+        /// The gaps are the same for every order of the numbers and every cut into batches.
         #[test]
         fn gaps_are_the_numbers_that_never_came(
             numbers in prop::collection::btree_set(1_i64..60, 1..40)

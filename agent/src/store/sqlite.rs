@@ -29,8 +29,8 @@ const CHECKPOINT_PAGES: &str = "4000";
 const ROWS_AHEAD: usize = 512;
 /// How long a writer waits for another process that holds the file.
 const BUSY: Duration = Duration::from_secs(10);
-/// How long a caller waits for a connection until the store counts as unavailable. The longest
-/// transaction, a batch of 512 events on a slow disk, takes seconds.
+/// How long a caller waits for a connection until the store counts as unavailable: three times as long
+/// as the writer may wait for another process, so that such a wait alone is no failure.
 const ACQUIRE: Duration = Duration::from_secs(30);
 /// Who claims rows of the outbox: a file has one agent.
 pub(super) const REPLICA: &str = "agent";

@@ -1,8 +1,8 @@
-//! `generate_report` and `generate_work_order`: who writes the documents, and when they are due.
+//! `generate_report` and `generate_work_order`: the interface to the documents, and when they are due.
 //!
-//! Documents are due at Warning and Critical where the judgement is worse or other than the last:
-//! a bearing that keeps standing at Warning keeps the documents it has, so that nobody gets a work
-//! order for each window. Below that a short status stands, which is the judgement itself.
+//! Documents are due at Warning and Critical if the judgement is worse or other than the bearing's
+//! last: a bearing that stays at Warning keeps the documents it has, so that staff does not get a work
+//! order for each window. Below Warning the judgement itself is the short status.
 
 use async_trait::async_trait;
 use pdm_report::files::DocumentKind;
@@ -14,40 +14,44 @@ use super::state::State;
 /// A document that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
-    /// What it is.
+    /// The kind of the document.
     pub kind: DocumentKind,
-    /// Where it stands: a path or an address.
+    /// The place of the document: a path or an address.
     pub place: String,
 }
 
-/// What writing came to.
+/// The result of writing one kind of document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// What was written.
+pub struct DocumentOutcome {
+    /// The files that were written.
     pub written: Vec<Written>,
-    /// Figures of its texts that stand in none of their sources; empty when all is well.
+    /// Figures of the texts that stand in none of their sources; empty when all is well.
     pub ungrounded: Vec<String>,
 }
 
-/// A document could not be written. The judgement goes on without it and says so.
+/// A document could not be written. The judgement goes on without the document and says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot write the {kind:?}: {reason}")]
 pub struct DocumentError {
-    /// Which.
+    /// The kind of the document.
     pub kind: DocumentKind,
-    /// Why not.
+    /// Why the document could not be written.
     pub reason: String,
 }
 
-/// Who writes documents. The same state gives the same document in the same place, so that one
-/// that is written again after a crash replaces itself.
+/// Writes documents. The same state gives the same document in the same place, so that a document that
+/// is written again after a crash replaces itself.
 #[async_trait]
 pub trait Documents: Send + Sync + std::fmt::Debug {
     /// Writes one kind of document.
     ///
     /// # Errors
     /// [`DocumentError`].
-    async fn write(&self, kind: DocumentKind, state: &State) -> Result<Outcome, DocumentError>;
+    async fn write(
+        &self,
+        kind: DocumentKind,
+        state: &State,
+    ) -> Result<DocumentOutcome, DocumentError>;
 }
 
 /// Whether documents are due.

@@ -1,8 +1,7 @@
-//! The reasoners: who thinks at `reasoning`. The first is the expert, by rules alone.
+//! The reasoners of the node `reasoning`. [`Expert`] judges by rules alone.
 //!
-//! The expert judges anew in every round (the same event gives the same judgement), asks for the
-//! grounds that [`pdm_expert::research`] says are missing, and concludes when there is no question
-//! left.
+//! The expert judges again in every round (the same event gives the same judgement), asks for the
+//! sources that [`pdm_expert::research`] finds missing, and concludes when no question is left.
 
 use async_trait::async_trait;
 use pdm_expert::case::Case;
@@ -15,37 +14,37 @@ use super::WorkflowError;
 use super::node::MAX_TOOL_CALLS;
 use super::state::State;
 
-/// One round of thinking.
+/// The result of one round of reasoning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// What was thought, for the trace.
+    /// The thought, for the trace.
     pub thought: String,
-    /// What comes next.
+    /// What the reasoner wants next.
     pub want: Want,
 }
 
-/// What a reasoner wants.
+/// What a reasoner wants next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Want {
     /// Another round.
     Continue,
     /// Answers of tools.
     Call(Vec<Question>),
-    /// It has come to a judgement.
+    /// The end of the reasoning, with this judgement.
     Conclude(Box<Judgement>),
 }
 
-/// Who judges.
+/// Judges an event in rounds.
 #[async_trait]
 pub trait Reasoner: Send + Sync + std::fmt::Debug {
-    /// One round of thinking over the state. `has_tools` says whether calls can be made.
+    /// Reasons for one round over the state. `has_tools` says whether tools can be called.
     ///
     /// # Errors
-    /// [`WorkflowError::Reasoner`]; the expert's judgement then stands.
+    /// [`WorkflowError::Reasoner`]; the caller then uses the expert's judgement.
     async fn reason(&self, state: &State, has_tools: bool) -> Result<Turn, WorkflowError>;
 }
 
-/// The deterministic rules.
+/// The reasoner of deterministic rules.
 #[derive(Debug, Clone)]
 pub struct Expert {
     rules: Rules,
@@ -57,7 +56,7 @@ impl Expert {
         Self { rules }
     }
 
-    /// Its judgement with what has been found so far.
+    /// The expert's judgement with what the research has found so far.
     pub fn judgement(&self, state: &State) -> Judgement {
         let case =
             Case { event: &state.event_payload, memory: &state.memory_context, now: state.now };

@@ -18,29 +18,29 @@ use serde::{Deserialize, Serialize};
 
 use super::state::State;
 
-/// Calls of tools after which a diagnosis is asked for (the seed: `tool_calls_count > 10`).
+/// Calls of tools after which a diagnosis is asked for (requirement: `tool_calls_count > 10`).
 pub const MAX_TOOL_CALLS: u32 = 10;
-/// Rounds of reasoning after which a diagnosis is asked for. Chosen: twice the calls, so that a
-/// reasoner that only thinks ends too.
+/// Rounds of reasoning after which a diagnosis is asked for: twice the calls, so that a run with one call
+/// every second round still makes all its calls, and a reasoner that never concludes ends too.
 pub const MAX_ROUNDS: u32 = 20;
 
-/// Where a run is.
+/// A node of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Node {
-    /// The last judgements of the bearing are recalled and told.
+    /// Recalls the last judgements of the bearing.
     LoadMemory,
-    /// The reasoner thinks and says what it wants.
+    /// Asks the reasoner for its next thought and what it wants.
     Reasoning,
-    /// The calls it wants are made.
+    /// Makes the calls that the reasoner wants.
     ToolExecutor,
-    /// Its judgement is held to the contract and to its sources.
+    /// Checks the reasoner's judgement against the contract and its sources.
     ParseDiagnosis,
-    /// The report is written; for Normal and Watch a short status stands.
+    /// Writes the report; for Normal and Watch the judgement is the short status.
     GenerateReport,
-    /// The work order is written.
+    /// Writes the work order.
     GenerateWorkOrder,
-    /// The judgement and all that leaves because of it are written in one transaction.
+    /// Writes the judgement and everything that leaves because of it in one transaction.
     SaveMemory,
 }
 
@@ -56,7 +56,7 @@ impl Node {
         Self::SaveMemory,
     ];
 
-    /// The seed's word for it.
+    /// The node's name in the requirements, in the trace and in metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LoadMemory => "load_memory",

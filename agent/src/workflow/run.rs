@@ -1,4 +1,4 @@
-//! One event on its way: where it is, what it knows, what is not written down yet.
+//! The run of one event: its next node, its state, and the steps that are not stored yet.
 
 use pdm_shared::time::Timestamp;
 use serde_json::Value;
@@ -9,22 +9,22 @@ use super::state::{STATE_SCHEMA, State};
 use super::{Workflow, WorkflowError, documents, spans};
 use crate::store::{Checkpoint, TraceStep};
 
-/// One event on its way.
+/// The run of one event.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What it knows.
+    /// The state.
     pub state: State,
     /// The node that comes next.
     pub node: Node,
     /// Steps that are not stored yet.
     pub steps: Vec<TraceStep>,
     pub(super) number: u32,
-    /// What is told to collectors of traces; it ends with the run.
+    /// The span for collectors of traces; it ends with the run.
     pub(super) span: Span,
 }
 
 impl Run {
-    /// The run stands before something with an effect outside, and has to be checkpointed.
+    /// Whether the next node has an effect outside, so that the run has to be checkpointed before it.
     pub(super) fn leaves_the_fast_path(&self, workflow: &Workflow) -> bool {
         match self.node {
             Node::ToolExecutor => workflow.caller.is_some(),
@@ -35,14 +35,14 @@ impl Run {
         }
     }
 
-    /// The run as it is written down.
+    /// The run as the store keeps it.
     pub(crate) fn checkpoint(&self, at: Timestamp) -> Result<Checkpoint, WorkflowError> {
         let state = serde_json::to_string(&self.state)
             .map_err(|error| WorkflowError::Checkpoint(error.to_string()))?;
         Ok(Checkpoint { node: self.node.as_str().to_owned(), state, at })
     }
 
-    /// A run where an earlier process left it; `noted` steps of it are stored.
+    /// The run of a checkpoint, of which `noted` steps are stored.
     ///
     /// # Errors
     /// [`WorkflowError::Checkpoint`] if another version wrote it.
@@ -58,7 +58,7 @@ impl Run {
         Ok(Self { state, node, steps: Vec::new(), number: noted, span })
     }
 
-    /// The span of a node; that of the last tells what the run came to.
+    /// The span of a node. Before the last node the run's own span gets its result.
     pub(crate) fn node_span(&self, node: Node) -> Span {
         if node == Node::SaveMemory {
             spans::conclude(&self.span, &self.state);

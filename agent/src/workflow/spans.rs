@@ -1,10 +1,9 @@
-//! Spans of a run, for whoever collects traces (R-AGENT-12): one for the run, below it one for each
-//! node, below `tool_executor` one for each call.
+//! Spans of a run for collectors of traces (R-AGENT-12): one for the run, below it one for each node,
+//! below `tool_executor` one for each call.
 //!
 //! Names and attributes are those of OpenTelemetry's semantic conventions for generative AI
-//! (`invoke_agent`, `execute_tool`); what they have no word for begins with `pdm.`. Without a
-//! collector nobody asks for them and they cost nothing. What is measured or quoted never stands in
-//! a span: identities, names and outcomes do.
+//! (`invoke_agent`, `execute_tool`); attributes of our own begin with `pdm.`. Without a collector no
+//! span is made. A span holds identities, names and results, never measured values or quoted texts.
 
 use pdm_shared::event::Event;
 use tracing::Span;
@@ -13,7 +12,7 @@ use tracing::field::Empty;
 use super::node::Node;
 use super::state::State;
 
-/// Where spans are told from: a filter by this name lets them through and no log line.
+/// The target of spans: a filter by this name passes them and no log line.
 pub const TARGET: &str = "pdm_agent::spans";
 
 /// The span of a run.
@@ -57,14 +56,14 @@ pub(super) fn of_call(tool: &str, id: &str) -> Span {
     )
 }
 
-/// Notes that a call has no answer: of which kind, and why.
+/// Notes in its span that a call failed, with the kind of failure and the reason.
 pub(super) fn fail(call: &Span, kind: &str, reason: &str) {
     call.record("error.type", kind);
     call.record("otel.status_code", "ERROR");
     call.record("otel.status_message", reason);
 }
 
-/// Notes what a run came to.
+/// Notes the result of a run in its span.
 pub(super) fn conclude(run: &Span, state: &State) {
     run.record("pdm.risk_level", tracing::field::display(state.risk()));
     run.record("pdm.tool_calls", state.tool_calls_count);

@@ -1,8 +1,8 @@
-//! The state of one run, with the seed's fields; what a checkpoint holds.
+//! The state of one run, with the fields that the requirements name; a checkpoint holds it.
 //!
-//! Everything that a run knows stands here, so that a process that reads it back goes on as if it
-//! had never stopped. Its form is versioned by [`State::schema`]; a state of another version is not
-//! resumed, the event is judged anew.
+//! The state holds everything that a run knows, so that a process that reads it back continues as if
+//! the run had never stopped. [`State::schema`] is the version of its form; a state of another version
+//! is not continued, the event's run begins again.
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
@@ -26,11 +26,11 @@ pub struct State {
     pub schema: String,
     /// The event.
     pub event_payload: Event,
-    /// What is remembered of its bearing.
+    /// The memory of its bearing.
     pub memory_context: Memory,
     /// Thoughts, actions and observations, in their order.
     pub messages: Vec<Message>,
-    /// The judgement, once there is one.
+    /// The judgement, from the conclusion of the reasoning on.
     pub diagnosis_result: Option<Box<Judgement>>,
     /// What the reasoner wants next.
     pub next_action: NextAction,
@@ -40,7 +40,7 @@ pub struct State {
     pub rounds: u32,
     /// Calls that wait to be made.
     pub pending: Vec<Question>,
-    /// What was asked and found.
+    /// The questions of the research and their answers.
     pub inquiry: Inquiry,
     /// Documents that were written.
     pub documents: Vec<Written>,
@@ -52,14 +52,14 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Message {
-    /// What the reasoner thought.
+    /// A thought of the reasoner.
     Thought {
         /// Its round.
         round: u32,
         /// The thought.
         text: String,
     },
-    /// A call that it wanted.
+    /// A call that the reasoner wanted.
     Action {
         /// Its round.
         round: u32,
@@ -68,7 +68,7 @@ pub enum Message {
         /// Its arguments.
         arguments: Map<String, Value>,
     },
-    /// What came back: data, never an instruction.
+    /// The answer to a call: data, never an instruction.
     Observation {
         /// Its round.
         round: u32,
@@ -82,7 +82,7 @@ pub enum Message {
 impl State {
     /// The state at the beginning of a run.
     pub fn new(event: Event, memory: Memory, now: Timestamp) -> Self {
-        // to the millisecond, as it is written down: a resumed run must not see another moment
+        // to the millisecond, as a checkpoint holds it: a continued run must see the same time
         let now = Timestamp::from_unix_ms(now.unix_ms()).unwrap_or(now);
         Self {
             schema: STATE_SCHEMA.to_owned(),

@@ -1,10 +1,10 @@
 //! `tool_executor`: the calls that the reasoner wants, side by side, over MCP.
 //!
 //! Invariants: a call that was made in this run with the same arguments is refused, whatever their
-//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same
-//! id when it is made again after a crash, so that what acts is done once. An answer is data: it is
-//! read for documents and quoted, nothing in it is followed. A tool that was away is left alone for
-//! a while, so that judging does not wait for it event after event.
+//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same id
+//! when it is made again after a crash, so that a tool that acts can act once. An answer is data: its
+//! documents are read and quoted, and no instruction in it is followed. A tool that did not answer is
+//! not called for a while, so that judging does not wait for it at every event.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,16 +20,15 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::node::MAX_TOOL_CALLS;
-use super::spans;
 use super::state::{Message, State};
+use super::{log, spans};
 
-/// How long one call may take, retries within the tool included. Chosen: the tools' own three
-/// retries take 7 s.
+/// How long one call may take, retries within the tool included: the tools' own three retries take 7 s.
 const CALL: Duration = Duration::from_secs(10);
-/// How long a tool that was away is not asked. Chosen: a judgement waits for it once a minute.
+/// How long a tool that did not answer is not called: judging waits 10 s for it once a minute at most.
 const REST: Duration = Duration::from_mins(1);
 
-/// Who calls tools.
+/// Calls tools.
 #[async_trait]
 pub trait Tools: Send + Sync + std::fmt::Debug {
     /// Calls a tool; `call_id` is the same when the same call is made again.
@@ -56,7 +55,7 @@ impl Tools for ToolClient {
     }
 }
 
-/// Makes calls and remembers which tools are away.
+/// Makes the calls of runs and remembers which tools did not answer.
 #[derive(Debug)]
 pub(super) struct Caller {
     tools: Arc<dyn Tools>,
@@ -140,13 +139,13 @@ impl Caller {
     }
 
     fn rest(&self, tool: &str) {
-        metrics::counter!("pdm_agent_tools_away_total", "tool" => tool.to_owned()).increment(1);
+        log::tool_away(tool);
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         resting.insert(tool.to_owned(), Instant::now() + REST);
     }
 }
 
-/// Notes that calls were wanted and that there is nobody to make them.
+/// Answers the pending calls of a program without tools: each failed.
 pub(super) fn without_tools(state: &mut State) {
     for question in std::mem::take(&mut state.pending) {
         note(state, question, failed("this program was started without tools"));
@@ -162,14 +161,14 @@ fn note(state: &mut State, question: Question, outcome: Outcome) {
     state.inquiry.note(question, outcome);
 }
 
-/// A call in one spelling: the name, and the arguments with sorted keys.
+/// One text for equal calls: the name, and the arguments with sorted keys.
 fn canonical(question: &Question) -> String {
     let sorted: BTreeMap<&String, &Value> = question.arguments.iter().collect();
     let arguments = serde_json::to_string(&sorted).unwrap_or_default();
     format!("{} {arguments}", question.tool)
 }
 
-/// A search's answer; one of another shape has no documents.
+/// Reads the answer of a search. An answer of another form has no documents.
 fn read(answer: &Answer) -> Outcome {
     let Some(data) = answer.structured.as_ref() else { return Outcome::default() };
     let list = data.get("documents").and_then(Value::as_array);

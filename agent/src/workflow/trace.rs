@@ -1,19 +1,19 @@
-//! The trace: what each step did, in a form that is read back and told.
+//! The details of the steps in a trace, as JSON that `pdm-agent trace` and the reports read back.
 
 use pdm_expert::research::{Answered, Inquiry, Question};
 use serde_json::{Value, json};
 
-use super::documents::Outcome;
+use super::documents::DocumentOutcome;
 use super::expert::{Turn, Want};
 use super::state::State;
 
-/// What was recalled.
+/// `load_memory`: the judgements that were recalled.
 pub(super) fn recalled(state: &State) -> Value {
     let told = pdm_expert::memory::tell(&state.memory_context.recent, state.now);
     json!({ "recalled": told.used, "summary": told.summary })
 }
 
-/// What a round of reasoning came to.
+/// `reasoning`: the thought of a round and what the reasoner wants next.
 pub(super) fn reasoned(state: &State, turn: &Turn) -> Value {
     let mut detail = json!({
         "round": state.rounds,
@@ -48,7 +48,7 @@ fn asked(question: &Question) -> Value {
     })
 }
 
-/// What the calls from number `first` on came to.
+/// `tool_executor`: the answers to the calls from number `first` on.
 pub(super) fn executed(state: &State, first: usize) -> Value {
     let answers: Vec<Value> = state
         .inquiry
@@ -72,7 +72,7 @@ fn answered(answered: &Answered, inquiry: &Inquiry) -> Value {
     detail
 }
 
-/// What the judgement is, and what had to be withheld from it.
+/// `parse_diagnosis`: the judgement, and the figures that were withheld from it.
 pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> Value {
     let Some(judgement) = &state.diagnosis_result else { return Value::Null };
     let diagnosis = &judgement.diagnosis;
@@ -91,12 +91,12 @@ pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> 
     detail
 }
 
-/// What was written, and which of its figures have no source.
-pub(super) fn written(outcome: &Outcome) -> Value {
+/// A document that was written, with the figures in it that have no source.
+pub(super) fn written(outcome: &DocumentOutcome) -> Value {
     json!({ "written": outcome.written, "ungrounded": outcome.ungrounded })
 }
 
-/// Why nothing was written.
+/// A document that was not written, with the reason.
 pub(super) fn not_written(reason: &str) -> Value {
     json!({ "written": [], "why_not": reason })
 }

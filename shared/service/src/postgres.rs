@@ -1,5 +1,5 @@
-//! `[store.postgres]`, and a server of `[tools.databases]`: the server, and how the way to it is
-//! protected.
+//! `[store.postgres]`, and a server of `[tools.databases]`: the server, and the protection of the
+//! connection.
 //!
 //! ```toml
 //! [store.postgres]
@@ -31,9 +31,9 @@ pub use connect::{WayError, options};
 pub struct PostgresSettings {
     /// `postgres://user@host:port/database`, without a password.
     pub url: String,
-    /// Where the password stands; without it as the server trusts the user.
+    /// The source of the password; absent where the server trusts the user without one.
     pub password: Option<SecretSource>,
-    /// Most connections of this agent, beside the one that holds the bearings it judges.
+    /// Most connections of this agent, beside the one that holds the locks of the bearings it judges.
     pub connections: u32,
     /// Longest time of one statement, s.
     pub statement_timeout_s: f64,
@@ -45,7 +45,7 @@ pub struct PostgresSettings {
 /// `[store.postgres.tls]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PostgresTls {
-    /// Not at all.
+    /// No TLS.
     Off,
     /// TLS; the certificate has to be valid and to name the host.
     Verified(PostgresCertificates),
@@ -55,11 +55,11 @@ pub enum PostgresTls {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PostgresCertificates {
-    /// Who signed the server's certificate; absent: the machine's own authorities.
+    /// The authority that signed the server's certificate; absent: the machine's own authorities.
     pub ca: Option<PathBuf>,
     /// The own certificate, for mutual TLS.
     pub certificate: Option<PathBuf>,
-    /// Its key.
+    /// The key of the own certificate.
     pub key: Option<PathBuf>,
 }
 
@@ -82,7 +82,7 @@ struct Typed {
     _key_file: (),
 }
 
-/// Keys of earlier versions, told with their names of today.
+/// Refuses keys of earlier versions and names their present ones.
 fn renamed<'de, D: Deserializer<'de>>(_value: D) -> Result<(), D::Error> {
     let told = "the keys ca_file, cert_file and key_file are now ca, certificate and key in \
                 [store.postgres.tls]";
@@ -193,7 +193,7 @@ impl PostgresSettings {
             return Err(ConfigError::value(path, key, "not a URL", allowed));
         };
         if url.password().is_some() {
-            // which must not be repeated here
+            // the error must not show the password
             return Err(ConfigError::value(path, key, "a URL with a password", allowed));
         }
         if !matches!(url.scheme(), "postgres" | "postgresql") || url.query().is_some() {

@@ -1,4 +1,4 @@
-//! What comes in: events once each, sequences, refused messages, presence.
+//! The intake: events once each, sequences, refused messages, presence.
 
 use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence, STATUS_SCHEMA};
 use pdm_shared::event::Event;

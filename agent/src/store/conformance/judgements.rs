@@ -1,4 +1,4 @@
-//! What is remembered: judgements, runs, things to do, the past of a bearing.
+//! Judgements, runs, follow-up actions, the past of a bearing.
 
 use pdm_expert::case::Memory;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};

@@ -1,4 +1,4 @@
-//! What leaves and what goes: alarms, the outbox, messages, retention.
+//! Alarms, the outbox, messages to staff, retention.
 
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement};
 use pdm_shared::diagnosis::Diagnosis;
@@ -51,7 +51,7 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     );
 }
 
-/// R-AGENT-10. It was silent until the day that the wrong clock had named.
+/// R-AGENT-10. Such an alarm was silent until the day that the wrong clock had named.
 pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &dyn Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;

@@ -6,11 +6,10 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{SqlStore, bulk, messages};
-use crate::store::AlarmStore;
 use crate::store::database::{Connection, Lock, Row};
 use crate::store::due::DueAlarm;
 use crate::store::encoding::{count_of, json_of, time_of, to_json, word_of};
-use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, StoreError};
+use crate::store::{Alarm, AlarmChange, AlarmStore, Announcement, Outgoing, StoreError};
 
 #[async_trait]
 impl AlarmStore for SqlStore {

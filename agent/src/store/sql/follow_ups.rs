@@ -4,9 +4,8 @@ use async_trait::async_trait;
 use pdm_shared::id::EventId;
 
 use super::SqlStore;
-use crate::store::FollowUpStore;
 use crate::store::encoding::{json_of, to_json};
-use crate::store::{FollowUp, StoreError};
+use crate::store::{FollowUp, FollowUpStore, StoreError};
 
 #[async_trait]
 impl FollowUpStore for SqlStore {

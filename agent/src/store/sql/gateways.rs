@@ -10,11 +10,10 @@ use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::SqlStore;
-use crate::store::GatewayStore;
 use crate::store::database::{Connection, Dialect, Row, Spelt};
 use crate::store::encoding::{json_of, sequence_of, time_of, word_of};
 use crate::store::sequence::{Gap, Sequence};
-use crate::store::{GatewayState, MAX_GAPS_IN_RECEIPT, StoreError, log};
+use crate::store::{GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, StoreError, log};
 
 /// Parameter: before. Locks the gateways of old gaps in the order of their names, because storing
 /// events locks gateways before gaps and in this order: two transactions never wait for each other.

@@ -10,10 +10,9 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 
 use super::SqlStore;
-use crate::store::HistoryStore;
 use crate::store::database::{Dialect, Row, Spelt};
 use crate::store::encoding::{count_of, fault_of, json_of, stage_of, time_of, word_of};
-use crate::store::{PastEvent, StoreError, TraceStep};
+use crate::store::{HistoryStore, PastEvent, StoreError, TraceStep};
 
 /// Parameters: site, machine, bearing, until, limit. Spectra are nine tenths of a payload: SQLite
 /// leaves them out of the answer. PostgreSQL sends the payload whole, because its JSON functions refuse

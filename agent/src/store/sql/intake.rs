@@ -9,11 +9,11 @@ use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::{Database, SqlStore, bulk, gateways};
-use crate::store::IntakeStore;
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
 use crate::store::{
-    Incoming, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, StoreError, Stored, fingerprint,
+    Incoming, IntakeStore, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, StoreError, Stored,
+    fingerprint,
 };
 
 #[async_trait]

@@ -11,13 +11,13 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 
 use super::{Database, SqlStore, alarms, bulk};
-use crate::store::JudgementStore;
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
 };
 use crate::store::{
-    BearingJudged, Checkpoint, Judged, Outgoing, Recall, StoreError, TraceStep, Unjudged,
+    BearingJudged, Checkpoint, Judged, JudgementStore, Outgoing, Recall, StoreError, TraceStep,
+    Unjudged,
 };
 
 /// Parameter: events.

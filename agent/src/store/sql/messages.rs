@@ -9,10 +9,9 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use super::{SqlStore, bulk};
-use crate::store::MessageStore;
 use crate::store::database::{Connection, Spelt};
 use crate::store::encoding::{to_json, to_word, word_of};
-use crate::store::{Outgoing, StoreError};
+use crate::store::{MessageStore, Outgoing, StoreError};
 
 /// Parameter: machine. A bearing whose first event waits for its judgement stands in `events` only.
 static BEARINGS_OF: LazyLock<Spelt> = LazyLock::new(|| {

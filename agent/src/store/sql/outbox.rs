@@ -10,12 +10,11 @@ use async_trait::async_trait;
 use pdm_shared::time::Timestamp;
 
 use super::SqlStore;
-use crate::store::OutboxStore;
 use crate::store::database::{Connection, Dialect, Lock, Numbers, Row, Spelt, Transaction};
 use crate::store::due::DueRow;
 use crate::store::encoding::{count_of, time_of};
 use crate::store::outbox::OutboxState;
-use crate::store::{Claimed, SendOutcome, StoreError};
+use crate::store::{Claimed, OutboxStore, SendOutcome, StoreError};
 
 /// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). The rows of one
 /// topic leave in their order: on a server, where replicas share the outbox, a row waits while another

@@ -9,10 +9,9 @@ use pdm_shared::time::Timestamp;
 
 use super::days::{self, Reached};
 use super::{Database, SqlStore};
-use crate::store::RetentionStore;
 use crate::store::database::{Connection, Identities, Spelt};
 use crate::store::outbox::OutboxState;
-use crate::store::{Forget, Forgotten, StoreError};
+use crate::store::{Forget, Forgotten, RetentionStore, StoreError};
 
 /// Parameters: last judgement, last row of the outbox, limit. A judgement that a waiting row of the
 /// outbox carries stays.

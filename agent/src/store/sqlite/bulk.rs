@@ -15,7 +15,7 @@ use crate::store::encoding::{MemoryRow, sequence_of, to_json};
 use crate::store::{Judged, Outgoing, StoreError, TraceStep};
 
 /// Rows of one statement: with the 19 columns of a judgement 1,216 parameters of the 32,766 that SQLite
-/// allows, and a text of some 5 KB that the driver keeps prepared.
+/// allows, and a text of some 6 KB that the driver keeps prepared.
 const ROWS: usize = 64;
 
 /// Inserts rows; returns the column that `RETURNING` in `tail` names.

@@ -1,4 +1,4 @@
-//! The way to a PostgreSQL server, for the store and for tools: address, password, certificates.
+//! Connecting to a PostgreSQL server, for the store and for tools: address, password, certificates.
 
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -8,14 +8,14 @@ use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use super::{PostgresSettings, PostgresTls};
 use crate::secret::SecretError;
 
-/// Why a server cannot be asked at all. The text begins with the key below the server's section.
+/// The settings of a server cannot be used. The text begins with the key below the server's section.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WayError {
-    /// No address.
+    /// The address cannot be read.
     #[error("url: {0}")]
     Address(sqlx::Error),
-    /// The password cannot be had.
+    /// The password cannot be read.
     #[error("password: {0}")]
     Password(SecretError),
     /// A certificate or key cannot be read.
@@ -41,7 +41,7 @@ pub fn options(settings: &PostgresSettings) -> Result<PgConnectOptions, WayError
         options = options.password(password.expose());
     }
     for (key, path) in settings.files() {
-        // the driver does not say which file it could not read
+        // opened here, because the driver's error does not name the file
         if let Err(source) = std::fs::File::open(&path) {
             return Err(WayError::Certificate { key, path, source });
         }

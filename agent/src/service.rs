@@ -1,11 +1,14 @@
 //! The agent as a service inside a process: start it, watch it, stop it.
 //!
 //! `pdm-agent run`, `pdm demo` and `pdm up` start the same service. Everything is built before
-//! anything is received. [`tooling`] opens what is looked up, [`Handle`] watches and stops.
+//! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the tasks,
+//! `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
 
 mod handle;
+mod log;
 mod parts;
 pub mod search;
+mod task;
 pub(crate) mod tooling;
 
 use std::sync::Arc;
@@ -17,6 +20,10 @@ pub use handle::Handle;
 use pdm_knowledge::KnowledgeError;
 use pdm_tools::client::ClientError;
 use pdm_tools::mcp;
+
+use parts::{Parts, Stops};
+use task::Task;
+use tooling::Tooling;
 
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
@@ -37,10 +44,8 @@ use crate::settings::{AgentSettings, HttpSettings, NotifySettings};
 use crate::store::StoreError;
 pub use crate::store::{connect as connect_store, open as open_store};
 use crate::workflow::{Expert, Workflow};
-use parts::{Parts, Stops};
-use tooling::Tooling;
 
-/// The agent did not start. The caller shows it and ends with its exit code.
+/// The agent did not start. The caller shows the error and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -56,28 +61,28 @@ pub enum StartError {
     /// A web hook cannot be set up.
     #[error(transparent)]
     Webhook(#[from] WebhookError),
-    /// The knowledge base cannot be used, and waiting would not heal it.
+    /// The knowledge base cannot be used, and waiting would not help.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
     /// The tools cannot be called.
     #[error(transparent)]
     Tools(#[from] ClientError),
-    /// A secret of the settings cannot be had.
+    /// A secret that the settings name cannot be read.
     #[error("{key}")]
     Secret {
-        /// Whose secret.
+        /// The key of the secret.
         key: &'static str,
         /// Why.
         #[source]
         source: pdm_service::secret::SecretError,
     },
-    /// Others could call without a token.
+    /// The HTTP address can be reached by other machines, and no token is configured.
     #[error(transparent)]
     Open(#[from] NeedsToken),
-    /// Nothing can be served over HTTP there.
+    /// The HTTP address cannot be bound.
     #[error("cannot listen on {listen}")]
     Http {
-        /// Where.
+        /// The address.
         listen: std::net::SocketAddr,
         /// Why not.
         #[source]
@@ -85,13 +90,13 @@ pub enum StartError {
     },
 }
 
-/// A part of the agent failed while it ran: a bug.
+/// A task of the agent panicked: a bug.
 #[derive(Debug, thiserror::Error)]
 #[error("the agent's part {part} failed: {reason}")]
 pub struct ServiceError {
-    /// Which part.
+    /// The task.
     pub part: &'static str,
-    /// What it said.
+    /// The panic's message.
     pub reason: String,
 }
 
@@ -107,9 +112,9 @@ pub(crate) fn channels(settings: &NotifySettings) -> Result<Vec<Arc<dyn Channel>
     Ok(channels)
 }
 
-/// Makes ring the process's cryptography for TLS, unless it has one.
+/// Makes ring the cryptography provider of the process for TLS, unless another was installed.
 pub fn install_cryptography() {
-    // the second of two programs in one process finds the first one's
+    // it fails where one is installed, as with edge and agent in one process: the same provider
     let _there = rustls::crypto::ring::default_provider().install_default();
 }
 
@@ -164,7 +169,7 @@ impl Agent {
             reporter: reporter.clone(),
             knowledge: knowledge.clone(),
             tools: Arc::clone(&tools),
-            stop: Stops::default(),
+            stops: Stops::default(),
             tasks: Vec::new(),
         };
         parts.tooling(filling, watching);
@@ -175,15 +180,15 @@ impl Agent {
         parts.judging(workflow, lanes);
         parts.intake(receiver, publisher, connected);
         parts.retention();
-        let publishing = parts.stop.publisher.clone();
-        parts.spawn("publisher", connection.run(publishing));
+        let publishing = parts.stops.publisher.clone();
+        parts.spawn(Task::Publisher, connection.run(publishing));
         let grace = parts.settings.shutdown_grace;
-        let (stop, tasks) = (parts.stop, parts.tasks);
-        Ok(Handle { stop, tasks, reporter, store, knowledge, tools, address, grace })
+        let (stops, tasks) = (parts.stops, parts.tasks);
+        Ok(Handle { stops, tasks, reporter, store, knowledge, tools, address, grace })
     }
 }
 
-/// The workflow with the expert in its chair and the tools at its hand, called over MCP.
+/// The workflow that judges by the expert's rules and calls the tools over MCP.
 async fn workflow(
     settings: &AgentSettings,
     tools: &Arc<Runtime>,
@@ -194,7 +199,8 @@ async fn workflow(
     Ok(Workflow::new(expert, Arc::clone(clock)).with_tools(Arc::new(client)))
 }
 
-/// Takes the address before anything is received, and refuses one that is open to others.
+/// Binds the address of the HTTP server before anything is received, so that an address in use ends the
+/// start. Refuses an address that others can reach unless callers need a token.
 async fn listen(settings: &HttpSettings) -> Result<Option<(TcpListener, Access)>, StartError> {
     let Some(listen) = settings.listen else { return Ok(None) };
     let token =

@@ -1,4 +1,4 @@
-//! `agent.toml`: what was typed, checked, with a default for every key but the store's path.
+//! `agent.toml`, read and checked, with a default for every key but the store's path.
 //!
 //! One file a section, each with its type, its defaults and its checks; here they are put together.
 //! Sections of a part with settings of its own stand there: `[tools]` in
@@ -43,30 +43,30 @@ use pdm_tools::settings::ToolSettings;
 
 use broker::BrokerFile;
 
-/// Everything an agent needs to know.
+/// The settings of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
-    /// Where events come from and judgements go.
+    /// The broker.
     pub broker: BrokerSettings,
-    /// Where everything is kept.
+    /// The store, and how long it keeps what.
     pub store: StoreSettings,
     /// Batches, receipts, gaps.
     pub intake: IntakeSettings,
     /// The expert's thresholds.
     pub rules: Rules,
-    /// Who is told what, when.
+    /// Notifications to staff.
     pub notify: NotifySettings,
     /// When a gateway counts as silent.
     pub silence: SilenceSettings,
-    /// What is looked up.
+    /// The knowledge base.
     pub knowledge: KnowledgeSettings,
-    /// Tools and what their names stand for.
+    /// The tools, and the databases and servers that they name.
     pub tools: ToolSettings,
     /// Where reports and work orders go.
     pub reports: ReportSettings,
-    /// What is served over HTTP, and to whom.
+    /// The HTTP server.
     pub http: HttpSettings,
-    /// Where traces go.
+    /// The export of traces.
     pub telemetry: TelemetrySettings,
     /// How long stopping may take.
     pub shutdown_grace: Duration,
@@ -106,7 +106,8 @@ impl AgentSettings {
         file.meant(path)
     }
 
-    /// Names this replica, at the broker and in the store that it shares with others.
+    /// Sets the name of this replica, for its session at the broker and for its claims in a store that
+    /// replicas share.
     pub fn name_replica(&mut self, name: &str) {
         name.clone_into(&mut self.broker.client_id);
         name.clone_into(&mut self.store.replica);
@@ -122,6 +123,8 @@ impl AgentSettings {
     }
 }
 
+/// How long stopping may take by default: below the 30 s of Kubernetes and the 90 s of systemd after
+/// which the process is killed.
 const DEFAULT_GRACE: Duration = Duration::from_secs(10);
 
 /// The file as it is typed.
@@ -202,5 +205,5 @@ impl File {
     }
 }
 
-/// Longest time that anything may be told to wait, h: a year.
+/// The longest time that a setting may name, h: a year.
 const YEAR_H: f64 = 8760.0;

@@ -1,0 +1,47 @@
+//! What happens at the intake, each as one function that logs and counts.
+
+use crate::mqtt::publisher::PublishError;
+use crate::store::{StoreError, Stored};
+
+/// A batch was stored.
+pub(super) fn stored(stored: &Stored) {
+    metrics::counter!("pdm_agent_events_stored_total").increment(stored.events);
+    metrics::counter!("pdm_agent_events_duplicate_total").increment(stored.duplicates);
+    metrics::counter!("pdm_agent_dead_letters_total").increment(stored.refused);
+}
+
+/// The store did not take a batch; the batch is tried again.
+pub(super) fn store_failed(error: &StoreError) {
+    metrics::counter!("pdm_agent_store_errors_total").increment(1);
+    tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot store a batch, trying again");
+}
+
+/// The store refuses a value of a batch; its messages are stored one by one.
+pub(super) fn batch_refused(what: &str, reason: &str, messages: usize) {
+    tracing::warn!(
+        what,
+        reason,
+        messages,
+        "the store refuses a batch, storing its messages one by one"
+    );
+}
+
+/// The store refuses a message that is no event; the message is dropped.
+pub(super) fn message_dropped(what: &str, reason: &str) {
+    tracing::error!(what, reason, "the store refuses a message, dropped");
+}
+
+/// Events that were asked for count as lost.
+pub(super) fn events_lost(lost: u64) {
+    metrics::counter!("pdm_agent_events_lost_total").increment(lost);
+}
+
+/// The store did not answer a question for receipts; it is asked again later.
+pub(super) fn receipts_failed(asked_for: &'static str, error: &StoreError) {
+    tracing::warn!(asked_for, %error, "the store did not answer for receipts, trying again");
+}
+
+/// A receipt was not published; it stays owed.
+pub(super) fn receipt_not_published(error: &PublishError) {
+    tracing::debug!(%error, "receipt not published, it stays owed");
+}

@@ -1,0 +1,30 @@
+//! What happens while judging, each as one function that logs and counts.
+
+use pdm_shared::id::EventId;
+
+use super::JudgingError;
+use crate::workflow::{Node, WorkflowError};
+
+/// A batch could not be judged or saved; it is tried again.
+pub(super) fn failed(error: &JudgingError) {
+    metrics::counter!("pdm_agent_judging_errors_total").increment(1);
+    tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot judge, trying again");
+}
+
+/// A run continues at the node where an earlier process stopped.
+pub(super) fn run_resumed(event_id: EventId, node: Node) {
+    metrics::counter!("pdm_agent_runs_resumed_total").increment(1);
+    tracing::info!(%event_id, node = node.as_str(), "run continues where an earlier process stopped");
+}
+
+/// The checkpoint of a run cannot be used.
+pub(super) fn run_begun_again(event_id: EventId, error: &WorkflowError) {
+    tracing::warn!(%error, %event_id, "run begins again");
+}
+
+/// Judgements were saved, with the notifications and calls of tools that belong to them.
+pub(super) fn saved(judgements: u64, notifications: usize, tool_uses: usize) {
+    metrics::counter!("pdm_agent_events_judged_total").increment(judgements);
+    metrics::counter!("pdm_agent_notifications_total").increment(notifications as u64);
+    metrics::counter!("pdm_agent_judgement_tool_uses_total").increment(tool_uses as u64);
+}

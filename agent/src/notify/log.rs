@@ -1,0 +1,44 @@
+//! What happens to notifications and publications, each as one function that logs and counts.
+
+use uuid::Uuid;
+
+use crate::store::{StoreError, VECTORS_LANE};
+use pdm_knowledge::KnowledgeError;
+
+fn count_failure(lane: &str) {
+    metrics::counter!("pdm_agent_notify_failures_total", "lane" => lane.to_owned()).increment(1);
+}
+
+/// A notification was not delivered and is tried again after a pause.
+pub(super) fn not_delivered(lane: &str, error: &str, attempts: u32, pause_s: f64) {
+    count_failure(lane);
+    tracing::warn!(lane, error, attempts, pause_s, "notification not delivered, trying again");
+}
+
+/// A notification is not tried again.
+pub(super) fn given_up(lane: &str, error: &str, key: Uuid) {
+    count_failure(lane);
+    metrics::counter!("pdm_agent_notify_given_up_total", "lane" => lane.to_owned()).increment(1);
+    tracing::error!(lane, error, %key, "notification given up, it stays in the outbox");
+}
+
+/// The knowledge base did not take judgements; they are tried again after a pause.
+pub(super) fn judgements_not_added(error: &KnowledgeError) {
+    count_failure(VECTORS_LANE);
+    tracing::warn!(%error, "judgements not added to the knowledge base, trying again");
+}
+
+/// A row of the outbox does not hold what its lane carries.
+pub(super) fn row_unreadable(lane: &str, id: i64, error: &serde_json::Error) {
+    tracing::error!(lane, id, %error, "row of the outbox cannot be read");
+}
+
+/// A lane cannot claim its rows.
+pub(super) fn claim_failed(lane: &str, error: &StoreError) {
+    tracing::warn!(lane, %error, "cannot claim rows of the outbox, trying again");
+}
+
+/// The store did not take what became of rows that were sent.
+pub(super) fn settle_failed(error: &StoreError) {
+    tracing::error!(%error, "cannot store what was sent, trying again");
+}

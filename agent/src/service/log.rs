@@ -1,0 +1,39 @@
+//! Log lines of the start and the stop.
+
+use pdm_knowledge::KnowledgeError;
+use pdm_tools::Problem;
+
+/// A task did not end within the grace period and is aborted.
+pub(super) fn task_still_busy(part: &'static str) {
+    tracing::warn!(part, "still busy at the end of the grace period, aborted");
+}
+
+/// A file of the tools' folder is no valid tool; the others are served.
+pub(super) fn tool_refused(problem: &Problem) {
+    tracing::error!(%problem, "Tool refused");
+}
+
+/// The tools' folder cannot be watched.
+pub(super) fn tools_not_watched(error: &dyn std::fmt::Display) {
+    tracing::warn!(%error, "tools are not reloaded while running");
+}
+
+/// The knowledge base holds its documents.
+pub(super) fn knowledge_ready(filled: &dyn std::fmt::Debug) {
+    tracing::info!(?filled, "the knowledge base is ready");
+}
+
+/// The knowledge base is away at the start; it is filled when it answers.
+pub(super) fn knowledge_not_ready(error: &KnowledgeError) {
+    tracing::warn!(%error, "the knowledge base is not ready yet");
+}
+
+/// The start does not wait longer for the knowledge base.
+pub(super) fn knowledge_still_filling() {
+    tracing::warn!("the knowledge base is still being filled");
+}
+
+/// The knowledge base refuses its documents.
+pub(super) fn knowledge_not_filled(error: &KnowledgeError) {
+    tracing::error!(%error, "the knowledge base cannot be filled");
+}
