@@ -29,9 +29,7 @@ mod sequence;
 mod sql;
 mod sqlite;
 
-pub use pdm_expert::case::PastEvent;
 pub use pdm_service::postgres::WayError;
-pub use pdm_shared::trace::TraceStep;
 
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};

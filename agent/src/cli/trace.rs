@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
+use pdm_shared::trace::TraceStep;
 use serde_json::{Value, json};
 
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{FollowUp, TraceStep};
+use crate::store::FollowUp;
 
 /// Arguments of `trace`.
 #[derive(Debug, clap::Args)]

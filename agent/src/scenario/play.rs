@@ -14,6 +14,7 @@ use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_shared::trace::TraceStep;
 use pdm_tools::client::ClientError;
 use pdm_tools::mcp;
 use serde::{Deserialize as _, Serialize};
@@ -25,7 +26,7 @@ use crate::judging::{Judging, JudgingError};
 use crate::service::StartError;
 use crate::service::tooling::Tooling;
 use crate::settings::AgentSettings;
-use crate::store::{self, Incoming, Store, StoreError, TraceStep};
+use crate::store::{self, Incoming, Store, StoreError};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Workflow};
 

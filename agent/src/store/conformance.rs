@@ -9,8 +9,9 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 
-use super::{BearingJudged, FollowUp, FollowUpState, Incoming, Judged, Store, Stored, TraceStep};
+use super::{BearingJudged, FollowUp, FollowUpState, Incoming, Judged, Store, Stored};
 
 mod intake;
 mod judgements;

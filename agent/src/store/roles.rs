@@ -5,18 +5,19 @@
 //! again can help.
 
 use async_trait::async_trait;
+use pdm_expert::case::PastEvent;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 use uuid::Uuid;
 
 use super::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
-    GatewayState, Incoming, Outgoing, PastEvent, Recall, SendOutcome, StoreError, Stored,
-    TraceStep, Unjudged,
+    GatewayState, Incoming, Outgoing, Recall, SendOutcome, StoreError, Stored, Unjudged,
 };
 
 /// Starting and ending the store; used by the program that opens it.

@@ -1,13 +1,14 @@
 //! The run of one event: its next node, its state, and the steps that are not stored yet.
 
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 use serde_json::Value;
 use tracing::Span;
 
 use super::node::{Node, UnknownNode};
 use super::state::{STATE_SCHEMA, State};
 use super::{Workflow, WorkflowError, documents, spans};
-use crate::store::{Checkpoint, TraceStep};
+use crate::store::Checkpoint;
 
 /// The run of one event.
 #[derive(Debug, Clone)]

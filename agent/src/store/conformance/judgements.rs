@@ -5,9 +5,10 @@ use pdm_shared::event::{Event, Spectra, SpectrumLines};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 
 use super::{at, event, judge_all, key, put, step, to_do};
-use crate::store::{Checkpoint, FollowUp, FollowUpState, Store, TraceStep};
+use crate::store::{Checkpoint, FollowUp, FollowUpState, Store};
 
 pub(super) async fn judgements_are_remembered(store: &dyn Store) {
     let events: Vec<Event> = (1..=7).map(event).collect();

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 use sqlx::{PgConnection, Row as _};
 use uuid::Uuid;
 
 use crate::store::database::Dialect;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
-use crate::store::{Judged, Outgoing, StoreError, TraceStep};
+use crate::store::{Judged, Outgoing, StoreError};
 
 /// One column of many rows.
 fn column<'a, R, T>(rows: &'a [R], value: impl Fn(&'a R) -> T) -> Vec<T> {

@@ -6,12 +6,13 @@ use std::collections::HashSet;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 
 use crate::store::database::Connection;
 use crate::store::encoding::MemoryRow;
 use crate::store::postgres::bulk as postgres;
 use crate::store::sqlite::bulk as sqlite;
-use crate::store::{Judged, Outgoing, StoreError, TraceStep};
+use crate::store::{Judged, Outgoing, StoreError};
 
 /// Inserts events; tells of each whether it is new.
 pub(super) async fn insert_events(

@@ -3,16 +3,17 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use pdm_expert::case::Remembered;
+use pdm_expert::case::{PastEvent, Remembered};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 
 use super::SqlStore;
 use crate::store::database::{Dialect, Row, Spelt};
 use crate::store::encoding::{count_of, fault_of, json_of, stage_of, time_of, word_of};
-use crate::store::{HistoryStore, PastEvent, StoreError, TraceStep};
+use crate::store::{HistoryStore, StoreError};
 
 /// Parameters: site, machine, bearing, until, limit. Spectra are nine tenths of a payload: SQLite
 /// leaves them out of the answer. PostgreSQL sends the payload whole, because its JSON functions refuse

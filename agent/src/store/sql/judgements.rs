@@ -9,6 +9,7 @@ use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 
 use super::{Database, SqlStore, alarms, bulk};
 use crate::store::database::{Connection, Identities, Row, Spelt};
@@ -16,8 +17,7 @@ use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
 };
 use crate::store::{
-    BearingJudged, Checkpoint, Judged, JudgementStore, Outgoing, Recall, StoreError, TraceStep,
-    Unjudged,
+    BearingJudged, Checkpoint, Judged, JudgementStore, Outgoing, Recall, StoreError, Unjudged,
 };
 
 /// Parameter: events.

@@ -6,13 +6,14 @@ use std::collections::HashSet;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
 use sqlx::query_builder::Separated;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use uuid::Uuid;
 
 use crate::store::database::Numbers;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
-use crate::store::{Judged, Outgoing, StoreError, TraceStep};
+use crate::store::{Judged, Outgoing, StoreError};
 
 /// Rows of one statement: with the 19 columns of a judgement 1,216 parameters of the 32,766 that SQLite
 /// allows, and a text of some 6 KB that the driver keeps prepared.
