@@ -22,12 +22,12 @@ pub struct Ingested {
     /// The file.
     pub path: PathBuf,
     /// The document in it and what was done, or why it is none.
-    pub outcome: Result<Outcome, KnowledgeError>,
+    pub outcome: Result<IngestOutcome, KnowledgeError>,
 }
 
 /// What was done with a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct IngestOutcome {
     /// The document's id.
     pub document: String,
     /// Where it is searched.
@@ -65,7 +65,7 @@ impl Knowledge {
         &self,
         path: &Path,
         collection: Collection,
-    ) -> Result<Outcome, KnowledgeError> {
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let from = path.to_owned();
         self.ingest_read(path, move || read(&from, collection)).await
     }
@@ -80,7 +80,7 @@ impl Knowledge {
         name: &Path,
         bytes: Vec<u8>,
         collection: Collection,
-    ) -> Result<Outcome, KnowledgeError> {
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let called = name.to_owned();
         self.ingest_read(name, move || parse(&called, bytes, collection)).await
     }
@@ -90,7 +90,7 @@ impl Knowledge {
         &self,
         name: &Path,
         read: impl FnOnce() -> Result<Document, DocumentError> + Send + 'static,
-    ) -> Result<Outcome, KnowledgeError> {
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let document = tokio::task::spawn_blocking(read).await.unwrap_or_else(|_panicked| {
             let reason = "the reader failed on it".to_owned();
             Err(DocumentError::Pdf { path: name.display().to_string(), reason })
@@ -102,11 +102,14 @@ impl Knowledge {
     ///
     /// # Errors
     /// Store and embedding.
-    pub async fn ingest_document(&self, document: &Document) -> Result<Outcome, KnowledgeError> {
+    pub async fn ingest_document(
+        &self,
+        document: &Document,
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let chunks = cut(document);
         let count = chunks.len();
         let is_changed = self.put(chunks).await?;
-        Ok(Outcome {
+        Ok(IngestOutcome {
             document: document.id.clone(),
             collection: document.about.collection,
             chunks: count,
@@ -120,7 +123,7 @@ impl Knowledge {
 /// # Errors
 /// [`DocumentError`].
 pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentError> {
-    let kind = Kind::of(path)?;
+    let kind = FileKind::of(path)?;
     let limit = kind.max_bytes();
     let bytes =
         std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?.len();
@@ -140,9 +143,9 @@ pub fn parse(
     bytes: Vec<u8>,
     collection: Collection,
 ) -> Result<Document, DocumentError> {
-    match Kind::of(name)? {
-        Kind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
-        Kind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
+    match FileKind::of(name)? {
+        FileKind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
+        FileKind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
     }
 }
 
@@ -151,12 +154,12 @@ pub const MAX_BYTES: u64 = pdf::MAX_BYTES;
 
 /// What a file's name says it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FileKind {
     Text,
     Pdf,
 }
 
-impl Kind {
+impl FileKind {
     fn of(name: &Path) -> Result<Self, DocumentError> {
         match extension(name).as_deref() {
             Some("md" | "markdown" | "txt") => Ok(Self::Text),
@@ -203,7 +206,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Doc
         }
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&path, depth + 1, found)?;
-        } else if Kind::of(&path).is_ok() {
+        } else if FileKind::of(&path).is_ok() {
             found.push(path);
         }
     }

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::failure;
-use super::place::Place;
+use super::place::ToolsPlace;
 
 /// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ On an address other than loopback [http] token must be set. A tool saved into th
 live at once. Exit codes: 0 the client has gone or stopped, 69 address in use, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]
-    place: Place,
+    place: ToolsPlace,
     /// Serve streamable HTTP here instead of standard input and output
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn serve(place: &Place, http: Option<SocketAddr>) -> Result<(), Failure> {
+async fn serve(place: &ToolsPlace, http: Option<SocketAddr>) -> Result<(), Failure> {
     let placed = place.read()?;
     let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let runtime = placed.runtime().await?;

@@ -22,7 +22,7 @@ use crate::settings::AgentSettings;
 
 /// Where the tools stand and what their names stand for.
 #[derive(Debug, clap::Args)]
-pub struct Place {
+pub struct ToolsPlace {
     /// The configuration, whose [tools], [knowledge], [store] and [notify] the tools work with
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]
     config: Option<PathBuf>,
@@ -37,15 +37,15 @@ pub struct Place {
 }
 
 /// A place whose files have been read.
-pub(super) struct Placed {
+pub(super) struct PlacedTools {
     agent: Option<AgentSettings>,
     tools: ToolSettings,
     knowledge: Option<KnowledgeSettings>,
 }
 
-impl Place {
+impl ToolsPlace {
     /// Reads the configuration and checks that what the command line names is there.
-    pub(super) fn read(&self) -> Result<Placed, Failure> {
+    pub(super) fn read(&self) -> Result<PlacedTools, Failure> {
         let agent = self.config.as_deref().map(AgentSettings::read).transpose();
         let agent = agent.map_err(failure::config)?;
         let mut tools = agent.as_ref().map_or_else(ToolSettings::default, |a| a.tools.clone());
@@ -63,11 +63,11 @@ impl Place {
         }
         let named = self.knowledge.as_ref().map(KnowledgeSettings::embedded);
         let knowledge = named.or_else(|| agent.as_ref().map(|agent| agent.knowledge.clone()));
-        Ok(Placed { agent, tools, knowledge })
+        Ok(PlacedTools { agent, tools, knowledge })
     }
 }
 
-impl Placed {
+impl PlacedTools {
     /// The configuration, if one was named.
     pub(super) fn agent(&self) -> Option<&AgentSettings> {
         self.agent.as_ref()

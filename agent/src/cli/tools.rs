@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::failure;
-use super::place::Place;
+use super::place::ToolsPlace;
 
 /// Arguments of `tools`.
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ Exit codes: 0 done, 64 no such tool or wrong arguments, 65 a tool is wrong, 66 n
 69 a tool failed, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]
-    place: Place,
+    place: ToolsPlace,
     /// What to do
     #[command(subcommand)]
     what: What,
@@ -168,7 +168,12 @@ fn described(spec: &ToolSpec) -> Value {
     })
 }
 
-fn call(place: &Place, name: &str, arguments: &str, out: &mut impl Write) -> anyhow::Result<Exit> {
+fn call(
+    place: &ToolsPlace,
+    name: &str,
+    arguments: &str,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     telemetry::start(LogFormat::Text, "error");
     let arguments: Value = serde_json::from_str(arguments).map_err(|error| {
         Failure::new(Exit::Usage, anyhow::anyhow!("the arguments are not JSON: {error}"))

@@ -22,7 +22,7 @@ use serde::Deserialize;
 
 use super::exec::http::Web;
 use super::exec::mcp::{Endpoint, Servers};
-use super::exec::sql::{Databases, Place};
+use super::exec::sql::{DatabasePlace, Databases};
 use super::runtime::Means;
 
 /// `[tools]`
@@ -34,7 +34,7 @@ pub struct ToolSettings {
     /// Hosts that `http` tools may ask: `host` or `host:port`.
     pub hosts: Vec<String>,
     /// Name → database that `sql` tools may read.
-    pub databases: BTreeMap<String, Place>,
+    pub databases: BTreeMap<String, DatabasePlace>,
     /// Name → MCP server whose tools `mcp` tools may use.
     pub servers: BTreeMap<String, ServerSettings>,
 }
@@ -68,7 +68,7 @@ impl ToolSettings {
             }
         }
         for (name, place) in &self.databases {
-            if let Place::Postgres(server) = place {
+            if let DatabasePlace::Postgres(server) = place {
                 server.check(path, &format!("tools.databases.{name}"))?;
             }
         }

@@ -14,7 +14,7 @@ use super::{adversary, recordings, simulated};
 /// What became of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum DiagnosisOutcome {
     /// The damaged part was named.
     Right,
     /// Another part was named.
@@ -43,7 +43,7 @@ pub struct Scored {
     /// Why there is no name, where that is told.
     pub undetermined: Option<String>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: DiagnosisOutcome,
     /// No published method names it: not counted as a failure.
     pub is_undiagnosable: bool,
     /// True for simulated records.
@@ -78,11 +78,11 @@ fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
 
 fn score(record: String, verdict: Verdict, label: Label, is_simulated: bool) -> Scored {
     let outcome = match (label.truth, verdict.named) {
-        (None, None) => Outcome::Quiet,
-        (None, Some(_)) => Outcome::FalselyNamed,
-        (Some(_), None) => Outcome::NotSure,
-        (Some(truth), Some(named)) if truth == named => Outcome::Right,
-        (Some(_), Some(_)) => Outcome::Wrong,
+        (None, None) => DiagnosisOutcome::Quiet,
+        (None, Some(_)) => DiagnosisOutcome::FalselyNamed,
+        (Some(_), None) => DiagnosisOutcome::NotSure,
+        (Some(truth), Some(named)) if truth == named => DiagnosisOutcome::Right,
+        (Some(_), Some(_)) => DiagnosisOutcome::Wrong,
     };
     Scored {
         record,
@@ -175,7 +175,7 @@ mod tests {
         Some(some_recordings(&data, is_wanted).expect("the recordings can be read"))
     }
 
-    fn assert_all(scored: &[Scored], wanted: Outcome, count: usize) {
+    fn assert_all(scored: &[Scored], wanted: DiagnosisOutcome, count: usize) {
         assert_eq!(scored.len(), count);
         for record in scored {
             assert_eq!(record.outcome, wanted, "{record:?}");
@@ -187,7 +187,7 @@ mod tests {
     fn every_mfpt_fault_is_named() {
         let test = "every_mfpt_fault_is_named";
         if let Some(scored) = outcomes(test, |file| file.starts_with("mfpt/")) {
-            assert_all(&scored, Outcome::Right, 10);
+            assert_all(&scored, DiagnosisOutcome::Right, 10);
         }
     }
 
@@ -197,7 +197,7 @@ mod tests {
         let test = "textbook_faults_are_named_in_cwru";
         let wanted = ["_105.npy", "_130.npy", "_132.npy", "_209.npy", "_211.npy"];
         if let Some(scored) = outcomes(test, |file| wanted.iter().any(|end| file.ends_with(end))) {
-            assert_all(&scored, Outcome::Right, 5);
+            assert_all(&scored, DiagnosisOutcome::Right, 5);
         }
     }
 
@@ -207,7 +207,7 @@ mod tests {
         let test = "sound_bearings_are_not_named";
         let wanted = ["normal_0", "Normal_900", "ims/test2"];
         if let Some(scored) = outcomes(test, |file| wanted.iter().any(|part| file.contains(part))) {
-            assert_all(&scored, Outcome::Quiet, 7);
+            assert_all(&scored, DiagnosisOutcome::Quiet, 7);
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn two_families_of_race_lines_are_no_verdict() {
         let test = "two_families_of_race_lines_are_no_verdict";
         if let Some(scored) = outcomes(test, |file| file.ends_with("_224.npy")) {
-            assert_all(&scored, Outcome::NotSure, 1);
+            assert_all(&scored, DiagnosisOutcome::NotSure, 1);
             let why = scored[0].undetermined.as_deref().unwrap_or("");
             assert!(why.contains("inner_race and outer_race"), "{why}");
         }
@@ -227,7 +227,7 @@ mod tests {
     fn a_rolling_element_is_named_by_its_spin() {
         let test = "a_rolling_element_is_named_by_its_spin";
         if let Some(scored) = outcomes(test, |file| file.ends_with("_288.npy")) {
-            assert_all(&scored, Outcome::Right, 1);
+            assert_all(&scored, DiagnosisOutcome::Right, 1);
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
         for record in adversaries(0, 2 * adversary::Adversary::ALL.len() as u64)
             .expect("what is drawn is allowed")
         {
-            assert_eq!(record.outcome, Outcome::Quiet, "{record:?}");
+            assert_eq!(record.outcome, DiagnosisOutcome::Quiet, "{record:?}");
         }
     }
 
@@ -247,7 +247,7 @@ mod tests {
         let scored = simulated(10_000, 40).expect("the simulator accepts what is drawn");
         let confident: Vec<&Scored> =
             scored.iter().filter(|r| r.named.is_some() && r.confidence >= 0.9).collect();
-        let right = confident.iter().filter(|r| r.outcome == Outcome::Right).count();
+        let right = confident.iter().filter(|r| r.outcome == DiagnosisOutcome::Right).count();
         assert!(confident.len() >= 10, "only {} names", confident.len());
         assert!(right as f64 >= 0.97 * confident.len() as f64, "{right} of {}", confident.len());
     }

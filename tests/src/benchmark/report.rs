@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use super::diagnosis::{Outcome, Scored};
+use super::diagnosis::{DiagnosisOutcome, Scored};
 
 /// Counts of one group of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -57,11 +57,11 @@ impl DiagnosisReport {
         for record in scored {
             let tally = groups.entry(record.group.clone()).or_default();
             match record.outcome {
-                Outcome::Right => tally.right += 1,
-                Outcome::Wrong => tally.wrong += 1,
-                Outcome::FalselyNamed => tally.falsely_named += 1,
-                Outcome::NotSure => tally.not_sure += 1,
-                Outcome::Quiet => tally.quiet += 1,
+                DiagnosisOutcome::Right => tally.right += 1,
+                DiagnosisOutcome::Wrong => tally.wrong += 1,
+                DiagnosisOutcome::FalselyNamed => tally.falsely_named += 1,
+                DiagnosisOutcome::NotSure => tally.not_sure += 1,
+                DiagnosisOutcome::Quiet => tally.quiet += 1,
             }
         }
         let mut failures: Vec<Scored> =
@@ -73,10 +73,10 @@ impl DiagnosisReport {
 
 fn rank(record: &Scored) -> u8 {
     match record.outcome {
-        Outcome::Wrong => 0,
-        Outcome::FalselyNamed => 1,
-        Outcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 2,
-        Outcome::NotSure | Outcome::Right | Outcome::Quiet => 3,
+        DiagnosisOutcome::Wrong => 0,
+        DiagnosisOutcome::FalselyNamed => 1,
+        DiagnosisOutcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 2,
+        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => 3,
     }
 }
 
@@ -89,7 +89,7 @@ fn calibration(scored: &[Scored]) -> Vec<CalibrationBin> {
                 .iter()
                 .filter(|r| r.named.is_some() && r.confidence >= from && r.confidence < below)
                 .collect();
-            let right = inside.iter().filter(|r| r.outcome == Outcome::Right).count();
+            let right = inside.iter().filter(|r| r.outcome == DiagnosisOutcome::Right).count();
             let sum: f64 = inside.iter().map(|r| r.confidence).sum();
             let names = inside.len();
             CalibrationBin { from, below, names, right, mean_confidence: sum / names.max(1) as f64 }
@@ -130,9 +130,9 @@ impl fmt::Display for DiagnosisReport {
 
 fn failure(record: &Scored) -> String {
     let what = match record.outcome {
-        Outcome::Wrong => "WRONG",
-        Outcome::FalselyNamed => "FALSELY NAMED",
-        Outcome::NotSure | Outcome::Right | Outcome::Quiet => "not sure",
+        DiagnosisOutcome::Wrong => "WRONG",
+        DiagnosisOutcome::FalselyNamed => "FALSELY NAMED",
+        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => "not sure",
     };
     let mut line = format!("- {what}: {} ({})", record.record, record.group);
     let truth = record.truth.map_or("sound", |t| t.as_str());

@@ -13,15 +13,15 @@ mod report;
 mod score;
 mod simulated;
 
-pub use score::{Life, Outcome, RulScore, phm_2012};
+pub use score::{Life, RulScore, RunOutcome, phm_2012};
 
 /// The results of all runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Runs {
     /// Runs of real bearings.
-    pub real: Vec<Outcome>,
+    pub real: Vec<RunOutcome>,
     /// Simulated lives.
-    pub simulated: Vec<Outcome>,
+    pub simulated: Vec<RunOutcome>,
 }
 
 /// Runs everything there is.

@@ -19,7 +19,7 @@ use super::oracle::{Evidence, Windows};
 use super::plan::{Means, StoreKind};
 use super::program::Program;
 use super::receiver::Receiver;
-use super::store::Place;
+use super::store::StorePlace;
 use super::witness::{self, Witness};
 use super::{Options, Watcher};
 
@@ -79,7 +79,7 @@ pub struct Plant {
     agent_disk: Option<SmallDisk>,
     agent_clock: Option<WallClock>,
     database: Option<Database>,
-    place: Place,
+    place: StorePlace,
     receiver: Receiver,
     listener: Listener,
     mail: Option<Smtp>,
@@ -113,11 +113,11 @@ impl Plant {
         let (database, place) = match options.store {
             StoreKind::Sqlite => {
                 let disk = agent_disk.as_ref().map_or(home.as_path(), SmallDisk::path);
-                (None, Place::Sqlite(disk.join("agent.db")))
+                (None, StorePlace::Sqlite(disk.join("agent.db")))
             }
             StoreKind::Postgres => {
                 let Some(database) = Database::start(test) else { return Ok(None) };
-                let place = Place::Postgres(database.server.url());
+                let place = StorePlace::Postgres(database.server.url());
                 (Some(database), place)
             }
         };

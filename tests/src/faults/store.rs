@@ -81,14 +81,14 @@ pub struct Level {
 
 /// Where the agent keeps everything.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum StorePlace {
     /// One file.
     Sqlite(PathBuf),
     /// A server, by its address without the network that fails.
     Postgres(String),
 }
 
-impl Place {
+impl StorePlace {
     /// How far the agent is.
     ///
     /// # Errors

@@ -30,14 +30,14 @@ const MAX_RESULT_BYTES: usize = 1_000_000;
 /// `[tools.databases]`: a SQLite file (`assets = "assets.db"`), or a server
 /// (`[tools.databases.cmms]` with the keys of `[store.postgres]`).
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
+pub enum DatabasePlace {
     /// A file.
     Sqlite(PathBuf),
     /// A server.
     Postgres(Box<PostgresSettings>),
 }
 
-impl Place {
+impl DatabasePlace {
     /// Takes relative paths from `folder`.
     pub(crate) fn root(&mut self, folder: &Path) {
         match self {
@@ -47,23 +47,23 @@ impl Place {
     }
 }
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for DatabasePlace {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct FileOrServer;
         impl<'de> Visitor<'de> for FileOrServer {
-            type Value = Place;
+            type Value = DatabasePlace;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a SQLite file, or url and password of a PostgreSQL server")
             }
 
-            fn visit_str<E: de::Error>(self, file: &str) -> Result<Place, E> {
-                Ok(Place::Sqlite(file.into()))
+            fn visit_str<E: de::Error>(self, file: &str) -> Result<DatabasePlace, E> {
+                Ok(DatabasePlace::Sqlite(file.into()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, server: A) -> Result<Place, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, server: A) -> Result<DatabasePlace, A::Error> {
                 PostgresSettings::deserialize(MapAccessDeserializer::new(server))
-                    .map(|server| Place::Postgres(Box::new(server)))
+                    .map(|server| DatabasePlace::Postgres(Box::new(server)))
             }
         }
         deserializer.deserialize_any(FileOrServer)
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Place {
 /// The databases that tools may read, by name.
 #[derive(Debug, Default)]
 pub struct Databases {
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, DatabasePlace>,
     open: Mutex<BTreeMap<String, Pool>>,
 }
 
@@ -85,7 +85,7 @@ enum Pool {
 
 impl Databases {
     /// Name → place. A database is opened when a tool first asks.
-    pub fn new(places: BTreeMap<String, Place>) -> Self {
+    pub fn new(places: BTreeMap<String, DatabasePlace>) -> Self {
         Self { places, open: Mutex::default() }
     }
 
@@ -100,8 +100,10 @@ impl Databases {
             return Ok(pool.clone());
         }
         let pool = match place {
-            Place::Sqlite(file) => Pool::Sqlite(sqlite::connect(file).await?),
-            Place::Postgres(server) => Pool::Postgres(postgres::connect(name, server).await?),
+            DatabasePlace::Sqlite(file) => Pool::Sqlite(sqlite::connect(file).await?),
+            DatabasePlace::Postgres(server) => {
+                Pool::Postgres(postgres::connect(name, server).await?)
+            }
         };
         open.insert(name.to_owned(), pool.clone());
         Ok(pool)

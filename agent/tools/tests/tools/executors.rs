@@ -5,7 +5,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use pdm_tools::exec::builtin::{Builtin, Builtins};
-use pdm_tools::exec::sql::{Databases, Place};
+use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use pdm_tools::exec::{Failure, Invocation};
 use pdm_tools::{Catalogue, Means, Registry, Runtime};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn database(folder: &Path) -> Databases {
     .await
     .expect("filled");
     connection.close().await.expect("closed");
-    Databases::new(BTreeMap::from([("assets".to_owned(), Place::Sqlite(file))]))
+    Databases::new(BTreeMap::from([("assets".to_owned(), DatabasePlace::Sqlite(file))]))
 }
 
 fn sql(query: &str, more: &str) -> String {

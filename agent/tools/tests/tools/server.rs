@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pdm_harness::Postgres;
 use pdm_service::postgres::PostgresSettings;
 use pdm_tools::Means;
-use pdm_tools::exec::sql::{Databases, Place};
+use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use serde_json::{Value, json};
 use sqlx::Connection;
 
@@ -35,7 +35,7 @@ async fn asked(
     config: Value,
     arguments: Value,
 ) -> Result<Value, String> {
-    let place = Place::Postgres(Box::new(settings));
+    let place = DatabasePlace::Postgres(Box::new(settings));
     let databases = Databases::new(BTreeMap::from([("cmms".to_owned(), place)]));
     let means = Means { databases, ..Means::default() };
     let text = tool("t", "collection", &format!("executor: sql\nconfig: {config}\n"));

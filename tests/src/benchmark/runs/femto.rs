@@ -17,7 +17,7 @@ use pdm_edge::features::{fast_block, time_block};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, M_S2_PER_G, Rpm, SampleRate};
 
-use super::score::{Life, Outcome, score};
+use super::score::{Life, RunOutcome, score};
 
 /// A run: file, speed, and where the challenge asked for the remaining life (the manifest's
 /// `challenge_truncation_snapshot`).
@@ -33,7 +33,7 @@ const BAND_HZ: (f64, f64) = (2_500.0, 10_000.0);
 
 /// The outcomes of the runs in `folder`, each measuring point on its own; the scorer takes the
 /// points of a bearing together where the challenge does.
-pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
+pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<RunOutcome>> {
     let mut outcomes = Vec::new();
     for (name, rpm, asked_at) in RUNS {
         let path = folder.join(format!("{name}_acc.npy.gz"));
@@ -61,7 +61,12 @@ fn read(path: &Path) -> anyhow::Result<Array3<i32>> {
     Ok(Array3::read_npy(GzDecoder::new(BufReader::new(File::open(path)?)))?)
 }
 
-fn judge(life: &Life, samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow::Result<Outcome> {
+fn judge(
+    life: &Life,
+    samples: &Array3<i32>,
+    channel: usize,
+    rpm: f64,
+) -> anyhow::Result<RunOutcome> {
     let (rate, speed) = (SampleRate::new(RATE_HZ)?, Rpm::new(rpm)?);
     let [bpfo, bpfi, bsf, ftf] = ORDERS;
     let orders = DefectOrders::new(bpfo, bpfi, bsf, ftf)?;

@@ -8,7 +8,7 @@ use anyhow::Context;
 use pdm_edge::condition::Judgement;
 use pdm_edge::series::{Request, judge, read};
 
-use super::score::{Life, Outcome, score};
+use super::score::{Life, RunOutcome, score};
 
 const TABLES: [(&str, &[&str]); 2] = [
     ("features_test2_raw.csv", &["rms", "kurt"]),
@@ -17,7 +17,7 @@ const TABLES: [(&str, &[&str]); 2] = [
 const PERIOD_S: f64 = 600.0;
 
 /// The outcomes of the tables in `folder`.
-pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
+pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<RunOutcome>> {
     let mut outcomes = Vec::new();
     for (name, features) in TABLES {
         let path = folder.join(name);
@@ -29,7 +29,7 @@ pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<Outcome>> {
+fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>> {
     // shaft-mates shake with a failing bearing: only bearing 1's life has an end that is known
     let values: Vec<String> =
         features.iter().map(|feature| format!("Bearing1_ch1_{feature}")).collect();

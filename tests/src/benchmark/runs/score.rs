@@ -44,7 +44,7 @@ pub struct RulScore {
 
 /// How one run went.
 #[derive(Debug, Clone, Serialize)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Name of the run and measuring point.
     pub name: String,
     /// Name of the bearing that the measuring point belongs to.
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub rul: Option<RulScore>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Alarms that cleared before the end.
     pub fn cleared(&self) -> usize {
         self.alarms.iter().filter(|(_, last)| last + 1 < self.windows).count()
@@ -83,7 +83,7 @@ impl Outcome {
 }
 
 /// Scores the judgements of a run, one a window.
-pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) -> Outcome {
+pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) -> RunOutcome {
     let mut alarms: Vec<(usize, usize)> = Vec::new();
     let (mut told, mut covered, mut rul) = (0, 0, None);
     for (window, judgement) in judgements.enumerate() {
@@ -108,7 +108,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
     let standing = alarms.last().filter(|(_, last)| last + 1 == life.windows && life.fails);
     let lead = standing.map(|(first, _)| life.windows - 1 - first);
     let early = |first: usize| !life.fails || life.damaged_from.is_some_and(|from| first < from);
-    Outcome {
+    RunOutcome {
         name: life.name.clone(),
         bearing: life.bearing.clone(),
         windows: life.windows,
@@ -128,7 +128,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
 /// A bearing has failed when its first part has, so of the points that tell, the one with the
 /// earliest lower bound speaks for it: a planner must act by that, whatever the others say. A point
 /// that tells nothing takes nothing from one that does.
-pub(super) fn by_bearing(outcomes: &[Outcome]) -> BTreeMap<&str, RulScore> {
+pub(super) fn by_bearing(outcomes: &[RunOutcome]) -> BTreeMap<&str, RulScore> {
     let bound = |rul: &RulScore| rul.low_h.unwrap_or(f64::INFINITY);
     let mut bearings: BTreeMap<&str, RulScore> = BTreeMap::new();
     for outcome in outcomes {

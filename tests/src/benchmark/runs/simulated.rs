@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::score::{Life, Outcome, score};
+use super::score::{Life, RunOutcome, score};
 use crate::benchmark::random::gaussian;
 
 /// How damage grows.
@@ -39,7 +39,7 @@ struct Drawn {
 }
 
 /// One life, judged and scored. The same seed gives the same life.
-pub(super) fn outcome(seed: u64) -> Outcome {
+pub(super) fn outcome(seed: u64) -> RunOutcome {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let drawn = Drawn::draw(&mut random);
     let period_s = [10.0, 60.0, 600.0, 3600.0][random.random_range(0..4)];

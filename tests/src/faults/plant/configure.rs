@@ -3,7 +3,7 @@
 use std::fmt::{Error, Write as _};
 
 use super::{BEARINGS, Plant, STARTED_AT};
-use crate::faults::store::Place;
+use crate::faults::store::StorePlace;
 
 /// One bearing each, in turn.
 const DAMAGES: [&str; 4] = ["outer_race", "inner_race", "ball", "outer_race"];
@@ -11,8 +11,8 @@ const DAMAGES: [&str; 4] = ["outer_race", "inner_race", "ball", "outer_race"];
 impl Plant {
     pub(super) fn agent_toml(&self) -> String {
         let store = match &self.place {
-            Place::Sqlite(file) => format!("[store]\nsqlite = \"{}\"\n", file.display()),
-            Place::Postgres(_) => {
+            StorePlace::Sqlite(file) => format!("[store]\nsqlite = \"{}\"\n", file.display()),
+            StorePlace::Postgres(_) => {
                 let port = self.database.as_ref().map_or(0, |database| database.network.port());
                 let knowledge = self.folder.path().join("agent/knowledge.db");
                 format!(
