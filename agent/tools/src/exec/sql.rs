@@ -1,8 +1,9 @@
 //! Executor `sql`: one read-only statement over a database that the operator's settings name.
 //!
-//! Several walls, each enough alone: a [`Statement`] is one SELECT without a word that writes (checked
-//! when the tool is read); a SQLite file is opened read-only with `query_only` set, a PostgreSQL
-//! server is asked in a read-only transaction. Time, rows and bytes are limited.
+//! Three independent safeguards, each enough alone: a [`Statement`] is one SELECT without a word
+//! that writes (checked when the tool is read); a SQLite file is opened read-only with `query_only`
+//! set; a PostgreSQL server runs the statement in a read-only transaction. Time, rows and bytes are
+//! limited.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,21 +25,22 @@ use crate::spec::statement::Statement;
 mod postgres;
 mod sqlite;
 
-/// Most bytes of all cells of a result. Chosen: a hundred rows of a page each.
+/// Most bytes of all cells of a result. No data chose it: 10,000 bytes for each of the default
+/// limit of 100 rows, a page of text.
 const MAX_RESULT_BYTES: usize = 1_000_000;
 
 /// `[tools.databases]`: a SQLite file (`assets = "assets.db"`), or a server
 /// (`[tools.databases.cmms]` with the keys of `[store.postgres]`).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DatabasePlace {
-    /// A file.
+    /// A SQLite file.
     Sqlite(PathBuf),
-    /// A server.
+    /// A PostgreSQL server.
     Postgres(Box<PostgresSettings>),
 }
 
 impl DatabasePlace {
-    /// Takes relative paths from `folder`.
+    /// Resolves relative paths against `folder`.
     pub(crate) fn root(&mut self, folder: &Path) {
         match self {
             Self::Sqlite(file) => *file = folder.join(&file),
@@ -84,7 +86,7 @@ enum Pool {
 }
 
 impl Databases {
-    /// Name → place. A database is opened when a tool first asks.
+    /// Databases from their names and places. A database is opened when a tool first needs it.
     pub fn new(places: BTreeMap<String, DatabasePlace>) -> Self {
         Self { places, open: Mutex::default() }
     }
@@ -122,7 +124,8 @@ impl Databases {
     }
 }
 
-/// The arguments in the order of the parameters, each with JSON's own type; a list as its text.
+/// The arguments in the order of the parameters, each with the SQL type of its JSON type; a list is
+/// bound as its JSON text.
 fn bind<D: sqlx::Database>(
     statement: &Statement,
     invocation: Invocation<'_>,
@@ -152,7 +155,7 @@ where
     Ok(arguments)
 }
 
-/// Rows as they come, up to the limits.
+/// Rows of a result, collected up to the limits.
 struct Found {
     rows: Vec<Value>,
     bytes: usize,
