@@ -1,7 +1,7 @@
 //! Ingestion: files and folders of Markdown, text and PDF into the store.
 //!
-//! A file is read, cut and compared by content hash; only what is new or changed is embedded and
-//! stored. A file that is no document is reported and changes nothing.
+//! A file is read, cut and compared by content hash; only new and changed documents are embedded
+//! and stored. A file that is not a document is reported and changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,41 +10,41 @@ use super::chunk::cut;
 use super::document::{Document, DocumentError};
 use super::{Knowledge, KnowledgeError, pdf};
 
-/// Largest text file, bytes. Chosen: a thousand pages.
+/// Largest text file, bytes: about a thousand pages.
 const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Deepest folder below the one that is named.
+/// Deepest level of folders below the given folder.
 const MAX_DEPTH: usize = 8;
 
-/// What became of one file.
+/// A file and its result.
 #[derive(Debug)]
 pub struct Ingested {
     /// The file.
     pub path: PathBuf,
-    /// The document in it and what was done, or why it is none.
+    /// The document in the file and its ingestion, or the reason why there is none.
     pub outcome: Result<IngestOutcome, KnowledgeError>,
 }
 
-/// What was done with a document.
+/// The ingestion of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestOutcome {
     /// The document's id.
     pub document: String,
-    /// Where it is searched.
+    /// Collection of the document.
     pub collection: Collection,
-    /// How many chunks it has.
+    /// Number of the document's chunks.
     pub chunks: usize,
-    /// It was new or changed; else it stood there already.
+    /// Whether the document was new or changed; if not, nothing was written.
     pub is_changed: bool,
 }
 
 impl Knowledge {
-    /// Ingests a file, or every `.md`, `.txt` and `.pdf` below a folder. What has no front matter
-    /// goes into `collection`.
+    /// Ingests a file, or every `.md`, `.txt` and `.pdf` below a folder. Files without front matter
+    /// go into `collection`.
     ///
     /// # Errors
-    /// [`KnowledgeError::Document`] if `path` itself cannot be read; each file's own failure stands
-    /// in its [`Ingested`].
+    /// [`KnowledgeError::Document`] if `path` itself cannot be read; the failure of a single file
+    /// is in its [`Ingested`].
     pub async fn ingest(
         &self,
         path: &Path,
@@ -70,8 +70,7 @@ impl Knowledge {
         self.ingest_read(path, move || read(&from, collection)).await
     }
 
-    /// Ingests the content of a file called `name`; what has no front matter goes into
-    /// `collection`.
+    /// Ingests the content of a file called `name`; without front matter it goes into `collection`.
     ///
     /// # Errors
     /// [`KnowledgeError`].
@@ -85,7 +84,7 @@ impl Knowledge {
         self.ingest_read(name, move || parse(&called, bytes, collection)).await
     }
 
-    /// Parsing a PDF is work: off the reactor.
+    /// Ingests a file; a PDF is parsed off the async threads.
     async fn ingest_read(
         &self,
         name: &Path,
@@ -98,10 +97,10 @@ impl Knowledge {
         self.ingest_document(&document).await
     }
 
-    /// Ingests a document that was read already.
+    /// Ingests a document that is already read.
     ///
     /// # Errors
-    /// Store and embedding.
+    /// An error of the store or the embedding.
     pub async fn ingest_document(
         &self,
         document: &Document,
@@ -134,7 +133,8 @@ pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentErr
     parse(path, bytes, collection)
 }
 
-/// Reads the content of a file called `name` as a document. Blocks: a PDF is work.
+/// Reads the content of a file called `name` as a document. Blocks, because parsing a PDF takes
+/// long.
 ///
 /// # Errors
 /// [`DocumentError`].
@@ -149,10 +149,10 @@ pub fn parse(
     }
 }
 
-/// Largest content of any kind, bytes.
+/// Largest content, bytes, over all kinds of files.
 pub const MAX_BYTES: u64 = pdf::MAX_BYTES;
 
-/// What a file's name says it is.
+/// The kind of a file, by the extension of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     Text,
@@ -180,8 +180,8 @@ fn extension(path: &Path) -> Option<String> {
     path.extension().map(|extension| extension.to_string_lossy().to_lowercase())
 }
 
-/// The file itself, or the documents below a folder in the order of their names. Hidden files and
-/// links to folders are left out.
+/// The file itself, or the documents below a folder, ordered by name. Hidden files and links to
+/// folders are left out.
 fn files(path: &Path) -> Result<Vec<PathBuf>, DocumentError> {
     let about =
         std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?;
