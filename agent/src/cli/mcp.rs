@@ -1,4 +1,5 @@
-//! `pdm-agent mcp`: the tools for other programs, over standard input and output or over HTTP.
+//! `pdm-agent mcp`: serves the tools to other programs, over standard input and output or over
+//! HTTP.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ live at once. Exit codes: 0 the client has gone or stopped, 69 address in use, 7
 pub struct Args {
     #[command(flatten)]
     place: ToolsPlace,
-    /// Serve streamable HTTP here instead of standard input and output
+    /// Serve streamable HTTP at this address instead of standard input and output
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
 }

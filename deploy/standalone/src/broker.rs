@@ -18,12 +18,12 @@ const MAX_PACKET_BYTES: usize = 1024 * 1024;
 /// sends again what the broker drops beyond.
 const MAX_QUEUED_MESSAGES: usize = 100_000;
 
-/// Where the embedded broker listens and keeps its sessions.
+/// Address and folder of the embedded broker.
 #[derive(Debug, Clone)]
 pub(crate) struct BrokerSettings {
     /// Address; port 0 takes a free one.
     pub(crate) listen: SocketAddr,
-    /// Folder for sessions and queues; without it they live in memory.
+    /// Folder for sessions and queues; without it they are kept in memory.
     pub(crate) folder: Option<PathBuf>,
 }
 

@@ -75,7 +75,7 @@ impl Chain {
     /// Starts broker, agent, edge.
     ///
     /// # Errors
-    /// What did not start, with its exit code.
+    /// The error of the part that did not start, with its exit code.
     pub(crate) async fn start(settings: ChainSettings) -> anyhow::Result<Self> {
         let ChainSettings { broker, mut agent, mut edge } = settings;
         let broker =

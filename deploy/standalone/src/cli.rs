@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Print shell completions
     Completions {
-        /// For which shell
+        /// Shell to write completions for
         shell: clap_complete::Shell,
     },
 }
@@ -40,16 +40,16 @@ Examples:
 Exit codes: 0 stopped by SIGINT or SIGTERM, 69 the broker's address is taken,
 70 a part failed, 74 a folder cannot be written, 78 the configuration is wrong")]
 pub(crate) struct UpArgs {
-    /// Folder with edge.toml and agent.toml; databases live below it unless they say otherwise
+    /// Folder with edge.toml and agent.toml; databases are below it unless the files say otherwise
     #[arg(long, value_name = "DIR")]
     pub(crate) config: PathBuf,
-    /// Where the embedded broker listens; both programs use it whatever their files say
+    /// Address of the embedded broker; both programs use it whatever their files say
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:1883")]
     pub(crate) listen: SocketAddr,
-    /// Where the embedded broker keeps sessions and queues (default: DIR/broker)
+    /// Folder for the broker's sessions and queues (default: DIR/broker)
     #[arg(long, value_name = "DIR")]
     pub(crate) broker_folder: Option<PathBuf>,
-    /// End when every source is at its end and everything is judged and sent
+    /// End when every source has ended and every event is judged and every notification sent
     #[arg(long)]
     pub(crate) exit: bool,
 }

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Language of notifications on the screen
     #[arg(long, value_enum, default_value = "ko")]
     lang: Lang,
-    /// Where the embedded broker listens (default: a free port on loopback)
+    /// Address of the embedded broker (default: a free port on loopback)
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// Keep databases and broker state in this folder
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 /// Runs the demonstration.
 ///
 /// # Errors
-/// What did not start or failed, with its exit code.
+/// The error of the part that did not start or failed, with its exit code.
 pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
     let scratch;
     let folder = if let Some(kept) = &args.keep {

@@ -12,10 +12,10 @@ use crate::chain::{Chain, ChainSettings};
 use crate::cli::UpArgs;
 use crate::view::View;
 
-/// Runs the chain until it is asked to stop.
+/// Runs the chain until it is stopped.
 ///
 /// # Errors
-/// What did not start or failed, with its exit code.
+/// The error of the part that did not start or failed, with its exit code.
 pub(crate) fn run(args: &UpArgs, runtime: &Runtime) -> anyhow::Result<Exit> {
     let settings = settings(args)?;
     let telemetry = Telemetry::start(&settings.agent, LogFormat::Text, "info,mqtt5=warn");

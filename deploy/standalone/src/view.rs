@@ -80,7 +80,7 @@ impl View {
             body.trim_end().replace('\n', "\n    ")
         );
         match &self.terminal {
-            // an error is ignored: without the terminal the chain goes on
+            // without a terminal the chain continues, so an error is ignored
             Some(terminal) => drop(terminal.lines.println(text)),
             None => crate::print(&text),
         }

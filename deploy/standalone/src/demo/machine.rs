@@ -35,13 +35,13 @@ pub(crate) struct Choice {
     read: RecordingArgs,
     #[command(flatten)]
     bearing: MachineArgs,
-    /// How fast: max, or a multiple of the recorded speed such as 60x
+    /// Speed of the demonstration: max, or a multiple of the recorded speed such as 60x
     #[arg(long, value_name = "SPEED", default_value = "max")]
     speed: Speed,
-    /// Which element of the simulated bearing fails
+    /// Element of the simulated bearing that fails
     #[arg(long, value_enum, default_value = "outer", help_heading = "Simulation")]
     fault: Element,
-    /// Another seed is another machine
+    /// Seed of the simulation; another seed is another machine
     #[arg(long, default_value_t = 1, help_heading = "Simulation")]
     seed: u64,
     /// Number of simulated snapshots
@@ -60,7 +60,7 @@ enum Element {
     Ball,
     /// Cage
     Cage,
-    /// Nothing fails
+    /// No element fails
     None,
 }
 
