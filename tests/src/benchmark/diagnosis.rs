@@ -1,4 +1,4 @@
-//! Names against truth: right, wrong, not sure; and whether confidence means what it says.
+//! Named faults against the truth: right, wrong, not sure; and the calibration of the confidence.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::labels::{self, Label};
 use super::{adversary, recordings, simulated};
 
-/// What became of one record.
+/// The score of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosisOutcome {
@@ -21,32 +21,32 @@ pub enum DiagnosisOutcome {
     Wrong,
     /// A part of a sound bearing was named.
     FalselyNamed,
-    /// Damaged, and no name.
+    /// A damaged part was not named.
     NotSure,
-    /// Sound, and no name.
+    /// A sound bearing was not named.
     Quiet,
 }
 
 /// One scored record.
 #[derive(Debug, Clone, Serialize)]
 pub struct Scored {
-    /// File and channel, or what was simulated.
+    /// File and channel, or a description of the simulation.
     pub record: String,
     /// Data set and grade.
     pub group: String,
     /// The truth.
     pub truth: Option<Fault>,
-    /// The name given.
+    /// The named fault.
     pub named: Option<Fault>,
-    /// Its confidence.
+    /// Confidence in the named fault.
     pub confidence: f64,
-    /// Why there is no name, where that is told.
+    /// The reason why no fault is named, if the edge gave one.
     pub undetermined: Option<String>,
-    /// What became of it.
+    /// The score.
     pub outcome: DiagnosisOutcome,
-    /// No published method names it: not counted as a failure.
+    /// Whether no published method names this fault, so that it does not count as a failure.
     pub is_undiagnosable: bool,
-    /// True for simulated records.
+    /// Whether the record is simulated.
     pub is_simulated: bool,
 }
 
@@ -105,7 +105,7 @@ pub fn recordings(data: &Path) -> anyhow::Result<Vec<Scored>> {
     some_recordings(data, |_| true)
 }
 
-/// Judges and scores the recordings whose file is wanted.
+/// Judges and scores the recordings whose file `wanted` accepts.
 ///
 /// # Errors
 /// The folder or one of its files cannot be read.
@@ -120,7 +120,7 @@ pub fn some_recordings(
         let (accel_m_s2, request) = recording.read().with_context(|| name.clone())?;
         judged.push((recording.file, name, verdict(&accel_m_s2, &request)));
     }
-    // Only now, with all verdicts given, is the truth opened.
+    // The truth is read only now, when all verdicts exist.
     let labels = labels::read(data)?;
     judged
         .into_iter()
@@ -134,7 +134,7 @@ pub fn some_recordings(
 /// Judges and scores `count` simulated records from `first_seed` on.
 ///
 /// # Errors
-/// A drawn setting is refused by the simulator, which is a bug.
+/// A drawn setting is refused by the simulator, which is a bug of the generator.
 pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
     (first_seed..first_seed + count)
         .map(|seed| {
@@ -153,7 +153,7 @@ pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
 /// Judges and scores `count` sound machines that look damaged, from `first_seed` on.
 ///
 /// # Errors
-/// A drawn value is refused, which is a bug.
+/// A drawn value is refused, which is a bug of the generator.
 pub fn adversaries(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
     (first_seed..first_seed + count)
         .map(|seed| {
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. Five outer-race and five inner-race records.
+    /// R-EDGE-4, on five outer-race and five inner-race records.
     #[test]
     fn every_mfpt_fault_is_named() {
         let test = "every_mfpt_fault_is_named";
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. The textbook records and inner race 105 of CWRU's drive end.
+    /// R-EDGE-4, on the textbook records and inner race 105 of CWRU's drive end.
     #[test]
     fn textbook_faults_are_named_in_cwru() {
         let test = "textbook_faults_are_named_in_cwru";
@@ -201,7 +201,8 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. CWRU normal at both ends, HIT-SM's rig with its 100 Hz tone, IMS test 2's start.
+    /// R-EDGE-4, on CWRU normal at both ends, HIT-SM's rig with its 100 Hz tone, IMS test 2's
+    /// start.
     #[test]
     fn sound_bearings_are_not_named() {
         let test = "sound_bearings_are_not_named";
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. A rolling element that strikes both races is not called a race fault.
+    /// R-EDGE-4: a rolling element that strikes both races is not named as a race fault.
     #[test]
     fn two_families_of_race_lines_are_no_verdict() {
         let test = "two_families_of_race_lines_are_no_verdict";
@@ -222,7 +223,7 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. A rolling element that shows by the lines of its spin beside the cage's.
+    /// R-EDGE-4: a rolling element is named by the lines of its spin beside the cage's.
     #[test]
     fn a_rolling_element_is_named_by_its_spin() {
         let test = "a_rolling_element_is_named_by_its_spin";
@@ -231,7 +232,7 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4. Two of each kind; the benchmark has many more.
+    /// R-EDGE-4, on two records of each kind; the benchmark has many more.
     #[test]
     fn sound_machines_that_look_damaged_are_not_named() {
         for record in adversaries(0, 2 * adversary::Adversary::ALL.len() as u64)
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Confidence means what it says: of the names given with 0.9 or more, 97 % are right.
+    /// The confidence is calibrated: of the faults named with 0.9 or more, 97 % are right.
     #[test]
     fn confident_names_are_right_on_machines_never_seen() {
         let scored = simulated(10_000, 40).expect("the simulator accepts what is drawn");

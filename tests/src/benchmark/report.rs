@@ -10,48 +10,48 @@ use super::diagnosis::{DiagnosisOutcome, Scored};
 /// Counts of one group of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Damaged part named.
+    /// Records with the damaged part named.
     pub right: usize,
-    /// Another part named.
+    /// Records with another part named.
     pub wrong: usize,
-    /// Damaged, no name.
+    /// Records of damaged bearings without a name.
     pub not_sure: usize,
-    /// Sound, no name.
+    /// Records of sound bearings without a name.
     pub quiet: usize,
-    /// Sound, named.
+    /// Records of sound bearings with a name.
     pub falsely_named: usize,
 }
 
 /// One row of the calibration table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationBin {
-    /// Confidence from …
+    /// Lower end of the confidence, included.
     pub from: f64,
-    /// … to below.
+    /// Upper end of the confidence, excluded.
     pub below: f64,
-    /// Names given with it.
+    /// Number of names with a confidence in the bin.
     pub names: usize,
-    /// Of those, right.
+    /// Number of right ones among these.
     pub right: usize,
-    /// Their mean confidence.
+    /// Mean confidence of these.
     pub mean_confidence: f64,
 }
 
-/// Everything the report says about diagnosis.
+/// The part of the report on diagnosis.
 #[derive(Debug, Serialize)]
 pub struct DiagnosisReport {
     /// Wrong names first, then false ones, then "not sure" on diagnosable records.
     pub failures: Vec<Scored>,
     /// Counts by group.
     pub groups: BTreeMap<String, Tally>,
-    /// Confidence against truth, all names.
+    /// Calibration table of all names.
     pub calibration: Vec<CalibrationBin>,
 }
 
 const BIN_EDGES: [f64; 5] = [0.0, 0.7, 0.8, 0.9, 1.0 + 1e-9];
 
 impl DiagnosisReport {
-    /// Sums scored records up.
+    /// Sums up scored records.
     pub fn new(scored: &[Scored]) -> Self {
         let mut groups: BTreeMap<String, Tally> = BTreeMap::new();
         for record in scored {

@@ -1,4 +1,4 @@
-//! IMS test 2 by its feature tables: bearing 1 fails, the others only hear it.
+//! IMS test 2 by its feature tables: bearing 1 fails, the others only pick up its vibration.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<RunOutcome>> {
 }
 
 fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>> {
-    // shaft-mates shake with a failing bearing: only bearing 1's life has an end that is known
+    // bearings on one shaft vibrate with a failing one: only for bearing 1 the end of life is known
     let values: Vec<String> =
         features.iter().map(|feature| format!("Bearing1_ch1_{feature}")).collect();
     let request = Request { time: "file_index".to_owned(), values, period_s: PERIOD_S };
@@ -54,7 +54,7 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>
             windows: table.rows.len(),
             asked_at: None,
             fails: true,
-            // no sustained alarm in the first 40 %: what is before is healthy by every feature
+            // the first 40 % have no sustained alarm and are healthy by every feature
             damaged_from: Some(table.rows.len() * 4 / 10),
         };
         score(&life, judgements.into_iter())

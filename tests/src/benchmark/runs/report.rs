@@ -1,4 +1,4 @@
-//! The results for people: Markdown, failures first.
+//! The results of the runs as Markdown, failures first.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ impl Runs {
     }
 }
 
-/// The remaining life asked for of each bearing, by the point with the earliest lower bound.
+/// Writes the remaining life of each bearing, from the point with the earliest lower bound.
 fn write_bearings(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Result {
     for (bearing, rul) in by_bearing(outcomes) {
         writeln!(text, "- {bearing}, remaining life asked: {}", asked(rul))?;

@@ -1,4 +1,4 @@
-//! What the runs to failure must show.
+//! Requirements on the results of the runs to failure.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ fn the_challenge_score_is_one_when_right_and_worse_when_late() {
     assert!((phm_2012(100.0, 105.0) - 0.5).abs() < 1e-12);
 }
 
-/// R-EDGE-8. The challenge asks for one life a bearing, at one window.
+/// R-EDGE-8: the challenge asks for one life of each bearing, at one window.
 #[test]
 fn the_bearing_of_the_challenge_is_told_better_than_by_its_age() {
     let test = "the_bearing_of_the_challenge_is_told_better_than_by_its_age";

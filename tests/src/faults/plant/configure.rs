@@ -1,11 +1,11 @@
-//! What the programs of a plant are told.
+//! The configurations of a plant's programs.
 
 use std::fmt::{Error, Write as _};
 
 use super::{BEARINGS, Plant, STARTED_AT};
 use crate::faults::store::StorePlace;
 
-/// One bearing each, in turn.
+/// Damage of the bearings, in turn.
 const DAMAGES: [&str; 4] = ["outer_race", "inner_race", "ball", "outer_race"];
 
 impl Plant {
@@ -38,7 +38,7 @@ impl Plant {
         )
     }
 
-    /// `per_s`: windows of a bearing in a second.
+    /// The configuration of an edge; `per_s` is the number of windows of a bearing in a second.
     pub(super) fn edge_toml(&self, number: usize, per_s: f64) -> Result<String, Error> {
         let gateway = &self.gateways[number];
         let (name, bearings) = &self.windows.gateways[number];
