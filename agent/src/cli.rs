@@ -1,4 +1,4 @@
-//! What people type: one file a command, each with its arguments, help and exit codes.
+//! The command line: one file for each command, with its arguments, help and exit codes.
 
 use clap::{CommandFactory, Parser, Subcommand};
 use pdm_service::exit::Exit;
@@ -34,7 +34,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Take events in, judge them and tell people until stopped
+    /// Take events in, judge them and notify people until stopped
     Run(run::Args),
     /// Check configuration and connections
     Check(check::Args),
@@ -44,21 +44,21 @@ pub enum Command {
     Judge(judge::Args),
     /// Write report and work order of a stored judgement again
     Report(report::Args),
-    /// Fill the knowledge base, search it, look things up
+    /// Fill the knowledge base, search it, look up sections and titles
     Knowledge(knowledge::Args),
     /// List, describe, draw, check and call tools
     Tools(tools::Args),
     /// Serve the tools to other programs (Model Context Protocol)
     Mcp(mcp::Args),
-    /// Tell every step of an event's judgement
+    /// Show every step of an event's judgement
     Trace(trace::Args),
-    /// List what is to be done because of a judgement, note that it was
+    /// List the actions that a judgement recommends, or record their progress
     FollowUp(follow_up::Args),
     /// Play sequences of events and measure the agent
     Scenario(scenario::Args),
     /// Print shell completions
     Completions {
-        /// For which shell
+        /// Shell to write completions for
         shell: clap_complete::Shell,
     },
 }
@@ -66,7 +66,7 @@ pub enum Command {
 /// Runs one command to its end.
 ///
 /// # Errors
-/// Whatever stopped it, with its context; [`exit_of`] tells the exit code.
+/// The error that stopped the command, with its context; [`exit_of`] gives the exit code.
 pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Run(args) => run::run(&args),

@@ -1,8 +1,8 @@
-//! Report and work order of a judgement: what the workflow and the command `report` ask of
-//! `pdm-report`, with the store and the knowledge base at hand.
+//! Report and work order of a judgement. The workflow and the command `report` use this module to
+//! call `pdm-report` with the store and the knowledge base.
 //!
-//! [`Writer`] writes the documents of a run that goes on; [`stored`] fills the case file of an event
-//! that was judged before.
+//! [`Writer`] writes the documents of a run in progress; [`stored`] fills the case file of an event
+//! that is already judged.
 
 mod stored;
 mod writer;

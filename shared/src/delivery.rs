@@ -25,53 +25,54 @@ pub const ACK_SCHEMA: &str = "pdm.ack/1";
 /// The value of `schema` in a dead letter.
 pub const DEAD_LETTER_SCHEMA: &str = "pdm.dead_letter/1";
 
-/// What the agent has stored of a gateway: what the edge may forget and what it must send again.
+/// The events of a gateway that the agent has stored: the edge may delete these, and sends the gaps
+/// again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Receipt {
     /// Always [`RECEIPT_SCHEMA`].
     pub schema: String,
-    /// Whose events.
+    /// The gateway whose events were stored.
     pub gateway_id: GatewayId,
     /// Highest sequence stored without a gap; 0 if none.
     pub stored_through: u64,
-    /// Gaps beyond it, `[first, last]` inclusive, to be sent again.
+    /// Gaps above `stored_through`, `[first, last]` inclusive, to be sent again.
     pub missing: Vec<[u64; 2]>,
-    /// When this was so.
+    /// Time at which the receipt was true.
     pub at: Timestamp,
 }
 
-/// The last event's short form, retained per bearing.
+/// The short form of a bearing's last event, retained per bearing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
     /// Always [`STATE_SCHEMA`].
     pub schema: String,
-    /// The event in short.
+    /// Identity of the last event.
     pub event_id: EventId,
-    /// Its place in the gateway's sequence.
+    /// Sequence number of the last event at its gateway.
     pub sequence: u64,
-    /// When it was measured.
+    /// Start of the event's window.
     pub measured_at: Timestamp,
-    /// Machine runs.
+    /// Whether the machine was running.
     pub running: bool,
-    /// The signal can be judged.
+    /// Whether the signal can be judged.
     pub signal_valid: bool,
     /// The anomaly flag.
     pub anomaly_detected: bool,
-    /// Its score.
+    /// The anomaly score.
     pub anomaly_score: Option<f64>,
-    /// RMS, g.
+    /// Acceleration RMS, g.
     pub rms_g: Option<f64>,
     /// Velocity RMS, mm/s.
     pub velocity_rms_mm_s: Option<f64>,
-    /// Zone.
+    /// Evaluation zone of ISO 20816-1.
     pub iso_zone: Option<IsoZone>,
-    /// Named fault.
+    /// The named fault.
     pub dominant_fault: Option<Fault>,
-    /// How sure.
+    /// Confidence in the named fault, 0…1.
     pub confidence: f64,
-    /// Direction.
+    /// Direction of the trend.
     pub trend_direction: TrendDirection,
-    /// Remaining life, h.
+    /// Remaining useful life, h.
     pub rul_hours: Option<f64>,
 }
 
@@ -102,40 +103,40 @@ impl From<&Event> for State {
 pub struct GatewayStatus {
     /// Always [`STATUS_SCHEMA`].
     pub schema: String,
-    /// Which gateway.
+    /// The gateway.
     pub gateway_id: GatewayId,
     /// Online, or offline by last will or clean stop.
     pub status: Presence,
-    /// When it said so; a last will carries the time of its connection.
+    /// Time of the statement; a last will carries the time of the gateway's connection.
     pub at: Timestamp,
-    /// Version of the program.
+    /// Version of the edge program.
     #[serde(default)]
     pub version: Option<String>,
-    /// What it measures, as `equipment/bearing`.
+    /// The measured bearings, as `equipment/bearing`.
     #[serde(default)]
     pub bearings: Vec<String>,
     /// Highest sequence number given out; 0 if none.
     #[serde(default)]
     pub last_sequence: Option<u64>,
-    /// Events waiting in the spool.
+    /// Number of events that wait in the spool.
     #[serde(default)]
     pub spooled: Option<u64>,
-    /// Events lost by policy since the spool was made.
+    /// Number of events lost by policy since the spool was made.
     #[serde(default)]
     pub dropped: Option<u64>,
 }
 
-/// Whether a gateway is there.
+/// Whether a gateway is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
     /// Connected.
     Online,
-    /// Gone.
+    /// Not connected.
     Offline,
 }
 
-/// What staff is told.
+/// A message to staff about one bearing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
     /// Always [`NOTIFICATION_SCHEMA`].
@@ -144,53 +145,53 @@ pub struct Notification {
     pub notification_id: Uuid,
     /// The event that caused it, if one did.
     pub event_id: Option<EventId>,
-    /// Site.
+    /// Site of the bearing.
     pub site: SiteId,
-    /// Machine.
+    /// Machine of the bearing.
     pub equipment_id: EquipmentId,
-    /// Bearing.
+    /// The bearing.
     pub bearing_id: BearingId,
-    /// The level told.
+    /// The risk level that staff is told.
     pub risk_level: RiskLevel,
-    /// Why now.
+    /// The reason for the notification.
     pub reason: NotificationReason,
-    /// One line.
+    /// The notification in one line.
     pub title: Text,
-    /// What is known, since when, what to do.
+    /// The findings, since when they have held, and the recommended action.
     pub body: Text,
-    /// When it was written.
+    /// Time at which the notification was written.
     pub created_at: Timestamp,
 }
 
-/// Why a notification goes out.
+/// The reason for a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NotificationReason {
     /// The risk rose.
     Raised,
-    /// The risk stands and nobody acknowledged.
+    /// The risk persists and nobody has acknowledged it.
     Repeated,
     /// The risk fell back.
     Cleared,
     /// A gateway went silent.
     Silent,
-    /// Somebody has something to say to staff: a tool's call, not a change of risk.
+    /// A tool's call has a message for staff; the risk did not change.
     Message,
 }
 
-/// Staff has seen it.
+/// Confirmation by staff that a notification was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Acknowledgement {
     /// Always [`ACK_SCHEMA`].
     pub schema: String,
-    /// Which notification; the bearing's last if absent.
+    /// The acknowledged notification; if absent, the bearing's last one.
     #[serde(default)]
     pub notification_id: Option<Uuid>,
-    /// Who.
+    /// The person who acknowledges.
     pub by: String,
-    /// When.
+    /// Time of the acknowledgement.
     pub at: Timestamp,
-    /// What was done or seen.
+    /// The person's note of the work done or the finding.
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -200,15 +201,15 @@ pub struct Acknowledgement {
 pub struct DeadLetter {
     /// Always [`DEAD_LETTER_SCHEMA`].
     pub schema: String,
-    /// Where it came in.
+    /// The topic on which the message arrived.
     pub topic: String,
-    /// Why it was refused.
+    /// The reason for the refusal.
     pub reason: String,
-    /// The first 4 KiB of it, invalid UTF-8 replaced.
+    /// The first 4 KiB of the message, invalid UTF-8 replaced.
     pub payload_head: String,
-    /// Its whole length, bytes.
+    /// Length of the whole message, bytes.
     pub payload_bytes: u64,
-    /// When.
+    /// Time at which the message arrived.
     pub received_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! The diagnosis (`pdm.diagnosis/1`): what the agent says of an event, in five thoughts.
+//! The diagnosis (`pdm.diagnosis/1`): the agent's judgement of an event, in five thoughts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,42 +23,42 @@ pub struct Diagnosis {
     /// Site of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<SiteId>,
-    /// Machine.
+    /// The machine.
     pub equipment_id: EquipmentId,
-    /// Bearing.
+    /// The bearing.
     pub bearing_id: BearingId,
-    /// When it was judged.
+    /// Time of the judgement.
     pub judged_at: Timestamp,
-    /// Who judged.
+    /// The reasoner that judged.
     pub reasoner: Reasoner,
-    /// The element at fault, or none.
+    /// The faulty element; `null` if none is named.
     pub fault_type: Option<Fault>,
-    /// 0 no sign of damage; 1–4 stage on the P–F curve.
+    /// Stage on the P–F curve, 1–4; 0 without a sign of damage.
     pub fault_stage: u8,
-    /// How fast it gets worse.
+    /// Speed at which the damage grows.
     pub degradation: Degradation,
-    /// What the remaining life means for planning.
+    /// The remaining life to plan with.
     pub rul_assessment: RulAssessment,
-    /// The risk.
+    /// The risk level.
     pub risk_level: RiskLevel,
-    /// What to do.
+    /// The recommended action.
     pub recommendation: Text,
-    /// How sure, and why not surer.
+    /// The uncertainty of the judgement, with its causes.
     pub uncertainty: Uncertainty,
-    /// Screening, P–F stage, degradation, remaining life, overall risk.
+    /// The five thoughts: screening, P–F stage, degradation, remaining life, overall risk.
     pub thoughts: Vec<Thought>,
-    /// Tools that were called.
+    /// The calls of tools.
     #[serde(default)]
     pub tools: Vec<ToolUse>,
-    /// What was remembered of this bearing.
+    /// The earlier judgements of this bearing that were used.
     #[serde(default)]
     pub memory: MemoryUse,
-    /// Where two reasoners differ, and how.
+    /// The difference between two reasoners, where there is one.
     #[serde(default)]
     pub disagreement: Option<Text>,
 }
 
-/// Who judged.
+/// The kind of reasoner that judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reasoner {
@@ -68,24 +68,24 @@ pub enum Reasoner {
     Llm,
 }
 
-/// How fast the damage grows.
+/// Growth of the damage, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Degradation {
-    /// The word for it.
+    /// Class of the growth.
     pub speed: DegradationSpeed,
-    /// JSON path of what it rests on.
+    /// JSON path of the evidence.
     pub evidence: String,
 }
 
-/// How fast the damage grows.
+/// Class of the growth of damage.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum DegradationSpeed {
-    /// Not at all.
+    /// No growth.
     None,
-    /// Rising, with time to plan.
+    /// Rising slowly, with time to plan.
     Slow,
     /// Rising clearly.
     Moderate,
@@ -93,29 +93,29 @@ pub enum DegradationSpeed {
     Rapid,
 }
 
-/// What the remaining life means for planning.
+/// The remaining life to plan with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RulAssessment {
     /// Hours to plan with.
     pub hours: Option<f64>,
-    /// Which field of `rul` was taken.
+    /// The field of `rul` that `hours` was taken from.
     pub basis: Option<String>,
-    /// The lower bound was taken on purpose.
+    /// Whether the lower bound was taken on purpose.
     pub conservative: bool,
-    /// Why there is no figure.
+    /// The reason why there is no figure.
     pub unknown: Option<String>,
 }
 
-/// How sure a judgement is.
+/// The uncertainty of a judgement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Uncertainty {
-    /// Low, medium or high.
+    /// The level: low, medium or high.
     pub level: UncertaintyLevel,
-    /// Why not surer.
+    /// The causes of the uncertainty.
     pub causes: Vec<Text>,
 }
 
-/// How unsure a judgement is.
+/// Level of the uncertainty of a judgement.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -123,50 +123,50 @@ pub struct Uncertainty {
 pub enum UncertaintyLevel {
     /// Evidence is plentiful and agrees.
     Low,
-    /// Some of it is missing or weak.
+    /// Some evidence is missing or weak.
     Medium,
-    /// Hardly more than a suspicion.
+    /// The evidence supports only a suspicion.
     High,
 }
 
 /// One of the five thoughts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Thought {
-    /// `initial_screening`, `pf_stage`, `degradation`, `rul` or `overall_risk`.
+    /// The title: `initial_screening`, `pf_stage`, `degradation`, `rul` or `overall_risk`.
     pub title: ThoughtTitle,
-    /// What it comes to.
+    /// The conclusion.
     pub conclusion: Text,
-    /// What it rests on.
+    /// The evidence for the conclusion.
     pub evidence: Vec<Evidence>,
 }
 
-/// The five thoughts, in their order.
+/// The titles of the five thoughts, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThoughtTitle {
-    /// Is there anything, and which element?
+    /// Whether anything is wrong, and with which element.
     InitialScreening,
-    /// How far along the P–F curve?
+    /// The stage on the P–F curve.
     PfStage,
-    /// How fast?
+    /// The speed of the degradation.
     Degradation,
-    /// How long?
+    /// The remaining life.
     Rul,
-    /// So what?
+    /// The overall risk.
     OverallRisk,
 }
 
 /// One fact that a thought rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// Where it stands: a JSON path of the event, or `config.…`, `memory.…`.
+    /// Place of the fact: a JSON path of the event, or `config.…`, `memory.…`.
     pub path: String,
-    /// The value as it stands there.
+    /// The value at that place.
     pub value: Value,
-    /// The rule that used it.
+    /// The rule that used the fact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The document it comes from, where it is not of the event.
+    /// The document that holds the fact, if it is not part of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -174,27 +174,27 @@ pub struct Evidence {
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolUse {
-    /// Its name.
+    /// The tool's name.
     pub name: String,
-    /// What it was asked.
+    /// The arguments of the call.
     pub arguments: Value,
-    /// What it found.
+    /// Identities of the results.
     #[serde(default)]
     pub result_ids: Vec<String>,
-    /// Round of research, from 1.
+    /// Round of research, counted from 1.
     #[serde(default)]
     pub round: u32,
-    /// Why it gave no answer.
+    /// The reason why the call gave no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// What was remembered.
+/// The memory that a judgement used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryUse {
-    /// How many earlier judgements were looked at.
+    /// Number of earlier judgements that were read.
     pub used: u32,
-    /// Told in a sentence.
+    /// Summary of the earlier judgements, in a sentence.
     pub summary: Text,
 }
 

@@ -1,8 +1,8 @@
-//! The event (`pdm.event/1`): what the edge says of one window of one measuring point.
+//! The event (`pdm.event/1`): the edge's findings in one window of one measuring point.
 //!
 //! `null` means "not measured"; a number is never NaN or infinite. Field names, nesting and value
 //! sets are the contract: a field may be added in a minor version, none may change its meaning.
-//! Accelerations are in g, velocities in mm/s, both as the name says peak or RMS.
+//! Accelerations are in g, velocities in mm/s; the field's name says peak or RMS.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,32 +27,32 @@ pub struct Event {
     pub event_id: EventId,
     /// The gateway that measured.
     pub gateway_id: GatewayId,
-    /// Gap-free per gateway, from 1.
+    /// Sequence number of the event at its gateway: from 1, without gaps.
     pub sequence: u64,
     /// Site of the machine.
     pub site: SiteId,
-    /// Machine.
+    /// The machine.
     pub equipment_id: EquipmentId,
-    /// Bearing.
+    /// The bearing.
     pub bearing_id: BearingId,
-    /// Where the sensor sits; `null` if the bearing has one sensor without a name.
+    /// Location of the sensor; `null` if the bearing has one sensor without a name.
     #[serde(default)]
     pub measuring_point: Option<MeasuringPoint>,
-    /// When the window began, UTC.
+    /// Start of the window, UTC.
     pub measured_at: Timestamp,
-    /// Sent late out of the spool.
+    /// Whether the event was sent late, out of the spool.
     pub replayed: bool,
     /// Seconds between the end of the window and its sending, where `replayed`; else 0.
     pub delayed_s: f64,
     /// The samples behind the event.
     pub window: Window,
-    /// What the machine was doing.
+    /// State of the machine during the window.
     pub operating: Operating,
     /// Whether the signal can be judged.
     pub signal_quality: SignalQuality,
     /// The anomaly flag after persistence and hysteresis.
     pub anomaly_detected: bool,
-    /// Why.
+    /// The evidence for the anomaly flag.
     pub anomaly: Anomaly,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
@@ -62,7 +62,8 @@ pub struct Event {
     pub trend: Trend,
     /// Remaining useful life.
     pub rul: Rul,
-    /// What the verdict saw; on anomaly, on the baseline's completion and at least hourly.
+    /// The spectra on which the verdict rests; sent on anomaly, when the baseline is complete, and
+    /// at least hourly.
     #[serde(default)]
     pub spectra: Option<Spectra>,
 }
@@ -74,20 +75,20 @@ pub struct Window {
     pub samples: u64,
     /// Samples per second.
     pub sampling_rate_hz: f64,
-    /// Length, s.
+    /// Length of the window, s.
     pub duration_s: f64,
 }
 
-/// What the machine was doing during the window.
+/// State of the machine during the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Operating {
-    /// The shaft turned.
+    /// Whether the shaft turned.
     pub running: bool,
-    /// Speed used for the orders, rpm.
+    /// Shaft speed used for the orders, rpm.
     pub shaft_speed_rpm: Option<f64>,
-    /// Where the speed comes from.
+    /// Source of the shaft speed.
     pub speed_source: SpeedSource,
-    /// Operating state whose baseline applies (speed or load bin).
+    /// Operating state (speed or load bin) whose baseline applies.
     #[serde(default = "default_state")]
     pub state: String,
 }
@@ -96,7 +97,7 @@ fn default_state() -> String {
     "default".to_owned()
 }
 
-/// Where a shaft speed comes from.
+/// Source of a shaft speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedSource {
@@ -106,20 +107,21 @@ pub enum SpeedSource {
     Tachometer,
     /// A value from another system.
     Tag,
-    /// Found in the spectrum.
+    /// An estimate from the spectrum.
     Estimated,
 }
 
-/// Whether a window may be judged.
+/// Quality of the signal in a window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignalQuality {
-    /// False: never judged as a fault, never part of a baseline.
+    /// Whether the window may be judged. If false, it is never judged as a fault and never part of
+    /// a baseline.
     pub valid: bool,
-    /// What was found; some flags only inform, others make the window invalid.
+    /// The defects found in the signal; some flags only inform, others make the window invalid.
     pub flags: Vec<QualityFlag>,
 }
 
-/// What can be wrong with a signal (R-EDGE-5).
+/// Defects of a signal (R-EDGE-5).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -129,7 +131,7 @@ pub enum QualityFlag {
     NotFinite,
     /// Samples stuck at the converter's limits.
     Clipping,
-    /// Hardly any movement at all: cable or power.
+    /// Hardly any movement in the whole window: cable or power.
     FlatLine,
     /// A stretch of identical samples inside a moving signal.
     DropOut,
@@ -137,52 +139,52 @@ pub enum QualityFlag {
     DcDrift,
     /// Level falls off from the lowest frequencies on: loose mount or saturated amplifier.
     SkiSlope,
-    /// More or fewer samples than rate and time allow.
+    /// More or fewer samples than sampling rate and time allow.
     WrongRate,
-    /// The machine stands.
+    /// The machine is not running.
     MachineOff,
-    /// Too short for what is asked (fewer than 15 shaft turns, say).
+    /// The window is too short for the analysis (fewer than 15 shaft turns, for example).
     TooShort,
 }
 
 /// The anomaly judgement of the edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
-    /// 0 as in the baseline … 1 far outside.
+    /// Anomaly score: 0 as in the baseline … 1 far outside.
     pub score: Option<f64>,
-    /// The features that carry the score, strongest first.
+    /// The features that contribute to the score, strongest first.
     pub contributors: Vec<String>,
-    /// `k` of the last `n` windows were outside.
+    /// Number of the last windows that were outside the baseline.
     pub persistence: Persistence,
-    /// The baseline compared with.
+    /// The baseline that the window was compared with.
     pub baseline: Baseline,
 }
 
-/// `k` of the last `n` windows.
+/// `k` of the last `n` windows were outside the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Persistence {
-    /// Windows outside the baseline.
+    /// Number of windows outside the baseline.
     pub k: u32,
-    /// Windows looked at.
+    /// Number of windows considered.
     pub n: u32,
 }
 
 /// The state of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Baseline {
-    /// Learning or ready.
+    /// Whether the baseline is complete.
     pub state: BaselineState,
-    /// Windows it was learnt from so far.
+    /// Number of windows learnt so far.
     pub windows: u64,
 }
 
-/// Whether a baseline can be compared with.
+/// Whether a baseline is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BaselineState {
     /// Still collecting healthy windows.
     Learning,
-    /// Learnt.
+    /// Complete: windows are compared with it.
     Ready,
 }
 
@@ -191,9 +193,9 @@ pub enum BaselineState {
 pub struct TimeDomain {
     /// RMS of the acceleration without its mean.
     pub rms_g: Option<f64>,
-    /// Largest magnitude.
+    /// Largest magnitude of the acceleration.
     pub peak_g: Option<f64>,
-    /// Largest minus smallest.
+    /// Largest minus smallest acceleration.
     pub peak_to_peak_g: Option<f64>,
     /// Peak / RMS.
     pub crest_factor: Option<f64>,
@@ -233,12 +235,13 @@ pub enum IsoZone {
 /// The four defect frequencies and the verdict on them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrequencyDomain {
-    /// Which path measured: every window `fast`; on learning, anomaly and schedule `thorough`.
+    /// Method of the measurement: `fast` in every window, `thorough` on learning, anomaly and
+    /// schedule.
     #[serde(default)]
     pub method: Method,
     /// Band whose envelope was analysed, `[low, high]`.
     pub envelope_band_hz: Option<[f64; 2]>,
-    /// Median amplitude of the acceleration spectrum in that band.
+    /// Median amplitude of the acceleration spectrum in `envelope_band_hz`.
     #[serde(default)]
     pub noise_floor_g: Option<f64>,
     /// Ball pass frequency, outer race.
@@ -249,11 +252,11 @@ pub struct FrequencyDomain {
     pub bsf: DefectLine,
     /// Fundamental train (cage) frequency.
     pub ftf: DefectLine,
-    /// The fault that is named, or none.
+    /// The named fault; `null` if none is named.
     pub dominant_fault: Option<Fault>,
-    /// How sure the name is, 0…1: of claims made with confidence c, a share c is right.
+    /// Confidence in the named fault, 0…1: of claims made with confidence c, a share c is right.
     pub confidence: f64,
-    /// Why no fault can be named or excluded, where that is so.
+    /// The reason why no fault can be named or excluded, where there is one.
     #[serde(default)]
     pub undetermined: Option<String>,
 }
@@ -281,84 +284,84 @@ impl FrequencyDomain {
     }
 }
 
-/// How the frequency domain was measured.
+/// Method by which the frequency domain was measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// A fixed number of transforms, one band.
+    /// A fixed number of transforms in one band.
     #[default]
     Fast,
-    /// Separation, band selection, speed search and significance.
+    /// Signal separation, band selection, speed search and significance test.
     Thorough,
 }
 
-/// What stands at one defect frequency.
+/// The finding at one defect frequency.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DefectLine {
-    /// Where the line was looked for and found; the nominal place if nothing stands there.
+    /// Frequency of the line that was found; the nominal defect frequency if none was found.
     pub frequency_hz: Option<f64>,
-    /// The same as a multiple of the shaft speed.
+    /// `frequency_hz` as a multiple of the shaft speed.
     #[serde(default)]
     pub order: Option<f64>,
-    /// Amplitude of the acceleration spectrum there.
+    /// Amplitude of the acceleration spectrum at the line.
     pub amplitude_g: Option<f64>,
-    /// Amplitude of the envelope spectrum there, g.
+    /// Amplitude of the envelope spectrum at the line, g.
     pub envelope_amplitude: Option<f64>,
     /// Level of the envelope line above the local floor.
     pub snr_db: Option<f64>,
-    /// The line's multiples that stand out, the first included.
+    /// The line's multiples that exceed the floor, the first included.
     pub harmonics: Vec<Harmonic>,
     /// Modulation around the line.
     pub sidebands: Sidebands,
-    /// 0 nothing … 1 certain.
+    /// Score of the defect: 0 nothing … 1 certain.
     pub score: Option<f64>,
 }
 
-/// A multiple of a defect frequency that stands out of the floor.
+/// A multiple of a defect frequency that exceeds the floor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Harmonic {
-    /// Which multiple, from 1.
+    /// The multiple, from 1.
     pub n: u32,
-    /// Where it was found.
+    /// Frequency at which it was found.
     pub frequency_hz: f64,
-    /// Above the local floor.
+    /// Level above the local floor.
     pub snr_db: f64,
 }
 
 /// Modulation sidebands around a defect line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sidebands {
-    /// Their distance: shaft frequency (races) or FTF (ball).
+    /// Distance of the sidebands: shaft frequency (races) or FTF (ball).
     pub spacing_hz: Option<f64>,
-    /// How many stand out.
+    /// Number of sidebands that exceed the floor.
     pub count: u32,
-    /// Mean level of those above the local floor.
+    /// Mean level of these sidebands above the local floor.
     pub snr_db: Option<f64>,
 }
 
 /// Slope of the leading feature over hours and days.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trend {
-    /// Which feature, by its key in this event.
+    /// The leading feature, by its key in this event.
     pub feature: String,
-    /// Theil–Sen slope.
+    /// Theil–Sen slope of the feature.
     pub slope: Option<f64>,
-    /// Its unit, such as `g/h`.
+    /// Unit of the slope, such as `g/h`.
     pub slope_unit: String,
     /// 95 % confidence interval of the slope.
     pub slope_ci: Option<[f64; 2]>,
-    /// What the interval allows to say.
+    /// The direction that the confidence interval supports.
     pub trend_direction: TrendDirection,
-    /// The later half rises significantly faster than the earlier.
+    /// Whether the later half rises significantly faster than the earlier.
     pub acceleration_detected: bool,
-    /// Hours looked at.
+    /// Hours of history in the trend.
     pub span_h: Option<f64>,
-    /// Where the feature lies in health in this window's operating state, in the feature's own
-    /// unit; absent while that is not learnt, and in events of before this field.
+    /// Level of the feature in health, in this window's operating state and the feature's own unit;
+    /// absent until it is learnt, and in events from before this field existed.
     #[serde(default)]
     pub baseline_level: Option<f64>,
-    /// Above this a window counts against the baseline (`anomaly.persistence` counts such windows),
-    /// in the feature's own unit.
+    /// Limit above which a window counts against the baseline (`anomaly.persistence` counts such
+    /// windows), in the feature's own unit.
     #[serde(default)]
     pub baseline_limit: Option<f64>,
 }
@@ -369,43 +372,45 @@ pub struct Trend {
 pub enum TrendDirection {
     /// The slope's interval lies above 0.
     Rising,
-    /// Below 0.
+    /// The slope's interval lies below 0.
     Falling,
-    /// Around 0, or a change too small to matter.
+    /// The interval includes 0, or the change is too small to matter.
     Stable,
-    /// Too little data.
+    /// Too little data for a direction.
     Unknown,
 }
 
-/// Remaining useful life: either the hours with their interval, or why it is unknown.
+/// Remaining useful life: either the hours with their interval, or the reason why it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rul {
-    /// Best estimate where late is worse than early: a little below the middle of the interval.
+    /// Best estimate, a little below the middle of the interval, because a late forecast costs more
+    /// than an early one.
     pub hours: Option<f64>,
     /// Lower bound of the interval.
     pub ci_low_hours: Option<f64>,
-    /// Upper bound.
+    /// Upper bound of the interval.
     pub ci_high_hours: Option<f64>,
     /// Coverage of the interval, such as 0.8.
     pub confidence: Option<f64>,
-    /// The model: `bayesian_exponential` follows this bearing's growth; `population` is how bearings
-    /// with damage go on in general, told while this one's growth says nothing yet.
+    /// The model: `bayesian_exponential` follows this bearing's growth; `population` is the usual
+    /// course of damaged bearings, used until this bearing's own growth can be measured.
     pub model: Option<String>,
-    /// Why there is no figure.
+    /// The reason why there is no figure.
     pub unknown: Option<String>,
 }
 
 impl Rul {
-    /// No figure, and why.
+    /// A remaining life without a figure, for `reason`.
     pub fn unknown(reason: impl Into<String>) -> Self {
         Self { unknown: Some(reason.into()), ..Self::default() }
     }
 }
 
-/// Spectra for people: at most 800 lines each, up to what shows four harmonics of BPFI.
+/// Spectra for people: at most 800 lines each, up to the frequency that shows four harmonics of
+/// BPFI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spectra {
-    /// Squared-envelope spectrum that the verdict saw.
+    /// Squared-envelope spectrum on which the verdict rests.
     pub envelope: SpectrumLines,
     /// Acceleration spectrum.
     pub acceleration: SpectrumLines,
@@ -417,11 +422,11 @@ pub const MAX_SPECTRUM_LINES: usize = 800;
 /// Amplitudes at `0, df, 2 df, …`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpectrumLines {
-    /// Distance of the lines.
+    /// Distance between neighbouring lines.
     pub df_hz: f64,
     /// Unit of the amplitudes.
     pub unit: String,
-    /// One-sided peak amplitudes; where lines were joined, the largest of them.
+    /// One-sided peak amplitudes; where lines were joined, the largest of these.
     pub amplitude: Vec<f64>,
 }
 

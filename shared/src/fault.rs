@@ -3,27 +3,27 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The element of the bearing a defect sits on (ISO 13373-3 names them by their defect frequency).
+/// The element of the bearing that has the defect (ISO 13373-3 names defects by their frequency).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Outer race, seen at BPFO.
+    /// Outer race, visible at BPFO.
     OuterRace,
-    /// Inner race, seen at BPFI with sidebands of the shaft speed.
+    /// Inner race, visible at BPFI with sidebands of the shaft speed.
     InnerRace,
-    /// Rolling element, seen at 2×BSF with sidebands of FTF.
+    /// Rolling element, visible at 2×BSF with sidebands of FTF.
     Ball,
-    /// Cage, seen at FTF.
+    /// Cage, visible at FTF.
     Cage,
 }
 
 impl Fault {
-    /// All four, in the order the event lists them: BPFO, BPFI, BSF, FTF.
+    /// All four, in the order of the event's frequency block: BPFO, BPFI, BSF, FTF.
     pub const ALL: [Self; 4] = [Self::OuterRace, Self::InnerRace, Self::Ball, Self::Cage];
 
-    /// The word used on the wire: `outer_race`, `inner_race`, `ball`, `cage`.
+    /// The value on the wire: `outer_race`, `inner_race`, `ball`, `cage`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OuterRace => "outer_race",

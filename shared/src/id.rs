@@ -1,7 +1,8 @@
 //! Names of sites, machines, bearings, measuring points and gateways, and the identity of an event.
 //!
-//! A name is one level of an MQTT topic, so it is refused where it would break one. The check is at
-//! construction and at deserialisation: a name that exists is safe in a topic, a path and a log.
+//! A name is one level of an MQTT topic, so a text that cannot be one is refused. The check is at
+//! construction and at deserialisation, so every existing name is safe in a topic, a path and a
+//! log.
 
 use std::fmt;
 
@@ -9,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Longest name, bytes. Chosen: two names and the prefix stay far below MQTT's 65,535-byte topic.
+/// Longest name, bytes. No data chose it: three names and a prefix stay far below MQTT's limit of
+/// 65,535 bytes for a topic, and the names of plants fit.
 pub const MAX_NAME_BYTES: usize = 64;
 
 /// A name that cannot be a topic level. The caller reports it with the key it came from.
@@ -19,9 +21,9 @@ pub const MAX_NAME_BYTES: usize = 64;
      control characters or spaces at either end"
 )]
 pub struct NameError {
-    /// Which kind of name.
+    /// The kind of name.
     pub what: &'static str,
-    /// What was given.
+    /// The text that was given.
     pub got: String,
 }
 
@@ -43,7 +45,7 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Makes the name.
+            /// Makes a name from a text.
             ///
             /// # Errors
             /// [`NameError`] if it cannot be one level of a topic.
@@ -100,7 +102,7 @@ name!(
     BearingId, "bearing name"
 );
 name!(
-    /// Where on a bearing a sensor sits (ISO 13373-1: location and direction), such as `DE-H`.
+    /// Location and direction of a sensor on a bearing (ISO 13373-1), such as `DE-H`.
     MeasuringPoint, "measuring point"
 );
 name!(
@@ -108,16 +110,16 @@ name!(
     GatewayId, "gateway name"
 );
 
-/// A bearing's full name: what is unique in a company.
+/// A bearing's full name, unique in a company.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct BearingKey {
-    /// Plant or factory.
+    /// The plant or factory.
     pub site: SiteId,
-    /// Machine of that site.
+    /// The machine of that site.
     pub equipment: EquipmentId,
-    /// Bearing of that machine.
+    /// The bearing of that machine.
     pub bearing: BearingId,
 }
 
@@ -125,7 +127,7 @@ impl BearingKey {
     /// Reads the three names.
     ///
     /// # Errors
-    /// [`NameError`] of the first text that is no name.
+    /// [`NameError`] of the first text that is not a name.
     pub fn parse(site: &str, equipment: &str, bearing: &str) -> Result<Self, NameError> {
         Ok(Self { site: site.parse()?, equipment: equipment.parse()?, bearing: bearing.parse()? })
     }
@@ -143,7 +145,7 @@ impl fmt::Display for BearingKey {
     }
 }
 
-/// The identity of an event: UUIDv7, made once when the window closes, the de-duplication key.
+/// The identity of an event and its de-duplication key: a UUIDv7, made once when the window closes.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

@@ -1,8 +1,8 @@
 //! The words that both programs and every crate use: units, faults, names, instants, the contracts
 //! on the wire, topics, risk, texts in two languages.
 //!
-//! Nothing here does I/O, asks a clock or needs a runtime; what a running program needs beside the
-//! words is in `pdm-service`.
+//! No module here does I/O, asks a clock or needs a runtime; `pdm-service` holds the services of a
+//! running program.
 
 pub mod delivery;
 pub mod diagnosis;

@@ -1,4 +1,4 @@
-//! The four risk levels that a judgement ends in.
+//! The four risk levels of a judgement.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use crate::text::Text;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub enum RiskLevel {
-    /// Nothing to do.
+    /// No action needed.
     Normal,
-    /// Look more often.
+    /// Observe more often.
     Watch,
     /// Plan the replacement.
     Warning,
@@ -26,7 +26,7 @@ impl RiskLevel {
     /// All four, lowest first.
     pub const ALL: [Self; 4] = [Self::Normal, Self::Watch, Self::Warning, Self::Critical];
 
-    /// The word on the wire, which is also the English one.
+    /// The word on the wire, which is also the English label.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "Normal",
@@ -36,7 +36,7 @@ impl RiskLevel {
         }
     }
 
-    /// The word for people: 정상 / 주의 / 경고 / 위험.
+    /// The label for people: 정상 / 주의 / 경고 / 위험.
     pub fn label(self) -> Text {
         let ko = match self {
             Self::Normal => "정상",
@@ -47,7 +47,7 @@ impl RiskLevel {
         Text::new(ko, self.as_str())
     }
 
-    /// One level higher; `Critical` stays.
+    /// The next higher level; `Critical` stays.
     #[must_use]
     pub const fn raised(self) -> Self {
         match self {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A language that texts are written in.
+/// A language of the product's texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
@@ -14,18 +14,18 @@ pub enum Language {
     En,
 }
 
-/// One statement in Korean and English. Both are always there.
+/// One statement in Korean and English; both are always present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
-    /// Korean.
+    /// The Korean form.
     pub ko: String,
-    /// English.
+    /// The English form.
     pub en: String,
 }
 
 impl Text {
-    /// Makes a text of its two forms.
+    /// Makes a text from its two forms.
     pub fn new(ko: impl Into<String>, en: impl Into<String>) -> Self {
         Self { ko: ko.into(), en: en.into() }
     }

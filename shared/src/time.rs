@@ -1,6 +1,6 @@
-//! Instants: UTC with millisecond texts.
+//! Instants in UTC, written with milliseconds.
 //!
-//! Who tells the present instant is no matter of words: programs are given a clock
+//! This module never asks for the present instant: programs are given a clock
 //! (`pdm_service::clock`).
 
 use std::fmt;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An instant in UTC; on the wire RFC 3339 with milliseconds (`2026-11-21T05:10:21.000Z`).
 ///
-/// Invariant: what is written is read back as the same instant, so it is a whole number of
-/// milliseconds in the years 0 to 9999 that RFC 3339 can write.
+/// Invariant: an instant that is written is read back as the same instant. So it is a whole number
+/// of milliseconds in the years 0 to 9999, which RFC 3339 can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
 impl Timestamp {
-    /// 1970-01-01T00:00:00Z, where a machine without a battery begins.
+    /// 1970-01-01T00:00:00Z, where the clock of a machine without a battery begins.
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
     /// The instant `milliseconds` after 1970-01-01T00:00:00Z, or `None` outside the calendar.
@@ -38,17 +38,17 @@ impl Timestamp {
     /// Reads an RFC 3339 text with any offset.
     ///
     /// # Errors
-    /// The parser's own words.
+    /// The parser's error.
     pub fn parse(text: &str) -> Result<Self, chrono::ParseError> {
         let at = DateTime::parse_from_rfc3339(text)?.with_timezone(&Utc);
-        // an offset can lead into a year that has no text: reading that text is the error
+        // an offset can lead into a year that RFC 3339 cannot write: reading that text is the error
         Self::of(at).map_or_else(
             || DateTime::parse_from_rfc3339(&at.to_rfc3339()).map(|at| Self(at.to_utc())),
             Ok,
         )
     }
 
-    /// This instant and `seconds` more; stays where it is if that leaves the calendar.
+    /// This instant plus `seconds`; unchanged if the sum leaves the calendar.
     #[must_use]
     pub fn plus_seconds(self, seconds: f64) -> Self {
         TimeDelta::try_milliseconds((seconds * 1000.0).round() as i64)
@@ -62,7 +62,7 @@ impl Timestamp {
         (self.unix_ms() - earlier.unix_ms()) as f64 / 1000.0
     }
 
-    /// The calendar form, for local texts.
+    /// The calendar form, for texts in local time.
     pub const fn date_time(self) -> DateTime<Utc> {
         self.0
     }
@@ -109,7 +109,8 @@ mod tests {
         assert_eq!(at.to_string(), "2026-11-21T05:10:21.000Z");
     }
 
-    /// A time with microseconds, or in a year that only an offset leads to, was written as another.
+    /// Two kinds of instants were once written as others: those with microseconds, and those in a
+    /// year that only an offset reaches.
     #[test]
     fn what_is_written_is_read_back_as_the_same_instant() {
         for text in

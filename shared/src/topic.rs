@@ -1,4 +1,4 @@
-//! MQTT topics: made here, read here, nowhere else.
+//! MQTT topics: the only module that writes and parses them.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// What is said about a bearing.
+/// The kinds of topics of a bearing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BearingTopic {
     /// One event per window.
@@ -68,7 +68,7 @@ pub enum BearingTopic {
     State,
     /// The last diagnosis, retained.
     Diagnosis,
-    /// What staff is told.
+    /// Messages to staff.
     Notification,
     /// Acknowledgement by staff.
     Ack,
@@ -89,12 +89,12 @@ impl BearingTopic {
     }
 }
 
-/// What is said about a gateway.
+/// The kinds of topics of a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GatewayTopic {
     /// Birth document and last will, retained.
     Status,
-    /// What the agent has stored, retained.
+    /// The sequence numbers that the agent has stored, retained.
     Receipt,
 }
 
@@ -109,23 +109,23 @@ impl GatewayTopic {
     }
 }
 
-/// A topic, taken apart.
+/// A parsed topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Topic {
     /// `{prefix}/{site}/{equipment_id}/{bearing_id}/{what}`
     Bearing {
-        /// Which bearing.
+        /// The bearing.
         key: BearingKey,
-        /// Event, state, diagnosis, …
+        /// The kind of topic: event, state, diagnosis, …
         what: BearingTopic,
     },
     /// `{prefix}/{site}/gateway/{gateway_id}/{what}`
     Gateway {
-        /// Site.
+        /// The site of the gateway.
         site: SiteId,
-        /// Gateway.
+        /// The gateway.
         gateway: GatewayId,
-        /// Status or receipt.
+        /// The kind of topic: status or receipt.
         what: GatewayTopic,
     },
     /// `{prefix}/dead-letter`
@@ -144,7 +144,7 @@ impl Topic {
         }
     }
 
-    /// Takes a topic apart; `None` if it is none of ours.
+    /// Parses a topic; `None` if it does not have one of the forms above.
     pub fn parse(prefix: &Prefix, topic: &str) -> Option<Self> {
         let rest = topic.strip_prefix(prefix.as_str())?.strip_prefix('/')?;
         let levels: Vec<&str> = rest.split('/').collect();

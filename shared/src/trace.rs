@@ -1,4 +1,4 @@
-//! The trace of a judgement: what was done to an event, step by step.
+//! The trace of a judgement: the steps that processed an event.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use crate::time::Timestamp;
 /// One step of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceStep {
-    /// The place of the step in the run, from 1.
+    /// Number of the step in the run, from 1.
     pub number: u32,
-    /// The node of the workflow that was done.
+    /// The node of the workflow that ran.
     pub node: String,
-    /// When the node was done.
+    /// Time of the step.
     pub at: Timestamp,
-    /// The node's own account of what it did.
+    /// The node's own account of its work.
     pub detail: serde_json::Value,
 }

@@ -1,11 +1,11 @@
-//! Quantities whose mix-up would be a wrong diagnosis: frequency, speed, order, band.
+//! Quantities whose mix-up would lead to a wrong diagnosis: frequency, speed, order, band.
 //!
 //! Every constructor refuses NaN, infinity and values outside the quantity's range, so a value of
 //! one of these types is always usable. Bulk samples stay `&[f64]` with the unit in their name.
 
 use std::fmt;
 
-/// Standard gravity, m/s² per g (ISO 80000-3, 3rd CGPM 1901). The only place this number stands.
+/// Standard gravity, m/s² per g (ISO 80000-3, 3rd CGPM 1901). No other place repeats this number.
 pub const M_S2_PER_G: f64 = 9.806_65;
 
 /// A quantity that is not finite or outside its range. The caller reports it with the name of the
@@ -13,11 +13,11 @@ pub const M_S2_PER_G: f64 = 9.806_65;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{quantity} must be {allowed}, got {got}")]
 pub struct QuantityError {
-    /// What was being made, with its unit.
+    /// The quantity, with its unit.
     pub quantity: &'static str,
-    /// The range that is allowed.
+    /// The allowed range.
     pub allowed: &'static str,
-    /// What was given.
+    /// The value that was given.
     pub got: f64,
 }
 
@@ -36,7 +36,7 @@ macro_rules! positive_quantity {
         pub struct $name(f64);
 
         impl $name {
-            /// Makes the quantity.
+            /// Makes the quantity from a number in its unit.
             ///
             /// # Errors
             /// [`QuantityError`] if `value` is not finite and above 0.
@@ -44,7 +44,7 @@ macro_rules! positive_quantity {
                 positive($label, value).map(Self)
             }
 
-            /// The bare number, in the unit of the type.
+            /// The number, in the unit of the type.
             pub const fn get(self) -> f64 {
                 self.0
             }
@@ -76,7 +76,8 @@ positive_quantity!(
 );
 
 impl SampleRate {
-    /// Half the rate: the highest frequency a sampled signal can hold, Hz.
+    /// The Nyquist frequency, Hz: half the sampling rate, the highest frequency of a sampled
+    /// signal.
     pub fn nyquist_hz(self) -> f64 {
         self.0 / 2.0
     }
@@ -112,7 +113,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// Makes a band.
+    /// Makes a band from its edges.
     ///
     /// # Errors
     /// [`QuantityError`] if an edge is not finite, `low_hz` is negative or not below `high_hz`.
@@ -127,17 +128,17 @@ impl Band {
         Ok(Self { low_hz, high_hz })
     }
 
-    /// Lower edge, Hz.
+    /// Lower edge of the band, Hz.
     pub const fn low_hz(self) -> f64 {
         self.low_hz
     }
 
-    /// Upper edge, Hz.
+    /// Upper edge of the band, Hz.
     pub const fn high_hz(self) -> f64 {
         self.high_hz
     }
 
-    /// Width, Hz.
+    /// Width of the band, Hz.
     pub fn width_hz(self) -> f64 {
         self.high_hz - self.low_hz
     }

@@ -1,5 +1,5 @@
-//! What comes from outside is read or refused, never a panic: the entry points of `shared/fuzz`, with
-//! generated input.
+//! Foreign input is read or refused and never causes a panic: the entry points of `shared/fuzz`,
+//! with generated input.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ const ACK: &str = include_str!("../fuzz/seeds/delivery/ack.json");
 const DEAD_LETTER: &str = include_str!("../fuzz/seeds/delivery/dead-letter.json");
 const DOCUMENTS: [&str; 7] = [DIAGNOSIS, RECEIPT, STATE, STATUS, NOTIFICATION, ACK, DEAD_LETTER];
 
-/// Any bytes as an event.
+/// Reads any bytes as an event.
 fn event(bytes: &[u8]) {
     if let Ok(event) = serde_json::from_slice::<Event>(bytes) {
         let _checked = event.check();
@@ -31,7 +31,7 @@ fn event(bytes: &[u8]) {
     back::<Event>(bytes);
 }
 
-/// Any bytes as each of the smaller documents; how many kinds they were read as.
+/// Reads any bytes as each of the smaller documents and counts the kinds that accept them.
 fn documents(bytes: &[u8]) -> usize {
     [
         back::<Diagnosis>(bytes),
@@ -47,7 +47,7 @@ fn documents(bytes: &[u8]) -> usize {
     .count()
 }
 
-/// What is read is written back the same; whether it is read.
+/// Whether the bytes can be read; if so, asserts that the value is written back the same.
 fn back<T: Serialize + DeserializeOwned + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let Ok(document) = serde_json::from_slice::<T>(bytes) else { return false };
     let text = serde_json::to_string(&document).expect("a document is JSON");
@@ -62,7 +62,7 @@ fn every_document_on_the_wire_is_read_as_itself() {
     }
 }
 
-/// What a damaged sender puts in the place of a number.
+/// The texts that a damaged sender puts in the place of a number.
 fn numbers() -> impl Strategy<Value = &'static str> {
     let odd = ["1e308", "1e999", "-1e999", "-0", "18446744073709551616", "0.1e-400", "NaN", "null"];
     prop::sample::select(odd.to_vec())

@@ -1,5 +1,5 @@
-//! The contracts on disk are those of the types: `config/schemas/*.json` and `asyncapi.yaml` are
-//! generated here and compared. `PDM_UPDATE=1` writes them anew.
+//! The contracts on disk match the types: `config/schemas/*.json` and `asyncapi.yaml` are generated
+//! here and compared. `PDM_UPDATE=1` writes them again.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../config/schemas")
 }
 
-/// Compares with the file, or writes it where that is asked for.
+/// Compares `text` with the file, or writes the file with `PDM_UPDATE=1`.
 fn compare(name: &str, text: &str) {
     let path = folder().join(name);
     if std::env::var_os("PDM_UPDATE").is_some() {
@@ -31,7 +31,7 @@ fn compare(name: &str, text: &str) {
     );
 }
 
-/// Every document on the wire: file, value of its `schema` field, schema.
+/// The documents on the wire: file, value of the `schema` field, schema.
 fn documents() -> [(&'static str, &'static str, Schema); 8] {
     [
         ("event", "pdm.event/1", schema_for!(Event)),
@@ -49,14 +49,15 @@ fn documents() -> [(&'static str, &'static str, Schema); 8] {
 fn the_schemas_on_disk_are_those_of_the_types() {
     for (file, version, schema) in documents() {
         let mut json = serde_json::to_value(schema).expect("json");
-        // the version is fixed: the one value that the field may have
+        // the version is fixed: the only allowed value of the field
         json["properties"]["schema"]["const"] = version.into();
         let text = serde_json::to_string_pretty(&json).expect("json") + "\n";
         compare(&format!("{file}.json"), &text);
     }
 }
 
-/// Schemas of documents that never travel by MQTT: `agent/report/tests/reports` holds them to their types.
+/// Schemas of documents that are never sent by MQTT; `agent/report/tests/reports` compares these
+/// with their types.
 const OF_THE_AGENT: [&str; 2] = ["report.json", "work_order.json"];
 
 #[test]

@@ -1,11 +1,11 @@
-//! The benchmark: what the edge finds in recordings whose truth is known.
+//! The benchmark: the edge's findings in recordings whose truth is known.
 //!
-//! [`recordings`] hands out samples and what an operator knows of the machine (rate, speed, bearing);
-//! [`labels`] holds the truth and is opened by the scorer alone; [`diagnosis`] runs quality and the
-//! thorough path and scores names; [`simulated`] adds records whose truth is chosen, [`adversary`]
-//! sound machines that look damaged; [`report`]
-//! writes Markdown or JSON, failures first; [`runs`] follows runs to failure. Invariant: nothing
-//! before the scorer sees a label.
+//! [`recordings`] provides samples and the operator's knowledge of the machine (rate, speed,
+//! bearing); [`labels`] holds the truth, which only the scorer reads; [`diagnosis`] runs the
+//! quality check and the thorough path and scores the named faults; [`simulated`] adds records with
+//! a chosen truth, [`adversary`] sound machines that look damaged; [`report`] writes Markdown or
+//! JSON, failures first; [`runs`] follows runs to failure. Invariant: no code before the scorer
+//! reads a label.
 
 pub mod adversary;
 pub mod diagnosis;

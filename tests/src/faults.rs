@@ -1,26 +1,26 @@
-//! The fault suite: the real programs on real servers, everything dies again and again, and an
-//! oracle holds every window as an obligation.
+//! The fault suite: the real programs on real servers, every part killed again and again, and an
+//! oracle that requires every window.
 //!
-//! [`plan`] draws a schedule from a seed; [`plant`] runs the programs ([`program`]) and does to them
-//! what the schedule says; [`witness`] reads what the edges commit, beside them, while they run; [`store`]
-//! reads what the agent keeps; [`receiver`] takes notifications by web hook, [`listener`] by MQTT,
-//! [`mail`] by e-mail; [`redelivery`] publishes events again in any order; [`oracle`] compares;
-//! [`report`] tells.
+//! [`plan`] draws a schedule from a seed; [`plant`] runs the programs ([`program`]) and applies the
+//! schedule's faults; [`witness`] reads the edges' commits during the run; [`store`] reads the
+//! agent's store; [`receiver`] receives notifications by web hook, [`listener`] by MQTT, [`mail`]
+//! by e-mail; [`redelivery`] publishes events again in any order; [`oracle`] compares; [`report`]
+//! prints the result.
 //!
-//! **What is promised** (and checked when everything has healed): every window that a source
-//! delivers is an event; every event is stored exactly once, with the very bytes that the edge
-//! committed (but for the two fields that mark a late delivery), judged exactly once; sequences have
-//! no gap; every change of risk is notified, none twice; the spools end empty.
+//! **Promises** (checked when all faults have ended): every window of a source becomes an event;
+//! every event is stored exactly once, with the very bytes that the edge committed (except the two
+//! fields that mark a late delivery), and judged exactly once; sequences have no gap; every change
+//! of risk is notified, none twice; the spools end empty.
 //!
-//! **What "none twice" means on the way to people.** The agent sends again what it could not note as
-//! sent, always under the same identity: a web hook sees the same `Idempotency-Key`, MQTT the same
-//! `notification_id`, e-mail the same `Message-ID`. A receiver that knows them gets each once. SMTP
-//! has no such rule and MQTT's QoS 1 none either: repetitions there are counted and told. A broker
-//! that has taken a notification and is killed may forget it, so MQTT is held to "every one arrives"
-//! in runs that spare the broker.
+//! **The meaning of "none twice" for people.** The agent repeats a message that it could not record
+//! as sent, always with the same identity: a web hook gets the same `Idempotency-Key`, MQTT the
+//! same `notification_id`, e-mail the same `Message-ID`. A receiver that compares these gets each
+//! message once. SMTP and MQTT's QoS 1 have no such rule, so repetitions there are counted and
+//! reported. A broker that is killed may lose a notification it has accepted, so MQTT must deliver
+//! every notification only in runs that spare the broker.
 //!
-//! Invariant: the windows are known before anything runs, so what is lost before anybody saw it is
-//! missed too. The same seed gives the same schedule (not the same instants).
+//! Invariant: the windows are known before the run, so a window that is lost before any commit is
+//! missed too. The same seed gives the same schedule (not the same times).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,31 +42,32 @@ use plan::{Plan, Step};
 use plant::Plant;
 use report::Report;
 
-/// How large a run is.
+/// The size and conditions of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where the schedule comes from.
+    /// Seed of the schedule.
     pub seed: u64,
-    /// How many processes are killed.
+    /// Number of processes to kill.
     pub kills: usize,
-    /// How many events the edges make in all (rounded up to whole windows of all bearings).
+    /// Number of events that the edges make in all (rounded up to whole windows of all bearings).
     pub events: u64,
-    /// From one snapshot of a bearing to the next, s. Hourly ones bring their spectra, every one.
+    /// Interval between the snapshots of a bearing, s. Hourly snapshots all have spectra.
     pub period_s: u32,
-    /// What the agent keeps everything in.
+    /// Kind of the agent's store.
     pub store: plan::StoreKind,
-    /// How close the faults follow each other.
+    /// Pace of the faults.
     pub tempo: plan::Tempo,
-    /// The broker is not killed, so what it has taken must arrive, notifications by MQTT too.
+    /// Whether the broker is never killed. Accepted messages must then arrive, notifications by
+    /// MQTT too.
     pub spare_broker: bool,
-    /// Set to end a run early: everything is put away.
+    /// Flag that ends a run early; processes, disks and files are removed.
     pub stop: Arc<AtomicBool>,
-    /// How long everything may take to heal at the end.
+    /// Longest time for recovery at the end.
     pub patience: Duration,
 }
 
 impl Options {
-    /// The form of the test command: about a minute.
+    /// The form of the test command, which takes about a minute.
     pub fn short(seed: u64, store: plan::StoreKind) -> Self {
         Self {
             seed,
@@ -75,14 +76,14 @@ impl Options {
             period_s: 3600,
             store,
             tempo: plan::Tempo::Moderate,
-            // one of two forms lets the broker be killed, the other holds it to what it has taken
+            // one of the two forms kills the broker, the other requires that it delivers
             spare_broker: store == plan::StoreKind::Postgres,
             stop: Arc::default(),
             patience: Duration::from_mins(4),
         }
     }
 
-    /// The soak: at least 200 kills and 100,000 events.
+    /// The long form: at least 200 kills and 100,000 events.
     pub fn long(seed: u64, store: plan::StoreKind) -> Self {
         Self {
             seed,
@@ -98,15 +99,15 @@ impl Options {
     }
 }
 
-/// Someone who watches a run.
+/// An observer of a run.
 pub trait Watcher {
-    /// A step of the schedule begins.
+    /// Called when a step of the schedule begins.
     fn step(&mut self, number: usize, of: usize, step: &Step, plant: &Plant);
-    /// Everything is let heal; `left` says what is still missing.
+    /// Called during the recovery; `left` describes the missing results.
     fn healing(&mut self, left: &str);
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Unwatched;
 
@@ -118,10 +119,10 @@ impl Watcher for Unwatched {
 /// Runs the suite; `None` if a server is not installed (noted as not run under the name `test`).
 ///
 /// # Errors
-/// The suite itself cannot work: no folder, no runtime, a store that cannot be read.
+/// The suite itself cannot run: no folder, no runtime, a store that cannot be read.
 ///
 /// # Panics
-/// If an installed server does not come up.
+/// If an installed server does not start.
 pub fn run(
     test: &str,
     options: &Options,

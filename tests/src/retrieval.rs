@@ -1,8 +1,8 @@
-//! How well the knowledge base answers labelled questions: recall@3 and nDCG@3, by words alone, by
+//! Quality of the knowledge base on labelled questions: recall@3 and nDCG@3, by words alone, by
 //! meaning alone, and fused.
 //!
-//! The questions stand in `tests/data/retrieval.toml`. Half of them (`choose`) may be looked at to
-//! choose the search's weights, the other half (`hold`) may not.
+//! The questions are in `tests/data/retrieval.toml`. Half of them (`choose`) may be used to choose
+//! the search's weights, the other half (`hold`) may not.
 
 use std::path::Path;
 
@@ -10,26 +10,26 @@ use anyhow::Context;
 use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode};
 use serde::Deserialize;
 
-/// Hits that are looked at.
+/// Number of hits that count.
 pub const DEPTH: usize = 3;
 
 /// Whether a question may be used to choose weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
-    /// It may.
+    /// The question may be used to choose weights.
     Choose,
-    /// It may not.
+    /// The question may not be used to choose weights.
     Hold,
 }
 
-/// A question and what answers it.
+/// A question and the chunks that answer it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// Whether it may be used to choose weights.
     pub split: Split,
-    /// Where it is asked.
+    /// The collection to search.
     pub collection: Collection,
     /// The question.
     pub text: String,
@@ -51,11 +51,11 @@ pub struct Quality {
     /// Mean normalised discounted cumulative gain of the first three (Järvelin & Kekäläinen 2002,
     /// doi:10.1145/582415.582418, with gains 0 and 1).
     pub ndcg: f64,
-    /// Questions.
+    /// Number of questions.
     pub questions: usize,
 }
 
-/// What one question found.
+/// The result of one question.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The question.
@@ -67,7 +67,7 @@ pub struct Answer {
 /// Reads the questions.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// The file cannot be read.
 pub fn questions() -> anyhow::Result<Vec<Question>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/retrieval.toml");
     let file: File = pdm_service::config::read(&path)?;
@@ -77,7 +77,7 @@ pub fn questions() -> anyhow::Result<Vec<Question>> {
 /// A knowledge base in `folder` filled with the documents that come with the program.
 ///
 /// # Errors
-/// If a document is refused.
+/// A document is refused.
 pub async fn filled(folder: &Path) -> anyhow::Result<Knowledge> {
     let settings = KnowledgeSettings::embedded(folder.join("knowledge.db"));
     let knowledge = Knowledge::open(&settings).await?;
@@ -91,7 +91,7 @@ pub async fn filled(folder: &Path) -> anyhow::Result<Knowledge> {
 /// Asks every question in one mode.
 ///
 /// # Errors
-/// If the search fails.
+/// The search fails.
 pub async fn ask(
     knowledge: &Knowledge,
     mode: Mode,
@@ -108,7 +108,7 @@ pub async fn ask(
 }
 
 impl Answer {
-    /// Share of the relevant chunks that were found.
+    /// Share of the relevant chunks among the hits.
     pub fn recall(&self) -> f64 {
         let relevant = &self.question.relevant;
         let found = self.found.iter().filter(|id| relevant.contains(id)).count();
@@ -129,7 +129,7 @@ impl Answer {
 }
 
 impl Quality {
-    /// Means over the answers that `counts` takes.
+    /// Means over the answers whose question `counts` accepts.
     pub fn of(answers: &[Answer], counts: impl Fn(&Question) -> bool) -> Self {
         let taken: Vec<&Answer> =
             answers.iter().filter(|answer| counts(&answer.question)).collect();

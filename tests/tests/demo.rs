@@ -1,4 +1,4 @@
-//! `pdm demo`: the whole chain in one process, as a new user starts it.
+//! `pdm demo`: the whole chain in one process, started as a new user would.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -82,7 +82,7 @@ fn femto(name: &str, recording: &str, rpm: &str) -> Option<(Summary, String)> {
     ]))
 }
 
-/// Each snapshot has two channels: one event a snapshot and measuring point.
+/// Each snapshot has two channels, so it gives an event for each of two measuring points.
 #[test]
 fn all_751_snapshots_of_femto_2_4_reach_judgement() {
     let name = "all_751_snapshots_of_femto_2_4_reach_judgement";

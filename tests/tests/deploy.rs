@@ -1,5 +1,5 @@
-//! What stands under `deploy/`: parsed, and held against the repository and both programs. No image
-//! is built here: `deploy/compose/check.sh` does (R-RUN-2).
+//! The files under `deploy/`: parsed and compared with the repository and both programs. No image
+//! is built here; `deploy/compose/check.sh` does that (R-RUN-2).
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ fn seconds(text: &Value) -> u64 {
     number.parse::<u64>().expect("a number") * seconds
 }
 
-/// Docker kills after ten seconds what is not told otherwise.
+/// Docker kills a container after ten seconds if the composition sets no other time.
 #[test]
 fn containers_are_given_the_time_that_their_programs_take_to_stop() {
     let compose = compose();
@@ -143,12 +143,12 @@ fn what_a_service_waits_for_says_when_it_is_ready() {
         }
     }
     assert_eq!(seen, 3);
-    // while the image makes the database its server answers on the socket alone
+    // while the image creates the database, its server answers on the socket alone
     let postgres = texts(&compose["services"]["postgres"]["healthcheck"]["test"]);
     assert!(postgres.contains(&"-h"), "{postgres:?}");
 }
 
-/// The configuration with its paths under `/etc/pdm` and `/run/secrets` read as they are.
+/// The configurations are valid, with their paths under `/etc/pdm` and `/run/secrets` unchanged.
 #[test]
 fn the_programs_accept_their_configurations() {
     let edge = Path::new("/etc/pdm/edge.toml");
@@ -207,7 +207,7 @@ fn prepare_makes_certificates_and_secrets_and_keeps_them() {
     assert_eq!(again, secret, "a second run keeps what is there");
 }
 
-/// A broker under another user than the one who owns its image's folders saves no session.
+/// A broker that runs under another user than the owner of its image's folders saves no session.
 fn keys_belong_to_their_containers(private: &Path) {
     let owner = |file: &str| {
         let metadata = std::fs::metadata(private.join(file)).expect("a file");
@@ -217,12 +217,12 @@ fn keys_belong_to_their_containers(private: &Path) {
     assert_eq!(user, "1883:1883", "the user of eclipse-mosquitto");
     let (agent, _) = owner("agent/pdm-agent.key");
     let (broker, mode) = owner("mosquitto/broker.key");
-    // without root nobody else can be made the owner: then all may read
+    // without root the owner cannot be changed, so the files must be readable for all
     let is_readable = (broker, agent) == (1883, 10001) || mode & 0o004 != 0;
     assert!(is_readable, "broker.key of {broker} with {mode:o}, pdm-agent.key of {agent}");
 }
 
-/// A unit's keys, each with its section, as they stand.
+/// A unit's keys, each with its section, unchanged.
 fn unit(name: &str) -> Vec<(String, String, String)> {
     let mut section = String::new();
     let mut keys = Vec::new();
@@ -260,7 +260,7 @@ fn units_run_unprivileged_and_leave_time_to_stop() {
     }
 }
 
-/// With the program itself in the place where it would be installed.
+/// The units are checked with the program at its installed path.
 #[test]
 fn systemd_accepts_the_units() {
     let Some(analyze) = pdm_harness::program("systemd_accepts_the_units", "systemd-analyze") else {

@@ -1,4 +1,4 @@
-//! The shipped broker configuration, started for real: its access rules hold for real clients with
+//! The shipped broker configuration in a real broker: the access rules apply to real clients with
 //! certificates of the shipped script.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of all packets a test waits for one kind")]
@@ -22,7 +22,7 @@ fn deploy() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
 }
 
-/// The broker as it is shipped, but for the places of its files and its port.
+/// The broker with its shipped configuration, except for the paths of its files and its port.
 struct Shipped {
     _broker: Mosquitto,
     folder: TempDir,
@@ -97,7 +97,7 @@ impl Peer {
         self.answer(wanted).await.expect("connected")
     }
 
-    /// What is wanted, or why the connection ended before.
+    /// The wanted result, or the reason why the connection ended before.
     async fn answer<T>(
         &mut self,
         wanted: impl Fn(&Packet) -> Option<T>,
@@ -122,8 +122,8 @@ impl Peer {
         self.until(|packet| matches!(packet, Packet::SubAck(_)).then_some(())).await;
     }
 
-    /// Whether the broker takes a publication. What it refuses it answers so, or, as Mosquitto
-    /// 2.0.11 does, by closing the connection.
+    /// Whether the broker accepts a publication. A refusal is an answer or, in Mosquitto 2.0.11, a
+    /// closed connection.
     async fn publish(&mut self, topic: &str) -> bool {
         self.client.try_publish(topic, QoS::AtLeastOnce, false, "x").expect("room");
         let answer = self.answer(|packet| match packet {
@@ -139,7 +139,7 @@ impl Peer {
         }
     }
 
-    /// All that arrived up to a message on `last`, which is allowed.
+    /// All messages up to one on `last`, which is allowed.
     async fn heard_before(&mut self, last: &str) -> Vec<String> {
         let last = last.to_owned();
         self.until(|packet| match packet {

@@ -1,4 +1,4 @@
-//! The Kubernetes manifests: held against the cluster's own schemas, and against each other
+//! The Kubernetes manifests, checked against the cluster's own schemas and against each other
 //! (R-RUN-2). No cluster is started here.
 
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::Command;
 use pdm_harness::PythonPackage;
 use serde_json::Value;
 
-/// Brings the schemas of the Kubernetes versions up to its own.
+/// Python package with the schemas of the Kubernetes versions up to its own.
 const VALIDATOR: PythonPackage<'_> = PythonPackage {
     requirement: "kubernetes-validate>=1.37,<2",
     probe: "import kubernetes_validate",
 };
 
-/// The oldest and the newest version of Kubernetes that are checked.
+/// The oldest and the newest checked version of Kubernetes.
 const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
 
 fn file() -> PathBuf {
@@ -29,7 +29,7 @@ fn texts(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// What the validator says of a file, and whether it passes.
+/// The validator's output for a file, and whether the file passes.
 fn validated(python: &Path, version: &str, file: &Path) -> (bool, String) {
     let module = ["-m", "kubernetes_validate", "--strict", "-k", version];
     let done = Command::new(python).args(module).arg(file).output().expect("python runs");
@@ -37,7 +37,7 @@ fn validated(python: &Path, version: &str, file: &Path) -> (bool, String) {
     (done.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Strict: a field that the cluster does not know, such as a mistyped one, is refused too.
+/// Strict validation refuses a field that the cluster does not know, such as a mistyped one.
 #[test]
 fn the_clusters_own_schemas_accept_the_manifests_and_refuse_a_mistyped_field() {
     let test = "the_clusters_own_schemas_accept_the_manifests_and_refuse_a_mistyped_field";

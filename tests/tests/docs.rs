@@ -1,5 +1,5 @@
-//! The documents are held to the programs: what they show as configuration is accepted, what they
-//! link to is there, and every metric is explained in both languages.
+//! Checks the documents against the programs: configuration examples are accepted, links have a
+//! target, and every metric is explained in both languages.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The fenced blocks of a document that are marked so.
+/// The fenced blocks of a document with this mark.
 fn blocks(text: &str, mark: &str) -> Vec<String> {
     let fence = format!("```{mark}\n");
     let rest = text.split(&fence).skip(1);
@@ -63,7 +63,7 @@ fn both_languages_show_the_same_configurations() {
     }
 }
 
-/// `pdm_edge_…` and `pdm_agent_…` in a text.
+/// The names `pdm_edge_…` and `pdm_agent_…` in a text.
 fn metrics(text: &str) -> BTreeSet<String> {
     let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
     text.split(|c| !is_name(c))
@@ -72,7 +72,7 @@ fn metrics(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The names that the programs count under: what stands behind `counter!(`, `gauge!(`, `histogram!(`.
+/// The names of the programs' metrics: the argument of `counter!(`, `gauge!(` and `histogram!(`.
 fn counted(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -97,13 +97,13 @@ fn every_metric_is_explained_in_both_languages_and_no_other() {
     assert!(real.len() > 40, "only {real:?} were found");
     for document in OPERATIONS {
         let mut told = metrics(&read(document));
-        // the table of judgements, not a metric
+        // the table of judgements is not a metric
         told.remove("pdm_agent_memory");
         assert_eq!(told, real, "{document}");
     }
 }
 
-/// `[text](target)` of a document, without the ones on the network.
+/// The targets of the links `[text](target)` of a document, without addresses on the network.
 fn links(text: &str) -> Vec<String> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let targets = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));

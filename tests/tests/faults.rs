@@ -1,7 +1,7 @@
 //! The fault suite in its short form, on both stores. R-EDGE-10, R-AGENT-1, R-AGENT-10.
 //!
-//! The seeds are fixed, so the schedules are; `tests/run faults` draws another one each time, and
-//! `tests/run faults --long` is the soak.
+//! The seeds are fixed, and so are the schedules; `tests/run faults` draws another one each time,
+//! and `tests/run faults --long` is the long form.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ fn nothing_is_lost_or_done_twice_when_the_database_server_dies() {
     nothing_is_lost(name, 20_261_122, StoreKind::Postgres);
 }
 
-/// What runs with this folder in its command line.
+/// The processes with this folder in their command line.
 fn running_in(folder: &Path) -> Vec<String> {
     let folder = folder.display().to_string();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -47,7 +47,7 @@ fn mounts_in(folder: &Path) -> usize {
     mounts.matches(&folder.display().to_string()).count()
 }
 
-/// It left its programs running and its disks mounted.
+/// An interrupted run once left its programs running and its disks mounted.
 #[test]
 fn a_run_that_is_interrupted_leaves_no_process_no_disk_and_no_file() {
     let name = "a_run_that_is_interrupted_leaves_no_process_no_disk_and_no_file";

@@ -1,5 +1,5 @@
-//! The knowledge base answers the labelled questions well enough, and better by both searches
-//! together than by either alone. `cargo run -p pdm-tests --bin retrieval` prints the figures.
+//! The knowledge base answers the labelled questions well enough, and both searches together are
+//! better than either alone. `cargo run -p pdm-tests --bin retrieval` prints the figures.
 
 use pdm_knowledge::Mode;
 use pdm_tests::retrieval::{Quality, Split, ask, filled, questions};
@@ -26,7 +26,7 @@ async fn fused_search_answers_the_questions_and_is_not_below_either_alone() {
     assert!(fused.ndcg >= keyword.ndcg.max(vector.ndcg), "{of:?}");
 }
 
-/// The labels name chunks that exist: a renamed section would else lower the figures in silence.
+/// The labels name existing chunks: otherwise a renamed section would lower the figures unnoticed.
 #[tokio::test]
 async fn every_label_is_a_chunk_of_its_collection() {
     let folder = tempfile::tempdir().expect("folder");

@@ -1,11 +1,11 @@
-//! `pdm up`, killed again and again: nothing missing, nothing twice.
+//! `pdm up`, killed again and again: no event is missing and none is repeated.
 //!
-//! The source is a simulated run, so its windows are known: every one must be stored exactly once,
-//! with a gap-free sequence, judged once, and each change of risk told once.
+//! The source is a simulated run, so its windows are known: each must be stored exactly once, with
+//! a gap-free sequence, judged once, and each change of risk notified once.
 //!
-//! Its broker acknowledges a message before it has written it anywhere. So one test kills it right
-//! after a PUBACK that a gateway outside the process has got: what the gateway then takes for
-//! delivered is nowhere, and has to come back by the agent's receipts.
+//! The embedded broker acknowledges a message before it is written to disk. So one test kills the
+//! process right after a PUBACK to a gateway outside it: the gateway counts such an event as
+//! delivered, but it is lost, and must come back by the agent's receipts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -106,16 +106,16 @@ async fn a_killed_chain_misses_nothing_and_repeats_nothing() {
     assert!((2..=9).contains(&told), "{told} notifications for one failing bearing");
 }
 
-/// Kills right after a PUBACK.
+/// Number of kills right after a PUBACK.
 const PUBACK_KILLS: usize = 20;
-/// Windows of the gateway outside: more than all those kills let through.
+/// Windows of the outside gateway: more than all these kills let through.
 const OUTSIDE_SNAPSHOTS: i64 = 1200;
-/// Windows of the gateway in the process.
+/// Windows of the gateway inside the process.
 const OWN_SNAPSHOTS: i64 = 40;
 /// Most PUBACKs between a start and the kill.
 const MOST_PUBACKS: usize = 40;
 
-/// Kills `chain` when as many PUBACKs as `left` says have reached the gateway.
+/// Kills `chain` when `left` more PUBACKs have reached the gateway.
 fn killer(chain: &Arc<Mutex<Option<Child>>>, left: &Arc<AtomicUsize>) -> Watcher {
     let (chain, left) = (Arc::clone(chain), Arc::clone(left));
     let mut packets = MqttPackets::default();
@@ -125,7 +125,7 @@ fn killer(chain: &Arc<Mutex<Option<Child>>>, left: &Arc<AtomicUsize>) -> Watcher
             let before =
                 left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| n.checked_sub(1));
             if before == Ok(1) {
-                // dropped is killed
+                // dropping the child kills it
                 *chain.lock().expect("nobody panics with it") = None;
             }
         }
@@ -142,7 +142,7 @@ async fn numbers(file: &Path, sql: &'static str) -> Vec<i64> {
 
 const STORED: &str = "select sequence from events where gateway_id = 'gw-out' order by sequence";
 
-/// R-EDGE-10: a PUBACK of the embedded broker is no promise.
+/// R-EDGE-10: a PUBACK of the embedded broker does not promise durability.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_acknowledged_right_before_a_kill_comes_back_by_receipts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -183,13 +183,13 @@ async fn what_was_acknowledged_right_before_a_kill_comes_back_by_receipts() {
         until("a PUBACK to kill after", 60, || {
             chain.lock().expect("nobody panics with it").is_none().then_some(())
         });
-        // the gateway writes down what it takes for delivered
+        // the gateway records the events that it counts as delivered
         tokio::time::sleep(Duration::from_millis(150)).await;
         let stored: BTreeSet<i64> = numbers(&agent, STORED).await.into_iter().collect();
         let taken = numbers(&spool, "select sequence from delivery where state = 1").await;
         forgotten += taken.iter().filter(|sequence| !stored.contains(sequence)).count();
     }
-    // else the kills came too late to mean anything
+    // otherwise the kills came too late to test anything
     assert!(forgotten > 0, "the broker never forgot what it had acknowledged");
 
     let mut chain = Child::start(&mut up(folder.path(), port));

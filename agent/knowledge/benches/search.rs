@@ -1,4 +1,5 @@
-//! How long a search of the embedded knowledge base takes, question to hits with their texts.
+//! Measures the search time of the embedded knowledge base, from the question to hits with their
+//! texts.
 //!
 //! `cargo bench -p pdm-knowledge --bench search [-- CHUNKS]` (default 100000) fills a store in a temporary
 //! folder with chunks made of the shipped documents' sentences, asks the labelled questions of
@@ -22,9 +23,9 @@ use pdm_knowledge::{
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-/// Rows written at once.
+/// Rows written in one batch.
 const BATCH: usize = 2000;
-/// Sentences of a chunk. Chosen: the length of a shipped report.
+/// Sentences of a chunk: the length of a shipped report.
 const SENTENCES: usize = 25;
 /// Rounds over the questions.
 const ROUNDS: usize = 4;

@@ -1,10 +1,10 @@
-//! What is said of a document beside its text: collection, kind, title, machine, fault, origin.
+//! The description of a document beside its text: collection, kind, title, machine, fault, origin.
 
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 use serde::{Deserialize, Serialize};
 
-/// A set of documents that is searched by itself.
+/// A set of documents that is searched separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Collection {
@@ -17,11 +17,11 @@ pub enum Collection {
 }
 
 impl Collection {
-    /// All of them.
+    /// All collections.
     pub const ALL: [Self; 3] =
         [Self::MaintenanceHistory, Self::EquipmentManual, Self::AnalysisHistory];
 
-    /// Its name in stores and on the command line.
+    /// The collection's name in stores and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::MaintenanceHistory => "maintenance_history",
@@ -50,7 +50,7 @@ impl std::str::FromStr for Collection {
     }
 }
 
-/// What kind of document it is; decides how it is cut.
+/// The kind of a document; decides how the document is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocType {
@@ -58,20 +58,20 @@ pub enum DocType {
     Report,
     /// A bearing's or machine's data.
     Specification,
-    /// How one kind of fault shows and grows.
+    /// Symptoms and growth of one kind of fault.
     FaultGuide,
     /// Steps of a repair.
     Procedure,
-    /// Failure modes, effects, their rating.
+    /// Failure modes, their effects and their rating.
     Fmea,
     /// A judgement of the agent.
     Judgement,
-    /// Anything else.
+    /// A document of another kind.
     FreeText,
 }
 
 impl DocType {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Report,
         Self::Specification,
@@ -82,7 +82,7 @@ impl DocType {
         Self::FreeText,
     ];
 
-    /// Its name in front matter, filters and stores.
+    /// The kind's name in front matter, filters and stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Report => "report",
@@ -107,38 +107,38 @@ impl std::str::FromStr for DocType {
     }
 }
 
-/// Words to find a document by, beside its text.
+/// Words, beside the text, by which a document is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Keywords {
-    /// Korean.
+    /// Korean words.
     pub ko: Vec<String>,
-    /// English.
+    /// English words.
     pub en: Vec<String>,
 }
 
-/// What a document says of itself, and each of its chunks with it.
+/// The description of a document, which each of its chunks carries too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// Where it is searched.
+    /// Collection in which the document is searched.
     pub collection: Collection,
-    /// Its kind.
+    /// Kind of the document.
     pub doc_type: DocType,
-    /// Its title.
+    /// Title of the document.
     pub title: Text,
-    /// Words to find it by.
+    /// Words to find the document by.
     pub keywords: Keywords,
-    /// The machine it is about.
+    /// Machine of the document.
     pub equipment: Option<String>,
-    /// The bearing it is about.
+    /// Bearing of the document.
     pub bearing: Option<String>,
-    /// The fault it is about.
+    /// Fault of the document.
     pub fault_type: Option<Fault>,
-    /// The case is made up to teach; no such machine failed.
+    /// Whether the case is invented for teaching; no such machine failed.
     pub synthetic: bool,
-    /// What it rests on itself.
+    /// Sources that the document cites.
     pub sources: Vec<String>,
-    /// The file it came from, as it was named.
+    /// File of the document, with the path that was given.
     pub origin: String,
     /// SHA-256 of the whole document, hexadecimal.
     pub hash: String,

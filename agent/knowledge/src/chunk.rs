@@ -1,8 +1,8 @@
-//! Chunks: the pieces that are embedded, stored and found, with what is needed to cite them.
+//! Chunks: the pieces of documents that are embedded, stored, found and cited.
 //!
-//! A report, a guide or a procedure is one chunk, an FMEA one for each failure mode, a judgement
-//! one. A document of no known kind is cut between sections at [`FREE_TEXT_CHARS`]: no embedding
-//! takes a whole handbook.
+//! A report, a guide, a procedure and a judgement are one chunk each; an FMEA is one chunk for each
+//! failure mode. A document of unknown kind is cut between sections at [`FREE_TEXT_CHARS`], because
+//! no embedding takes a whole handbook.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,26 +10,26 @@ use crate::about::{About, DocType};
 use crate::document::Document;
 use crate::section::Section;
 
-/// Characters at which a document without a known kind is cut. Chosen: two printed pages, and below
-/// the 8,191 tokens of `text-embedding-3-small` at two tokens a Hangul syllable.
+/// Characters at which a document of unknown kind is cut: two printed pages. At two tokens a Hangul
+/// syllable this is 6,000 tokens, below the 8,191 of `text-embedding-3-small`.
 pub const FREE_TEXT_CHARS: usize = 3000;
 
 /// One piece of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// `MH-03`, or `EM-07#2` for a piece of a document that is cut.
+    /// Identity: `MH-03`, or `EM-07#2` for a piece of a document that is cut.
     pub id: String,
-    /// The document's id.
+    /// Identity of the document.
     pub document: String,
-    /// What is said of it: the document's, or its failure mode's.
+    /// Description of the document, or of its failure mode.
     #[serde(flatten)]
     pub about: About,
-    /// Its text, by section.
+    /// Text of the chunk, by section.
     pub sections: Vec<Section>,
 }
 
 impl Chunk {
-    /// Titles and keywords: what weighs most when it is searched for.
+    /// Titles and keywords, which have the highest weight in a search.
     pub fn head(&self) -> String {
         let mut parts = vec![self.about.title.ko.as_str(), self.about.title.en.as_str()];
         parts.extend(self.about.keywords.ko.iter().map(String::as_str));
@@ -42,13 +42,13 @@ impl Chunk {
         parts.join("\n")
     }
 
-    /// The text with its headings.
+    /// The text of the chunk with its headings.
     pub fn body(&self) -> String {
         let parts: Vec<String> = self.sections.iter().map(Section::whole).collect();
         parts.join("\n\n")
     }
 
-    /// How a hit is cited: `MH-03 외륜 박리 … (config/knowledge/mh-03.md)`.
+    /// The citation of a hit: `MH-03 외륜 박리 … (config/knowledge/mh-03.md)`.
     pub fn citation(&self) -> String {
         let made_up = if self.about.synthetic { ", synthetic" } else { "" };
         format!("{} {} ({}{made_up})", self.id, self.about.title.ko, self.about.origin)
@@ -77,8 +77,8 @@ fn whole(document: &Document) -> Chunk {
     }
 }
 
-/// One chunk for each failure mode. What the modes share (scales, rules) goes with the first, so
-/// that no section is lost and no mode is drowned in text that all have.
+/// One chunk for each failure mode. Text that all modes share (scales, rules) goes into the first
+/// chunk only: no section is lost, and no mode is hidden by shared text.
 fn modes(document: &Document) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = document
         .modes

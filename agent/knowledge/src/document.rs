@@ -1,5 +1,5 @@
-//! A document as it is written: front matter between `+++` lines (TOML), then Markdown with
-//! numbered sections. Text and PDF come without front matter; their id is the file's name.
+//! A document in its written form: front matter between `+++` lines (TOML), then Markdown with
+//! numbered sections. Text and PDF have no front matter; their id is the file's name.
 //!
 //! ```text
 //! +++
@@ -17,8 +17,8 @@
 //! ### 1.1 …
 //! ```
 //!
-//! A section may carry its English below a line `<!-- en -->`, item for item: what documents in
-//! English quote. It is not searched; titles and keywords are, in both languages.
+//! A section may have its English below a line `<!-- en -->`, item for item: English documents
+//! quote it. A search covers titles and keywords in both languages, but not this English text.
 //!
 //! An FMEA lists its failure modes (`[[modes]]`: section, title, keywords, fault_type).
 
@@ -40,18 +40,19 @@ use front_matter::FrontMatter;
 /// A document, read but not yet cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// `MH-03`.
+    /// Identity, such as `MH-03`.
     pub id: String,
-    /// What is said of it.
+    /// Description of the document.
     pub about: About,
-    /// Failure modes, of an FMEA.
+    /// Failure modes of an FMEA; empty for other kinds.
     pub modes: Vec<FailureMode>,
-    /// The text.
+    /// Text of the document.
     pub sections: Vec<Section>,
 }
 
 impl Document {
-    /// Reads Markdown or plain text; without front matter it is free text of `collection`.
+    /// Reads Markdown or plain text; without front matter the document is free text of
+    /// `collection`.
     ///
     /// # Errors
     /// [`DocumentError::FrontMatter`] with file, line and key; [`DocumentError::Empty`].

@@ -1,7 +1,7 @@
-//! Embeddings: a text as a direction, so that what means the same points the same way.
+//! Embeddings: a text as a vector; texts of similar meaning have similar directions.
 //!
-//! [`local::LocalEmbedder`] needs no network and no model; [`openai::OpenAiEmbedder`] asks any
-//! endpoint that speaks OpenAI's `/embeddings`. Vectors have length 1 or are all zero.
+//! [`local::LocalEmbedder`] needs no network and no model; [`openai::OpenAiEmbedder`] uses any
+//! endpoint of the form of OpenAI's `/embeddings`. Vectors have length 1 or are all zero.
 
 pub mod breaker;
 pub mod local;
@@ -9,12 +9,12 @@ pub mod openai;
 
 use async_trait::async_trait;
 
-/// A text to be stored: what names it and what it says.
+/// A text to be stored, in two parts of different weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// Titles and keywords.
     pub head: String,
-    /// Everything else.
+    /// The rest of the text.
     pub body: String,
 }
 
@@ -22,41 +22,42 @@ pub struct Passage {
 #[derive(Debug, thiserror::Error)]
 
 pub enum EmbedError {
-    /// The endpoint is away or busy, after all retries: try later, or search by word.
+    /// The endpoint is away or busy, after all retries. The caller tries later, or searches by
+    /// words.
     #[error("embedding endpoint {url} does not answer: {reason}")]
     Unavailable {
-        /// Which.
+        /// The endpoint's address.
         url: String,
-        /// Its last words.
+        /// The last error.
         reason: String,
     },
-    /// The endpoint refuses: key, model or request is wrong. Retrying does not help.
+    /// The endpoint refuses the key, the model or the request. Retrying does not help.
     #[error("embedding endpoint {url} refuses: {reason}")]
     Refused {
-        /// Which.
+        /// The endpoint's address.
         url: String,
-        /// Its words.
+        /// The endpoint's message.
         reason: String,
     },
-    /// The endpoint's answer is not what was asked for.
+    /// The endpoint's answer does not match the request.
     #[error("embedding endpoint {url} answers with {got}, expected {expected}")]
     Answer {
-        /// Which.
+        /// The endpoint's address.
         url: String,
-        /// What was asked.
+        /// The requested answer.
         expected: String,
-        /// What came.
+        /// The answer that arrived.
         got: String,
     },
 }
 
-/// Makes vectors of texts.
+/// Makes vectors from texts.
 #[async_trait]
 pub trait Embedder: Send + Sync + std::fmt::Debug {
-    /// Names model and version: vectors of different ids are not compared.
+    /// Identity of model and version: vectors of different ids are not compared.
     fn id(&self) -> &str;
 
-    /// Length of its vectors.
+    /// Length of the vectors.
     fn dimensions(&self) -> usize;
 
     /// One vector for each passage, in their order.
@@ -72,7 +73,7 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     async fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError>;
 }
 
-/// Scales to length 1; zero stays zero, what is not finite becomes zero.
+/// Scales a vector to length 1; a zero vector and one that is not finite become zero.
 pub(super) fn normalise(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
     if !length.is_finite() || length <= f64::from(f32::MIN_POSITIVE) {

@@ -1,22 +1,23 @@
-//! The field's words in Korean and English, one concept a line: "외륜", "outer race" and "BPFO" are
-//! found by each other.
+//! The terms of the field in Korean and English, one concept for each line: "외륜", "outer race" and
+//! "BPFO" find each other.
 //!
-//! A concept is recognised in text ([`concepts`]) and becomes one keyword and one coordinate of the
-//! local embedding. Korean forms are stems, matched inside words so that particles do not hide them;
-//! English forms are whole words, lower case. The order is part of the embedding's identity: append,
-//! never insert ([`crate::embed::local`] carries the version).
+//! A concept that is recognised in a text ([`concepts`]) becomes one keyword and one coordinate of
+//! the local embedding. Korean forms are stems, matched inside words so that particles do not hide
+//! them; English forms are whole words in lower case. The order of the list is part of the
+//! embedding's identity: append, never insert ([`crate::embed::local`] has the version).
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// One concept and the words for it.
+/// One concept and its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Concept {
-    /// Its name, a keyword of its own.
+    /// Name of the concept, itself a keyword.
     pub name: &'static str,
-    /// How much it tells which document is meant, 0…1. Chosen: what names a fault, a failure mode
-    /// or a step of work tells most; what every document speaks of tells least.
+    /// Weight of the concept in telling documents apart, 0…1. No data chose the values: names of a
+    /// fault, a failure mode or a step of work have the highest; terms that occur in every document
+    /// have the lowest.
     pub weight: f32,
     /// Korean stems, without spaces.
     pub ko: &'static [&'static str],
@@ -304,8 +305,8 @@ pub const CONCEPTS: &[Concept] = &[
     concept("spare", 0.6, &["예비품", "재고"], &["spare", "stock"]),
 ];
 
-/// The concepts that `text` speaks of, by their index, with how often. `folded` is the text lower
-/// case ([`super::words::fold`]).
+/// The concepts in `folded`, by their index, with their numbers of occurrences. `folded` is text in
+/// lower case ([`super::words::fold`]).
 pub fn concepts(folded: &str) -> Vec<(usize, u32)> {
     let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
     let mut counts = vec![0; CONCEPTS.len()];
@@ -315,12 +316,12 @@ pub fn concepts(folded: &str) -> Vec<(usize, u32)> {
     counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
 }
 
-/// The glossary's words, each group looked for in one pass over a text.
+/// Searchers for the glossary's words; each group is searched in one pass over a text.
 struct Finders {
     english: Finder,
-    /// Two-syllable stems must stand inside a word: across two it is chance.
+    /// Two-syllable stems, found inside a word only: across two words a match is chance.
     short: Finder,
-    /// Longer stems are also found across spaces.
+    /// Longer stems, found across spaces too.
     long: Finder,
 }
 
@@ -335,7 +336,7 @@ static FINDERS: LazyLock<Finders> = LazyLock::new(|| {
     }
 });
 
-/// Words and whose they are.
+/// A searcher with the concept of each of its words.
 struct Finder {
     automaton: AhoCorasick,
     concepts: Vec<usize>,
@@ -352,8 +353,8 @@ impl Finder {
         Self { automaton, concepts }
     }
 
-    /// Adds how often each concept's words stand in `text`, or stand there between spaces. A word
-    /// does not overlap itself.
+    /// Adds the occurrences of each concept's words in `text`, if `between_spaces` only those of
+    /// whole words. A word does not overlap itself.
     fn count(&self, text: &str, between_spaces: bool, counts: &mut [u32]) {
         let bytes = text.as_bytes();
         let is_space = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b' ');
@@ -406,7 +407,7 @@ mod tests {
         }
     }
 
-    /// The definition, word by word.
+    /// The definition of the count, word by word, as the test's reference.
     fn defined(folded: &str) -> Vec<(usize, u32)> {
         let words = spaced(folded);
         let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();

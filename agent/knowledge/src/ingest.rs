@@ -1,7 +1,7 @@
 //! Ingestion: files and folders of Markdown, text and PDF into the store.
 //!
-//! A file is read, cut and compared by content hash; only what is new or changed is embedded and
-//! stored. A file that is no document is reported and changes nothing.
+//! A file is read, cut and compared by content hash; only new and changed documents are embedded
+//! and stored. A file that is not a document is reported and changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,41 +10,41 @@ use super::chunk::cut;
 use super::document::{Document, DocumentError};
 use super::{Knowledge, KnowledgeError, pdf};
 
-/// Largest text file, bytes. Chosen: a thousand pages.
+/// Largest text file, bytes: about a thousand pages.
 const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Deepest folder below the one that is named.
+/// Deepest level of folders below the given folder.
 const MAX_DEPTH: usize = 8;
 
-/// What became of one file.
+/// A file and its result.
 #[derive(Debug)]
 pub struct Ingested {
     /// The file.
     pub path: PathBuf,
-    /// The document in it and what was done, or why it is none.
-    pub outcome: Result<Outcome, KnowledgeError>,
+    /// The document in the file and its ingestion, or the reason why there is none.
+    pub outcome: Result<IngestOutcome, KnowledgeError>,
 }
 
-/// What was done with a document.
+/// The ingestion of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct IngestOutcome {
     /// The document's id.
     pub document: String,
-    /// Where it is searched.
+    /// Collection of the document.
     pub collection: Collection,
-    /// How many chunks it has.
+    /// Number of the document's chunks.
     pub chunks: usize,
-    /// It was new or changed; else it stood there already.
+    /// Whether the document was new or changed; if not, nothing was written.
     pub is_changed: bool,
 }
 
 impl Knowledge {
-    /// Ingests a file, or every `.md`, `.txt` and `.pdf` below a folder. What has no front matter
-    /// goes into `collection`.
+    /// Ingests a file, or every `.md`, `.txt` and `.pdf` below a folder. Files without front matter
+    /// go into `collection`.
     ///
     /// # Errors
-    /// [`KnowledgeError::Document`] if `path` itself cannot be read; each file's own failure stands
-    /// in its [`Ingested`].
+    /// [`KnowledgeError::Document`] if `path` itself cannot be read; the failure of a single file
+    /// is in its [`Ingested`].
     pub async fn ingest(
         &self,
         path: &Path,
@@ -65,13 +65,12 @@ impl Knowledge {
         &self,
         path: &Path,
         collection: Collection,
-    ) -> Result<Outcome, KnowledgeError> {
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let from = path.to_owned();
         self.ingest_read(path, move || read(&from, collection)).await
     }
 
-    /// Ingests the content of a file called `name`; what has no front matter goes into
-    /// `collection`.
+    /// Ingests the content of a file called `name`; without front matter it goes into `collection`.
     ///
     /// # Errors
     /// [`KnowledgeError`].
@@ -80,17 +79,17 @@ impl Knowledge {
         name: &Path,
         bytes: Vec<u8>,
         collection: Collection,
-    ) -> Result<Outcome, KnowledgeError> {
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let called = name.to_owned();
         self.ingest_read(name, move || parse(&called, bytes, collection)).await
     }
 
-    /// Parsing a PDF is work: off the reactor.
+    /// Ingests a file; a PDF is parsed off the async threads.
     async fn ingest_read(
         &self,
         name: &Path,
         read: impl FnOnce() -> Result<Document, DocumentError> + Send + 'static,
-    ) -> Result<Outcome, KnowledgeError> {
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let document = tokio::task::spawn_blocking(read).await.unwrap_or_else(|_panicked| {
             let reason = "the reader failed on it".to_owned();
             Err(DocumentError::Pdf { path: name.display().to_string(), reason })
@@ -98,15 +97,18 @@ impl Knowledge {
         self.ingest_document(&document).await
     }
 
-    /// Ingests a document that was read already.
+    /// Ingests a document that is already read.
     ///
     /// # Errors
-    /// Store and embedding.
-    pub async fn ingest_document(&self, document: &Document) -> Result<Outcome, KnowledgeError> {
+    /// An error of the store or the embedding.
+    pub async fn ingest_document(
+        &self,
+        document: &Document,
+    ) -> Result<IngestOutcome, KnowledgeError> {
         let chunks = cut(document);
         let count = chunks.len();
         let is_changed = self.put(chunks).await?;
-        Ok(Outcome {
+        Ok(IngestOutcome {
             document: document.id.clone(),
             collection: document.about.collection,
             chunks: count,
@@ -120,7 +122,7 @@ impl Knowledge {
 /// # Errors
 /// [`DocumentError`].
 pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentError> {
-    let kind = Kind::of(path)?;
+    let kind = FileKind::of(path)?;
     let limit = kind.max_bytes();
     let bytes =
         std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?.len();
@@ -131,7 +133,8 @@ pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentErr
     parse(path, bytes, collection)
 }
 
-/// Reads the content of a file called `name` as a document. Blocks: a PDF is work.
+/// Reads the content of a file called `name` as a document. Blocks, because parsing a PDF takes
+/// long.
 ///
 /// # Errors
 /// [`DocumentError`].
@@ -140,23 +143,23 @@ pub fn parse(
     bytes: Vec<u8>,
     collection: Collection,
 ) -> Result<Document, DocumentError> {
-    match Kind::of(name)? {
-        Kind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
-        Kind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
+    match FileKind::of(name)? {
+        FileKind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
+        FileKind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
     }
 }
 
-/// Largest content of any kind, bytes.
+/// Largest content, bytes, over all kinds of files.
 pub const MAX_BYTES: u64 = pdf::MAX_BYTES;
 
-/// What a file's name says it is.
+/// The kind of a file, by the extension of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FileKind {
     Text,
     Pdf,
 }
 
-impl Kind {
+impl FileKind {
     fn of(name: &Path) -> Result<Self, DocumentError> {
         match extension(name).as_deref() {
             Some("md" | "markdown" | "txt") => Ok(Self::Text),
@@ -177,8 +180,8 @@ fn extension(path: &Path) -> Option<String> {
     path.extension().map(|extension| extension.to_string_lossy().to_lowercase())
 }
 
-/// The file itself, or the documents below a folder in the order of their names. Hidden files and
-/// links to folders are left out.
+/// The file itself, or the documents below a folder, ordered by name. Hidden files and links to
+/// folders are left out.
 fn files(path: &Path) -> Result<Vec<PathBuf>, DocumentError> {
     let about =
         std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?;
@@ -203,7 +206,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Doc
         }
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&path, depth + 1, found)?;
-        } else if Kind::of(&path).is_ok() {
+        } else if FileKind::of(&path).is_ok() {
             found.push(path);
         }
     }

@@ -1,5 +1,5 @@
-//! A judgement as a chunk of `analysis_history`: its five conclusions and its verdict, so that a
-//! similar case is found by what was thought of it.
+//! A judgement as a chunk of `analysis_history`: its five conclusions and its verdict. A search
+//! then finds a similar case by its conclusions.
 
 use pdm_shared::diagnosis::{DegradationSpeed, Diagnosis, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::fault::Fault;
@@ -10,7 +10,8 @@ use super::chunk::Chunk;
 use super::document::hash;
 use super::section::Section;
 
-/// The one chunk of a judgement. The same event has the same id: judged again, it is replaced.
+/// The chunk of a judgement. Its id is that of the event, so a second judgement of the event
+/// replaces the first.
 pub fn chunk(diagnosis: &Diagnosis) -> Chunk {
     let id = format!("AH-{}", diagnosis.event_id);
     let sections = vec![verdict(diagnosis), reasoning(diagnosis), advice(diagnosis)];

@@ -1,7 +1,7 @@
-//! Fills the knowledge base when the agent starts: collections, then documents, again and again
-//! until the store and the embedding endpoint are there.
+//! Fills the knowledge base when the agent starts: collections, then documents. The keeper repeats
+//! this until the store and the embedding endpoint are available.
 //!
-//! Invariant: filling twice is filling once (documents are compared by content hash).
+//! Invariant: a second run changes nothing (documents are compared by content hash).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,38 +12,38 @@ use super::about::Collection;
 use super::ingest::Ingested;
 use super::{Knowledge, KnowledgeError, shipped};
 
-/// First and longest pause between attempts.
+/// Pauses between attempts, from the shortest to the longest.
 const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_mins(1));
 
-/// Fills a knowledge base.
+/// The keeper of one knowledge base.
 #[derive(Debug, Clone)]
 pub struct Keeper {
     knowledge: Knowledge,
     documents: Option<PathBuf>,
 }
 
-/// How much was filled in.
+/// Numbers of documents of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filled {
-    /// Documents that are there.
+    /// Documents in the knowledge base.
     pub documents: usize,
-    /// Of these, new or changed ones.
+    /// New or changed documents among these.
     pub changed: usize,
-    /// Files that are no documents.
+    /// Files that are not documents.
     pub refused: usize,
 }
 
 impl Keeper {
-    /// Fills `knowledge` with the documents of this folder, or with those that come with the
-    /// program.
+    /// A keeper that fills `knowledge` with the documents of this folder, or with those that come
+    /// with the program.
     pub fn new(knowledge: Knowledge, documents: Option<PathBuf>) -> Self {
         Self { knowledge, documents }
     }
 
-    /// Fills once.
+    /// Runs once.
     ///
     /// # Errors
-    /// [`KnowledgeError`]: what is transient is worth another attempt.
+    /// [`KnowledgeError`]; a transient one is worth another attempt.
     pub async fn fill(&self) -> Result<Filled, KnowledgeError> {
         self.knowledge.store.prepare().await?;
         let mut outcomes = Vec::new();
@@ -69,10 +69,10 @@ impl Keeper {
         Ok(filled)
     }
 
-    /// Fills until it is done.
+    /// Repeats the run until it succeeds.
     ///
     /// # Errors
-    /// [`KnowledgeError`] that no waiting heals.
+    /// [`KnowledgeError`] that no waiting corrects.
     pub async fn fill_until_done(&self) -> Result<Filled, KnowledgeError> {
         let mut backoff = Backoff::new(PAUSES);
         loop {

@@ -1,16 +1,16 @@
-//! The knowledge base: what the agent looks up when a judgement needs grounds.
+//! The knowledge base: the documents in which the agent looks up support for a judgement.
 //!
 //! ```text
 //! file ─► document ─► chunks ─► words (sparse) + embedding (dense) ─► store ─► hits with their source
 //! ```
 //!
-//! [`Knowledge`] is the whole of it for the rest of the agent: it ingests files, searches three
-//! [`Collection`]s by meaning and by word at once, looks sections up by number and documents by
-//! title, and remembers judgements. The store ([`store::VectorStore`]) and the embedding
-//! ([`embed::Embedder`]) stand behind traits.
+//! [`Knowledge`] is the interface for the rest of the agent: it ingests files, searches three
+//! [`Collection`]s by meaning and by words at once, looks up sections by number and documents by
+//! title, and stores judgements. The store ([`store::VectorStore`]) and the embedding
+//! ([`embed::Embedder`]) are traits.
 //!
-//! Invariants: what is ingested twice is stored once (by content hash); every hit names its source;
-//! a document that cannot be read changes nothing.
+//! Invariants: a document that is ingested twice is stored once (by content hash); every hit names
+//! its source; a document that cannot be read changes nothing.
 
 pub mod about;
 pub mod chunk;
@@ -42,43 +42,44 @@ use embed::breaker::Breaker;
 use embed::{EmbedError, Embedder, Passage};
 use store::{Point, Query, StoreError, VectorStore};
 
-/// Hits that a search returns where nobody says otherwise (the seed's top-k).
+/// Number of hits of a search if the caller sets none (the seed's top-k).
 pub const DEFAULT_TOP_K: usize = 3;
 
 /// Most hits of one search.
 pub const MAX_TOP_K: usize = 50;
 
-/// The knowledge base cannot do what was asked.
+/// A request that the knowledge base cannot fulfil.
 #[derive(Debug, thiserror::Error)]
 pub enum KnowledgeError {
-    /// A file is no document: show it, go on with the next.
+    /// A file is not a document. The caller shows the error and continues with the next file.
     #[error(transparent)]
     Document(#[from] document::DocumentError),
-    /// The store is away or refuses: try again later.
+    /// The store is away or refuses. The caller tries again later.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The embedding failed: try again later, or search by word alone.
+    /// The embedding failed. The caller tries again later, or searches by words alone.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// A secret of the settings cannot be had.
+    /// A secret of the settings cannot be read.
     #[error("knowledge: {key}: {source}")]
     Secret {
-        /// Whose secret.
+        /// The key of the secret.
         key: &'static str,
-        /// Why.
+        /// The error of the read.
         #[source]
         source: pdm_service::secret::SecretError,
     },
-    /// The question holds nothing that can be searched for.
+    /// The question has no searchable word.
     #[error("the query {query:?} has no word to search for")]
     EmptyQuery {
-        /// What was asked.
+        /// The question.
         query: String,
     },
 }
 
 impl KnowledgeError {
-    /// Whether the same may work later: a store or an embedding endpoint is away.
+    /// Whether the same request may succeed later, because a store or an embedding endpoint is
+    /// away.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -88,28 +89,28 @@ impl KnowledgeError {
     }
 }
 
-/// Which of the two searches answers.
+/// The kind of search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Words and meaning, fused by reciprocal rank.
+    /// By words and by meaning, fused by reciprocal rank.
     #[default]
     Fused,
-    /// Words alone.
+    /// By words alone.
     Keyword,
-    /// Meaning alone.
+    /// By meaning alone.
     Vector,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
-    /// The best chunks, best first.
+    /// The chunks, best first.
     pub hits: Vec<Hit>,
-    /// Why they were found by words alone, if they were: there was no vector of the question.
+    /// The reason why the search was by words alone, if there was no vector of the question.
     pub by_words_alone: Option<String>,
 }
 
-/// The knowledge base, shared by cloning.
+/// The knowledge base; clones share one store.
 #[derive(Debug, Clone)]
 pub struct Knowledge {
     store: Arc<dyn VectorStore>,
@@ -117,28 +118,28 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// Opens the store and makes the embedder that `settings` name; creates the collections.
+    /// Opens the store and makes the embedder of `settings`; creates the collections.
     ///
     /// # Errors
-    /// [`KnowledgeError::Store`] if it cannot be opened, [`KnowledgeError::Secret`].
+    /// [`KnowledgeError::Store`] if the store cannot be opened, [`KnowledgeError::Secret`].
     pub async fn open(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
         let knowledge = Self::connect(settings).await?;
         knowledge.store.prepare().await?;
         Ok(knowledge)
     }
 
-    /// As [`Knowledge::open`], but a server that is away is no error yet: its collections are made
-    /// by [`keeper::Keeper`] when it is there.
+    /// Opens the knowledge base as [`Knowledge::open`] does, but a missing server is not an error:
+    /// [`keeper::Keeper`] creates its collections when the server is there.
     ///
     /// # Errors
-    /// As [`Knowledge::open`], for what no waiting heals.
+    /// The errors of [`Knowledge::open`] that no waiting corrects.
     pub async fn connect(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let store = settings.store(embedder.dimensions()).await?;
         Ok(Self { store, embedder })
     }
 
-    /// A knowledge base on a store and an embedder that exist; creates the collections.
+    /// A knowledge base on an existing store and embedder; creates the collections.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`].
@@ -150,11 +151,11 @@ impl Knowledge {
         Ok(Self { store, embedder: Arc::new(Breaker::new(embedder)) })
     }
 
-    /// The `top_k` chunks of `collection` that answer `query` best, best first; by words alone while
+    /// The best `top_k` chunks of `collection` for `query`, best first; found by words alone while
     /// the embedding is away.
     ///
     /// # Errors
-    /// [`KnowledgeError::EmptyQuery`], or the store.
+    /// [`KnowledgeError::EmptyQuery`], or an error of the store.
     pub async fn search(
         &self,
         collection: Collection,
@@ -165,10 +166,10 @@ impl Knowledge {
         Ok(self.find(Mode::Fused, collection, query, filter, top_k).await?.hits)
     }
 
-    /// [`Knowledge::search`] over all collections: the best of each, by their fused score.
+    /// [`Knowledge::search`] in all collections: the best hits by their fused score.
     ///
     /// # Errors
-    /// As [`Knowledge::search`].
+    /// The errors of [`Knowledge::search`].
     pub async fn search_all(
         &self,
         query: &str,
@@ -184,10 +185,10 @@ impl Knowledge {
         Ok(hits)
     }
 
-    /// As [`Knowledge::search`], by words alone or by meaning alone where `mode` says so.
+    /// [`Knowledge::search`] with the kind of search in `mode`.
     ///
     /// # Errors
-    /// As [`Knowledge::search`]; by meaning alone the embedding's, too.
+    /// The errors of [`Knowledge::search`]; by meaning alone also those of the embedding.
     pub async fn search_by(
         &self,
         mode: Mode,
@@ -199,10 +200,10 @@ impl Knowledge {
         Ok(self.find(mode, collection, query, filter, top_k).await?.hits)
     }
 
-    /// As [`Knowledge::search_by`], and whether the question's meaning could be compared.
+    /// [`Knowledge::search_by`] that also tells whether the question had a vector.
     ///
     /// # Errors
-    /// As [`Knowledge::search_by`].
+    /// The errors of [`Knowledge::search_by`].
     pub async fn find(
         &self,
         mode: Mode,
@@ -233,20 +234,22 @@ impl Knowledge {
         Ok(Findings { hits, by_words_alone })
     }
 
-    /// Stores a judgement in `analysis_history`. Returns false if it stood there already.
+    /// Stores a judgement in `analysis_history`. Returns false if the same judgement was stored
+    /// already.
     ///
     /// # Errors
-    /// Store and embedding.
+    /// An error of the store or the embedding.
     pub async fn add_judgement(&self, diagnosis: &Diagnosis) -> Result<bool, KnowledgeError> {
         self.put(vec![judgement::chunk(diagnosis)]).await
     }
 
-    /// Stores judgements in `analysis_history`, all or none; one that stood there is replaced.
+    /// Stores judgements in `analysis_history`, all or none. A stored judgement of the same event
+    /// is replaced.
     ///
     /// # Errors
-    /// Store and embedding.
+    /// An error of the store or the embedding.
     pub async fn add_judgements(&self, diagnoses: &[Diagnosis]) -> Result<(), KnowledgeError> {
-        // judged twice in one batch: the later judgement holds
+        // of two judgements of one event in a batch the later one is stored
         let chunks: std::collections::BTreeMap<String, Chunk> = diagnoses
             .iter()
             .map(|diagnosis| {
@@ -259,7 +262,7 @@ impl Knowledge {
         Ok(self.store.replace(Collection::AnalysisHistory, &documents, points).await?)
     }
 
-    /// How many chunks a collection holds.
+    /// Number of chunks of a collection.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`].
@@ -267,8 +270,8 @@ impl Knowledge {
         Ok(self.store.count(collection).await?)
     }
 
-    /// Stores the chunks of ONE document in place of those it had. Returns false, and does nothing,
-    /// if the same content is stored already under the same embedding.
+    /// Replaces the chunks of ONE document. Returns false, and writes nothing, if the same content
+    /// is already stored with the same embedding.
     async fn put(&self, chunks: Vec<Chunk>) -> Result<bool, KnowledgeError> {
         let Some(first) = chunks.first() else { return Ok(false) };
         let (collection, document) = (first.about.collection, first.document.clone());
@@ -290,7 +293,7 @@ impl Knowledge {
             chunks.iter().map(|chunk| Passage { head: chunk.head(), body: chunk.body() }).collect();
         let vectors = self.embedder.embed_passages(&passages).await?;
         let embedder = self.embedder.id().to_owned();
-        // counting words is work: off the reactor
+        // counting words is computation: kept off the async threads
         let made = tokio::task::spawn_blocking(move || {
             let rows = chunks.into_iter().zip(passages).zip(vectors);
             rows.map(|((chunk, passage), dense)| {

@@ -1,4 +1,4 @@
-//! Look-up by section number and by title: for who names what is wanted instead of describing it.
+//! Look-up by section number and by title, for callers that name a text instead of describing it.
 
 use super::about::Collection;
 use super::chunk::Chunk;
@@ -6,31 +6,32 @@ use super::section::Section;
 use super::words::{fold, words};
 use super::{Filter, Knowledge, KnowledgeError};
 
-/// Least share of the asked title that must be found in one. Chosen: half of it.
+/// Least share of the words of a title that must match. No data chose it: with half of the words
+/// missing, the title is more likely another one.
 const LEAST_TITLE_SCORE: f32 = 0.5;
 
-/// A section that was looked up.
+/// A section that was found by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSection {
     /// The section.
     pub section: Section,
-    /// The chunk it stands in, for the citation.
+    /// The section's chunk, for the citation.
     pub chunk: Chunk,
 }
 
-/// A document whose title was looked up.
+/// A document that was found by title.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundTitle {
-    /// The chunk under that title.
+    /// The chunk with that title.
     pub chunk: Chunk,
-    /// The section whose heading fits better than the document's title does.
+    /// The section whose heading matches better than the document's title, if there is one.
     pub section: Option<Section>,
-    /// Share of the asked words that were found, 0…1.
+    /// Share of the words that match, 0…1.
     pub score: f32,
 }
 
 impl Knowledge {
-    /// The chunks of one document; none if there is no such document.
+    /// The chunks of a document; empty if there is no such document.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`].
@@ -43,7 +44,7 @@ impl Knowledge {
         Ok(found)
     }
 
-    /// Sections `number` of a document and what stands below them; `number` may be written `3`,
+    /// The sections of a document with `number`, and those below them; `number` may be written `3`,
     /// `3.`, `§3`, `제3절`, `3장`. Empty if there is no such document or section.
     ///
     /// # Errors
@@ -66,7 +67,7 @@ impl Knowledge {
         Ok(found)
     }
 
-    /// Chunks whose title, id or section heading is `title` or nearly so, best first.
+    /// Chunks whose title, id or section heading equals or resembles `title`, best first.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`].
@@ -129,7 +130,7 @@ fn by_title(typed: &str, asked: &[String], chunk: Chunk) -> Option<FoundTitle> {
     (score >= LEAST_TITLE_SCORE).then_some(FoundTitle { chunk, section, score })
 }
 
-/// Share of the asked words that `title` has, a little less the more it has beside them.
+/// Share of the words of `asked` in `title`, reduced slightly for each further word of `title`.
 fn likeness(asked: &[String], title: &str) -> f32 {
     let has = unique_words(title);
     if asked.is_empty() || has.is_empty() {

@@ -1,7 +1,8 @@
-//! Text of a PDF. A PDF is foreign input of a hard format: it is read on a thread of its own with
-//! limits on bytes, pages and time, and a parser that panics is a file that does not parse.
+//! Text of a PDF. A PDF is foreign input in a complex format, so it is read on a separate thread
+//! with limits on bytes, pages and time. A panic of the parser counts as a file that cannot be
+//! parsed.
 //!
-//! Pages become sections `1`, `2`, …, so that a page is looked up like a section.
+//! Pages become sections `1`, `2`, …, so that the look-up of sections finds a page.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,20 +14,20 @@ use oxidize_pdf::parser::{PdfDocument, PdfReader};
 
 use super::document::DocumentError;
 
-/// Largest file, bytes. Chosen: a scanned manual of some hundred pages.
+/// Largest file, bytes: a scanned manual of some hundred pages.
 pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Most pages.
 const MAX_PAGES: u32 = 2000;
 
-/// Longest time for one file. A reader that is still busy then is given up; its thread ends when
-/// the parser returns.
+/// Longest time for one file. After it the reader is abandoned; its thread ends when the parser
+/// returns.
 const MAX_TIME: Duration = Duration::from_mins(1);
 
-/// The text of all pages of the file called `path`, as Markdown with a section for each.
+/// The text of all pages of the file called `path`, as Markdown with a section for each page.
 ///
 /// # Errors
-/// [`DocumentError::Pdf`] with the parser's words; empty.
+/// [`DocumentError::Pdf`] with the parser's message; an error if there is no text.
 pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     let bad = |reason: String| DocumentError::Pdf { path: path.display().to_string(), reason };
     let (done, result) = sync_channel(1);
@@ -34,7 +35,7 @@ pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
         .name("pdf".to_owned())
         .spawn(move || {
             let read = catch_unwind(AssertUnwindSafe(|| pages(bytes)));
-            // nobody waits any more: the time was up
+            // the time limit has passed, and the receiver is gone
             let _late = done.send(read.unwrap_or_else(|_| Err("the parser panicked".to_owned())));
         })
         .map_err(|source| DocumentError::unreadable(path, source))?;

@@ -1,4 +1,4 @@
-//! Numbered sections: where a document is cut, and the English that belongs to each.
+//! Numbered sections, at which a document is cut, and the English text of each.
 
 use std::path::Path;
 
@@ -7,38 +7,38 @@ use serde::{Deserialize, Serialize};
 
 pub mod items;
 
-/// Line after which a section's English stands, up to the next heading.
+/// Line that starts the English text of a section, up to the next heading.
 const ENGLISH: &str = "<!-- en -->";
 
 /// A numbered section.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// `2`, `2.1`; empty for text before the first heading.
+    /// Number: `2`, `2.1`; empty for text before the first heading.
     pub number: String,
-    /// Heading without its number.
+    /// The heading without its number.
     pub title: String,
-    /// Text under it, without deeper sections.
+    /// Text of the section, without deeper sections.
     pub body: String,
-    /// The same in English, item for item; empty if it has none.
+    /// The text in English, item for item; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub english: String,
 }
 
 impl Section {
-    /// Number, heading and text.
+    /// The section's number, heading and text.
     pub fn whole(&self) -> String {
         let heading = format!("{} {}", self.number, self.title);
         format!("{}\n{}", heading.trim(), self.body).trim().to_owned()
     }
 
-    /// Whether it is section `number` or one below it.
+    /// Whether this is section `number` or one below it.
     pub fn is_within(&self, number: &str) -> bool {
         self.number
             .strip_prefix(number)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
-    /// The section in pieces of at most `limit` characters, cut at line ends where there are any.
+    /// The section in pieces of at most `limit` characters, cut at line ends where possible.
     pub(crate) fn pieces(&self, limit: usize) -> Vec<Self> {
         let mut pieces = vec![String::new()];
         let mut filled = 0;
@@ -68,7 +68,7 @@ impl Section {
     }
 }
 
-/// Cuts text at its headings: Markdown (`## 2. …`), or a bare numbered line (`2.1 …`).
+/// Cuts a text at its headings: Markdown (`## 2. …`), or a bare numbered line (`2.1 …`).
 pub(crate) fn sections(text: &str) -> Vec<Section> {
     let mut all = vec![Section::default()];
     let mut is_english = false;
@@ -92,7 +92,7 @@ pub(crate) fn sections(text: &str) -> Vec<Section> {
     all
 }
 
-/// Number and title of a heading line. The document's own title (`# …`) is text.
+/// Number and title of a heading. The document's own title (`# …`) is text.
 fn heading(line: &str) -> Option<(String, String)> {
     let marked = line.trim_start_matches('#');
     let level = line.len() - marked.len();
@@ -112,7 +112,8 @@ fn split_number(title: &str) -> (String, String) {
     }
 }
 
-/// A step that is lost in one language may cost a hand: items must pair.
+/// Checks that Korean and English have the same number of items: a step missing in one language
+/// could injure somebody.
 pub(crate) fn check_english(path: &Path, sections: &[Section]) -> Result<(), ConfigError> {
     for section in sections.iter().filter(|section| !section.english.is_empty()) {
         let own = items::split(&section.body).len();

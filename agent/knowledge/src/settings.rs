@@ -1,4 +1,4 @@
-//! `[knowledge]` of `agent.toml`: which store, which embedding, which documents.
+//! `[knowledge]` of `agent.toml`: the store, the embedding, the documents.
 //!
 //! ```toml
 //! [knowledge]
@@ -24,7 +24,7 @@ use super::store::VectorStore;
 use super::store::embedded::EmbeddedStore;
 use super::store::qdrant::QdrantStore;
 
-/// `[knowledge]` as it is typed.
+/// `[knowledge]` as the file has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnowledgeFile {
@@ -34,15 +34,15 @@ pub struct KnowledgeFile {
     max_judgements: Option<usize>,
 }
 
-/// `[knowledge]` as it is meant.
+/// `[knowledge]` after it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnowledgeSettings {
-    /// A folder (or file) of documents that is ingested at start; `None`: those that come with the
+    /// Folder (or file) of documents that is ingested at start; `None`: those that come with the
     /// program.
     pub documents: Option<PathBuf>,
-    /// Where chunks and vectors are kept.
+    /// Store of chunks and vectors.
     pub store: StoreChoice,
-    /// Who makes the vectors.
+    /// Embedder that makes the vectors.
     pub embedding: EmbeddingChoice,
     /// Most judgements that the embedded store keeps, 0 for all; a Qdrant server keeps all.
     pub max_judgements: usize,
@@ -53,9 +53,9 @@ pub struct KnowledgeSettings {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum StoreChoice {
-    /// One file beside the agent.
+    /// A SQLite file on this machine.
     Sqlite(PathBuf),
-    /// A server.
+    /// A Qdrant server.
     Qdrant(QdrantChoice),
 }
 
@@ -63,12 +63,12 @@ pub enum StoreChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QdrantChoice {
-    /// Its gRPC address, such as `http://127.0.0.1:6334`.
+    /// The server's gRPC address, such as `http://127.0.0.1:6334`.
     pub url: String,
-    /// Its key.
+    /// The server's API key.
     #[serde(default)]
     pub key: Option<SecretSource>,
-    /// First letters of every collection's name.
+    /// Prefix of the names of all collections.
     #[serde(default)]
     pub prefix: String,
 }
@@ -78,10 +78,10 @@ pub struct QdrantChoice {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum EmbeddingChoice {
-    /// No network, no model.
+    /// The local embedding: no network, no model.
     #[default]
     Local,
-    /// An endpoint that speaks OpenAI's `/embeddings`.
+    /// An endpoint of the form of OpenAI's `/embeddings`.
     Openai(OpenAiChoice),
 }
 
@@ -89,13 +89,13 @@ pub enum EmbeddingChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenAiChoice {
-    /// Address without `/embeddings`.
+    /// Address of the endpoint, without `/embeddings`.
     pub base_url: String,
-    /// Model.
+    /// Name of the model.
     pub model: String,
     /// Length of the model's vectors.
     pub dimensions: usize,
-    /// Key; a server in the plant may need none.
+    /// API key; a server in the plant may need none.
     pub key: Option<SecretSource>,
 }
 
@@ -110,19 +110,20 @@ impl Default for OpenAiChoice {
     }
 }
 
-/// The embedded store's file where nobody names one.
+/// File of the embedded store if none is set.
 const DEFAULT_FILE: &str = "knowledge.db";
 
-/// Judgements that the embedded store keeps where nobody says how many. Chosen:
-/// 10,000 of healthy windows take 32 MiB of memory and a file of 44 MB.
+/// Judgements that the embedded store keeps by default: 10,000 of healthy windows take 32 MiB of
+/// memory and a file of 44 MB.
 const MAX_JUDGEMENTS: usize = 10_000;
 
 impl KnowledgeFile {
-    /// The settings as they are meant: paths from the folder of `path`, values checked. Where no
-    /// store is named it is a file in the folder `beside`, if there is one.
+    /// The checked settings, with paths resolved against the folder of `path`. If no store is set,
+    /// it is a file in the folder `beside`, if there is one.
     ///
     /// # Errors
-    /// [`ConfigError::Value`] with key, value and what is allowed; `path` names the file.
+    /// [`ConfigError::Value`] with key, value and the allowed values; `path` is the file in the
+    /// error.
     pub fn meant(
         self,
         path: &Path,
@@ -148,7 +149,7 @@ impl KnowledgeFile {
 }
 
 impl KnowledgeSettings {
-    /// Settings for the embedded store in one file, with the local embedding and the documents that
+    /// Settings of an embedded store in one file, with the local embedding and the documents that
     /// come with the program.
     pub fn embedded(store: impl Into<PathBuf>) -> Self {
         Self {

@@ -1,10 +1,10 @@
-//! The documents that come with the program: those of `config/knowledge/`, so that an agent has
-//! something to look up wherever it was put. `[knowledge] documents` names others in their place.
+//! The documents that come with the program (those of `config/knowledge/`), so that an agent needs
+//! no other file for its look-ups. `[knowledge] documents` replaces them.
 
 use super::about::Collection;
 use super::document::{Document, DocumentError};
 
-/// Path below `config/knowledge/` and text.
+/// Path below `config/knowledge/` and text of each document.
 const DOCUMENTS: &[(&str, &str)] = &[
     (
         "equipment_manual/em-01.md",
@@ -84,10 +84,10 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The documents, in the order of their paths.
+/// The documents, ordered by path.
 ///
 /// # Errors
-/// [`DocumentError`]; a test reads them all.
+/// [`DocumentError`]; a test reads all documents.
 pub fn documents() -> Result<Vec<Document>, DocumentError> {
     let read = |(path, text): &(&str, &str)| {
         Document::parse(path.as_ref(), text, Collection::EquipmentManual)

@@ -1,8 +1,8 @@
-//! Where chunks and their vectors are kept and searched: one trait, two stores.
+//! The stores of chunks and vectors: one trait, two implementations.
 //!
-//! [`embedded::EmbeddedStore`] is a SQLite file with exact search in memory; [`qdrant::QdrantStore`]
-//! is a Qdrant server that does the hybrid query itself. Both pass the suite in
-//! `tests/knowledge_store.rs`, which says what a store has to do.
+//! [`embedded::EmbeddedStore`] is a SQLite file with exact search in memory;
+//! [`qdrant::QdrantStore`] is a Qdrant server, which runs the hybrid query itself. Both pass the
+//! suite in `tests/knowledge_store.rs`, which defines the behaviour of a store.
 
 pub mod embedded;
 mod index;
@@ -19,63 +19,63 @@ use super::words::Sparse;
 /// doi:10.1145/1571941.1572114, with their k = 60 counted from rank 1). Both stores use it.
 pub(crate) const RRF_K: u32 = 61;
 
-/// Candidates that either search hands to the fusion, at least. Chosen: below rank 50 a chunk adds
+/// Least number of candidates that either search gives to the fusion: below rank 50 a chunk adds
 /// less than the difference between the first two ranks of the other list.
 pub(crate) const CANDIDATES: usize = 50;
 
-/// The store does not do what was asked.
+/// A request that the store cannot fulfil.
 #[derive(Debug, thiserror::Error)]
 
 pub enum StoreError {
-    /// The file cannot be opened or is damaged: nothing can be looked up.
+    /// The file cannot be opened or is damaged, or the server is away: no look-up is possible.
     #[error("knowledge store {place}: {reason}")]
     Unavailable {
-        /// File or address.
+        /// File or address of the store.
         place: String,
-        /// Its words.
+        /// The store's error.
         reason: String,
     },
-    /// Vectors of one length are asked of a store that holds others: fill a new one.
+    /// The store holds vectors of another length. The operator fills a new store.
     #[error(
         "knowledge store {place}: {collection} holds vectors of {stored} dimensions, the embedding \
          makes {asked}; ingest into a new file or under another prefix"
     )]
     Dimensions {
-        /// File or address.
+        /// File or address of the store.
         place: String,
-        /// Where.
+        /// The collection.
         collection: String,
-        /// What it holds.
+        /// Length of the stored vectors.
         stored: u64,
-        /// What was asked.
+        /// Length of the vectors of the configured embedding.
         asked: u64,
     },
 }
 
-/// Which chunks may be found. Empty finds all.
+/// The chunks that a search may find. An empty filter allows all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// About this machine.
+    /// The machine of the chunk.
     pub equipment: Option<String>,
-    /// About this bearing.
+    /// The bearing of the chunk.
     pub bearing: Option<String>,
-    /// Of this kind.
+    /// The kind of the chunk.
     pub doc_type: Option<DocType>,
-    /// About this fault.
+    /// The fault of the chunk.
     pub fault_type: Option<Fault>,
-    /// Of this document.
+    /// The document of the chunk.
     pub document: Option<String>,
-    /// Not of these documents: a case is not judged by its own report.
+    /// Documents to leave out, because a case must not be judged by its own report.
     pub without: Vec<String>,
 }
 
 impl Filter {
-    /// The chunks of one document.
+    /// A filter for the chunks of one document.
     pub fn document(id: &str) -> Self {
         Self { document: Some(id.to_owned()), ..Self::default() }
     }
 
-    /// Whether a chunk may be found.
+    /// Whether the filter allows a chunk.
     pub fn passes(&self, chunk: &Chunk) -> bool {
         let same = |asked: &Option<String>, is: Option<&str>| {
             asked.as_deref().is_none_or(|asked| is == Some(asked))
@@ -92,13 +92,13 @@ impl Filter {
 /// A chunk with its vectors, to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// What is found.
+    /// The chunk.
     pub chunk: Chunk,
-    /// Its embedding, length 1.
+    /// The chunk's embedding, of length 1.
     pub dense: Vec<f32>,
-    /// Its words.
+    /// The chunk's words.
     pub sparse: Sparse,
-    /// Whose embedding it is.
+    /// Identity of the embedder that made `dense`.
     pub embedder: String,
 }
 
@@ -109,50 +109,50 @@ pub struct Query {
     pub dense: Option<Vec<f32>>,
     /// Words of the question.
     pub sparse: Option<Sparse>,
-    /// Which chunks may be found.
+    /// The chunks that may be found.
     pub filter: Filter,
     /// Most hits.
     pub top_k: usize,
 }
 
 impl Query {
-    /// Candidates that either search hands to the fusion.
+    /// Number of candidates that either search gives to the fusion.
     pub(crate) fn candidates(&self) -> usize {
         CANDIDATES.max(self.top_k)
     }
 }
 
-/// A chunk that was found.
+/// A chunk that a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// What was found.
+    /// The chunk.
     pub chunk: Chunk,
-    /// Higher is better; comparable within one kind of search only.
+    /// Score, higher is better; comparable within one kind of search only.
     pub score: f32,
 }
 
-/// A chunk as it is stored.
+/// A stored chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// What is stored.
+    /// The chunk.
     pub chunk: Chunk,
-    /// Whose embedding it has.
+    /// Identity of the embedder that made its vector.
     pub embedder: String,
 }
 
-/// Keeps chunks and finds them.
+/// Stores chunks and finds them.
 #[async_trait]
 pub trait VectorStore: Send + Sync + std::fmt::Debug {
-    /// Makes what is missing: tables, collections, payload indexes. May be called again.
+    /// Creates missing tables, collections and payload indexes. A repeated call changes nothing.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`], [`StoreError::Dimensions`].
     async fn prepare(&self) -> Result<(), StoreError>;
 
-    /// Stores `points` in place of everything that `documents` had.
+    /// Stores `points` and removes all other chunks of `documents`.
     ///
     /// # Errors
-    /// [`StoreError`]; then a later search may find the documents' old chunks, or (Qdrant) none.
+    /// [`StoreError`]. A later search may then find the documents' old chunks, or (Qdrant) none.
     async fn replace(
         &self,
         collection: Collection,
@@ -166,7 +166,7 @@ pub trait VectorStore: Send + Sync + std::fmt::Debug {
     /// [`StoreError`].
     async fn search(&self, collection: Collection, query: &Query) -> Result<Vec<Hit>, StoreError>;
 
-    /// All chunks that pass, by id.
+    /// All chunks that the filter allows, ordered by id.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -176,7 +176,7 @@ pub trait VectorStore: Send + Sync + std::fmt::Debug {
         filter: &Filter,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// How many chunks there are.
+    /// Number of chunks of a collection.
     ///
     /// # Errors
     /// [`StoreError`].

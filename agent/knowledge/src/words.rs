@@ -1,13 +1,14 @@
-//! Words of a text as a sparse vector: what keyword search compares.
+//! The words of a text as a sparse vector, for keyword search.
 //!
-//! Korean is cut into pairs of syllables (결함이 → 결함; 내륜결함 → 내륜, 륜결, 결함) after its particle is
-//! taken off, so that two-syllable words and compounds are found without a dictionary. English and
-//! codes are words, without their plural and tense endings, and codes (`P-101`) also whole. Each
-//! concept of the [`super::glossary`] is a word too.
+//! A Korean word loses its particle and is cut into pairs of syllables (결함이 → 결함; 내륜결함 → 내륜, 륜결,
+//! 결함), so that two-syllable words and compounds are found without a dictionary. English words lose
+//! plural and tense endings; codes (`P-101`) are kept whole and also split. Each concept of the
+//! [`super::glossary`] is a word too.
 //!
-//! A term's coordinate is a 32-bit hash of it; its value in a passage is BM25's saturated term
-//! frequency (Robertson & Zaragoza 2009, eq. 3.15), in a query 1. The store multiplies the inverse
-//! document frequency. Qdrant's `Modifier::Idf` and the embedded store do the same sum.
+//! A term's coordinate is a 32-bit hash of the term. Its value in a passage is BM25's saturated
+//! term frequency (Robertson & Zaragoza 2009, eq. 3.15), in a query 1. The store multiplies by the
+//! inverse document frequency; Qdrant's `Modifier::Idf` and the embedded store compute the same
+//! sum.
 
 use std::collections::BTreeMap;
 
@@ -20,17 +21,17 @@ use grammar::{is_ending, is_stop, stem, without_particle};
 pub use hangul::fold;
 use hangul::is_hangul;
 
-/// Coordinates with their values, by rising coordinate.
+/// Coordinates with their values, in rising order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sparse {
-    /// Coordinates, rising, each once.
+    /// Coordinates, rising, without repetition.
     pub indices: Vec<u32>,
-    /// Their values, above 0.
+    /// Values of the coordinates, above 0.
     pub values: Vec<f32>,
 }
 
 impl Sparse {
-    /// Whether there is no term in it.
+    /// Whether the vector has no term.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
@@ -41,14 +42,14 @@ impl Sparse {
 const K1: f32 = 1.2;
 const B: f32 = 0.5;
 
-/// Terms of an average passage. Chosen: a page and a half of Korean; a constant, so that a stored
-/// passage need not change when another comes.
+/// Terms of an average passage: a page and a half of Korean. A constant, so that a stored passage
+/// does not change when another is added.
 const AVERAGE_TERMS: f32 = 900.0;
 
-/// How many times a term of title and keywords counts.
+/// Number of occurrences that one term of title and keywords counts as.
 const HEAD_COUNT: u32 = 4;
 
-/// How much a glossary concept counts, against a plain word.
+/// Weight of a glossary concept against a plain word.
 const CONCEPT_WEIGHT: f32 = 1.5;
 
 /// The sparse vector of a passage.
@@ -111,7 +112,7 @@ pub fn words(folded: &str) -> Vec<String> {
     all
 }
 
-/// A word or code that is not Hangul: whole if it is joined of parts, and its parts.
+/// A word or code without Hangul: the whole if it has several parts, and its parts.
 fn code(run: &str, all: &mut Vec<String>) {
     let joints = ['-', '_', '.'];
     let run = run.trim_matches(joints);
@@ -122,7 +123,7 @@ fn code(run: &str, all: &mut Vec<String>) {
     all.extend(parts.map(|part| stem(part).to_owned()));
 }
 
-/// Runs of Hangul, and runs without.
+/// Runs of Hangul and runs of other scripts.
 fn by_script(run: &str) -> impl Iterator<Item = &str> {
     let mut rest = run;
     std::iter::from_fn(move || {

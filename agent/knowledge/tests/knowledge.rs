@@ -1,5 +1,5 @@
-//! Ingestion, search and look-up over the documents that come with the program, and over files that
-//! a plant may have.
+//! Ingestion, search and look-up in the documents that come with the program, and in files that a
+//! plant may have.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -56,8 +56,8 @@ async fn nineteen_documents_are_twelve_reports_and_ten_manual_chunks() {
     assert_eq!(knowledge.count(MANUAL).await.expect("count"), 6 + 4);
 }
 
-/// R-AGENT-11: what work orders and reports quote has its English, item for item, and the figures
-/// (torques, temperatures, clearances, times) are the same.
+/// R-AGENT-11: quoted sections have English text, item for item, with the same figures (torques,
+/// temperatures, clearances, times).
 #[test]
 fn the_english_of_every_document_has_the_figures_of_the_korean() {
     // "2차" is "secondary"; Korean counts in ten thousands and numbers its months
@@ -167,7 +167,7 @@ async fn a_section_is_looked_up_by_its_number_and_a_document_by_its_title() {
     assert!(knowledge.title("quantum chromodynamics", 3).await.expect("look-up").is_empty());
 }
 
-/// The bad input of R-KB-7: each file is refused with its reason, and the next one is read.
+/// R-KB-7, bad input: each file is refused with its reason, and the next one is read.
 #[tokio::test]
 async fn a_bad_file_is_told_and_the_others_are_ingested() {
     let (folder, knowledge) = empty().await;
@@ -205,7 +205,7 @@ async fn a_query_without_a_word_is_refused() {
     assert!(matches!(error, KnowledgeError::EmptyQuery { .. }), "{error}");
 }
 
-/// R-KB-1, R-AGENT-9: `analysis_history` grows by one chunk a judgement.
+/// R-KB-1, R-AGENT-9: `analysis_history` grows by one chunk for each judgement.
 #[tokio::test]
 async fn a_judgement_is_found_by_what_was_thought_of_it() {
     let (_folder, knowledge) = filled().await;
@@ -225,7 +225,7 @@ async fn a_judgement_is_found_by_what_was_thought_of_it() {
     assert!(hits[0].chunk.body().contains("신뢰구간 하한 120시간을 채택"));
 }
 
-/// R-KB-7: Korean text of a PDF whose font has only codes of the Korean character collection.
+/// R-KB-7: the Korean text of a PDF whose font has only codes of the Korean character collection.
 #[tokio::test]
 async fn korean_text_of_a_pdf_is_right() {
     let (folder, knowledge) = empty().await;
@@ -241,7 +241,8 @@ async fn korean_text_of_a_pdf_is_right() {
     assert!(page[0].section.body.contains("펌프 축봉 점검"), "a page is a section");
 }
 
-/// A PDF with one line a page, in the predefined encoding `UniKS-UCS2-H` and no embedded font.
+/// A PDF with one line for each page, in the predefined encoding `UniKS-UCS2-H` and without
+/// embedded font.
 fn korean_pdf(lines: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..lines.len()).map(|at| format!("{} 0 R", 5 + 2 * at)).collect();
     let mut objects = vec![
@@ -288,7 +289,7 @@ fn assemble(objects: &[String]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// No input makes the PDF reader panic through: truncations of a good file are refused or read.
+/// No input ends the PDF reader with a panic: truncated files are refused or read.
 #[tokio::test]
 async fn a_truncated_pdf_never_stops_the_agent() {
     let (folder, knowledge) = empty().await;
@@ -311,8 +312,8 @@ async fn a_knowledge_base_can_be_made_of_given_parts() {
     assert_eq!(knowledge.expect("knowledge").count(MANUAL).await.expect("count"), 0);
 }
 
-/// R-KB-4: nobody waits for an endpoint that takes the call and says nothing; words
-/// answer, and it is told.
+/// R-KB-4: no search waits for an endpoint that accepts the connection and never answers; the
+/// search is by words, and the result says so.
 #[tokio::test]
 async fn an_endpoint_that_hangs_is_asked_once_and_words_answer() {
     let (folder, knowledge) = filled().await;

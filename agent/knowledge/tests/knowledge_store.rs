@@ -1,5 +1,5 @@
-//! What a vector store has to do, held against both: the embedded one and Qdrant's at a stand-in
-//! always, Qdrant itself where `PDM_QDRANT_URL` names a server.
+//! The behaviour of a vector store, tested on the embedded store, on the Qdrant store against a
+//! stand-in server, and on a Qdrant server if `PDM_QDRANT_URL` names one.
 
 use pdm_knowledge::about::{About, Keywords};
 use pdm_knowledge::embed::local::LocalEmbedder;
@@ -79,7 +79,7 @@ async fn fill(store: &dyn VectorStore) {
     store.replace(AT, &documents, points).await.expect("stored");
 }
 
-/// The suite. `store` is empty.
+/// The conformance suite. `store` is empty.
 async fn conforms(store: &dyn VectorStore) {
     store.prepare().await.expect("may be called again");
     assert_eq!(store.count(AT).await.expect("count"), 0);
@@ -100,7 +100,7 @@ async fn finds_by_meaning_by_word_and_by_both(store: &dyn VectorStore) {
             assert_eq!(ids(store, &query).await[0], "A", "{text}");
         }
     }
-    // a word that stands nowhere finds nothing, a direction always finds its nearest
+    // an unknown word finds nothing, but every vector has a nearest chunk
     let nowhere = asked("xylophone");
     assert!(ids(store, &Query { dense: None, ..nowhere.clone() }).await.is_empty());
     assert_eq!(ids(store, &Query { sparse: None, top_k: 2, ..nowhere }).await.len(), 2);
@@ -181,7 +181,7 @@ async fn the_qdrant_store_conforms() {
     qdrant_conforms(&url).await;
 }
 
-/// R-KB-8. No server: the requests over gRPC, and what Qdrant's own client says that they mean.
+/// R-KB-8, without a server: the requests over gRPC, interpreted by Qdrant's own client.
 #[tokio::test]
 async fn the_qdrant_store_conforms_at_a_stand_in_of_qdrants_python_client() {
     let name = "the_qdrant_store_conforms_at_a_stand_in_of_qdrants_python_client";
@@ -220,7 +220,7 @@ async fn what_another_process_stores_is_found() {
     assert!(ids(&agent, &asked("외륜")).await.is_empty());
     fill(&command).await;
     assert_eq!(ids(&agent, &asked("펌프 외륜 박리")).await[0], "A");
-    // and the other way round
+    // the same in the other direction
     agent.replace(AT, &["A".to_owned()], Vec::new()).await.expect("removed");
     assert_eq!(command.count(AT).await.expect("count"), 2);
 }
@@ -272,8 +272,8 @@ fn judgements(numbers: std::ops::Range<usize>) -> (Vec<String>, Vec<Point>) {
     (points.iter().map(|point| point.chunk.document.clone()).collect(), points)
 }
 
-/// R-AGENT-9: memory and file of an agent that judges for years stay bounded, and the cases worth
-/// finding go last.
+/// R-AGENT-9: memory and file of an agent stay bounded over years, and judgements with a fault are
+/// deleted last.
 #[tokio::test]
 async fn judgements_above_the_bound_go_and_those_that_name_a_fault_go_last() {
     const KEPT: usize = 200;

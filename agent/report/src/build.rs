@@ -7,7 +7,7 @@ use pdm_shared::text::Text;
 
 use super::case_file::{CaseFile, features};
 use super::data::{
-    Figure, Line, Passage, Past, PastJudgement, REPORT_SCHEMA, Report, Subject, Thinking,
+    Figure, Passage, Past, PastJudgement, REPORT_SCHEMA, Report, Subject, SummaryLine, Thinking,
 };
 use super::{doubts, passages, plots, words};
 
@@ -84,9 +84,9 @@ pub(crate) fn finding(case: &CaseFile) -> Text {
 }
 
 /// Asset and what; how sure; since when; how fast; how long; why this risk (ISA-18.2 practice).
-fn summary(case: &CaseFile) -> Vec<Line> {
+fn summary(case: &CaseFile) -> Vec<SummaryLine> {
     let diagnosis = &case.diagnosis;
-    let line = |ko: &str, en: &str, text: Text| Line { label: Text::new(ko, en), text };
+    let line = |ko: &str, en: &str, text: Text| SummaryLine { label: Text::new(ko, en), text };
     let thought = |index: usize| diagnosis.thoughts.get(index).map(|told| told.conclusion.clone());
     let mut lines = vec![line("판정", "Finding", finding(case))];
     lines.push(line("확실성", "Certainty", certainty(case)));

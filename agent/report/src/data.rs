@@ -44,7 +44,7 @@ pub struct Report {
     /// Remaining life to plan with.
     pub rul_assessment: RulAssessment,
     /// What a reader has to know, in the order of need.
-    pub summary: Vec<Line>,
+    pub summary: Vec<SummaryLine>,
     /// What to do.
     pub recommendation: Text,
     /// The measured values that matter.
@@ -110,7 +110,8 @@ pub struct Subject {
 
 /// A statement under its heading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Line {
+#[schemars(rename = "Line")]
+pub struct SummaryLine {
     /// What it answers.
     pub label: Text,
     /// The statement.

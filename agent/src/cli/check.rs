@@ -1,4 +1,4 @@
-//! `pdm-agent check`: configuration first, then every connection; one line each.
+//! `pdm-agent check`: the configuration first, then every connection; one line each.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::notify::webhook::Webhook;
 use crate::service::{StartError, connect_store, install_cryptography, tooling};
 use crate::settings::AgentSettings;
 
-/// How long each connection may take.
+/// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// Arguments of `check`.
@@ -29,12 +29,12 @@ pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
     config: PathBuf,
-    /// Look at the configuration only
+    /// Check the configuration only
     #[arg(long)]
     offline: bool,
 }
 
-/// What was looked at, and what is wrong with it.
+/// One checked item, with its error if there is one.
 struct Finding {
     what: String,
     wrong: Option<String>,
@@ -47,7 +47,7 @@ struct Finding {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     install_cryptography();
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    // files and secrets that the configuration names
+    // also reads the files and secrets that the configuration names
     mqtt::options(&settings.broker, &settings.broker.client_id, 0)
         .map_err(|error| failure::start(error.into()))?;
     crate::service::channels(&settings.notify).map_err(failure::start)?;
@@ -80,7 +80,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Err(Failure::new(Exit::Unavailable, error).into())
 }
 
-/// A tool that is wrong is left out by the agent; here it is a bad configuration.
+/// Checks the tools. The agent leaves out a broken tool; this command reports a configuration
+/// error.
 fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
     let (runtime, problems) =
         tooling::runtime(&settings.tools, None, None).map_err(failure::start)?;
@@ -94,7 +95,7 @@ fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
 
 async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
-    // as it is: an agent may run on it
+    // opened without migration, because an agent may be running on the store
     let answers = async {
         let store = connect_store(&settings.store).await?;
         let answer = store.ping().await;
@@ -137,7 +138,7 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
     Ok(findings)
 }
 
-/// Sends no span at all. A collector that wants a token is there, too.
+/// Connects without sending a span. A collector that requires a token counts as reachable.
 async fn collector(url: &str) -> Option<String> {
     let asked = reqwest::Client::new().post(url).header("content-type", "application/x-protobuf");
     match asked.send().await.map(|answer| answer.status()) {
@@ -155,7 +156,7 @@ async fn in_time(probe: impl Future<Output = Option<String>>) -> Option<String> 
         .unwrap_or_else(|_elapsed| Some(format!("no answer within {} s", WAIT.as_secs())))
 }
 
-/// Connects under another name, so that a running agent keeps its session.
+/// Connects under another client name, so that a running agent keeps its session.
 async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
     use rumqttc::v5::mqttbytes::v5::Packet;
     use rumqttc::v5::{AsyncClient, Event};

@@ -1,4 +1,4 @@
-//! Which exit code each error stands for.
+//! The exit code of each error.
 
 use pdm_knowledge::KnowledgeError;
 use pdm_knowledge::document::DocumentError;
@@ -13,7 +13,7 @@ pub(super) fn config(error: ConfigError) -> Failure {
     Failure::new(Exit::Config, error)
 }
 
-/// A store that cannot be had.
+/// The exit code of a store that cannot be opened or fails.
 pub(super) fn store(error: StoreError) -> Failure {
     let exit = match &error {
         StoreError::Unavailable(_) | StoreError::Open { .. } => Exit::Unavailable,
@@ -23,7 +23,7 @@ pub(super) fn store(error: StoreError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// An agent that did not start.
+/// The exit code of an agent that did not start.
 pub(super) fn start(error: StartError) -> Failure {
     let exit = match error {
         StartError::Store(error) => return store(error),
@@ -38,7 +38,7 @@ pub(super) fn start(error: StartError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// A knowledge base that does not do what was asked.
+/// The exit code of an error of the knowledge base.
 pub(super) fn knowledge(error: KnowledgeError) -> Failure {
     let exit = match &error {
         KnowledgeError::Document(DocumentError::Unreadable { .. }) => Exit::NoInput,
@@ -50,7 +50,7 @@ pub(super) fn knowledge(error: KnowledgeError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// A runtime that cannot be made.
+/// The exit code of a runtime that cannot be made.
 pub(super) fn runtime(error: std::io::Error) -> Failure {
     Failure::new(Exit::Software, anyhow::Error::new(error).context("cannot start the runtime"))
 }

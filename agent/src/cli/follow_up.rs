@@ -1,4 +1,5 @@
-//! `pdm-agent follow-up`: what is to be done because of a judgement, and noting that it was.
+//! `pdm-agent follow-up`: lists the actions that a judgement recommends, and records their
+//! progress.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -26,16 +27,16 @@ unavailable, 78 bad configuration")]
 pub struct Args {
     /// The event that was judged
     event_id: EventId,
-    /// Which action, from 1; without it all are listed
+    /// Number of the action, from 1; without it all actions are listed
     #[arg(long, requires = "state", requires = "by")]
     number: Option<usize>,
-    /// Where it stands now
+    /// New state of the action
     #[arg(long, value_enum, requires = "number")]
-    state: Option<State>,
-    /// Who says so
+    state: Option<ActionState>,
+    /// Person who reports the state
     #[arg(long, requires = "number")]
     by: Option<String>,
-    /// In which words
+    /// Remark of that person
     #[arg(long, requires = "number")]
     note: Option<String>,
     /// The configuration
@@ -43,23 +44,23 @@ pub struct Args {
     config: PathBuf,
 }
 
-/// Where an action stands.
+/// The state of an action.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum State {
-    /// Nobody has taken it
+enum ActionState {
+    /// Nobody has started the action
     Open,
-    /// It is done
+    /// The action is done
     Done,
-    /// It will not be done
+    /// The action will not be done
     Dropped,
 }
 
-impl From<State> for FollowUpState {
-    fn from(state: State) -> Self {
+impl From<ActionState> for FollowUpState {
+    fn from(state: ActionState) -> Self {
         match state {
-            State::Open => Self::Open,
-            State::Done => Self::Done,
-            State::Dropped => Self::Dropped,
+            ActionState::Open => Self::Open,
+            ActionState::Done => Self::Done,
+            ActionState::Dropped => Self::Dropped,
         }
     }
 }
@@ -108,7 +109,7 @@ async fn follow(
     Ok(actions)
 }
 
-/// An action on one line: number, state, what, until when, by whom.
+/// An action on one line: number, state, text, due time, person.
 pub(super) fn line(number: usize, follow: &FollowUp) -> String {
     let state = match follow.state {
         FollowUpState::Open => "open",

@@ -40,8 +40,8 @@ pub struct Args {
     /// Print the diagnosis (`pdm.diagnosis/1`) instead of the card
     #[arg(long)]
     json: bool,
-    /// Judge a sequence, one event a line, each remembering those before; tell every change of risk
-    /// (with --json: every diagnosis, one a line)
+    /// Judge a sequence, one event a line, each with the memory of those before; print every change
+    /// of risk (with --json: every diagnosis, one a line)
     #[arg(long)]
     jsonl: bool,
     /// Also write report and work order (HTML, PDF, JSON in both languages) into this folder
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Report and work order of one event without a past.
+/// Writes report and work order of one event without history.
 fn documents(
     folder: &Path,
     event: Event,
@@ -106,7 +106,7 @@ fn documents(
     Ok(())
 }
 
-/// Judges line after line; what is remembered ends with the command.
+/// Judges the lines in order; the memory lasts as long as the command.
 fn sequence(args: &Args, text: &str, rules: &Rules) -> anyhow::Result<()> {
     let mut bearings: BTreeMap<BearingKey, Memory> = BTreeMap::new();
     let mut out = pdm_service::command_line::stdout();

@@ -1,4 +1,4 @@
-//! `pdm-agent knowledge`: fill the knowledge base, search it, look things up.
+//! `pdm-agent knowledge`: fills the knowledge base, searches it, looks up sections and titles.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ Examples:
 Exit codes: 0 done, 65 a file was refused, 66 nothing there, 69 store or embedding away,
 78 bad configuration")]
 pub struct Args {
-    /// What to do
+    /// Action on the knowledge base
     #[command(subcommand)]
-    action: Action,
+    action: KnowledgeAction,
     /// The embedded store's file [default: the configuration's, else knowledge.db]
     #[arg(long, global = true, value_name = "FILE")]
     store: Option<PathBuf>,
@@ -42,17 +42,17 @@ pub struct Args {
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum KnowledgeAction {
     /// Take in files or folders of Markdown, text and PDF
     Ingest {
         /// Files and folders
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Where documents without front matter go
+        /// Collection of documents without front matter
         #[arg(long, default_value = "equipment_manual")]
         collection: Collection,
     },
-    /// Find what answers a question
+    /// Find the best chunks for a question
     Search {
         /// The question, Korean or English
         query: String,
@@ -72,7 +72,7 @@ enum Action {
         #[arg(long)]
         doc_type: Option<DocType>,
     },
-    /// Print a section by its number, with what stands below it
+    /// Print a section by its number, with the sections below it
     Section {
         /// The document's id, such as EM-06
         document: String,
@@ -116,7 +116,7 @@ fn settings(args: &Args) -> Result<KnowledgeSettings, Failure> {
 async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> {
     let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
     match &args.action {
-        Action::Ingest { paths, collection } => {
+        KnowledgeAction::Ingest { paths, collection } => {
             let mut files = Vec::new();
             for path in paths {
                 files
@@ -124,7 +124,7 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
             }
             told_files(&files, args.json)
         }
-        Action::Search { query, collection, top_k, equipment, bearing, doc_type } => {
+        KnowledgeAction::Search { query, collection, top_k, equipment, bearing, doc_type } => {
             let filter = Filter {
                 equipment: equipment.clone(),
                 bearing: bearing.clone(),
@@ -137,7 +137,7 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
             };
             told_hits(&hits.map_err(failure::knowledge)?, args.json)
         }
-        Action::Section { document, number } => {
+        KnowledgeAction::Section { document, number } => {
             let found = knowledge.section(document, number).await.map_err(failure::knowledge)?;
             let entries = found.iter().map(|found| {
                 let shown = found.section.whole();
@@ -146,7 +146,7 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
             });
             told(entries.collect(), args.json)
         }
-        Action::Title { title, top_k } => {
+        KnowledgeAction::Title { title, top_k } => {
             let found = knowledge.title(title, *top_k).await.map_err(failure::knowledge)?;
             let entries = found.iter().map(|found| {
                 let section = found.section.as_ref();
@@ -209,7 +209,7 @@ fn hit_fields(chunk: &Chunk, score: f32) -> Value {
     })
 }
 
-/// Prints the lines, or their fields as one JSON array. Nothing found is exit 66.
+/// Prints the lines, or their fields as one JSON array. An empty result is exit 66.
 fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
     let mut out = pdm_service::command_line::stdout();
     let is_empty = entries.is_empty();

@@ -1,8 +1,8 @@
-//! A language on the command line, of this program and of `pdm`.
+//! The languages of the command line, in this program and in `pdm`.
 
 use pdm_shared::text::Language;
 
-/// A language as it is typed.
+/// A language as an argument.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum Lang {
     /// Korean

@@ -1,4 +1,5 @@
-//! `pdm-agent mcp`: the tools for other programs, over standard input and output or over HTTP.
+//! `pdm-agent mcp`: serves the tools to other programs, over standard input and output or over
+//! HTTP.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::failure;
-use super::place::Place;
+use super::place::ToolsPlace;
 
 /// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]
@@ -27,8 +28,8 @@ On an address other than loopback [http] token must be set. A tool saved into th
 live at once. Exit codes: 0 the client has gone or stopped, 69 address in use, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]
-    place: Place,
-    /// Serve streamable HTTP here instead of standard input and output
+    place: ToolsPlace,
+    /// Serve streamable HTTP at this address instead of standard input and output
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
 }
@@ -48,7 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn serve(place: &Place, http: Option<SocketAddr>) -> Result<(), Failure> {
+async fn serve(place: &ToolsPlace, http: Option<SocketAddr>) -> Result<(), Failure> {
     let placed = place.read()?;
     let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let runtime = placed.runtime().await?;

@@ -1,4 +1,4 @@
-//! `pdm-agent migrate`: the store's schema.
+//! `pdm-agent migrate`: creates or updates the store's schema.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Where the tools of a command stand and what their names stand for: the configuration, or folders
-//! and files named one by one.
+//! The location of a command's tools and the meaning of the names in them: from the configuration,
+//! or from folders and files given one by one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::service::search::SearchedKnowledge;
 use crate::service::{connect_store, install_cryptography, tooling};
 use crate::settings::AgentSettings;
 
-/// Where the tools stand and what their names stand for.
+/// The arguments that locate the tools and define the names in them.
 #[derive(Debug, clap::Args)]
-pub struct Place {
+pub struct ToolsPlace {
     /// The configuration, whose [tools], [knowledge], [store] and [notify] the tools work with
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]
     config: Option<PathBuf>,
@@ -36,16 +36,16 @@ pub struct Place {
     knowledge: Option<PathBuf>,
 }
 
-/// A place whose files have been read.
-pub(super) struct Placed {
+/// The arguments after their files have been read.
+pub(super) struct PlacedTools {
     agent: Option<AgentSettings>,
     tools: ToolSettings,
     knowledge: Option<KnowledgeSettings>,
 }
 
-impl Place {
-    /// Reads the configuration and checks that what the command line names is there.
-    pub(super) fn read(&self) -> Result<Placed, Failure> {
+impl ToolsPlace {
+    /// Reads the configuration and checks that the given folders and files exist.
+    pub(super) fn read(&self) -> Result<PlacedTools, Failure> {
         let agent = self.config.as_deref().map(AgentSettings::read).transpose();
         let agent = agent.map_err(failure::config)?;
         let mut tools = agent.as_ref().map_or_else(ToolSettings::default, |a| a.tools.clone());
@@ -63,29 +63,29 @@ impl Place {
         }
         let named = self.knowledge.as_ref().map(KnowledgeSettings::embedded);
         let knowledge = named.or_else(|| agent.as_ref().map(|agent| agent.knowledge.clone()));
-        Ok(Placed { agent, tools, knowledge })
+        Ok(PlacedTools { agent, tools, knowledge })
     }
 }
 
-impl Placed {
-    /// The configuration, if one was named.
+impl PlacedTools {
+    /// The configuration, if one was given.
     pub(super) fn agent(&self) -> Option<&AgentSettings> {
         self.agent.as_ref()
     }
 
-    /// The tools' folder, if they are not those that come with the program.
+    /// The tools' folder; `None` for the tools that come with the program.
     pub(super) fn folder(&self) -> Option<&std::path::Path> {
         self.tools.folder.as_deref()
     }
 
-    /// The tools that are right; the others are told on standard error.
+    /// The valid tools; the problems of the others go to standard error.
     pub(super) fn registry(&self) -> Registry {
         let loaded = self.folder().map_or_else(Registry::shipped, Registry::read);
         tell(&loaded.problems);
         loaded.registry
     }
 
-    /// The tools, ready to be called beside an agent that may run.
+    /// The runtime of the tools, usable beside a running agent.
     pub(super) async fn runtime(&self) -> Result<Arc<Runtime>, Failure> {
         install_cryptography();
         let knowledge = self.knowledge().await?;
@@ -110,7 +110,7 @@ impl Placed {
     }
 }
 
-/// Writes into the outbox of the agent's store; the agent that runs on it sends.
+/// A notifier that writes to the outbox of the agent's store; the running agent sends.
 async fn notifier(settings: &AgentSettings) -> Result<OutboxNotifier, Failure> {
     let store = connect_store(&settings.store).await.map_err(failure::store)?;
     Ok(OutboxNotifier {

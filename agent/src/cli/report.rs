@@ -1,4 +1,4 @@
-//! `pdm-agent report`: the documents of a stored judgement, written again.
+//! `pdm-agent report`: writes the documents of a stored judgement again.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,23 +24,23 @@ Examples:
 A risk below Warning has a short status and no work order. Exit codes: 0 written, 66 no such
 judgement, 69 store or knowledge base unavailable, 74 cannot write, 78 bad configuration")]
 pub struct Args {
-    /// The event, as it stands in notifications and diagnoses
+    /// The event's id, from a notification or a diagnosis
     event_id: EventId,
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
     config: PathBuf,
-    /// Where the files go; without it the configured folder
+    /// Folder for the files; without it the configured folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Language; without it the configured ones
+    /// Language of the documents; without it the configured ones
     #[arg(long, value_enum)]
     lang: Option<Lang>,
-    /// Forms; without it the configured ones
+    /// Formats of the documents; without it the configured ones
     #[arg(long, value_parser = formats(), value_delimiter = ',')]
     format: Vec<Format>,
 }
 
-/// The words of `--format`.
+/// The values of `--format`.
 fn formats() -> impl TypedValueParser<Value = Format> {
     let told = [
         (Format::Html, "A page for a browser, and to print"),
@@ -92,7 +92,7 @@ fn not_gathered(error: GatherError) -> Failure {
     }
 }
 
-/// Names the files, one a line; figures without a source as a warning.
+/// Prints the files, one a line, and a warning for figures without a source.
 fn tell(written: &Written) -> anyhow::Result<()> {
     let mut out = pdm_service::command_line::stdout();
     for file in &written.files {

@@ -1,4 +1,4 @@
-//! `pdm-agent run`: the service until it is told to stop.
+//! `pdm-agent run`: runs the service until it is stopped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::service::Agent;
 use crate::settings::AgentSettings;
 use crate::traces::Telemetry;
 
-/// How often it looks whether a part has ended by itself.
+/// Interval of the check whether a part of the service has ended by itself.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Arguments of `run`.

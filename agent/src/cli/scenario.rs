@@ -1,4 +1,5 @@
-//! `pdm-agent scenario run`: sequences of events through the real workflow, and what they come to.
+//! `pdm-agent scenario run`: plays sequences of events through the real workflow and prints the
+//! results.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use crate::scenario::play::{Cast, Played, PlayedEvent, play};
 use crate::scenario::{self, Scenario, ScenarioError};
 use crate::settings::rules;
 
-/// The folder that is played where nothing names one.
+/// Default folder of the scenarios.
 const DEFAULT_FOLDER: &str = "config/scenarios";
 
 /// Arguments of `scenario`.
@@ -31,14 +32,14 @@ Examples:
 Exit codes: 0 everything is as expected, 65 not a scenario, 66 no such folder, 69 cannot be played,
 70 something is not as expected, 78 bad rules")]
 pub struct Args {
-    /// What to do
+    /// Action on scenarios
     #[command(subcommand)]
-    what: What,
+    action: ScenarioAction,
 }
 
-/// What to do with scenarios.
+/// The actions on scenarios.
 #[derive(Debug, Subcommand)]
-enum What {
+enum ScenarioAction {
     /// Play every scenario of a folder (or one file) and print the agent's figures
     Run {
         /// Folder or file
@@ -47,7 +48,7 @@ enum What {
         /// Thresholds instead of the built-in ones
         #[arg(long, value_name = "FILE")]
         rules: Option<PathBuf>,
-        /// Keep reports and work orders there, a folder for each scenario
+        /// Keep reports and work orders in this folder, a folder for each scenario
         #[arg(long, value_name = "DIR")]
         documents: Option<PathBuf>,
         /// Print every judgement and the figures as JSON
@@ -61,7 +62,7 @@ enum What {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let What::Run { place, rules: rules_file, documents, json } = &args.what;
+    let ScenarioAction::Run { place, rules: rules_file, documents, json } = &args.action;
     telemetry::start(LogFormat::Text, "error");
     let rules = match rules_file {
         Some(path) => rules::read(path).map_err(failure::config)?,
@@ -98,7 +99,7 @@ fn unreadable(error: ScenarioError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// Plays each in a folder of its own, which is gone afterwards.
+/// Plays each scenario in its own temporary folder.
 async fn play_all(scenarios: &[Scenario], cast: &Cast) -> Result<Vec<Played>, Failure> {
     let mut all = Vec::with_capacity(scenarios.len());
     for scenario in scenarios {
@@ -110,7 +111,7 @@ async fn play_all(scenarios: &[Scenario], cast: &Cast) -> Result<Vec<Played>, Fa
     Ok(all)
 }
 
-/// A folder for one sequence; it goes when it is dropped.
+/// A folder for one sequence, deleted when dropped.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::failure;
-use super::place::Place;
+use super::place::ToolsPlace;
 
 /// Arguments of `tools`.
 #[derive(Debug, clap::Args)]
@@ -28,48 +28,48 @@ Exit codes: 0 done, 64 no such tool or wrong arguments, 65 a tool is wrong, 66 n
 69 a tool failed, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]
-    place: Place,
-    /// What to do
+    place: ToolsPlace,
+    /// Action on the tools
     #[command(subcommand)]
-    what: What,
+    action: ToolsAction,
 }
 
-/// What to do with the tools.
+/// The actions on the tools.
 #[derive(Debug, Subcommand)]
-enum What {
+enum ToolsAction {
     /// List the tools in the order of their layers
     List {
-        /// Only those with this tag
+        /// Only tools with this tag
         #[arg(long)]
         tag: Option<String>,
     },
-    /// Print everything that is known of one tool, as JSON
+    /// Print everything about one tool, as JSON
     Describe {
-        /// Its name
+        /// Name of the tool
         name: String,
     },
-    /// Draw who needs whom
+    /// Draw the graph of dependencies
     Graph {
-        /// For Graphviz instead of the terminal
+        /// Print Graphviz text instead of text for the terminal
         #[arg(long)]
         dot: bool,
     },
-    /// Check every tool of a folder; one line for each thing that is wrong
+    /// Check every tool of a folder; one line for each error
     Validate {
-        /// The folder, instead of the configured one
+        /// Folder, instead of the configured one
         dir: Option<PathBuf>,
     },
     /// Call a tool
     Call {
-        /// Its name
+        /// Name of the tool
         name: String,
-        /// Its arguments as a JSON object
+        /// Arguments of the tool as a JSON object
         #[arg(default_value = "{}")]
         arguments: String,
     },
 }
 
-/// The folder that `validate` takes where nothing names one.
+/// Default folder of `validate`.
 const DEFAULT_FOLDER: &str = "config/tools";
 
 /// Runs the command.
@@ -78,19 +78,19 @@ const DEFAULT_FOLDER: &str = "config/tools";
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut out = pdm_service::command_line::stdout();
-    match &args.what {
-        What::Validate { dir } => {
+    match &args.action {
+        ToolsAction::Validate { dir } => {
             let placed = args.place.read()?;
             let folder = dir.as_deref().or(placed.folder());
             let folder = folder.unwrap_or(Path::new(DEFAULT_FOLDER));
             validate(folder, &mut out)
         }
-        What::List { tag } => {
+        ToolsAction::List { tag } => {
             let registry = args.place.read()?.registry();
             list(&registry, tag.as_deref(), &mut out)?;
             Ok(Exit::Ok)
         }
-        What::Describe { name } => {
+        ToolsAction::Describe { name } => {
             let registry = args.place.read()?.registry();
             let Some(spec) = registry.get(name) else {
                 return Err(unknown(name, &registry).into());
@@ -99,13 +99,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             writeln!(out)?;
             Ok(Exit::Ok)
         }
-        What::Graph { dot } => {
+        ToolsAction::Graph { dot } => {
             let registry = args.place.read()?.registry();
             let text = if *dot { registry.dot() } else { registry.graph() };
             out.write_all(text.as_bytes())?;
             Ok(Exit::Ok)
         }
-        What::Call { name, arguments } => call(&args.place, name, arguments, &mut out),
+        ToolsAction::Call { name, arguments } => call(&args.place, name, arguments, &mut out),
     }
 }
 
@@ -168,7 +168,12 @@ fn described(spec: &ToolSpec) -> Value {
     })
 }
 
-fn call(place: &Place, name: &str, arguments: &str, out: &mut impl Write) -> anyhow::Result<Exit> {
+fn call(
+    place: &ToolsPlace,
+    name: &str,
+    arguments: &str,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     telemetry::start(LogFormat::Text, "error");
     let arguments: Value = serde_json::from_str(arguments).map_err(|error| {
         Failure::new(Exit::Usage, anyhow::anyhow!("the arguments are not JSON: {error}"))

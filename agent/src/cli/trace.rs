@@ -1,4 +1,4 @@
-//! `pdm-agent trace`: every step of an event's judgement, read back from the store.
+//! `pdm-agent trace`: shows every step of an event's judgement, read from the store.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ Examples:
 Exit codes: 0 told, 64 not an identity, 66 no such event or not judged yet, 69 store unavailable,
 78 bad configuration")]
 pub struct Args {
-    /// The event
+    /// The event's id
     event_id: EventId,
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
@@ -78,7 +78,7 @@ fn tell(steps: &[TraceStep], actions: &[FollowUp], out: &mut impl Write) -> std:
     Ok(())
 }
 
-/// A value as indented lines; what is empty is left out.
+/// Prints a value as indented lines, without empty values.
 fn detail(value: &Value, indent: usize, out: &mut impl Write) -> std::io::Result<()> {
     let space = " ".repeat(indent);
     match value {
@@ -122,7 +122,7 @@ fn detail(value: &Value, indent: usize, out: &mut impl Write) -> std::io::Result
     Ok(())
 }
 
-/// A text in two languages.
+/// Whether the fields are a text in two languages.
 fn is_text(fields: &serde_json::Map<String, Value>) -> bool {
     fields.len() == 2 && fields.contains_key("ko") && fields.contains_key("en")
 }

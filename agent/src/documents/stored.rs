@@ -1,4 +1,4 @@
-//! The case file of a stored event, for documents that are written again.
+//! The case file of a stored event, for writing its documents again.
 
 use pdm_expert::rules::LeadTime;
 use pdm_knowledge::{Knowledge, KnowledgeError};
@@ -8,17 +8,17 @@ use pdm_shared::id::EventId;
 
 use crate::store::{Store, StoreError};
 
-/// The case of an event cannot be had.
+/// The case of an event cannot be gathered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatherError {
-    /// Try again.
+    /// The store failed. The caller tries again.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Try again, or write without grounds.
+    /// The knowledge base failed. The caller tries again, or writes without passages.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
-    /// There is no such event, or it is not judged yet.
+    /// The event does not exist or is not judged yet.
     #[error("the store has no judgement of event {0}")]
     Unknown(EventId),
 }

@@ -13,16 +13,16 @@ use crate::store::Store;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
-/// Writes documents into the configured folder.
+/// Writes the documents of a run into the configured folder.
 #[derive(Debug)]
 pub struct Writer {
-    /// Where to, in which forms.
+    /// Folder, languages and formats.
     pub settings: ReportSettings,
-    /// How long a replacement takes to arrange.
+    /// Time that a replacement takes to arrange.
     pub lead_time: LeadTime,
-    /// What was measured before.
+    /// Store with the bearing's earlier windows.
     pub store: Arc<dyn Store>,
-    /// What documents quote.
+    /// Knowledge base with the passages that documents quote.
     pub knowledge: Knowledge,
 }
 
@@ -38,7 +38,7 @@ impl Writer {
         let mut case = gather::fresh(event, diagnosis, &past, &self.settings, &self.lead_time);
         case.memory.clone_from(&state.memory_context.recent);
         case.research = findings::of_run(&state.inquiry);
-        // a document without grounds is better than none: it says that there is no procedure
+        // a document without passages is better than none, and states that there is no procedure
         match grounds::look_up(&self.knowledge, fault).await {
             Ok(grounds) => case.grounds = grounds,
             Err(error) => tracing::warn!(%error, "the documents quote nothing"),
@@ -52,7 +52,7 @@ impl Writer {
         };
         let mut case = self.case(state).await?;
         if kind == DocumentKind::Report {
-            // the work order does not tell the research
+            // the work order does not include the research
             match english::look_up(&self.knowledge, &case.research).await {
                 Ok(english) => case.english = english,
                 Err(error) => tracing::warn!(%error, "the research is quoted as it stands"),

@@ -1,7 +1,7 @@
-//! `POST /knowledge?name=FILE[&collection=NAME]`: a document into the knowledge base.
+//! `POST /knowledge?name=FILE[&collection=NAME]`: adds a document to the knowledge base.
 //!
-//! The body is the file, its kind is told by the name's ending. Answers with what was done, or with
-//! the status that says whether trying again helps: 422 the file is no document, 503 the store or
+//! The body is the file; the extension of the name gives its kind. The answer is the result, or a
+//! status that says whether a repetition helps: 422 the file is not a document, 503 the store or
 //! the embedding is away.
 
 use std::path::Path;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use pdm_knowledge::{Collection, Knowledge, KnowledgeError, ingest};
 
-/// What the address says.
+/// The query of the address.
 #[derive(Debug, Deserialize)]
 struct Asked {
     name: String,
@@ -26,7 +26,7 @@ struct Asked {
     collection: Option<String>,
 }
 
-/// The router; to be nested at `/knowledge`.
+/// The router, to be nested at `/knowledge`.
 pub(crate) fn router(knowledge: Knowledge, access: Access) -> Router {
     let limit = usize::try_from(ingest::MAX_BYTES).unwrap_or(usize::MAX);
     let router = Router::new().route("/", post(take)).layer(DefaultBodyLimit::max(limit));

@@ -1,7 +1,8 @@
-//! The tools of the running program: read once, read again whenever the folder changes.
+//! The tools of the running program: read once, and read again whenever the folder changes.
 //!
-//! Everything that lists or calls tools asks [`Catalogue::current`], and gets one registry that
-//! does not change under its hands. Invariant: what is current was right as a whole; a broken file
+//! Every caller asks [`Catalogue::current`] and gets one registry, which does not change while the
+//! caller uses it. Invariant: the current registry is valid as a whole; a broken file only leads to
+//! an entry in the log.
 //! changes nothing but the log.
 
 use std::path::{Path, PathBuf};
@@ -14,10 +15,11 @@ use tokio::sync::{mpsc, watch};
 use super::problem::Problem;
 use super::registry::Registry;
 
-/// Quiet time after a change before the folder is read: an editor writes in several steps.
+/// Quiet time after a change before the folder is read, because an editor writes in several steps.
 const SETTLE: Duration = Duration::from_millis(60);
 
-/// The folder cannot be watched. The caller says so and goes on without hot reload, or stops.
+/// The folder cannot be watched. The caller reports the error and continues without hot reload, or
+/// stops.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {}", folder.display())]
 pub struct WatchError {
@@ -29,13 +31,13 @@ pub struct WatchError {
 /// The current tools of a folder.
 #[derive(Debug)]
 pub struct Catalogue {
-    /// `None`: what came with the program, which does not change.
+    /// `None`: the tools that come with the program, which do not change.
     folder: Option<PathBuf>,
     current: watch::Sender<Arc<Registry>>,
 }
 
 impl Catalogue {
-    /// Reads the folder. Broken tools are left out; the problems say which and why.
+    /// Reads the folder. Broken tools are left out; the problems name each with its reason.
     pub fn open(folder: &Path) -> (Arc<Self>, Vec<Problem>) {
         let loaded = Registry::read(folder);
         let current = watch::Sender::new(Arc::new(loaded.registry));
@@ -49,17 +51,17 @@ impl Catalogue {
         (Arc::new(Self { folder: None, current }), loaded.problems)
     }
 
-    /// The tools as they are now.
+    /// The current tools.
     pub fn current(&self) -> Arc<Registry> {
         Arc::clone(&self.current.borrow())
     }
 
-    /// Tells whoever waits that the tools have changed.
+    /// A receiver that is told of every change of the tools.
     pub fn subscribe(&self) -> watch::Receiver<Arc<Registry>> {
         self.current.subscribe()
     }
 
-    /// Reads the folder again and logs what came of it. Blocks on the file system.
+    /// Reads the folder again and logs the result. Blocks on the file system.
     pub fn reload(&self) -> Vec<Problem> {
         let Some(folder) = &self.folder else { return Vec::new() };
         let before = self.current();
@@ -85,13 +87,13 @@ impl Catalogue {
         loaded.problems
     }
 
-    /// Starts to watch the folder; the returned future reads it again after every change, until it
-    /// is dropped. Without a folder it waits for ever.
+    /// Starts to watch the folder. The returned future reads the folder again after every change,
+    /// until it is dropped. Without a folder the future never ends.
     ///
     /// # Errors
     /// [`WatchError`] if the system cannot watch the folder.
     pub fn watch(self: &Arc<Self>) -> Result<impl Future<Output = ()> + Send + use<>, WatchError> {
-        // one place is enough: a change while another waits is the same order to read
+        // one place is enough: a second change during the wait leads to the same read
         let (tell, mut told) = mpsc::channel::<()>(1);
         let watcher = match &self.folder {
             Some(folder) => Some(
@@ -124,10 +126,10 @@ impl Catalogue {
 fn watcher(folder: &Path, tell: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         match event {
-            // reading is no change: without this, reading would order the next reading
+            // reading is not a change: otherwise each read would cause the next one
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
             Ok(_change) => {
-                // full means that an order to read already waits
+                // a full channel means that a read is already due
                 let _waiting = tell.try_send(());
             }
             Err(error) => {

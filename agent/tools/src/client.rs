@@ -1,8 +1,8 @@
-//! The client's side of the Model Context Protocol: one connection to a server, in this process
-//! ([`crate::mcp::in_process`]), a child process or far away.
+//! The client side of the Model Context Protocol: one connection to a server, which runs in this
+//! process ([`crate::mcp::in_process`]), in a child process or at another address.
 //!
-//! The workflow calls its tools through this, wherever they run; so does a tool with the executor
-//! `mcp`. A broken connection is told, and the caller connects again.
+//! The workflow calls its tools through this client, wherever they run; so does a tool with the
+//! executor `mcp`. A broken connection is reported as an error, and the caller connects again.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
 
-/// Key in a call's `_meta` that names the call, so that a repeated one acts once.
+/// Key in a call's `_meta` for the identity of the call, by which a repeated call acts only once.
 pub(crate) const CALL_ID: &str = "io.pdm/call-id";
-/// Key in an answer's `_meta`: what is known of the answer beside its content.
+/// Key in an answer's `_meta` for facts about the answer beside its content.
 pub(crate) const ANSWER: &str = "io.pdm/answer";
 
 /// A call or connection that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// No connection: connect again later.
+    /// No connection. The caller connects again later.
     #[error("cannot reach the MCP server: {0}")]
     Unreachable(String),
-    /// The server refuses the request itself.
+    /// The server refuses the request.
     #[error("the MCP server refuses the request: {0}")]
     Refused(String),
 }
@@ -34,24 +34,24 @@ pub enum ClientError {
 /// A tool that a server offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
-    /// Its name.
+    /// The tool's name.
     pub name: String,
-    /// What it does.
+    /// The tool's purpose.
     pub description: String,
-    /// What it takes.
+    /// Schema of the arguments.
     pub input_schema: Value,
-    /// What it gives, if it says.
+    /// Schema of the answer, if the server gives one.
     pub output_schema: Option<Value>,
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Whether this is the tool's word that it failed.
+    /// Whether the tool reports a failure.
     pub is_error: bool,
-    /// The kind of failure, in the word of [`crate::ToolError::kind`], where it is told.
+    /// The kind of failure, a word of [`crate::ToolError::kind`], if the server gives it.
     pub failure: Option<String>,
-    /// The text, as a model reads it.
+    /// The text for a model.
     pub text: String,
     /// The answer as data.
     pub structured: Option<Value>,
@@ -64,15 +64,15 @@ pub struct ToolClient {
 }
 
 impl ToolClient {
-    /// The client of a connection that stands.
+    /// The client of an established connection.
     pub(crate) fn over(connection: RunningService<RoleClient, ()>) -> Self {
         Self { connection }
     }
 
-    /// A server that is a child process; it ends with the client.
+    /// Starts a server as a child process, which ends with the client.
     ///
     /// # Errors
-    /// [`ClientError::Unreachable`] if it cannot be started or does not speak the protocol.
+    /// [`ClientError::Unreachable`] if the process cannot be started or does not use the protocol.
     pub async fn child(
         program: &str,
         arguments: &[String],
@@ -88,12 +88,12 @@ impl ToolClient {
         Ok(Self { connection })
     }
 
-    /// A server at an address, over streamable HTTP.
+    /// Connects to a server at an address, over streamable HTTP.
     ///
     /// # Errors
-    /// [`ClientError::Unreachable`] if it does not answer or does not speak the protocol.
+    /// [`ClientError::Unreachable`] if the server does not answer or does not use the protocol.
     pub async fn http(url: &str, token: Option<&Secret>) -> Result<Self, ClientError> {
-        // a provider that the program has installed before is as good
+        // a provider that the program has installed before serves as well
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let mut config = StreamableHttpClientTransportConfig::with_uri(url);
         if let Some(token) = token {
@@ -106,12 +106,12 @@ impl ToolClient {
         Ok(Self { connection })
     }
 
-    /// Whether the other end is gone.
+    /// Whether the server has closed the connection.
     pub fn is_closed(&self) -> bool {
         self.connection.is_transport_closed()
     }
 
-    /// The tools that the server offers now.
+    /// The current tools of the server.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -126,10 +126,10 @@ impl ToolClient {
         Ok(offered.collect())
     }
 
-    /// Calls a tool. `call_id` names the call: what acts is done once for one id.
+    /// Calls a tool. `call_id` names the call: an action is done once for one id.
     ///
     /// # Errors
-    /// [`ClientError`]; a tool that fails is no error here but an [`Answer`] with `is_error`.
+    /// [`ClientError`]. A tool that fails is not an error here but an [`Answer`] with `is_error`.
     pub async fn call(
         &self,
         call_id: &str,

@@ -1,55 +1,55 @@
-//! Why a call of a tool failed, in words that the caller (a model, the expert, another program) can
+//! The errors of a tool call, in texts that the caller (a model, the expert, another program) can
 //! act on.
 
-/// A call that failed. None of these stops a workflow: it goes on without the answer and says so.
+/// A call that failed. No variant stops a workflow, which continues without the answer and says so.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ToolError {
-    /// No such tool: choose one that is there.
+    /// No such tool. The caller chooses one that exists.
     #[error("there is no tool {tool}; there are: {known}")]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         tool: String,
-        /// What there is.
+        /// The existing tools.
         known: String,
     },
-    /// Arguments that the input schema does not allow: correct them and call again.
+    /// Arguments that the input schema does not allow. The caller corrects them and calls again.
     #[error("{tool}: wrong arguments: {}", complaints.join("; "))]
     Arguments {
         /// The tool.
         tool: String,
-        /// What is wrong, each with the argument it is about.
+        /// The errors, each with its argument.
         complaints: Vec<String>,
     },
-    /// The tool will not do this, however often it is asked.
+    /// The tool refuses, and will refuse the same call again.
     #[error("{tool}: {reason}")]
     Refused {
         /// The tool.
         tool: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// All attempts failed: what the tool needs is away. Later it may answer.
+    /// All attempts failed because a service that the tool needs is away. A later call may succeed.
     #[error("{tool}: failed {attempts} times, at last: {reason}")]
     Unavailable {
         /// The tool.
         tool: String,
         /// Attempts made.
         attempts: u32,
-        /// Why the last one failed.
+        /// The reason of the last failure.
         reason: String,
     },
-    /// It answered, but not what its output schema promises.
+    /// The tool answered, but not as its output schema requires.
     #[error("{tool}: malformed answer: {}", complaints.join("; "))]
     Malformed {
         /// The tool.
         tool: String,
-        /// What is wrong with the answer.
+        /// The errors of the answer.
         complaints: Vec<String>,
     },
 }
 
 impl ToolError {
-    /// One word, for metrics and traces.
+    /// One word for the variant, for metrics and traces.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Unknown { .. } => "unknown",

@@ -1,6 +1,6 @@
-//! What runs a single attempt of a tool, one file an executor. Checking, retrying and cutting are
-//! [`super::runtime`]'s; here an attempt succeeds, or fails in a way that says whether another
-//! attempt makes sense.
+//! The executors: each runs a single attempt of a tool, one file for each executor.
+//! [`super::runtime`] checks, retries and cuts; an attempt succeeds, or fails with the information
+//! whether another attempt makes sense.
 
 pub mod builtin;
 pub mod http;
@@ -10,10 +10,10 @@ pub mod sql;
 
 use serde_json::{Map, Value};
 
-/// An attempt: which call it belongs to, and with which arguments.
+/// One attempt: the call it belongs to, and the arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Invocation<'a> {
-    /// The same for every attempt of one call: what acts may use it as its idempotency key.
+    /// The same for every attempt of one call, so that an action may use it as its idempotency key.
     pub call_id: &'a str,
     /// The tool.
     pub tool: &'a str,
@@ -32,13 +32,13 @@ impl Invocation<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Try again after a while.
+    /// The runtime tries again after a pause.
     #[error("{0}")]
     Transient(String),
-    /// Another attempt would fail the same way: tell the caller.
+    /// Another attempt would fail in the same way, so the caller gets the failure.
     #[error("{0}")]
     Permanent(String),
-    /// The answer is none that can be read: worth another attempt if it came from afar.
+    /// The answer cannot be read. A remote tool is tried again.
     #[error("{0}")]
     Malformed(String),
 }

@@ -1,5 +1,5 @@
-//! Reads the fields of a mapping and notes what is wrong with each, so that one look at a broken
-//! file shows everything that is wrong with it.
+//! Reads the fields of a mapping and collects the errors of all of them, so that one run shows
+//! every error of a file.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::problem::{Problem, dotted};
 use super::yaml::{Document, escaped};
 
-/// What reads one file and gathers its problems.
+/// A file that is being read, with the problems found so far.
 pub(super) struct Reading<'a> {
     pub(super) file: &'a Path,
     pub(super) document: &'a Document,
@@ -31,7 +31,8 @@ impl<'a> Reading<'a> {
         });
     }
 
-    /// Notes every key that is none of `allowed`: a mistyped key is not an absent one.
+    /// Notes every key that is not in `allowed`, so that a mistyped key is not taken for an absent
+    /// one.
     pub(super) fn only(&mut self, pointer: &str, map: &Map<String, Value>, allowed: &[&str]) {
         for key in map.keys().filter(|key| !allowed.contains(&key.as_str())) {
             let message = format!("unknown field, allowed are {}", allowed.join(", "));
@@ -39,7 +40,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A text that must be there and not empty.
+    /// A required text, not empty.
     pub(super) fn text(
         &mut self,
         pointer: &str,
@@ -53,7 +54,7 @@ impl<'a> Reading<'a> {
         self.maybe_text(pointer, map, key)
     }
 
-    /// A text that may be absent.
+    /// An optional text.
     pub(super) fn maybe_text(
         &mut self,
         pointer: &str,
@@ -69,7 +70,7 @@ impl<'a> Reading<'a> {
         text.map(str::to_owned)
     }
 
-    /// A list of words; absent is empty.
+    /// A list of words; an absent list is empty.
     pub(super) fn words(
         &mut self,
         pointer: &str,
@@ -98,7 +99,7 @@ impl<'a> Reading<'a> {
         words
     }
 
-    /// A number within `range`; absent is `default`.
+    /// A number within `range`; `default` if absent.
     pub(super) fn number(
         &mut self,
         pointer: &str,
@@ -119,7 +120,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A whole number within `range`; absent is `default`.
+    /// A whole number within `range`; `default` if absent.
     pub(super) fn whole(
         &mut self,
         pointer: &str,
@@ -140,7 +141,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A mapping; absent is `None`.
+    /// An optional mapping.
     pub(super) fn map<'m>(
         &mut self,
         pointer: &str,
@@ -156,7 +157,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A value, short enough for a message.
+/// A value as text, short enough for a message.
 pub(super) fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

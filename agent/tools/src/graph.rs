@@ -1,6 +1,7 @@
-//! Who needs whom: what is wrong with the dependencies, the order of execution, and the picture.
+//! The graph of dependencies: its errors, the order of execution, and its output as text and for
+//! Graphviz.
 //!
-//! Invariant of [`order`]: a tool stands after everything it depends on, and after every tool of an
+//! Invariant of [`order`]: a tool comes after all its dependencies, and after every tool of an
 //! earlier layer. Source of the rules: tool specification, sections 3.1 and 7.2.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ use super::spec::executor::Executor;
 /// Tools by name.
 pub(super) type Tools = BTreeMap<String, Arc<ToolSpec>>;
 
-/// What is wrong with the dependencies, each with the name of the tool it is about.
+/// Errors of the dependencies, each with the name of its tool.
 pub(super) fn problems(tools: &Tools) -> Vec<(String, Problem)> {
     let mut problems = Vec::new();
     for spec in tools.values() {
@@ -49,10 +50,10 @@ pub(super) fn problems(tools: &Tools) -> Vec<(String, Problem)> {
     problems
 }
 
-/// Circles of two tools and more, each written from its first tool back to it.
+/// Circles of two or more tools, each written from its first tool back to it.
 fn circles(tools: &Tools) -> Vec<Vec<String>> {
     let mut left: BTreeSet<&str> = tools.keys().map(String::as_str).collect();
-    // what needs nothing that is left cannot be on a circle
+    // a tool whose dependencies are all removed cannot be part of a circle
     while let Some(free) = left.iter().copied().find(|name| needs(tools, name, &left).is_empty()) {
         left.remove(free);
     }
@@ -85,7 +86,7 @@ fn needs<'t>(tools: &'t Tools, name: &str, left: &BTreeSet<&str>) -> Vec<&'t str
     others.filter(|other| *other != name && left.contains(other)).collect()
 }
 
-/// The names in the order of execution: layer by layer, within a layer what is needed first.
+/// The names in the order of execution: layer by layer, dependencies first within a layer.
 pub(super) fn order(tools: &Tools) -> Vec<String> {
     let mut left: BTreeSet<&str> = tools.keys().map(String::as_str).collect();
     let mut order = Vec::with_capacity(tools.len());
@@ -103,7 +104,7 @@ pub(super) fn order(tools: &Tools) -> Vec<String> {
     order
 }
 
-/// The tools layer by layer, each with what it needs and gives, for the terminal.
+/// The tools layer by layer, each with its dependencies and products, for the terminal.
 pub(super) fn as_text(tools: &Tools, order: &[String]) -> String {
     let mut text = String::new();
     for layer in Layer::ALL {
@@ -129,7 +130,7 @@ pub(super) fn as_text(tools: &Tools, order: &[String]) -> String {
     text
 }
 
-/// The same for Graphviz.
+/// The graph as Graphviz text.
 pub(super) fn as_dot(tools: &Tools, order: &[String]) -> String {
     let mut text = String::from("digraph tools {\n  rankdir=LR;\n  node [shape=box];\n");
     for layer in Layer::ALL {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// In which step of a plan a tool runs. The order of the variants is the order of execution.
+/// The step of a plan in which a tool runs. The order of the variants is the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// Gathers data.
     Collection,
-    /// Analyses it.
+    /// Analyses data.
     Analysis,
     /// Draws conclusions.
     Insight,
@@ -15,16 +15,16 @@ pub enum Layer {
     Content,
     /// Writes reports.
     Report,
-    /// Acts: tells, orders, operates.
+    /// Acts: notifies, orders, operates.
     Ops,
 }
 
 impl Layer {
-    /// All, in the order of execution.
+    /// All layers, in the order of execution.
     pub const ALL: [Self; 6] =
         [Self::Collection, Self::Analysis, Self::Insight, Self::Content, Self::Report, Self::Ops];
 
-    /// Its name in a tool's file.
+    /// The layer's name in a tool's file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Collection => "collection",
@@ -36,8 +36,8 @@ impl Layer {
         }
     }
 
-    /// The layer's executor (specification, section 3.2): the step of a plan, as traces and
-    /// metrics call it. What a single tool is run by is its `executor`.
+    /// Name of the layer's executor (specification, section 3.2), which traces and metrics use for
+    /// this step of a plan. The field `executor` of a tool is a different setting.
     pub const fn executor(self) -> &'static str {
         match self {
             Self::Collection => "collection_executor",
@@ -49,7 +49,7 @@ impl Layer {
         }
     }
 
-    /// The layer of this name.
+    /// The layer with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layer| layer.name() == name)
     }

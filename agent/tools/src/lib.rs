@@ -1,12 +1,12 @@
-//! Tools: declared in YAML, checked, reloaded while running, called with care.
+//! Tools: declared in YAML, checked, reloaded while the program runs, and called within limits.
 //!
 //! The way of a tool: its file → [`yaml`] (values with positions) → [`spec`] (fields, schemas,
-//! [`spec::executor`]) → [`registry`] (names, dependencies, order) → [`catalogue`] (what is current) →
-//! [`runtime`] (calls) → [`exec`] (one attempt). Who calls: the workflow and other programs through
-//! MCP ([`mcp`]), people through `pdm-agent tools`.
+//! [`spec::executor`]) → [`registry`] (names, dependencies, order) → [`catalogue`] (current
+//! registry) → [`runtime`] (calls) → [`exec`] (one attempt). The workflow and other programs call
+//! tools through MCP ([`mcp`]), people through `pdm-agent tools`.
 //!
-//! Invariants: what is current is right as a whole; arguments and answers fit their schemas; an
-//! answer is data, never an instruction.
+//! Invariants: the current registry is valid as a whole; arguments and answers match their schemas;
+//! an answer is data, never an instruction.
 
 pub mod catalogue;
 pub mod client;

@@ -1,8 +1,8 @@
-//! The tools over the Model Context Protocol: [`server`] offers every tool of the catalogue,
-//! [`http`], [`stdio`] and [`in_process`] carry it; [`crate::client`] calls it, as it calls the
-//! servers of others.
+//! The tools over the Model Context Protocol: [`server`] offers every tool of the catalogue;
+//! [`http`], [`stdio`] and [`in_process`] are its transports; [`crate::client`] calls this server
+//! and the servers of others.
 //!
-//! The protocol is spoken up to revision 2025-11-25: sessions, structured answers,
+//! Supported protocol: up to revision 2025-11-25, with sessions, structured answers and
 //! `tools/list_changed`.
 
 pub mod http;
@@ -17,13 +17,13 @@ use crate::Runtime;
 use crate::client::{ClientError, ToolClient};
 use server::ToolServer;
 
-/// Bytes in flight between the two ends in one process.
+/// Size of the buffer between client and server in one process, bytes.
 const DUPLEX_BYTES: usize = 64 * 1024;
 
 /// A client of the tools of `runtime`, in this process.
 ///
 /// # Errors
-/// [`ClientError::Unreachable`] if the two ends do not find together.
+/// [`ClientError::Unreachable`] if client and server do not connect.
 pub async fn in_process(runtime: Arc<Runtime>) -> Result<ToolClient, ClientError> {
     let (near, far) = tokio::io::duplex(DUPLEX_BYTES);
     let server = Box::pin(ToolServer::new(runtime).serve(far));
@@ -31,7 +31,7 @@ pub async fn in_process(runtime: Arc<Runtime>) -> Result<ToolClient, ClientError
     let (server, client) = tokio::join!(server, client);
     let server = server.map_err(|error| ClientError::Unreachable(error.to_string()))?;
     let connection = client.map_err(|error| ClientError::Unreachable(error.to_string()))?;
-    // ends with the client: when its end of the pipe is gone
+    // the task ends with the client, which closes its end of the pipe
     tokio::spawn(server.waiting());
     Ok(ToolClient::over(connection))
 }

@@ -1,7 +1,7 @@
-//! What a tool answered, as the caller reads it: whole as data, cut as text, marked as foreign.
+//! The answer of a tool for its caller: complete as data, cut as text, marked as foreign.
 //!
-//! Invariant: nothing in a tool's answer can end the mark that says it is data: text from documents
-//! and from other machines is never an instruction (OWASP LLM01, indirect prompt injection).
+//! Invariant: no text in an answer can close the mark around it. Text from documents and other
+//! machines is data, never an instruction (OWASP LLM01, indirect prompt injection).
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use serde_json::Value;
 /// The mark's opening word.
 const MARK: &str = "tool_output";
 
-/// An answer that is right under the tool's output schema.
+/// An answer that matches the tool's output schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     /// The tool.
     pub tool: String,
-    /// Its version.
+    /// The tool's version.
     pub version: String,
-    /// The call that this answers.
+    /// The call that led to this answer.
     pub call_id: String,
     /// The whole answer.
     pub value: Value,
     /// The answer as JSON text, cut to the tool's limit with a note.
     pub text: String,
-    /// Characters that were cut off.
+    /// Number of characters that were cut off.
     pub cut: usize,
-    /// The tool found nothing.
+    /// Whether the tool found nothing.
     pub is_empty: bool,
-    /// Attempts it took.
+    /// Number of attempts.
     pub attempts: u32,
-    /// How long it took, all attempts and waits together.
+    /// Duration of all attempts and pauses together.
     pub took: Duration,
 }
 
 impl Observation {
-    /// The text within a mark that says: data from outside, not instructions.
+    /// The text inside a mark that declares it as data from outside, not instructions.
     pub fn as_untrusted(&self) -> String {
         let body = self.text.replace('<', "\\u003c");
         let empty = if self.is_empty { " empty=\"true\"" } else { "" };
@@ -42,7 +42,7 @@ impl Observation {
     }
 }
 
-/// `text` cut to `max_chars` characters with a note, and how many were cut off.
+/// `text` cut to `max_chars` characters with a note, and the number of characters cut off.
 pub(super) fn cut(text: String, max_chars: usize) -> (String, usize) {
     let Some((end, _)) = text.char_indices().nth(max_chars) else { return (text, 0) };
     let left_out = text[end..].chars().count();
@@ -59,8 +59,8 @@ fn format_note(left_out: usize, max_chars: usize) -> String {
     )
 }
 
-/// Whether an answer holds nothing: null, an empty text, list or mapping, or a mapping whose lists
-/// are all empty.
+/// Whether an answer is empty: null, an empty text, list or mapping, or a mapping whose lists are
+/// all empty.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -1,20 +1,20 @@
-//! What is wrong with a tool's file: file, line, column, field, and what is allowed instead.
+//! An error in a tool's file: file, line, column, field, and the allowed values.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::yaml::Position;
 
-/// One thing that is wrong with one file. The tool is refused; the person who wrote it is told.
+/// One error in one file. The tool is refused, and the error is shown to the author of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Which file.
+    /// The file.
     pub file: PathBuf,
-    /// Where in it.
+    /// Position in the file.
     pub at: Position,
-    /// Which field, dotted (`input_schema.properties.query`); empty for the file as a whole.
+    /// The field, dotted (`input_schema.properties.query`); empty for the file as a whole.
     pub field: String,
-    /// What is wrong and what is allowed.
+    /// The error and the allowed values.
     pub message: String,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A JSON pointer as people write a field: `/config/steps/0/tool` is `config.steps.0.tool`.
+/// A JSON pointer as a dotted field: `/config/steps/0/tool` is `config.steps.0.tool`.
 pub(super) fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
 }

@@ -1,8 +1,8 @@
-//! The tools of a folder: read, checked against each other, listed, found.
+//! The tools of a folder: reads them, checks them against each other, lists and finds them.
 //!
-//! Invariant: a [`Registry`] is always right as a whole: names are unique, every dependency exists,
+//! Invariant: a [`Registry`] is always valid as a whole: names are unique, every dependency exists,
 //! there is no circle, every pipeline has a plan. A file that would break this is left out, or its
-//! last right version stays, and a [`Problem`] says why.
+//! last valid version stays; a [`Problem`] gives the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::spec::ToolSpec;
 use super::yaml::Position;
 
-/// The tools that can be used now.
+/// The usable tools.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     tools: Tools,
@@ -22,12 +22,12 @@ pub struct Registry {
     order: Vec<String>,
 }
 
-/// What came of reading a folder.
+/// The result of reading a folder.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The tools that are right.
+    /// The valid tools.
     pub registry: Registry,
-    /// What is wrong with the others, in the order of files and lines.
+    /// The problems of the others, in the order of files and lines.
     pub problems: Vec<Problem>,
 }
 
@@ -43,7 +43,7 @@ impl Registry {
         Self::default().with_texts(texts.collect(), Vec::new())
     }
 
-    /// Reads the folder again; where a file is broken now, what it said before stays.
+    /// Reads the folder again; a file that is now broken keeps its previous version.
     pub fn reread(&self, folder: &Path) -> Loaded {
         match texts(folder) {
             Ok((texts, problems)) => self.with_texts(texts, problems),
@@ -68,7 +68,7 @@ impl Registry {
         Loaded { registry, problems }
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<ToolSpec>> {
         self.tools.get(name)
     }
@@ -78,7 +78,7 @@ impl Registry {
         self.order.iter().filter_map(|name| self.tools.get(name))
     }
 
-    /// The tools that carry the tag.
+    /// The tools with this tag.
     pub fn tagged<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = &'a Arc<ToolSpec>> {
         self.list().filter(move |spec| spec.tags.iter().any(|own| own == tag))
     }
@@ -93,18 +93,18 @@ impl Registry {
         &self.order
     }
 
-    /// The dependencies for the terminal.
+    /// The dependency graph for the terminal.
     pub fn graph(&self) -> String {
         graph::as_text(&self.tools, &self.order)
     }
 
-    /// The dependencies for Graphviz.
+    /// The dependency graph for Graphviz.
     pub fn dot(&self) -> String {
         graph::as_dot(&self.tools, &self.order)
     }
 }
 
-/// What a file says now and what it said before.
+/// The present and the previous version of a file.
 struct Candidate {
     fresh: Option<Arc<ToolSpec>>,
     before: Option<Arc<ToolSpec>>,
@@ -115,7 +115,7 @@ impl Candidate {
         self.fresh.as_ref().or(self.before.as_ref())
     }
 
-    /// Whether what it says now is new.
+    /// Whether the present version differs from the previous one.
     fn is_new(&self) -> bool {
         match (&self.fresh, &self.before) {
             (Some(fresh), Some(before)) => !fresh.says_the_same_as(before),
@@ -124,7 +124,7 @@ impl Candidate {
     }
 }
 
-/// Chooses, file by file, the newest version with which the whole is right.
+/// Selects for each file the newest version with which the whole set is valid.
 fn settle(mut candidates: Vec<Candidate>, problems: &mut Vec<Problem>) -> Registry {
     loop {
         let (tools, mut found) = by_name(&candidates);
@@ -140,7 +140,7 @@ fn settle(mut candidates: Vec<Candidate>, problems: &mut Vec<Problem>) -> Regist
         let is_blamed = |candidate: &Candidate| {
             candidate.chosen().is_some_and(|spec| blamed.contains(&spec.file))
         };
-        // what was right before gives way only if nothing new is to blame
+        // previous versions are dropped only if no new version is to blame
         let new_to_blame = candidates.iter().any(|c| is_blamed(c) && c.is_new());
         for candidate in &mut candidates {
             if is_blamed(candidate) && (candidate.is_new() || !new_to_blame) {
@@ -154,8 +154,8 @@ fn settle(mut candidates: Vec<Candidate>, problems: &mut Vec<Problem>) -> Regist
     }
 }
 
-/// The chosen tools by name; a name that an earlier file has is a problem of the later one, unless
-/// the earlier one is the newcomer.
+/// The selected tools by name. If two files have one name, the problem belongs to the later file,
+/// unless the earlier one is new.
 fn by_name(candidates: &[Candidate]) -> (Tools, Vec<(String, Problem)>) {
     let mut tools = Tools::new();
     let mut problems = Vec::new();
@@ -171,7 +171,7 @@ fn by_name(candidates: &[Candidate]) -> (Tools, Vec<(String, Problem)>) {
     (tools, problems)
 }
 
-/// Files with their texts, or why they cannot be read.
+/// Files with their texts, or the reason why they cannot be read.
 type FileTexts = Vec<(PathBuf, Result<String, Problem>)>;
 type Texts = (FileTexts, Vec<Problem>);
 
@@ -180,7 +180,7 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
     Problem { file, at: Position::START, field, message: format!("cannot be read: {error}") }
 }
 
-/// The tool files of a folder with their texts, by name.
+/// The tool files of a folder with their texts, by file name.
 fn texts(folder: &Path) -> Result<Texts, Problem> {
     let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     let mut files = BTreeSet::new();

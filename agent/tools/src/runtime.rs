@@ -1,9 +1,9 @@
 //! Calls tools: checks the arguments, runs attempts with time-outs and back-off, checks the answer,
 //! cuts the text.
 //!
-//! Between the callers (workflow, MCP, command line) and [`super::exec`]. Invariants: a tool never
-//! sees arguments that its input schema refuses; a caller never sees an answer that its output
-//! schema refuses; at most [`MAX_PARALLEL`] tools run at once.
+//! The runtime stands between the callers (workflow, MCP, command line) and [`super::exec`].
+//! Invariants: a tool never gets arguments that its input schema refuses; a caller never gets an
+//! answer that its output schema refuses; at most [`MAX_PARALLEL`] tools run at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,16 +27,17 @@ use super::spec::executor::Executor;
 
 mod steps;
 
-/// Most tools that run at once. Chosen: a workflow asks two or three things at a time.
+/// Most tools that run at once. No data chose it: a workflow calls two or three tools at a time, so
+/// two workflows do not wait for each other, while foreign servers get a bounded load.
 pub const MAX_PARALLEL: usize = 8;
 /// Waits before the second, third and fourth attempt (tool document, "retry": 1, 2, 4 s).
 const BACK_OFF: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 
-/// A call.
+/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Its own name: what acts is done once for one id.
+    /// Identity of the call: an action is done once for one id.
     pub id: String,
     /// The tool.
     pub tool: String,
@@ -44,17 +45,17 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// What the executors work with. What is absent makes the tools that need it fail with a clear
-/// word; the others work.
+/// The resources of the executors. Without one, the tools that need it fail with a clear error; the
+/// others work.
 #[derive(Default)]
 pub struct Means {
     /// Functions of the program.
     pub builtins: Builtins,
-    /// The knowledge base.
+    /// The knowledge base that `search` tools use.
     pub knowledge: Option<Arc<dyn KnowledgeSearch>>,
-    /// Databases that may be read.
+    /// Databases that `sql` tools may read.
     pub databases: Databases,
-    /// Hosts that may be asked; `None` asks nobody.
+    /// HTTP access to allowed hosts; `None` allows no host.
     pub web: Option<Web>,
     /// Other MCP servers.
     pub servers: Servers,
@@ -81,7 +82,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Over the tools of `catalogue`.
+    /// A runtime for the tools of `catalogue`.
     pub fn new(catalogue: Arc<Catalogue>, means: Means) -> Self {
         Self { catalogue, means, places: Semaphore::new(MAX_PARALLEL) }
     }
@@ -94,9 +95,9 @@ impl Runtime {
     /// Calls one tool.
     ///
     /// # Errors
-    /// [`ToolError`]: what the caller can do about it stands at each variant.
+    /// [`ToolError`]; each variant says what the caller can do.
     pub async fn call(&self, call: &Call) -> Result<Observation, ToolError> {
-        // one registry for the whole call: a reload in between changes nothing for it
+        // one registry for the whole call, so that a reload meanwhile has no effect on it
         let registry = self.catalogue.current();
         let started = Instant::now();
         let result = self.call_within(&registry, call).await;
@@ -106,7 +107,8 @@ impl Runtime {
             Err(error) => error.kind(),
         };
         let took = started.elapsed();
-        // only names that exist become labels: a caller's typing must not grow the metrics
+        // only names of existing tools become labels: a caller's typing errors must not grow the
+        // metrics
         let tool = registry.get(&call.tool).map_or("(unknown)", |spec| spec.name.as_str());
         let labels = [("tool", tool.to_owned()), ("outcome", outcome.to_owned())];
         metrics::counter!("pdm_agent_tool_calls_total", &labels).increment(1);
@@ -120,7 +122,7 @@ impl Runtime {
         result
     }
 
-    /// Calls several tools side by side; the answers stand in the order of the calls.
+    /// Calls several tools side by side; the answers are in the order of the calls.
     pub async fn call_all(&self, calls: &[Call]) -> Vec<Result<Observation, ToolError>> {
         side_by_side(calls.iter().map(|call| self.call(call))).await
     }
@@ -203,7 +205,8 @@ impl Runtime {
         invocation: Invocation<'_>,
     ) -> Result<Value, Failure> {
         if let Executor::Pipeline(pipeline) = &spec.executor {
-            // takes no place of its own: its steps do, and would wait for it for ever
+            // a pipeline takes no place of its own: its steps take places, and could wait for it
+            // for ever
             return Box::pin(self.pipeline(registry, pipeline, invocation)).await;
         }
         let _place = self.places.acquire().await;
@@ -239,7 +242,7 @@ impl Runtime {
     }
 }
 
-/// Arguments without those that are null: null is how models and references say absent.
+/// Arguments without nulls: models and references write null for an absent argument.
 fn given(arguments: &Value) -> Value {
     let entries = arguments.as_object().into_iter().flatten();
     entries.filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect()
@@ -247,7 +250,7 @@ fn given(arguments: &Value) -> Value {
 
 fn checked_arguments(spec: &ToolSpec, arguments: &Value) -> Result<Map<String, Value>, ToolError> {
     let arguments = if arguments.is_null() || arguments.is_object() {
-        // models write null for what they leave out
+        // models write null for absent arguments
         given(arguments)
     } else {
         arguments.clone()
@@ -262,7 +265,7 @@ fn checked_arguments(spec: &ToolSpec, arguments: &Value) -> Result<Map<String, V
     Err(ToolError::Arguments { tool: spec.name.clone(), complaints })
 }
 
-/// Runs futures on this task, all at once, and gives their results in order.
+/// Runs futures concurrently on this task and returns their results in order.
 async fn side_by_side<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     futures_util::future::join_all(futures).await
 }

@@ -1,4 +1,4 @@
-//! A tool's JSON Schema (2020-12): checked when it is read, applied when the tool is called.
+//! A tool's JSON Schema (2020-12): checked when the tool is read, applied when the tool is called.
 //!
 //! Invariants: a [`Schema`] is compiled and needs no network or file (references inside itself
 //! only); its patterns run in linear time. Source of the rules: tool specification, section 7.3.
@@ -13,9 +13,10 @@ use super::fields::{Reading, shown};
 use super::problem::dotted;
 use super::yaml::escaped;
 
-/// Most complaints about one value: the first ones say enough.
+/// Most complaints about one value. No data chose it: a caller corrects the first errors first, and
+/// the text for a model stays short.
 const MAX_COMPLAINTS: usize = 5;
-/// What may stand in place of `type` in a property.
+/// Keywords that can replace `type` in a property.
 const INSTEAD_OF_TYPE: [&str; 6] = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
 
 /// A compiled schema.
@@ -26,17 +27,17 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema as it was written.
+    /// The schema in its written form.
     pub fn value(&self) -> &Arc<Map<String, Value>> {
         &self.value
     }
 
-    /// Whether it describes an object.
+    /// Whether the schema describes an object.
     pub fn is_object(&self) -> bool {
         self.value.get("type").is_some_and(|kind| kind == "object")
     }
 
-    /// Whether it has a property of this name.
+    /// Whether the schema has a property of this name.
     pub fn has_property(&self, name: &str) -> bool {
         self.properties().is_some_and(|properties| properties.contains_key(name))
     }
@@ -45,7 +46,7 @@ impl Schema {
         self.value.get("properties").and_then(Value::as_object)
     }
 
-    /// `value` with the schema's `default`s for the properties that are absent.
+    /// `value` with the schema's `default`s for absent properties.
     pub fn with_defaults(&self, mut value: Value) -> Value {
         if let (Some(given), Some(properties)) = (value.as_object_mut(), self.properties()) {
             for (name, property) in properties {
@@ -59,7 +60,7 @@ impl Schema {
         value
     }
 
-    /// What is wrong with `value`, each complaint with the field it is about; empty if nothing is.
+    /// The errors of `value`, each with its field; empty if the value is valid.
     pub fn complaints(&self, value: &Value) -> Vec<String> {
         let errors = self.validator.iter_errors(value).take(MAX_COMPLAINTS);
         errors.map(|error| self.complaint(&error)).collect()
@@ -86,7 +87,7 @@ impl Schema {
     }
 }
 
-/// Reads the schema in `key` of a tool and notes everything that is wrong with it.
+/// Reads the schema in `key` of a tool and notes all its errors.
 pub(super) fn read(
     reading: &mut Reading<'_>,
     map: &Map<String, Value>,
@@ -146,7 +147,8 @@ fn check_root(
     }
 }
 
-/// At every level: a property has a type (or what stands for it), and what is required exists.
+/// Checks at every level that a property has a type (or a replacement) and that required properties
+/// exist.
 fn check_required(reading: &mut Reading<'_>, schema: &Map<String, Value>, pointer: &str) {
     let properties = schema.get("properties").and_then(Value::as_object);
     if let (Some(properties), Some(Value::Array(required))) = (properties, schema.get("required")) {

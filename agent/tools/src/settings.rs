@@ -1,4 +1,4 @@
-//! `[tools]` of `agent.toml`: where the tools stand, and what the names in them stand for.
+//! `[tools]` of `agent.toml`: the folder of the tools, and the meaning of the names in them.
 //!
 //! ```toml
 //! [tools]
@@ -22,7 +22,7 @@ use serde::Deserialize;
 
 use super::exec::http::Web;
 use super::exec::mcp::{Endpoint, Servers};
-use super::exec::sql::{Databases, Place};
+use super::exec::sql::{DatabasePlace, Databases};
 use super::runtime::Means;
 
 /// `[tools]`
@@ -33,9 +33,9 @@ pub struct ToolSettings {
     pub folder: Option<PathBuf>,
     /// Hosts that `http` tools may ask: `host` or `host:port`.
     pub hosts: Vec<String>,
-    /// Name → database that `sql` tools may read.
-    pub databases: BTreeMap<String, Place>,
-    /// Name → MCP server whose tools `mcp` tools may use.
+    /// Databases that `sql` tools may read, by name.
+    pub databases: BTreeMap<String, DatabasePlace>,
+    /// MCP servers whose tools `mcp` tools may use, by name.
     pub servers: BTreeMap<String, ServerSettings>,
 }
 
@@ -43,20 +43,20 @@ pub struct ToolSettings {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
-    /// A program to start and speak to over its standard input and output.
+    /// A program, started as a child and reached over its standard input and output.
     pub program: Option<String>,
-    /// Its arguments.
+    /// The program's arguments.
     pub arguments: Vec<String>,
     /// Environment variables beside this program's own.
     pub environment: BTreeMap<String, String>,
-    /// An address to speak to over streamable HTTP.
+    /// An address, reached over streamable HTTP.
     pub url: Option<String>,
-    /// The bearer token for it.
+    /// The bearer token for `url`.
     pub token: Option<SecretSource>,
 }
 
 impl ToolSettings {
-    /// Checks what can be checked without touching anything.
+    /// Checks all settings that can be checked without I/O.
     ///
     /// # Errors
     /// [`ConfigError`] with the key, its value and what is allowed.
@@ -68,7 +68,7 @@ impl ToolSettings {
             }
         }
         for (name, place) in &self.databases {
-            if let Place::Postgres(server) = place {
+            if let DatabasePlace::Postgres(server) = place {
                 server.check(path, &format!("tools.databases.{name}"))?;
             }
         }
@@ -82,7 +82,7 @@ impl ToolSettings {
         Ok(())
     }
 
-    /// With relative paths taken from `folder`.
+    /// The settings with relative paths resolved against `folder`.
     #[must_use]
     pub fn rooted(mut self, folder: &Path) -> Self {
         self.folder = self.folder.map(|tools| folder.join(tools));
@@ -92,11 +92,11 @@ impl ToolSettings {
         self
     }
 
-    /// What the executors work with, as far as the settings say; functions and the knowledge base
-    /// are the program's to add.
+    /// The resources of the executors that the settings define. The program adds functions and the
+    /// knowledge base.
     ///
     /// # Errors
-    /// [`SecretError`] if a token cannot be had.
+    /// [`SecretError`] if a token cannot be read.
     pub fn means(&self) -> Result<Means, SecretError> {
         let mut endpoints = BTreeMap::new();
         for (name, server) in &self.servers {
@@ -110,7 +110,7 @@ impl ToolSettings {
                     url: url.clone(),
                     token: server.token.as_ref().map(SecretSource::fetch).transpose()?,
                 },
-                // refused by `check`
+                // `check` has refused this case
                 (None, None) => continue,
             };
             endpoints.insert(name.clone(), endpoint);

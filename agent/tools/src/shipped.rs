@@ -1,9 +1,9 @@
-//! The tools that come with the program: those of `config/tools/`, for an agent whose settings name
-//! no folder. They do not change while it runs.
+//! The tools that come with the program (those of `config/tools/`), for an agent whose settings
+//! name no folder. They do not change while the program runs.
 
 use std::path::PathBuf;
 
-/// Path below `config/tools/` and text.
+/// Path below `config/tools/` and text of each file.
 const TOOLS: &[(&str, &str)] = &[
     (
         "notify_maintenance_staff.yaml",
@@ -23,7 +23,7 @@ const TOOLS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The tools' files as if they had been read.
+/// The tools' files in the form of files that were read.
 pub(super) fn texts() -> impl Iterator<Item = (PathBuf, &'static str)> {
     TOOLS.iter().map(|(path, text)| (PathBuf::from("(shipped)").join(path), *text))
 }

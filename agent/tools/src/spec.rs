@@ -1,11 +1,11 @@
-//! A tool as its YAML file states it: read, checked field by field, typed.
+//! A tool in the form of its YAML file: read, checked field by field, typed.
 //!
-//! Between [`crate::yaml`] and [`crate::registry`]: what can be said of one file alone is checked
-//! here, what needs the other tools (dependencies, cycles) there. The shape is that of the tool
-//! specification, section 2, with two fields more: `executor` (what runs the tool; a builtin of the
-//! tool's own name if absent) and `config` in the form which that executor reads.
+//! This module stands between [`crate::yaml`] and [`crate::registry`]: checks of one file alone are
+//! here, checks that need the other tools (dependencies, cycles) are there. The shape is that of
+//! the tool specification, section 2, with two more fields: `executor` (a builtin of the tool's own
+//! name if absent) and `config` in the form of that executor.
 //!
-//! Invariant: a [`ToolSpec`] is right as far as one file can tell.
+//! Invariant: a [`ToolSpec`] is valid as far as one file shows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,10 +42,10 @@ const FIELDS: [&str; 12] = [
     "config",
     "executor",
 ];
-/// Longest name: what models' function calling accepts.
+/// Longest name: the limit of models' function calling.
 const MAX_NAME: usize = 64;
 
-/// How long, how often, how much: the same keys in every tool's `config`.
+/// Limits of time, attempts and size: the same keys in every tool's `config`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Longest single attempt (`timeout_s`, 10 s by default).
@@ -57,44 +57,44 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The keys in `config` that are these, whatever the executor.
+    /// The keys of the limits in `config`, for every executor.
     pub(super) const KEYS: [&str; 3] = ["timeout_s", "retries", "max_chars"];
 }
 
 /// One tool.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
-    /// Unique, snake_case.
+    /// Unique name, snake_case.
     pub name: String,
     /// Semantic version.
     pub version: Version,
-    /// When it runs.
+    /// Layer in which the tool runs.
     pub layer: Layer,
-    /// What it is about.
+    /// Subject of the tool.
     pub domain: String,
-    /// What it does, for people and models.
+    /// Description for people and models.
     pub description: String,
-    /// What it takes.
+    /// Schema of the arguments.
     pub input: Schema,
-    /// What it gives.
+    /// Schema of the answer.
     pub output: Schema,
-    /// Tools that it needs.
+    /// Tools that this tool needs.
     pub dependencies: Vec<String>,
-    /// Kinds of data that it gives.
+    /// Kinds of data that the tool produces.
     pub produces: Vec<String>,
-    /// Words to find it by.
+    /// Words to find the tool by.
     pub tags: Vec<String>,
-    /// What runs it.
+    /// The executor that runs the tool.
     pub executor: Executor,
-    /// How long, how often, how much.
+    /// Limits of time, attempts and size.
     pub limits: Limits,
-    /// Its file.
+    /// The tool's file.
     pub file: PathBuf,
     document: Arc<Document>,
 }
 
 impl ToolSpec {
-    /// Reads `text` as if it stood in `file`.
+    /// Reads `text` as the contents of `file`.
     ///
     /// # Errors
     /// Every [`Problem`] that one file can show, in the order of its lines.
@@ -119,7 +119,7 @@ impl ToolSpec {
         }
     }
 
-    /// Whether two versions of a file mean the same.
+    /// Whether two versions of a file have the same meaning.
     pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
         self.document.value == other.document.value
     }
@@ -171,7 +171,7 @@ fn read(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<ToolSpec>
     })
 }
 
-/// Whether a word is snake_case: small letters, digits and single underscores, a letter first.
+/// Whether a word is snake_case: lower-case letters, digits and single underscores, a letter first.
 pub(super) fn is_snake_case(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_lowercase())
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

@@ -1,21 +1,21 @@
-//! YAML with positions: text in, a JSON value and the line of every field out.
+//! YAML with positions: reads text into a JSON value and the line of every field.
 //!
-//! First step of reading a tool. What unfolds or hides is refused, not interpreted: anchors and
-//! aliases (a short file could grow without bound), tags, several documents, a key twice, more than
-//! [`MAX_BYTES`] bytes, more than [`MAX_DEPTH`] levels. Plain scalars follow the YAML 1.2 core
-//! schema. Never panics, whatever the text.
+//! First step of reading a tool. Constructs that unfold or hide content are refused, not
+//! interpreted: anchors and aliases (a short file could grow without bound), tags, several
+//! documents, a repeated key, more than [`MAX_BYTES`] bytes, more than [`MAX_DEPTH`] levels. Plain
+//! scalars follow the YAML 1.2 core schema. No text causes a panic.
 
 use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use serde_json::{Map, Number, Value};
 
-/// Largest file, bytes. Chosen: a tool with two long schemas has about 4,000.
+/// Largest file, bytes: 64 times a tool with two long schemas (about 4,000 bytes).
 pub const MAX_BYTES: usize = 256 * 1024;
-/// Most levels of nesting. Chosen: a schema of schemas needs about 12.
+/// Most levels of nesting: five times a schema of schemas (about 12).
 pub const MAX_DEPTH: usize = 64;
 
-/// Where something stands in a file, both from 1.
+/// A position in a file, both numbers from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line.
@@ -25,7 +25,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The first character.
+    /// The position of the first character.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -35,17 +35,17 @@ impl From<Span> for Position {
     }
 }
 
-/// Text that is not the YAML that is read here. The caller shows it with the file's name.
+/// Text that is not the accepted YAML. The caller shows the error with the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{}: {message}", at.line, at.column)]
 pub struct YamlError {
-    /// Where.
+    /// Position of the error.
     pub at: Position,
-    /// What is wrong there.
+    /// The error.
     pub message: String,
 }
 
-/// A document: its value, and where each part of it stands.
+/// A document: its value and the positions of its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// The value.
@@ -54,7 +54,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Where the part at the JSON pointer stands; for a part that is absent, its nearest parent.
+    /// Position of the part at the JSON pointer; for an absent part, that of its nearest parent.
     pub fn position(&self, pointer: &str) -> Position {
         let mut pointer = pointer;
         loop {
@@ -69,7 +69,7 @@ impl Document {
     }
 }
 
-/// One step of a JSON pointer (RFC 6901, section 3).
+/// One step of a JSON pointer, escaped (RFC 6901, section 3).
 pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
@@ -77,7 +77,7 @@ pub(super) fn escaped(key: &str) -> String {
 /// Reads one YAML document.
 ///
 /// # Errors
-/// [`YamlError`] with the position of what is refused.
+/// [`YamlError`] with the position of the refused text.
 pub fn parse(text: &str) -> Result<Document, YamlError> {
     if text.len() > MAX_BYTES {
         let message = format!("{} bytes, at most {MAX_BYTES} are read", text.len());
@@ -99,7 +99,7 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
     Ok(Document { value, positions: builder.positions })
 }
 
-/// A collection that is open.
+/// An open collection.
 enum Open {
     List { pointer: String, items: Vec<Value> },
     Map { pointer: String, entries: Map<String, Value>, key: Option<String> },
@@ -158,7 +158,7 @@ impl Builder {
         }
     }
 
-    /// Notes where a collection begins and gives its pointer.
+    /// Notes the start of a collection and returns its pointer.
     fn enter(&mut self, at: Position) -> Result<String, YamlError> {
         if self.open.len() >= MAX_DEPTH {
             return refused(at, &format!("nested deeper than {MAX_DEPTH} levels"));
@@ -181,7 +181,8 @@ impl Builder {
         }
     }
 
-    /// A field keeps the position of its key; list items and the root that of their value.
+    /// Notes a position: a field has that of its key; list items and the root have that of their
+    /// value.
     fn note(&mut self, pointer: String, at: Position) {
         self.positions.entry(pointer).or_insert(at);
     }
@@ -236,7 +237,7 @@ fn new_key(
 }
 
 /// A plain scalar under the core schema (YAML 1.2.2, section 10.3.2). An infinity or NaN has no
-/// JSON number and stays a word.
+/// JSON number and stays text.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -322,7 +323,7 @@ mod tests {
             let _read = parse(&text);
         }
 
-        /// JSON is YAML: what is written as JSON is read back as it was.
+        /// Valid JSON is valid YAML, and reads as the same value.
         #[test]
         fn json_is_read_as_itself(words in prop::collection::btree_map("[a-z]{1,6}", "[a-z0-9 ]{0,9}", 0..6)) {
             let value = json!(words);

@@ -12,7 +12,7 @@ use crate::chain::{Chain, ChainSettings};
 use crate::cli::UpArgs;
 use crate::view::View;
 
-/// Runs the chain until it is asked to stop.
+/// Runs the chain until it is stopped.
 ///
 /// # Errors
 /// The error of the part that did not start or failed, with its exit code.

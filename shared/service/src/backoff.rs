@@ -1,6 +1,6 @@
-//! Pauses that grow after every failure, for everything that is tried again.
+//! Pauses between attempts that grow after every failure.
 //!
-//! [`Pauses`] says how long to wait after so many failures; [`Backoff`] counts the failures of one
+//! [`Pauses`] gives the pause after a number of failures; [`Backoff`] counts the failures of one
 //! caller. Neither sleeps, so both can be used with any clock.
 
 use std::time::Duration;
@@ -11,11 +11,11 @@ use rand::RngExt as _;
 /// pause in use, and the factor still fits a `u32`.
 const MOST_DOUBLINGS: u32 = 20;
 
-/// How far a pause may differ from its nominal length, so that many callers that failed together
-/// do not come back together.
+/// Largest difference of a pause from its nominal length. Jitter keeps callers that failed together
+/// from trying again together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Jitter {
-    /// The nominal pause: for a caller without rivals.
+    /// The nominal pause, for a caller without rivals.
     None,
     /// Between half of the nominal pause and all of it.
     UpperHalf,
@@ -30,7 +30,7 @@ pub struct Pauses {
     pub shortest: Duration,
     /// The longest nominal pause.
     pub longest: Duration,
-    /// How far a pause may differ from its nominal length.
+    /// Largest difference of a pause from its nominal length.
     pub jitter: Jitter,
 }
 
@@ -68,7 +68,7 @@ impl Pauses {
     }
 }
 
-/// The failures of one caller and the pauses that they ask for.
+/// The failures of one caller and the pauses that follow from them.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     pauses: Pauses,
@@ -76,7 +76,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// No failure yet.
+    /// A count of no failures.
     pub const fn new(pauses: Pauses) -> Self {
         Self { pauses, failures: 0 }
     }
@@ -100,7 +100,7 @@ impl Backoff {
         capped.after(failures)
     }
 
-    /// Forgets the failures: the attempt succeeded.
+    /// Forgets the failures, after an attempt that succeeded.
     pub const fn reset(&mut self) {
         self.failures = 0;
     }

@@ -1,4 +1,4 @@
-//! How a broker is reached: the keys of `[broker]` that every program has, with one spelling.
+//! The way to a broker: the keys of `[broker]` that every program has, with one spelling.
 //!
 //! ```toml
 //! [broker]
@@ -26,12 +26,12 @@ use serde::Deserialize;
 use crate::config::ConfigError;
 use crate::secret::SecretSource;
 
-/// A broker's place.
+/// Host and port of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerAddress {
-    /// Name or address; also the name that its certificate must carry.
+    /// Host name or IP address, which the broker's certificate must carry.
     pub host: String,
-    /// Port.
+    /// TCP port.
     pub port: u16,
 }
 
@@ -41,12 +41,12 @@ impl fmt::Display for BrokerAddress {
     }
 }
 
-/// User and password.
+/// The user name and the password for the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
-    /// User.
+    /// User name.
     pub user: String,
-    /// Where the password is.
+    /// File or variable that holds the password.
     pub password: SecretSource,
 }
 
@@ -54,17 +54,17 @@ pub struct Login {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsFiles {
-    /// Certificates of the authorities that may sign the broker's.
+    /// Certificates of the authorities that may sign the broker's certificate.
     pub ca: PathBuf,
-    /// The own certificate chain, for mutual TLS.
+    /// This program's certificate chain, for mutual TLS.
     #[serde(default)]
     pub certificate: Option<PathBuf>,
-    /// Its key.
+    /// Private key of `certificate`.
     #[serde(default)]
     pub key: Option<PathBuf>,
 }
 
-/// The keys as they are typed.
+/// The keys as the file has them.
 #[derive(Debug, Default)]
 pub struct ReachFile {
     /// `broker.addresses`
@@ -77,23 +77,23 @@ pub struct ReachFile {
     pub tls: Option<TlsFiles>,
 }
 
-/// The keys as they are meant.
+/// The keys after they are checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// Tried in turn until one answers.
+    /// Addresses, tried in turn until one answers.
     pub addresses: Vec<BrokerAddress>,
-    /// User and password; `None` is anonymous.
+    /// The login; `None` is anonymous.
     pub login: Option<Login>,
-    /// TLS; `None` is plain TCP.
+    /// The TLS files; `None` is plain TCP.
     pub tls: Option<TlsFiles>,
 }
 
 impl ReachFile {
-    /// Checks the keys; relative paths start at `folder`. `refuse` makes the error of a key, its
-    /// value and what is allowed.
+    /// Checks the keys; relative paths start at `folder`. `refuse` makes an error from a key, its
+    /// value and the allowed values.
     ///
     /// # Errors
-    /// What `refuse` makes.
+    /// The error that `refuse` makes.
     pub fn meant(
         self,
         folder: &Path,
@@ -124,7 +124,7 @@ impl ReachFile {
     }
 }
 
-/// The addresses, or the text that is none (`[]` if there is no text).
+/// The parsed addresses, or the first text that is not an address (`[]` for an empty list).
 fn addresses(texts: &[String], default_port: u16) -> Result<Vec<BrokerAddress>, String> {
     if texts.is_empty() {
         return Err("[]".to_owned());
@@ -144,22 +144,22 @@ fn addresses(texts: &[String], default_port: u16) -> Result<Vec<BrokerAddress>, 
     texts.iter().map(address).collect()
 }
 
-/// Certificates that cannot be used. Wait until somebody has put them right.
+/// Certificates that cannot be used. The caller waits until somebody has corrected them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A file cannot be read as PEM.
     #[error("cannot read certificates or key from {}: {reason}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reader's error.
         reason: String,
     },
-    /// A file has nothing in it that can be used.
+    /// A file holds no usable certificate or key.
     #[error("{} holds no certificate", path.display())]
     Empty {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
     /// Certificate and key do not fit, or TLS refuses them.
@@ -179,7 +179,7 @@ impl TlsFiles {
     /// Reads the files into a client's configuration.
     ///
     /// # Errors
-    /// [`TlsError`] that names the file.
+    /// [`TlsError`] with the file's path.
     pub fn client_config(&self) -> Result<ClientConfig, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates(&self.ca)? {

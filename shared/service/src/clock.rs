@@ -1,6 +1,6 @@
-//! The clock that a stage is given.
+//! The clocks that are given to the stages of a program.
 //!
-//! A file that needs "now" takes a [`Clock`]; only [`SystemClock`] asks the machine.
+//! Code that needs the present instant takes a [`Clock`]; only [`SystemClock`] asks the machine.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use chrono::Utc;
 use pdm_shared::time::Timestamp;
 
-/// Who tells the time.
+/// A source of the present instant.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The present instant.
     fn now(&self) -> Timestamp;
@@ -31,7 +31,7 @@ impl Clock for SystemClock {
 
 /// A clock that never goes back: where the inner one is set back, it goes on from the last instant.
 ///
-/// For what is due: a pause that was reckoned before the clock was set back ends when it should.
+/// Used for due times: a pause that was computed before the clock was set back still ends on time.
 #[derive(Debug)]
 pub struct SteadyClock {
     inner: SharedClock,
@@ -39,7 +39,7 @@ pub struct SteadyClock {
 }
 
 impl SteadyClock {
-    /// Beginning with what `inner` tells now.
+    /// A steady clock that begins at the present instant of `inner`.
     pub fn new(inner: SharedClock) -> Self {
         let latest = Mutex::new((inner.now(), Instant::now()));
         Self { inner, latest }
@@ -59,12 +59,13 @@ impl Clock for SteadyClock {
     }
 }
 
-/// When the wall clock may be trusted to say that something is too old.
+/// Decides whether the wall clock can be trusted when a record is to be given up as too old.
 ///
-/// A machine without a battery begins in 1970, a clock is set wrong and put right again: by such an
-/// instant nothing may be given up. After the start ages are not judged for a while, in which the
-/// clock can be set and what is old can leave; after a jump against the monotonic clock not until
-/// whatever was written before it is old by any clock.
+/// A machine without a battery starts in 1970, and a clock can be set wrong and corrected later. No
+/// record may be given up because of such an instant. So ages are not judged for a while after the
+/// start, in which the clock can be set and old records can be sent. After a jump against the
+/// monotonic clock ages are not judged until every record written before the jump is too old by any
+/// clock.
 #[derive(Debug)]
 pub struct Patience {
     clock: SharedClock,
@@ -79,17 +80,17 @@ struct Seen {
     trusted_from: Instant,
 }
 
-/// A step of the wall clock against the monotonic one that counts as a jump, s. Chosen: above what
-/// a time service slews away, below what matters to an age of hours.
+/// A step of the wall clock against the monotonic one that counts as a jump, s. No data chose it:
+/// 60 s is above the corrections that a time service slews, and small against ages of hours.
 const JUMP_S: f64 = 60.0;
 
 impl Patience {
-    /// How long ages are not judged after the start. Chosen: time enough to set the clock and to
-    /// deliver a backlog.
+    /// Time after the start in which ages are not judged. No data chose it: one hour leaves time to
+    /// set the clock and to deliver a backlog, and delays the removal of old records by no more.
     const SETTLE: Duration = Duration::from_hours(1);
 
-    /// Patience with `clock`, for whatever is old at `age`: that long after a jump, and an hour, or
-    /// `age` if that is shorter, after the start.
+    /// Patience for records that are too old at `age`. Ages are not judged for `age` after a jump,
+    /// and for the shorter of `age` and one hour after the start.
     pub fn new(clock: SharedClock, age: Duration) -> Self {
         let at = Instant::now();
         let trusted_from = at + age.min(Self::SETTLE);

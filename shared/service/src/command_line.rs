@@ -1,4 +1,4 @@
-//! From the command line to the exit code: the same for every program.
+//! The way from the command line to the exit code, the same in every program.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use clap::Parser;
 
 use crate::exit::{Exit, exit_of};
 
-/// Reads the command line, carries it out and says on standard error what stopped it.
+/// Parses the command line, runs the command and prints a failure to standard error.
 ///
-/// Help and version are no failure; a wrong command line ends with [`Exit::Usage`].
+/// Help and version are not failures; a wrong command line ends with [`Exit::Usage`].
 pub fn run<C: Parser>(dispatch: impl FnOnce(C) -> anyhow::Result<Exit>) -> ExitCode {
     let typed = match C::try_parse() {
         Ok(typed) => typed,
@@ -24,20 +24,20 @@ pub fn run<C: Parser>(dispatch: impl FnOnce(C) -> anyhow::Result<Exit>) -> ExitC
     }
 }
 
-/// Tells a failure to the person who typed.
+/// Prints a failure for the person at the terminal.
 #[expect(clippy::print_stderr, reason = "a program's last word goes to the person who typed")]
 pub fn report(program: &str, error: &anyhow::Error) {
     eprintln!("{program}: {error:#}");
 }
 
-/// Standard output, for which a reader that has gone away (`| head`) is no failure: what would
-/// have been written is dropped.
+/// Standard output for which a closed pipe (`| head`) is not an error: output after that is
+/// dropped.
 #[must_use]
 pub fn stdout() -> impl Write {
     Leaving(io::stdout().lock())
 }
 
-/// A writer whose reader may leave.
+/// A writer that treats a closed pipe as success.
 #[derive(Debug)]
 struct Leaving<W>(W);
 
@@ -59,7 +59,7 @@ fn unless_left<T>(outcome: io::Result<T>, otherwise: T) -> io::Result<T> {
 }
 
 fn refuse(told: &clap::Error) -> Exit {
-    // nobody is left to tell if even this cannot be printed
+    // no way is left to report a failure of this print
     let _ = told.print();
     if told.use_stderr() { Exit::Usage } else { Exit::Ok }
 }
@@ -77,7 +77,7 @@ mod tests {
         _number: Option<u32>,
     }
 
-    /// A pipe whose reader is gone, or a disk that is full.
+    /// A writer that fails, as a pipe without a reader or a full disk does.
     struct Failing(ErrorKind);
 
     impl Write for Failing {

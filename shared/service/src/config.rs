@@ -1,49 +1,49 @@
-//! Reading a TOML file into a typed form with errors that say file, line, key and what is allowed.
+//! Reads a TOML file into a type, with errors that name file, line, key and allowed values.
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// A configuration that cannot be used. The program shows it and exits with 78.
+/// A configuration that cannot be used. The program prints the error and exits with 78.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read configuration {}: {source}", path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the read.
         source: std::io::Error,
     },
-    /// The file is not the TOML that is expected.
+    /// The file is not valid TOML, or has an unknown key or a wrong type.
     #[error("{}:{line}:{column}: {message}", path.display())]
     Syntax {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Line, from 1.
+        /// Line, counted from 1.
         line: usize,
-        /// Column, from 1.
+        /// Column, counted from 1.
         column: usize,
-        /// What is wrong there, with the allowed keys or type.
+        /// The parser's message, with the allowed keys or type.
         message: String,
     },
     /// A value that its key does not allow.
     #[error("{}: {key} is {value}, allowed is {allowed}", path.display())]
     Value {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Dotted key.
         key: String,
-        /// What it is.
+        /// The value in the file.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         allowed: String,
     },
 }
 
 impl ConfigError {
-    /// A value that its key does not allow.
+    /// The error for a value that its key does not allow.
     pub fn value(
         path: &Path,
         key: impl Into<String>,
@@ -62,17 +62,17 @@ impl ConfigError {
 /// Reads `path` as TOML into `T`; give `T` `deny_unknown_fields` so that a mistyped key is found.
 ///
 /// # Errors
-/// [`ConfigError`] with file, line, column and the parser's words.
+/// [`ConfigError`] with file, line, column and the parser's message.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     parse(path, &text)
 }
 
-/// Reads `text`, as if it stood in `path`.
+/// Parses `text` as the contents of `path`.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
@@ -90,13 +90,13 @@ pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigEr
     })
 }
 
-/// The key on a line, if the line is `key = value`.
+/// The key of a line of the form `key = value`.
 fn key_at(text: &str, line: usize) -> Option<&str> {
     let (key, _value) = text.lines().nth(line - 1)?.split_once('=')?;
     Some(key.trim())
 }
 
-/// Refuses a pause of `key` that is not a number from 0 to `most` of `unit`.
+/// Refuses a duration of `key` that is not a number from 0 to `most` of `unit`.
 ///
 /// # Errors
 /// [`ConfigError::Value`].

@@ -1,11 +1,11 @@
-//! An error with everything that caused it, in one line.
+//! An error and all its causes in one line.
 
 use std::error::Error;
 
 /// The text of `error` and of its causes, joined by `": "`.
 ///
-/// A cause that the text so far already contains is left out: some errors repeat their source in
-/// their own text (`thiserror`'s `{source}`), others (reqwest's) tell the reason in the last cause
+/// A cause that the text so far already contains is left out. Some errors repeat their source in
+/// their own text (`thiserror`'s `{source}`); others (reqwest's) give the reason in the last cause
 /// only.
 ///
 /// ```

@@ -2,20 +2,20 @@
 
 use std::process::ExitCode;
 
-/// Why a program ends.
+/// The reason why a program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// Success.
     Ok,
     /// The command line is wrong.
     Usage,
-    /// The input is there but cannot be read as what it should be.
+    /// The input exists but has the wrong form.
     BadInput,
-    /// The input is not there.
+    /// The input does not exist.
     NoInput,
-    /// A service that is needed cannot be reached.
+    /// A required service cannot be reached.
     Unavailable,
-    /// A bug.
+    /// A bug in the program.
     Software,
     /// Reading or writing failed: disk full, no permission.
     Io,
@@ -24,7 +24,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number.
+    /// The number of the exit code.
     pub const fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
@@ -45,23 +45,23 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A failure of a command that knows its exit code.
+/// A failure of a command, with its exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{cause:#}")]
 pub struct Failure {
     exit: Exit,
-    // told in full by the failure's own text, so it is no `source` to be told again
+    // no `source`: the failure's own text already holds the whole chain
     cause: anyhow::Error,
 }
 
 impl Failure {
-    /// A failure with its exit code.
+    /// A failure that ends the program with `exit`.
     pub fn new(exit: Exit, cause: impl Into<anyhow::Error>) -> Self {
         Self { exit, cause: cause.into() }
     }
 }
 
-/// The exit code that an error stands for: that of the [`Failure`] in it, else a bug's.
+/// The exit code of an error: that of the [`Failure`] in its chain, else [`Exit::Software`].
 pub fn exit_of(error: &anyhow::Error) -> Exit {
     error.downcast_ref::<Failure>().map_or(Exit::Software, |failure| failure.exit)
 }

@@ -1,4 +1,4 @@
-//! What every HTTP server of ours shares: the guard and the metrics' text.
+//! The parts that all HTTP servers of the project share: the guard and the metrics text.
 
 pub mod guard;
 pub mod recorder;

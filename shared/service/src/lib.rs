@@ -1,7 +1,7 @@
-//! What every program needs beside the words of `pdm-shared`: configuration, secrets, the way to a
-//! broker and its TLS, time, logs and metrics, the guard of HTTP, shutdown and exit codes.
+//! Services of a running program beside the words of `pdm-shared`: configuration, secrets, broker
+//! and TLS settings, clocks, logs and metrics, the HTTP guard, shutdown and exit codes.
 //!
-//! Nothing here knows a bearing; both programs and the wings of the agent stand on it.
+//! No module here knows a bearing; both programs and the crates of the agent depend on this crate.
 
 pub mod backoff;
 pub mod broker;

@@ -1,5 +1,5 @@
-//! `[store.postgres]`, and a server of `[tools.databases]`: the server, and the protection of the
-//! connection.
+//! Settings of a PostgreSQL server and of the protection of its connection, for `[store.postgres]`
+//! and for a server of `[tools.databases]`.
 //!
 //! ```toml
 //! [store.postgres]
@@ -31,13 +31,14 @@ pub use connect::{WayError, options};
 pub struct PostgresSettings {
     /// `postgres://user@host:port/database`, without a password.
     pub url: String,
-    /// The source of the password; absent where the server trusts the user without one.
+    /// File or variable that holds the password; without one the server must trust the user.
     pub password: Option<SecretSource>,
-    /// Most connections of this agent, beside the one that holds the locks of the bearings it judges.
+    /// Most connections of this agent's pool. One more connection holds the locks on the bearings
+    /// that are being judged.
     pub connections: u32,
     /// Longest time of one statement, s.
     pub statement_timeout_s: f64,
-    /// Absent: off on this machine, verified to any other.
+    /// Protection of the connection. Absent: off to this machine, verified to any other.
     pub tls: Option<PostgresTls>,
 }
 
@@ -47,7 +48,7 @@ pub struct PostgresSettings {
 pub enum PostgresTls {
     /// No TLS.
     Off,
-    /// TLS; the certificate has to be valid and to name the host.
+    /// TLS; the certificate must be valid and name the host.
     Verified(PostgresCertificates),
 }
 
@@ -55,15 +56,15 @@ pub enum PostgresTls {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PostgresCertificates {
-    /// The authority that signed the server's certificate; absent: the machine's own authorities.
+    /// Authorities that may sign the server's certificate; absent: those of the operating system.
     pub ca: Option<PathBuf>,
-    /// The own certificate, for mutual TLS.
+    /// This program's certificate, for mutual TLS.
     pub certificate: Option<PathBuf>,
-    /// The key of the own certificate.
+    /// Private key of `certificate`.
     pub key: Option<PathBuf>,
 }
 
-/// The section as it is typed.
+/// The section as the file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {
@@ -82,7 +83,7 @@ struct Typed {
     _key_file: (),
 }
 
-/// Refuses keys of earlier versions and names their present ones.
+/// Refuses a key of an earlier version and names its successor.
 fn renamed<'de, D: Deserializer<'de>>(_value: D) -> Result<(), D::Error> {
     let told = "the keys ca_file, cert_file and key_file are now ca, certificate and key in \
                 [store.postgres.tls]";
@@ -132,7 +133,7 @@ impl<'de> Deserialize<'de> for PostgresTls {
 }
 
 impl PostgresSettings {
-    /// A server at this address, with the defaults for the rest.
+    /// Settings of a server at `url`, with the defaults for the rest.
     pub fn at(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -143,7 +144,7 @@ impl PostgresSettings {
         }
     }
 
-    /// How the connection is protected.
+    /// Protection of the connection, with the default applied.
     pub fn tls(&self) -> PostgresTls {
         self.tls.clone().unwrap_or_else(|| {
             if self.is_here() {
@@ -156,7 +157,7 @@ impl PostgresSettings {
 
     fn is_here(&self) -> bool {
         match url::Url::parse(&self.url).ok().as_ref().and_then(|url| url.host_str()) {
-            // a socket is written as a host that begins with %2F
+            // a Unix socket is written as a host that begins with %2F
             Some(host) => {
                 matches!(host, "localhost" | "[::1]")
                     || host.starts_with("127.")
@@ -166,7 +167,7 @@ impl PostgresSettings {
         }
     }
 
-    /// The certificates' files with their keys below the section, where TLS is asked for.
+    /// The certificate files with their keys below the section; empty without TLS.
     pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
         let PostgresTls::Verified(files) = self.tls() else { return Vec::new() };
         [("tls.ca", files.ca), ("tls.certificate", files.certificate), ("tls.key", files.key)]
@@ -175,7 +176,7 @@ impl PostgresSettings {
             .collect()
     }
 
-    /// Takes relative paths from `folder`.
+    /// Resolves relative paths against `folder`.
     pub fn root(&mut self, folder: &Path) {
         if let Some(PostgresTls::Verified(files)) = &mut self.tls {
             let files = [&mut files.ca, &mut files.certificate, &mut files.key];
@@ -185,7 +186,7 @@ impl PostgresSettings {
         }
     }
 
-    /// `section` is what holds these settings, as it is typed.
+    /// Checks the settings; `section` is the name of their TOML section.
     pub fn check(&self, path: &Path, section: &str) -> Result<(), ConfigError> {
         let key = format!("{section}.url");
         let allowed = "postgres://user@host:port/database, with the password under `password`";
@@ -193,7 +194,7 @@ impl PostgresSettings {
             return Err(ConfigError::value(path, key, "not a URL", allowed));
         };
         if url.password().is_some() {
-            // the error must not show the password
+            // the error must not repeat the password
             return Err(ConfigError::value(path, key, "a URL with a password", allowed));
         }
         if !matches!(url.scheme(), "postgres" | "postgresql") || url.query().is_some() {

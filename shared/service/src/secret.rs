@@ -1,11 +1,12 @@
-//! Secrets: from a file or the environment, never from the configuration itself, never in a log.
+//! Secrets are read from a file or the environment, never from the configuration itself, and are
+//! never logged.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// A secret's value. It shows itself only to who asks by [`Secret::expose`].
+/// A secret's value. Only [`Secret::expose`] gives it out; `Debug` does not.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -15,7 +16,7 @@ impl Secret {
         Self(value)
     }
 
-    /// The value, for the one call that needs it.
+    /// The value, for the call that needs it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -27,7 +28,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where a secret stands: `{ file = "/run/secrets/mqtt" }` or `{ env = "PDM_MQTT_PASSWORD" }`.
+/// Source of a secret: `{ file = "/run/secrets/mqtt" }` or `{ env = "PDM_MQTT_PASSWORD" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SecretSource {
@@ -37,29 +38,29 @@ pub enum SecretSource {
     Env(String),
 }
 
-/// A secret that cannot be had. The caller reports it with the key it belongs to.
+/// A secret that cannot be read. The caller reports it with the key it belongs to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
     /// The file cannot be read.
     #[error("cannot read the secret's file {}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the read.
         #[source]
         source: std::io::Error,
     },
     /// The variable is not set or not UTF-8.
     #[error("environment variable {name} is not set (or not UTF-8)")]
     Env {
-        /// Which.
+        /// The variable.
         name: String,
     },
 }
 
 impl SecretSource {
-    /// With a relative file taken from `folder`.
+    /// The source with a relative file resolved against `folder`.
     #[must_use]
     pub fn rooted(self, folder: &std::path::Path) -> Self {
         match self {
@@ -68,10 +69,10 @@ impl SecretSource {
         }
     }
 
-    /// Fetches the secret.
+    /// Reads the secret.
     ///
     /// # Errors
-    /// [`SecretError`] if file or variable cannot be read.
+    /// [`SecretError`] if the file or the variable cannot be read.
     pub fn fetch(&self) -> Result<Secret, SecretError> {
         match self {
             Self::File(path) => std::fs::read_to_string(path)

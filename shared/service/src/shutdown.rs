@@ -1,4 +1,5 @@
-//! What means "stop": SIGINT or SIGTERM, or whatever the caller of a service passes instead.
+//! The signals that stop a program: SIGINT and SIGTERM. Callers of a service may pass another
+//! token.
 
 use tokio_util::sync::CancellationToken;
 
@@ -6,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 /// with 130, without draining.
 ///
 /// # Errors
-/// If the handlers cannot be installed.
+/// The error of the system if the handlers cannot be installed.
 pub fn on_signal() -> std::io::Result<CancellationToken> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;

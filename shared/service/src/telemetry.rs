@@ -8,29 +8,29 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer as _, Registry};
 
-/// The form of a log line.
+/// The format of a log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// One line for people.
+    /// One line of text for people.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object for each line.
     Json,
 }
 
-/// Starts logging. `PDM_LOG` (such as `info,pdm_edge=debug`) wins over `default_filter`; what it
-/// cannot mean is said in the first line of the log, and the default stands.
+/// Starts logging. `PDM_LOG` (such as `info,pdm_edge=debug`) replaces `default_filter`; an invalid
+/// `PDM_LOG` is reported in the first line of the log and the default is used.
 ///
 /// A second call changes nothing: the first subscriber stays.
 pub fn start(format: LogFormat, default_filter: &str) {
     start_with(format, default_filter, None);
 }
 
-/// What else is told of spans and events, such as traces for a collector.
+/// Another subscriber of spans and events beside the log, such as traces for a collector.
 pub type MoreTelemetry = Box<dyn tracing_subscriber::Layer<Registry> + Send + Sync>;
 
-/// As [`start`], with something beside the log.
+/// [`start`], with another subscriber beside the log.
 pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTelemetry>) {
     let asked = std::env::var("PDM_LOG").ok();
     let filter = asked.as_deref().map(Targets::from_str);
@@ -45,7 +45,7 @@ pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTele
         LogFormat::Text => lines.with_target(false).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    // a subscriber that is already there (tests, one process with both programs) is kept
+    // a subscriber that is already installed (tests, one process with both programs) is kept
     let _kept =
         tracing_subscriber::registry().with(more).with(lines.with_filter(targets)).try_init();
     if let Some(Err(error)) = filter {
@@ -53,7 +53,7 @@ pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTele
     }
 }
 
-/// A filter from the configuration: what it cannot mean is `info`.
+/// The parsed filter of the configuration; an invalid one becomes `info`.
 fn parsed(filter: &str) -> Targets {
     filter.parse().unwrap_or_else(|_not_a_filter| {
         Targets::new().with_default(tracing::level_filters::LevelFilter::INFO)

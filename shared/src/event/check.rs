@@ -1,4 +1,4 @@
-//! What a well-formed event must satisfy beyond its types: the agent refuses the rest.
+//! The checks of an event beyond its types; the agent refuses an event that fails one.
 
 use super::{EVENT_SCHEMA, Event, FrequencyDomain, MAX_SPECTRUM_LINES, Rul, Spectra};
 use crate::fault::Fault;
@@ -7,28 +7,28 @@ use crate::fault::Fault;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// Another schema or version.
+    /// The event has another schema or version.
     #[error("schema is {got:?}, expected {EVENT_SCHEMA:?}")]
     Schema {
-        /// What the event says.
+        /// The schema in the event.
         got: String,
     },
-    /// A number outside what its name allows.
+    /// A number is outside the range of its field.
     #[error("{path} is {got}, allowed is {allowed}")]
     OutOfRange {
         /// JSON path of the field.
         path: String,
-        /// Its value.
+        /// The field's value.
         got: f64,
         /// The allowed range.
         allowed: &'static str,
     },
-    /// Two fields that cannot both be so.
+    /// Two fields contradict each other.
     #[error("{path}: {reason}")]
     Contradiction {
         /// JSON path of the field.
         path: &'static str,
-        /// What does not fit.
+        /// The contradiction.
         reason: String,
     },
 }
@@ -50,7 +50,7 @@ fn share(path: &str, value: Option<f64>) -> Result<(), EventError> {
 }
 
 impl Event {
-    /// Checks what the types cannot say.
+    /// Checks the rules that the types cannot express.
     ///
     /// # Errors
     /// The first [`EventError`] found, with its JSON path.

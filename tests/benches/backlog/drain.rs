@@ -1,4 +1,4 @@
-//! The two programs at work, watched from outside.
+//! Runs the two programs and measures them from outside.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,14 +14,14 @@ const SITE: &str = "bench";
 const GATEWAY: &str = "gw";
 const CHANNELS: usize = 8;
 const RATE_HZ: usize = 25_600;
-/// Memory is looked at this often, the spool every tenth time.
+/// Interval of reading the memory; the spool is read at every tenth time.
 const LOOK: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_hours(2);
 
-/// Fills a spool, lets both programs go until a receipt covers all of it, and tells the figures.
+/// Fills a spool, runs both programs until a receipt covers all of it, and prints the figures.
 ///
 /// # Panics
-/// If an event is missing or stored twice, or it takes longer than [`LONGEST`].
+/// If an event is missing or stored twice, or the run takes longer than [`LONGEST`].
 pub(crate) async fn measure(events: u64) {
     let Some(broker) = Mosquitto::start("bench backlog", Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -62,7 +62,8 @@ pub(crate) async fn measure(events: u64) {
     assert_eq!((rows, numbers, identities), (events, events, events));
 }
 
-/// Most and median, and the medians of the first, second and last third: it must not grow.
+/// Prints maximum and median, and the medians of the first, second and last third, which must not
+/// grow.
 fn tell(name: &str, held: &HeldOverTime) {
     let thirds = [0, 1, 2].map(|part| held.median_rss_of(part, 3) as f64 / 1e6);
     let [first, second, last] = thirds;
@@ -108,7 +109,7 @@ fn edge_configuration(broker: u16) -> String {
     )
 }
 
-/// A file that another program writes, or has written, opened to be read.
+/// Opens a database file of another program for reading.
 async fn opened(path: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -122,7 +123,8 @@ async fn one(store: &mut SqliteConnection, sql: &'static str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(store).await.expect("read")
 }
 
-/// Of the events up to a number: rows, different numbers, different identities.
+/// Numbers of rows, of different sequence numbers and of different identities, up to a sequence
+/// number.
 async fn stored(store: &mut SqliteConnection, events: u64) -> (u64, u64, u64) {
     let counted: (i64, i64, i64) = sqlx::query_as(
         "SELECT count(*), count(DISTINCT sequence), count(DISTINCT event_id) FROM events

@@ -1,13 +1,14 @@
-//! A million events of an outage go from the spool of the real `pdm-edge` through Mosquitto into the
-//! SQLite file of the real `pdm-agent`, which judges meanwhile, while the edge measures 8 channels at
-//! 25.6 kHz: what both programs hold of memory, how long it takes, and that every event is stored once.
+//! A million events of an outage go from the spool of the real `pdm-edge` through Mosquitto into
+//! the SQLite file of the real `pdm-agent`, which judges meanwhile, while the edge measures 8
+//! channels at 25.6 kHz. The benchmark reports the memory of both programs and the duration, and
+//! checks that every event is stored once.
 //!
 //! ```text
 //! cargo bench -p pdm-tests --bench backlog [-- EVENTS]
 //! ```
 //!
-//! It builds the two programs as they are released, and needs Mosquitto and about 10 GB of disk in the
-//! folder for temporary files.
+//! The benchmark builds the two programs in release form. It needs Mosquitto and about 10 GB of
+//! disk in the folder for temporary files.
 
 mod drain;
 mod outage;
@@ -24,7 +25,7 @@ fn main() {
     runtime.block_on(drain::measure(asked.unwrap_or(EVENTS)));
 }
 
-/// Both programs stand beside this one, and of this state.
+/// Builds both programs beside this one, in the same profile.
 fn build_programs() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_not_by_cargo| "cargo".to_owned());
     let arguments = ["build", "--release", "-p", "pdm-edge", "-p", "pdm-agent", "--bins"];

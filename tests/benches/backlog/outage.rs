@@ -1,4 +1,4 @@
-//! What an outage left behind: a spool full of events of healthy bearings.
+//! The state after an outage: a spool full of events of healthy bearings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 
-/// Bytes that the spool may hold: more than any number of events that is asked for takes.
+/// Bytes that the spool may hold: more than any requested number of events takes.
 pub(crate) const MAX_BYTES: u64 = 64 << 30;
 
-// what is measured is storing, not telling: nothing is wrong
+// a healthy example: the benchmark measures storing, not notifying
 const EXAMPLE: &str = include_str!("../../../config/examples/event-healthy.json");
 const BEARINGS: u64 = 40;
-/// Events of one commit. Chosen: the disk is then waited for two hundred times a million events.
+/// Events of one commit: a million events then need two hundred waits for the disk.
 const AT_ONCE: usize = 5000;
 
-/// Fills the spool of the gateway at `site` that is started next: a second from one event to the next, the last
-/// one now.
+/// Fills the spool of the gateway at `site` that is started next. Events are one second apart, and
+/// the last one is now.
 pub(crate) async fn fill(path: &Path, (site, gateway): (&str, &str), events: u64) {
     let settings = SpoolSettings {
         path: path.to_owned(),

@@ -1,5 +1,5 @@
-//! A certificate authority for one test, with openssl: certificates that are right, expired, or of
-//! another authority.
+//! A certificate authority for one test, made with openssl: valid and expired certificates, and
+//! those of another authority.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::needs::program;
 
-/// Two authorities (`ca.pem`, `other-ca.pem`) and what the first has signed.
+/// Two authorities (`ca.pem`, `other-ca.pem`) and the files that the first has signed.
 #[derive(Debug)]
 pub struct Authority {
     openssl: PathBuf,
@@ -19,7 +19,7 @@ impl Authority {
     /// Makes the authorities, or notes that openssl is not installed.
     ///
     /// # Panics
-    /// If openssl is there but does not do it.
+    /// If openssl is installed but fails.
     pub fn found(test: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let authority = Self { openssl: program(test, "openssl")?, folder };
@@ -34,7 +34,7 @@ impl Authority {
         Some(authority)
     }
 
-    /// The path of `NAME.pem`, `NAME.key` or any other file of it.
+    /// The path of `NAME.pem`, `NAME.key` or any other file of the authority.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -42,7 +42,7 @@ impl Authority {
     /// Signs `NAME.pem` with `NAME.key` for 127.0.0.1 and localhost, valid now.
     ///
     /// # Panics
-    /// If openssl does not do it.
+    /// If openssl fails.
     pub fn issue(&self, name: &str) {
         self.request(name);
         self.openssl(&format!(
@@ -54,7 +54,7 @@ impl Authority {
     /// Signs a certificate that was valid for a day in 2020.
     ///
     /// # Panics
-    /// If openssl does not do it.
+    /// If openssl fails.
     pub fn issue_expired(&self, name: &str) {
         self.request(name);
         // `x509 -req` of OpenSSL 3.0 takes no dates, `ca` does

@@ -1,4 +1,4 @@
-//! A disk of its own that can become full: a tmpfs, which only root may mount.
+//! A separate disk that can become full: a tmpfs, which only root may mount.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Mounts an empty one of `size_mib`, or notes that this machine does not let us.
+    /// Mounts an empty disk of `size_mib`, or notes that this machine does not allow it.
     ///
     /// # Panics
     /// If there is no temporary folder.
@@ -34,25 +34,25 @@ impl SmallDisk {
         Some(Self { folder, size_kib })
     }
 
-    /// Where it is mounted.
+    /// The folder of the disk.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Leaves no room: the next page that is asked for is refused.
+    /// Leaves no room: the next page is refused.
     ///
     /// # Panics
-    /// If it cannot be made as small as what it holds.
+    /// If the disk cannot be shrunk to its contents.
     pub fn fill(&self) {
-        // it must not be made smaller than what it holds, and that may grow meanwhile
+        // the size must not go below the contents, which may grow meanwhile
         let filled = (0..100).any(|_| self.used_kib().is_some_and(|used| self.resize(used.max(4))));
         assert!(filled, "{} cannot be filled", self.path().display());
     }
 
-    /// Gives the room back.
+    /// Makes the disk large again.
     ///
     /// # Panics
-    /// If it cannot be made larger.
+    /// If the disk cannot be enlarged.
     pub fn make_room(&self) {
         assert!(self.resize(self.size_kib), "{} cannot grow", self.path().display());
     }
@@ -70,7 +70,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // lazily: a program that is about to end may still have files open
+        // lazily: a program that is ending may still have files open
         let _unmounted = Command::new("umount").arg("-l").arg(self.path()).status();
     }
 }

@@ -1,6 +1,6 @@
-//! A wall clock that jumps, for one program: Debian's `libfaketime`, preloaded.
+//! A wall clock for one program that can jump: Debian's `libfaketime`, preloaded.
 //!
-//! Only the wall clock jumps; the monotonic clock, which programs measure waiting by, goes on.
+//! Only the wall clock jumps; the monotonic clock, by which programs measure waits, continues.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::needs::not_run;
 
 const LIBRARY: &str = "faketime/libfaketime.so.1";
 
-/// The clock of the programs that it is applied to.
+/// The wall clock of the programs it is applied to.
 #[derive(Debug)]
 pub struct WallClock {
     library: PathBuf,
@@ -19,7 +19,7 @@ pub struct WallClock {
 }
 
 impl WallClock {
-    /// A clock that tells the right time, or a note that libfaketime is not installed.
+    /// A clock with the right time, or a note that libfaketime is not installed.
     ///
     /// # Panics
     /// If there is no temporary folder.
@@ -36,23 +36,23 @@ impl WallClock {
         Some(clock)
     }
 
-    /// Makes `command` live by this clock.
+    /// Makes `command` use this clock.
     pub fn apply(&self, command: &mut Command) {
         command
             .env("LD_PRELOAD", &self.library)
             .env("FAKETIME_TIMESTAMP_FILE", self.file())
             .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
             .env("FAKETIME_CACHE_DURATION", "1")
-            // what it shares between processes would outlive a kill
+            // memory that libfaketime shares between processes would outlive a kill
             .env("FAKETIME_DISABLE_SHM", "1");
     }
 
-    /// Lets the clock be off by `seconds` from now on (noticed within a second).
+    /// Sets the clock off by `seconds` from now on (programs notice it within a second).
     ///
     /// # Panics
     /// If the temporary folder is gone.
     pub fn set(&self, seconds: i64) {
-        // whole or not at all: a program may read it at any time
+        // replaced in one step, because a program may read the file at any time
         let draft = self.folder.path().join("draft");
         std::fs::write(&draft, format!("{seconds:+}\n")).expect("writes");
         std::fs::rename(draft, self.file()).expect("renames");

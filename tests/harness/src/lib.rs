@@ -1,9 +1,9 @@
-//! What tests of every crate need from the machine: real servers in temporary folders on free
-//! ports, a network, a disk and a clock that fail on demand, a device that samples, the folder of real
-//! recordings, child processes that die with the test and what memory they hold, and the one way to
-//! say that a test was not run.
+//! The parts of the test machine that the tests of all crates use: real servers in temporary
+//! folders on free ports; a network, a disk and a clock that fail on demand; a device that samples;
+//! the folder of real recordings; child processes that end with the test, and their memory; and the
+//! one way to report that a test was not run.
 //!
-//! Nothing here knows the product: it is a leaf that the crates' tests share.
+//! This crate does not depend on any other crate of the project.
 
 mod authority;
 mod disk;

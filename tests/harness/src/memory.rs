@@ -1,19 +1,19 @@
-//! What a process holds of the machine's memory, as the system tells it.
+//! The memory of a process, read from the operating system.
 
 use std::fmt;
 
-/// What a process holds at one moment, bytes.
+/// The memory of a process at one time, bytes.
 ///
-/// `rss` is everything that is resident; the pages of the program file among it are shared by all
-/// processes that run it, can be dropped at any time, and are told apart from what the process has
-/// made itself (`anonymous`).
+/// `rss` is all resident memory. Its pages of the program file are shared by all processes that run
+/// it and can be dropped at any time; `anonymous` is the memory that the process has allocated
+/// itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Held {
     /// Resident set size.
     pub rss: u64,
-    /// The same, shared pages by share.
+    /// Proportional set size: `rss` with shared pages divided by their users.
     pub pss: u64,
-    /// Pages of no file.
+    /// Pages that belong to no file.
     pub anonymous: u64,
 }
 
@@ -30,20 +30,20 @@ impl Held {
     }
 }
 
-/// What was seen of a process over some time.
+/// The memory of a process over some time.
 #[derive(Debug, Clone, Default)]
 pub struct HeldOverTime(Vec<Held>);
 
 impl HeldOverTime {
-    /// Looks at the process; false if it is gone.
+    /// Reads the memory of the process once; false if the process is gone.
     pub fn look(&mut self, pid: u32) -> bool {
         let held = Held::by(pid);
         self.0.extend(held);
         held.is_some()
     }
 
-    /// Median RSS of the `part`th of `parts` equal stretches of the time, bytes; 0 if nothing was
-    /// seen in it.
+    /// Median RSS of the `part`th of `parts` equal stretches of the time, bytes; 0 without a
+    /// reading in it.
     pub fn median_rss_of(&self, part: usize, parts: usize) -> u64 {
         let at = |part: usize| self.0.len() * part / parts.max(1);
         let stretch = self.0.get(at(part)..at(part + 1)).unwrap_or_default();

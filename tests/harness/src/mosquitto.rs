@@ -11,14 +11,14 @@ use crate::needs::program;
 use crate::process::{Child, free_port};
 use crate::wait::until;
 
-/// Whether the broker keeps sessions, queues and retained messages over a restart.
+/// The persistence of sessions, queues and retained messages over a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence {
-    /// Every change is written at once, with everything before it: safe, and slow with a backlog.
+    /// Every change is written at once, with all earlier ones: safe, and slow with a backlog.
     Disk,
-    /// Written once a second: `kill -9` forgets what was acknowledged in the last one.
+    /// Changes are written once a second: `kill -9` loses acknowledged messages of the last second.
     EverySecond,
-    /// A restart forgets everything.
+    /// Nothing is written: a restart loses all state.
     Memory,
 }
 
@@ -32,15 +32,15 @@ pub struct Mosquitto {
 }
 
 impl Mosquitto {
-    /// Starts a broker that anybody on loopback may use.
+    /// Starts a broker that any client on loopback may use.
     pub fn start(test: &str, persistence: Persistence) -> Option<Self> {
         Self::start_with(test, persistence, "allow_anonymous true\n")
     }
 
-    /// Starts a broker with these lines added to its configuration.
+    /// Starts a broker with `lines` added to its configuration.
     ///
     /// # Panics
-    /// If it is installed but does not come up.
+    /// If Mosquitto is installed but does not start.
     pub fn start_with(test: &str, persistence: Persistence, lines: &str) -> Option<Self> {
         let program = program(test, "mosquitto")?;
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -64,10 +64,10 @@ impl Mosquitto {
         Some(broker)
     }
 
-    /// Starts a broker with this configuration and no other line, which listens on `port`.
+    /// Starts a broker on `port` with this configuration and no other line.
     ///
     /// # Panics
-    /// If it is installed but does not come up.
+    /// If Mosquitto is installed but does not start.
     pub fn start_configured(test: &str, configuration: &str, port: u16) -> Option<Self> {
         let program = program(test, "mosquitto")?;
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -82,27 +82,28 @@ impl Mosquitto {
         Some(broker)
     }
 
-    /// Its port on 127.0.0.1.
+    /// The broker's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// `kill -9`.
+    /// Kills the broker with SIGKILL.
     pub fn kill(&mut self) {
         self.child = None;
     }
 
-    /// Ends it by SIGTERM, so that it may save, and leaves it down.
+    /// Stops the broker with SIGTERM, so that it saves its state.
     pub fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.terminate();
         }
     }
 
-    /// Starts it again on the same port and folder (after [`Self::kill`] or [`Self::stop`]).
+    /// Starts the broker again on the same port and folder (after [`Self::kill`] or
+    /// [`Self::stop`]).
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the broker does not start.
     pub fn restart(&mut self) {
         let log = std::fs::File::options()
             .create(true)
@@ -120,12 +121,12 @@ impl Mosquitto {
         until("mosquitto to listen", 10, || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
     }
 
-    /// Its process, while it runs.
+    /// The broker's process; `None` while the broker is down.
     pub fn process(&self) -> Option<&Child> {
         self.child.as_ref()
     }
 
-    /// What it logged so far.
+    /// The broker's log so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }

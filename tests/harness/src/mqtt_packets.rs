@@ -1,4 +1,4 @@
-//! What kinds of packets a stream of MQTT carries, however it was cut into pieces.
+//! The kinds of packets in a stream of MQTT, however the stream was cut into pieces.
 
 /// One direction of one connection.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ impl MqttPackets {
     /// The kind of a PUBACK.
     pub const PUBACK: u8 = 4;
 
-    /// Takes a piece; the kinds of the packets that end in it.
+    /// Takes a piece of the stream and returns the kinds of the packets that end in it.
     pub fn kinds(&mut self, piece: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(piece);
         let mut kinds = Vec::new();
@@ -22,7 +22,7 @@ impl MqttPackets {
     }
 }
 
-/// Bytes of the packet at the front, its header included; `None` if the header is not whole.
+/// Length of the packet at the front with its header, bytes; `None` if the header is incomplete.
 fn length(bytes: &[u8]) -> Option<usize> {
     let mut length = 0;
     for (place, byte) in bytes.iter().skip(1).take(4).enumerate() {

@@ -1,16 +1,17 @@
-//! What a test needs and may not find: then it is *not run*, by name, never "passed".
+//! Requirements of a test that may be missing: the test is then *not run*, by name, and never
+//! "passed".
 //!
-//! With `PDM_REQUIRE_ALL=1` a missing need fails the test. Otherwise the test's name and the reason
-//! are appended to the file that `PDM_NOT_RUN` names, which the test command counts and prints.
+//! With `PDM_REQUIRE_ALL=1` a missing requirement fails the test. Otherwise the test's name and the
+//! reason are appended to the file in `PDM_NOT_RUN`, which the test command counts and prints.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Notes that `test` was not run, and why; the test then returns.
+/// Notes that `test` was not run, with the reason; the test then returns.
 ///
 /// # Panics
-/// Where `PDM_REQUIRE_ALL=1`: there nothing may be left out.
+/// With `PDM_REQUIRE_ALL=1`, which allows no omission.
 pub fn not_run(test: &str, why: &str) {
     assert!(
         std::env::var_os("PDM_REQUIRE_ALL").is_none_or(|all| all != "1"),
@@ -33,9 +34,9 @@ fn note(test: &str, why: &str) {
     }
 }
 
-/// The address of a server that no package brings, from the environment variable `variable`. Where
-/// it is not set the test is noted as not run, even with `PDM_REQUIRE_ALL=1`: such a server cannot
-/// be had in every place that runs the tests.
+/// The address of a server that no package provides, from the environment variable `variable`. If
+/// the variable is not set, the test is noted as not run, even with `PDM_REQUIRE_ALL=1`: such a
+/// server is not available everywhere.
 pub fn outside_server(test: &str, variable: &str) -> Option<String> {
     let url = std::env::var(variable).ok().filter(|url| !url.is_empty());
     if url.is_none() {
@@ -44,8 +45,8 @@ pub fn outside_server(test: &str, variable: &str) -> Option<String> {
     url
 }
 
-/// The folder of real recordings: `PDM_DATA_DIR`, else `../shared/data` seen from the workspace.
-/// `None` (noted as not run) if it is not there.
+/// The folder of real recordings: `PDM_DATA_DIR`, else `../shared/data` beside the workspace.
+/// `None` (noted as not run) if the folder does not exist.
 pub fn data_dir(test: &str) -> Option<PathBuf> {
     let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let dir = std::env::var_os("PDM_DATA_DIR")
@@ -57,8 +58,8 @@ pub fn data_dir(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// The path of a program that a test starts, also looked for in the folders of servers that
-/// Debian keeps off `PATH`. `None` (noted as not run) if it is not installed.
+/// The path of a program that a test starts, also searched in the folders of servers that Debian
+/// keeps off `PATH`. `None` (noted as not run) if the program is not installed.
 pub fn program(test: &str, name: &str) -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> =
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
@@ -73,7 +74,7 @@ pub fn program(test: &str, name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Whether this process runs as root: some servers refuse to.
+/// Whether this process runs as root, which some servers refuse.
 pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }

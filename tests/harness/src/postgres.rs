@@ -1,5 +1,5 @@
-//! A throw-away PostgreSQL cluster on a free port. PostgreSQL refuses root: there it runs as the
-//! user `postgres` that its package makes.
+//! A temporary PostgreSQL cluster on a free port. PostgreSQL refuses to run as root, so under root
+//! the cluster runs as the user `postgres` of its package.
 
 use std::fs::Permissions;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::needs::{is_root, program};
 use crate::process::{Child, free_port};
 
-/// How long a start may take, with the recovery of what a kill left.
+/// Longest duration of a start, including the recovery after a kill.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running cluster with one superuser `pdm` and the database `postgres`.
@@ -29,9 +29,9 @@ impl Postgres {
     /// Makes and starts a cluster, or notes that PostgreSQL is not installed.
     ///
     /// # Panics
-    /// If it is installed but does not come up.
+    /// If PostgreSQL is installed but does not start.
     pub fn start(test: &str) -> Option<Self> {
-        // its companions stand beside the program itself, not beside a link to it
+        // the companion programs are beside the program itself, not beside a link to it
         let initdb = program(test, "initdb")?.canonicalize().expect("an existing program");
         let folder = tempfile::tempdir().expect("a temporary folder");
         if is_root() {
@@ -49,11 +49,11 @@ impl Postgres {
         Some(server)
     }
 
-    /// Makes and starts a cluster that speaks TLS with this certificate and key. With an authority
-    /// clients have to show a certificate of it that carries the name `pdm`.
+    /// Makes and starts a cluster that uses TLS with this certificate and key. With an authority,
+    /// clients must present a certificate of that authority with the name `pdm`.
     ///
     /// # Panics
-    /// As [`Self::start`].
+    /// If PostgreSQL is installed but does not start.
     pub fn start_tls(
         test: &str,
         certificate: &Path,
@@ -93,11 +93,11 @@ impl Postgres {
         format!("postgres://pdm@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// `kill -9` of the whole cluster.
+    /// Kills all processes of the cluster with SIGKILL.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // stopped first, so that it makes no new process while the others are killed: one that
-            // outlived it would keep the next start away
+            // stopped first, so that the server starts no process while the others are killed: a
+            // survivor would prevent the next start
             child.freeze();
             let pid = child.id().to_string();
             let _children = Command::new("pkill").args(["-KILL", "-P", &pid]).status();
@@ -105,29 +105,29 @@ impl Postgres {
         }
     }
 
-    /// Ends it as an operator does who does not wait for clients (SIGINT, "fast"): transactions that
-    /// are open are rolled back and every session is cut. Leaves it down.
+    /// Stops the cluster without waiting for clients (SIGINT, "fast"): open transactions are rolled
+    /// back and sessions are closed. The cluster stays down.
     pub fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.interrupt();
         }
     }
 
-    /// Its port on 127.0.0.1.
+    /// The cluster's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// What it logged so far.
+    /// The cluster's log so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Starts it (again) on the same port and folder, if it is down; once more where it ends at once, as
-    /// it does while what was killed is not gone yet.
+    /// Starts the cluster on the same port and folder, if it is down. The start is repeated if it
+    /// fails at once, as it does while killed processes still exist.
     ///
     /// # Panics
-    /// If it does not come up, with the end of its log.
+    /// If the cluster does not start, with the end of its log.
     pub fn restart(&mut self) {
         let ready = self.initdb.with_file_name("pg_isready");
         let port = self.port.to_string();

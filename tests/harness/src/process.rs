@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Ports for servers: below those that the system gives to clients (32768 and up on Linux), as one of
-/// these may be taken by a connection while its server is down.
+/// Ports for servers, below those that the system gives to clients (32768 and above on Linux): a
+/// connection could take one of these while its server is down.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
-/// A port on loopback that was free a moment ago; each process begins elsewhere and goes on from there.
+/// A port on loopback that is free now; each process begins at another port and counts upwards.
 ///
 /// # Panics
-/// If the machine has none.
+/// If no port is free.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(PORTS.end - PORTS.start);
@@ -27,10 +27,11 @@ pub fn free_port() -> u16 {
 /// The path of one of the workspace's programs, beside the running program or test.
 ///
 /// # Panics
-/// If it was not built: run `cargo build --workspace --bins` first, as the test command does.
+/// If the program was not built: run `cargo build --workspace --bins` first, as the test command
+/// does.
 pub fn binary(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("the own path");
-    // a program stands in target/<profile>, a test in target/<profile>/deps
+    // programs are in target/<profile>, tests in target/<profile>/deps
     let mut folder = own.parent().expect("a folder");
     if folder.ends_with("deps") {
         folder = folder.parent().expect("target/<profile>");
@@ -48,80 +49,81 @@ impl Child {
     /// Starts `command`.
     ///
     /// # Panics
-    /// If it cannot be started.
+    /// If the command cannot be started.
     pub fn start(command: &mut Command) -> Self {
         Self(command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}")))
     }
 
-    /// Its process number.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// `kill -9`, and waits until it is gone.
+    /// Kills the process with SIGKILL and waits until it is gone.
     pub fn kill(&mut self) {
-        // already gone is as good as killed
+        // an error means that the process is already gone
         let _gone = self.0.kill();
         let _reaped = self.0.wait();
     }
 
-    /// Asks it to end (SIGTERM) and waits for it.
+    /// Sends SIGTERM and waits for the end.
     ///
     /// # Panics
-    /// If it cannot be waited for.
+    /// If the wait fails.
     pub fn terminate(&mut self) -> ExitStatus {
         self.signal("-TERM");
         self.wait()
     }
 
-    /// Interrupts it (SIGINT) and waits for it.
+    /// Sends SIGINT and waits for the end.
     ///
     /// # Panics
-    /// If it cannot be waited for.
+    /// If the wait fails.
     pub fn interrupt(&mut self) -> ExitStatus {
         self.signal("-INT");
         self.wait()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     ///
     /// # Panics
-    /// If it cannot be waited for.
+    /// If the wait fails.
     pub fn wait(&mut self) -> ExitStatus {
         self.0.wait().expect("the child can be waited for")
     }
 
-    /// Stops it in its tracks (SIGSTOP) until [`Self::thaw`]: it neither works nor closes anything.
+    /// Stops the process with SIGSTOP until [`Self::thaw`]: meanwhile it does not work and closes
+    /// nothing.
     pub fn freeze(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on (SIGCONT).
+    /// Continues the process with SIGCONT.
     pub fn thaw(&self) {
         self.signal("-CONT");
     }
 
-    /// Tells it to read its configuration again (SIGHUP).
+    /// Sends SIGHUP, upon which a server reads its configuration again.
     pub fn hang_up(&self) {
         self.signal("-HUP");
     }
 
     fn signal(&self, signal: &str) {
-        // one that is gone already needs no signal
+        // a process that is already gone needs no signal
         let _gone = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
     }
 
-    /// How it ended, if it has.
+    /// The exit status, if the process has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().ok().flatten()
     }
 
-    /// Whether it still runs.
+    /// Whether the process still runs.
     pub fn is_running(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// The child itself, for its pipes.
+    /// The inner child process, for its pipes.
     pub fn inner(&mut self) -> &mut std::process::Child {
         &mut self.0
     }

@@ -1,9 +1,10 @@
 //! A network between two programs that can be cut, stalled and slowed down: a TCP proxy on a free
 //! port.
 //!
-//! One thread accepts, two threads a connection carry bytes. A connection lives in one *era*;
-//! [`Proxy::cut`] begins the next one, and what belongs to an older era closes. A stalled network
-//! takes connections and bytes and delivers nothing, as a peer behind a dead router does.
+//! One thread accepts connections, two threads for each connection carry bytes. A connection
+//! belongs to one *era*; [`Proxy::cut`] begins the next one and closes connections of older eras. A
+//! stalled network accepts connections and bytes and delivers nothing, as a peer behind a dead
+//! router does.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,28 +12,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a carrier waits for bytes before it looks whether something has changed.
+/// Longest wait of a carrier for bytes before it checks for a change of the network.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the network does.
+/// The behaviour of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// Carries everything.
+    /// Carries all bytes.
     Open,
     /// Closes every new connection at once.
     Refuses,
-    /// Takes connections and carries nothing: half-open.
+    /// Accepts connections and carries nothing: half-open.
     Stalls,
-    /// Carries this much, this much later.
+    /// Limits the rate and delays each piece.
     Slow {
-        /// In each direction of each connection.
+        /// Rate in each direction of each connection.
         bytes_per_s: u32,
-        /// Before every piece.
+        /// Delay of each piece.
         delay: Duration,
     },
 }
 
-/// Sees what the server sends on one connection, piece by piece, each after it was delivered.
+/// Receives the server's bytes of one connection, piece by piece, each after its delivery.
 pub type Watcher = Box<dyn FnMut(&[u8]) + Send>;
 
 /// Makes a watcher for each connection.
@@ -71,18 +72,18 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Stands before the server at `port` of this machine, which need not be there yet.
+    /// Starts a proxy in front of the server at `port` of this machine, which need not run yet.
     ///
     /// # Panics
-    /// If the machine has no free port.
+    /// If no port is free.
     pub fn before(port: u16) -> Self {
         Self::stand(port, None)
     }
 
-    /// The same, with somebody who watches every connection.
+    /// [`Proxy::before`] with a watcher for every connection.
     ///
     /// # Panics
-    /// If the machine has no free port.
+    /// If no port is free.
     pub fn watched(port: u16, watch: impl Fn() -> Watcher + Send + Sync + 'static) -> Self {
         Self::stand(port, Some(Watch(Box::new(watch))))
     }
@@ -102,12 +103,12 @@ impl Proxy {
         Self { shared, port: own }
     }
 
-    /// Its port on 127.0.0.1.
+    /// The proxy's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// From now on the network does this; standing connections stay.
+    /// Sets the behaviour from now on; existing connections stay.
     pub fn set(&self, network: Network) {
         *self.shared.network.lock().unwrap_or_else(PoisonError::into_inner) = network;
     }
@@ -121,7 +122,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.ends.store(true, Ordering::Release);
-        // wakes the thread that accepts
+        // wakes the accepting thread
         let _woken = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
@@ -139,7 +140,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 fn connection(client: TcpStream, shared: &Arc<Shared>, era: u64) {
-    // half-open from the first byte: the server is reached when the network carries again
+    // half-open from the first byte: the server is connected when the network carries again
     while shared.network() == Network::Stalls && !shared.is_over(era) {
         std::thread::sleep(LOOK);
     }
@@ -196,11 +197,11 @@ fn carry(
             Ok(_) | Err(_) => break,
         }
     }
-    // one that is closed already is closed
+    // a socket that is already closed needs no shutdown
     let _closed = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-/// Writes it all; false if the connection ended before.
+/// Writes the whole piece; false if the connection ended before.
 fn deliver(to: &mut TcpStream, mut piece: &[u8], shared: &Shared, era: u64) -> bool {
     while !piece.is_empty() {
         if shared.is_over(era) {

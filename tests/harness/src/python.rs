@@ -1,25 +1,25 @@
-//! Python with one package from its registry, in a virtual environment that stays under `target/`.
+//! Python with one package from its registry, in a virtual environment below `target/`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::{not_run, program};
 
-/// Two tests of one process that install at once would write over each other.
+/// Serialises installations, because two tests of one process would overwrite each other's files.
 static ONE_INSTALLS: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// A package that a test needs.
 #[derive(Debug, Clone, Copy)]
 pub struct PythonPackage<'a> {
-    /// What pip installs, with its versions: `mcp>=2.3,<3`.
+    /// The requirement for pip, with versions: `mcp>=2.3,<3`.
     pub requirement: &'a str,
-    /// A statement that works where it is installed: `import mcp`.
+    /// A statement that succeeds if the package is installed: `import mcp`.
     pub probe: &'a str,
 }
 
 impl PythonPackage<'_> {
     /// The interpreter of the environment `name` in `folder` (`CARGO_TARGET_TMPDIR`) with the
-    /// package; `None` (noted as not run) if it cannot be had.
+    /// package; `None` (noted as not run) if the package cannot be installed.
     pub fn interpreter(&self, test: &str, folder: &str, name: &str) -> Option<PathBuf> {
         let system = program(test, "python3")?;
         let environment = Path::new(folder).join(name);

@@ -1,6 +1,6 @@
 //! A stand-in for a Qdrant server: the local mode of Qdrant's own Python client behind the server's
-//! gRPC services (`python/qdrant.py`). What it shows is that requests are well formed and what they
-//! mean; not the server's index, its durability or its speed.
+//! gRPC services (`python/qdrant.py`). Tests with it show that requests are well formed, and their
+//! meaning; they do not show the server's index, durability or speed.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -22,11 +22,11 @@ pub struct QdrantStandIn {
 }
 
 impl QdrantStandIn {
-    /// Starts it, or notes that its package cannot be had. `folder` is the test's
+    /// Starts the stand-in, or notes that its package is not available. `folder` is the test's
     /// `CARGO_TARGET_TMPDIR`.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the stand-in does not start.
     pub fn start(test: &str, folder: &str) -> Option<Self> {
         let python = PACKAGE.interpreter(test, folder, "qdrant-venv")?;
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/python/qdrant.py");
@@ -38,7 +38,7 @@ impl QdrantStandIn {
         Some(Self { _child: child, url: format!("http://127.0.0.1:{port}") })
     }
 
-    /// Its address.
+    /// The address of the stand-in.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -1,19 +1,19 @@
-//! A device that samples in real time and sends what it has as frames over TCP.
+//! A device that samples in real time and sends its samples as frames over TCP.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// From one delivery to the next, ms.
+/// Interval between deliveries, ms.
 const PIECE_MS: usize = 50;
 
-/// Starts a device with `channels` at `rate_hz` that sends noise as `i16`, little-endian, channel by
-/// channel, to whoever connects, and ends with the process. Gives the `[[source]]` of an `edge.toml`
-/// that measures it, a bearing a channel and a window a second.
+/// Starts a device with `channels` at `rate_hz`, which sends noise to every client as `i16`,
+/// little-endian, channel by channel, and ends with the process. Returns the `[[source]]` of an
+/// `edge.toml` that measures the device, with one bearing for each channel and one window a second.
 ///
 /// # Panics
-/// If the machine has no free port.
+/// If no port is free.
 pub fn sampler(channels: usize, rate_hz: usize) -> String {
     let port = start(channels, rate_hz);
     let mut text = format!(
@@ -42,7 +42,7 @@ fn start(channels: usize, rate_hz: usize) -> u16 {
     port
 }
 
-/// Sends pieces of so many values until the client has gone.
+/// Sends pieces of `values` samples until the client has disconnected.
 fn send(mut client: TcpStream, values: usize) {
     let mut phase = 1_u32;
     let begun = Instant::now();

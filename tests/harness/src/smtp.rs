@@ -1,4 +1,4 @@
-//! A real SMTP server (Debian's `python3-aiosmtpd`) that files what it gets in a maildir.
+//! A real SMTP server (Debian's `python3-aiosmtpd`) that stores received mails in a maildir.
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
@@ -19,18 +19,19 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// Starts it, or notes that it is not installed.
+    /// Starts the server, or notes that it is not installed.
     ///
     /// # Panics
-    /// If it is installed but does not come up.
+    /// If the server is installed but does not start.
     pub fn start(test: &str) -> Option<Self> {
         Self::start_with(test, &[])
     }
 
-    /// Starts it so that it takes mail after STARTTLS only, with this certificate and key.
+    /// Starts the server so that it accepts mail after STARTTLS only, with this certificate and
+    /// key.
     ///
     /// # Panics
-    /// As [`Self::start`].
+    /// If the server is installed but does not start.
     pub fn start_tls(test: &str, certificate: &Path, key: &Path) -> Option<Self> {
         let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
         Self::start_with(test, &["--tlscert", &certificate, "--tlskey", &key])
@@ -60,7 +61,7 @@ impl Smtp {
         Some(Self { _child: child, folder, port })
     }
 
-    /// Its port on 127.0.0.1.
+    /// The server's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -1,11 +1,11 @@
-//! Waiting for something to become true, with an end.
+//! Waits for a condition, with a time limit.
 
 use std::time::{Duration, Instant};
 
-/// Asks `condition` until it gives a value.
+/// Calls `condition` until it returns a value.
 ///
 /// # Panics
-/// After `seconds`, naming `what` was waited for.
+/// After `seconds`, with `what` in the message.
 pub fn until<T>(what: &str, seconds: u64, mut condition: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + Duration::from_secs(seconds);
     loop {

@@ -1,4 +1,4 @@
-//! An HTTPS server (Python's own) that files what is posted to it.
+//! An HTTPS server (Python's own) that stores received posts.
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
@@ -40,10 +40,10 @@ pub struct Https {
 }
 
 impl Https {
-    /// Starts it with this certificate and key, or notes that Python is not installed.
+    /// Starts the server with this certificate and key, or notes that Python is not installed.
     ///
     /// # Panics
-    /// If Python is there but the server does not come up.
+    /// If Python is installed but the server does not start.
     pub fn start(test: &str, certificate: &Path, key: &Path) -> Option<Self> {
         let python = program(test, "python3")?;
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -62,12 +62,12 @@ impl Https {
         Some(Self { _child: child, folder, port })
     }
 
-    /// Its port on 127.0.0.1.
+    /// The server's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// What was posted so far: the path, a line end, the body.
+    /// The posts so far: the path, a line end, the body.
     pub fn posts(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.folder.path()) else { return Vec::new() };
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! What fails on demand fails as it says.
+//! Tests of the parts that fail on demand: network, disk and clock fail as documented.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pdm_harness::{Network, Proxy, SmallDisk, WallClock};
 
-/// A server that sends back what it gets.
+/// A server that sends back its input.
 fn echo() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = listener.local_addr().expect("bound").port();
@@ -41,7 +41,7 @@ fn the_network_carries_stalls_slows_down_is_cut_and_refuses() {
     proxy.set(Network::Slow { bytes_per_s: 1000, delay: Duration::from_millis(20) });
     assert!(answers(&mut stream), "slow");
     proxy.set(Network::Stalls);
-    // a piece that is on its way already may arrive
+    // a piece that is already on its way may arrive
     std::thread::sleep(Duration::from_millis(100));
     assert!(!answers(&mut stream), "stalled");
     proxy.set(Network::Open);

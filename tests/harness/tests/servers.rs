@@ -1,4 +1,4 @@
-//! The servers that other tests rely on really come up, die and come back.
+//! Tests of the servers: each starts, can be killed and starts again.
 
 use std::net::TcpStream;
 use std::process::Command;

@@ -1,9 +1,9 @@
-//! Sound machines that look damaged: what else puts lines near defect frequencies, or impulses
-//! into a record. Nothing here may ever be named.
+//! Sound machines that look damaged: other causes of lines near defect frequencies, or of impulses
+//! in a record. No fault may be named in these records.
 //!
-//! Each adversary lays one disturbance of a known physical cause over broadband noise, and places
-//! it as near to a defect line as its physics allows: a mean adversary, not a typical machine.
-//! [`electrical`] and [`mechanical`] hold the causes, [`machine`] what they are made of.
+//! Each adversary adds one disturbance of a known physical cause to broadband noise, as near to a
+//! defect line as its physics allows, so it is harder than a typical machine. [`electrical`] and
+//! [`mechanical`] hold the causes, [`machine`] their building blocks.
 
 use anyhow::Context;
 use pdm_dsp::{Geometry, Request};
@@ -17,51 +17,51 @@ mod mechanical;
 
 use machine::Machine;
 
-/// What disturbs the machine.
+/// The disturbance of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Adversary {
     /// Twice the mains frequency modulates a carrier, with sidebands of the motor's slip.
     ElectricalSlip,
     /// Gear mesh and its harmonics with sidebands of both shafts.
     GearMesh,
-    /// Harmonics of half the shaft speed: looseness.
+    /// Harmonics of half the shaft speed from looseness.
     Looseness,
-    /// Shocks at random times that ring a resonance: process noise, valves, cavitation.
+    /// Shocks at random times that excite a resonance: process noise, valves, cavitation.
     RandomShocks,
-    /// Shocks once a turn that ring a resonance: a rub, a key, a coupling.
+    /// One shock a turn that excites a resonance: a rub, a key, a coupling.
     OncePerTurn,
     /// Clipped strong noise.
     Clipped,
-    /// Blades pass: as many pulses a turn as an impeller has vanes.
+    /// As many pulses a turn as an impeller has vanes.
     VanePass,
     /// A drive's carrier with sidebands of six times its output frequency.
     Inverter,
     /// Broadband noise alone, in counts of a converter with an offset.
     Counts,
-    /// A drive whose carrier's sidebands stand exactly a defect frequency apart.
+    /// The carrier of a drive with sidebands exactly a defect frequency apart.
     InverterOnLine,
     /// A carrier modulated at a defect frequency by a steady tone, with its harmonics.
     ModulatedTone,
     /// Two carriers of two drives that beat at a defect frequency.
     BeatingTones,
-    /// A mesh whose wheel's sidebands stand a defect frequency apart.
+    /// A mesh with sidebands of its wheel, a defect frequency apart.
     GearOnLine,
-    /// Shocks of a belt's joint, one of whose multiples falls on a defect line.
+    /// Shocks of a belt's joint, with one multiple on a defect line.
     Belt,
-    /// Cavitation: noise that every vane modulates.
+    /// Noise of cavitation, modulated by every vane.
     Cavitation,
     /// Discharges through the bearing at random times, short and sharp.
     Discharges,
-    /// Process noise that wanders through a narrow resonance.
+    /// Process noise with varying strength, through a narrow resonance.
     Process,
     /// Unequal shocks a few times a turn: a compressor, a loose part.
     Reciprocating,
-    /// Another bearing, of another geometry on another shaft, is damaged.
+    /// The lines of another, damaged bearing, of another geometry on another shaft.
     Neighbour,
 }
 
 impl Adversary {
-    /// All of them.
+    /// All adversaries.
     pub const ALL: [Self; 19] = [
         Self::ElectricalSlip,
         Self::GearMesh,
@@ -88,22 +88,22 @@ impl Adversary {
 /// One record of a sound machine.
 #[derive(Debug)]
 pub struct Record {
-    /// What it is, for a person.
+    /// Description for people.
     pub name: String,
     /// Samples, m/s².
     pub accel_m_s2: Vec<f64>,
-    /// What an operator knows.
+    /// The operator's knowledge of the machine.
     pub request: Request,
 }
 
-/// Elements, element and pitch diameter (mm), contact angle (deg).
+/// Number of elements, element and pitch diameter (mm), contact angle (deg).
 const BEARINGS: [(u32, f64, f64, f64); 4] =
     [(9, 7.94, 39.04, 0.0), (8, 6.746, 28.5, 0.0), (16, 8.407, 71.5, 15.17), (12, 7.5, 48.0, 0.0)];
 
-/// The record with this number: the adversaries in turn.
+/// The record of this seed; the adversaries follow each other in turn.
 ///
 /// # Errors
-/// A drawn value is refused, which is a bug.
+/// A drawn value is refused, which is a bug of the generator.
 pub fn record(seed: u64) -> anyhow::Result<Record> {
     let mut random = ChaCha8Rng::seed_from_u64(0xAD7E_0000 + seed);
     let adversary = Adversary::ALL[(seed % Adversary::ALL.len() as u64) as usize];

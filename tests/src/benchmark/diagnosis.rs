@@ -1,4 +1,4 @@
-//! Names against truth: right, wrong, not sure; and whether confidence means what it says.
+//! Named faults against the truth: right, wrong, not sure; and the calibration of the confidence.
 
 use std::path::Path;
 
@@ -11,42 +11,42 @@ use serde::Serialize;
 use super::labels::{self, Label};
 use super::{adversary, recordings, simulated};
 
-/// What became of one record.
+/// The score of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum DiagnosisOutcome {
     /// The damaged part was named.
     Right,
     /// Another part was named.
     Wrong,
     /// A part of a sound bearing was named.
     FalselyNamed,
-    /// Damaged, and no name.
+    /// A damaged part was not named.
     NotSure,
-    /// Sound, and no name.
+    /// A sound bearing was not named.
     Quiet,
 }
 
 /// One scored record.
 #[derive(Debug, Clone, Serialize)]
 pub struct Scored {
-    /// File and channel, or what was simulated.
+    /// File and channel, or a description of the simulation.
     pub record: String,
     /// Data set and grade.
     pub group: String,
     /// The truth.
     pub truth: Option<Fault>,
-    /// The name given.
+    /// The named fault.
     pub named: Option<Fault>,
-    /// Its confidence.
+    /// Confidence in the named fault.
     pub confidence: f64,
-    /// Why there is no name, where that is told.
+    /// The reason why no fault is named, if the edge gave one.
     pub undetermined: Option<String>,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// No published method names it: not counted as a failure.
+    /// The score.
+    pub outcome: DiagnosisOutcome,
+    /// Whether no published method names this fault, so that it does not count as a failure.
     pub is_undiagnosable: bool,
-    /// True for simulated records.
+    /// Whether the record is simulated.
     pub is_simulated: bool,
 }
 
@@ -78,11 +78,11 @@ fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
 
 fn score(record: String, verdict: Verdict, label: Label, is_simulated: bool) -> Scored {
     let outcome = match (label.truth, verdict.named) {
-        (None, None) => Outcome::Quiet,
-        (None, Some(_)) => Outcome::FalselyNamed,
-        (Some(_), None) => Outcome::NotSure,
-        (Some(truth), Some(named)) if truth == named => Outcome::Right,
-        (Some(_), Some(_)) => Outcome::Wrong,
+        (None, None) => DiagnosisOutcome::Quiet,
+        (None, Some(_)) => DiagnosisOutcome::FalselyNamed,
+        (Some(_), None) => DiagnosisOutcome::NotSure,
+        (Some(truth), Some(named)) if truth == named => DiagnosisOutcome::Right,
+        (Some(_), Some(_)) => DiagnosisOutcome::Wrong,
     };
     Scored {
         record,
@@ -105,7 +105,7 @@ pub fn recordings(data: &Path) -> anyhow::Result<Vec<Scored>> {
     some_recordings(data, |_| true)
 }
 
-/// Judges and scores the recordings whose file is wanted.
+/// Judges and scores the recordings whose file `wanted` accepts.
 ///
 /// # Errors
 /// The folder or one of its files cannot be read.
@@ -120,7 +120,7 @@ pub fn some_recordings(
         let (accel_m_s2, request) = recording.read().with_context(|| name.clone())?;
         judged.push((recording.file, name, verdict(&accel_m_s2, &request)));
     }
-    // Only now, with all verdicts given, is the truth opened.
+    // The truth is read only now, when all verdicts exist.
     let labels = labels::read(data)?;
     judged
         .into_iter()
@@ -134,7 +134,7 @@ pub fn some_recordings(
 /// Judges and scores `count` simulated records from `first_seed` on.
 ///
 /// # Errors
-/// A drawn setting is refused by the simulator, which is a bug.
+/// A drawn setting is refused by the simulator, which is a bug of the generator.
 pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
     (first_seed..first_seed + count)
         .map(|seed| {
@@ -153,7 +153,7 @@ pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
 /// Judges and scores `count` sound machines that look damaged, from `first_seed` on.
 ///
 /// # Errors
-/// A drawn value is refused, which is a bug.
+/// A drawn value is refused, which is a bug of the generator.
 pub fn adversaries(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
     (first_seed..first_seed + count)
         .map(|seed| {
@@ -175,79 +175,80 @@ mod tests {
         Some(some_recordings(&data, is_wanted).expect("the recordings can be read"))
     }
 
-    fn assert_all(scored: &[Scored], wanted: Outcome, count: usize) {
+    fn assert_all(scored: &[Scored], wanted: DiagnosisOutcome, count: usize) {
         assert_eq!(scored.len(), count);
         for record in scored {
             assert_eq!(record.outcome, wanted, "{record:?}");
         }
     }
 
-    /// R-EDGE-4. Five outer-race and five inner-race records.
+    /// R-EDGE-4, on five outer-race and five inner-race records.
     #[test]
     fn every_mfpt_fault_is_named() {
         let test = "every_mfpt_fault_is_named";
         if let Some(scored) = outcomes(test, |file| file.starts_with("mfpt/")) {
-            assert_all(&scored, Outcome::Right, 10);
+            assert_all(&scored, DiagnosisOutcome::Right, 10);
         }
     }
 
-    /// R-EDGE-4. The textbook records and inner race 105 of CWRU's drive end.
+    /// R-EDGE-4, on the textbook records and inner race 105 of CWRU's drive end.
     #[test]
     fn textbook_faults_are_named_in_cwru() {
         let test = "textbook_faults_are_named_in_cwru";
         let wanted = ["_105.npy", "_130.npy", "_132.npy", "_209.npy", "_211.npy"];
         if let Some(scored) = outcomes(test, |file| wanted.iter().any(|end| file.ends_with(end))) {
-            assert_all(&scored, Outcome::Right, 5);
+            assert_all(&scored, DiagnosisOutcome::Right, 5);
         }
     }
 
-    /// R-EDGE-4. CWRU normal at both ends, HIT-SM's rig with its 100 Hz tone, IMS test 2's start.
+    /// R-EDGE-4, on CWRU normal at both ends, HIT-SM's rig with its 100 Hz tone, IMS test 2's
+    /// start.
     #[test]
     fn sound_bearings_are_not_named() {
         let test = "sound_bearings_are_not_named";
         let wanted = ["normal_0", "Normal_900", "ims/test2"];
         if let Some(scored) = outcomes(test, |file| wanted.iter().any(|part| file.contains(part))) {
-            assert_all(&scored, Outcome::Quiet, 7);
+            assert_all(&scored, DiagnosisOutcome::Quiet, 7);
         }
     }
 
-    /// R-EDGE-4. A rolling element that strikes both races is not called a race fault.
+    /// R-EDGE-4: a rolling element that strikes both races is not named as a race fault.
     #[test]
     fn two_families_of_race_lines_are_no_verdict() {
         let test = "two_families_of_race_lines_are_no_verdict";
         if let Some(scored) = outcomes(test, |file| file.ends_with("_224.npy")) {
-            assert_all(&scored, Outcome::NotSure, 1);
+            assert_all(&scored, DiagnosisOutcome::NotSure, 1);
             let why = scored[0].undetermined.as_deref().unwrap_or("");
             assert!(why.contains("inner_race and outer_race"), "{why}");
         }
     }
 
-    /// R-EDGE-4. A rolling element that shows by the lines of its spin beside the cage's.
+    /// R-EDGE-4: a rolling element is named by the lines of its spin beside the cage's.
     #[test]
     fn a_rolling_element_is_named_by_its_spin() {
         let test = "a_rolling_element_is_named_by_its_spin";
         if let Some(scored) = outcomes(test, |file| file.ends_with("_288.npy")) {
-            assert_all(&scored, Outcome::Right, 1);
+            assert_all(&scored, DiagnosisOutcome::Right, 1);
         }
     }
 
-    /// R-EDGE-4. Two of each kind; the benchmark has many more.
+    /// R-EDGE-4, on two records of each kind; the benchmark has many more.
     #[test]
     fn sound_machines_that_look_damaged_are_not_named() {
         for record in adversaries(0, 2 * adversary::Adversary::ALL.len() as u64)
             .expect("what is drawn is allowed")
         {
-            assert_eq!(record.outcome, Outcome::Quiet, "{record:?}");
+            assert_eq!(record.outcome, DiagnosisOutcome::Quiet, "{record:?}");
         }
     }
 
-    /// Confidence means what it says: of the names given with 0.9 or more, 97 % are right.
+    /// The confidence is calibrated: of the faults named with 0.9 or more, 97 % are right.
     #[test]
     fn confident_names_are_right_on_machines_never_seen() {
         let scored = simulated(10_000, 40).expect("the simulator accepts what is drawn");
         let confident: Vec<&Scored> =
             scored.iter().filter(|r| r.named.is_some() && r.confidence >= 0.9).collect();
-        let right = confident.iter().filter(|r| r.outcome == Outcome::Right).count();
+        let right = confident.iter().filter(|r| r.outcome == DiagnosisOutcome::Right).count();
         assert!(confident.len() >= 10, "only {} names", confident.len());
         assert!(right as f64 >= 0.97 * confident.len() as f64, "{right} of {}", confident.len());
     }

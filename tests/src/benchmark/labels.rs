@@ -1,4 +1,4 @@
-//! The truth behind the recordings; opened by the scorer alone.
+//! The truth of the recordings, which only the scorer reads.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,14 +7,14 @@ use anyhow::Context;
 use pdm_shared::fault::Fault;
 use serde::Deserialize;
 
-/// What is true of a recording.
+/// The truth of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// Data set and, for CWRU, the grade of the record.
     pub group: String,
-    /// The damaged part; `None`: sound.
+    /// The damaged part; `None` for a sound bearing.
     pub truth: Option<Fault>,
-    /// Graded as not diagnosable by any published method: "not sure" is right.
+    /// Whether no published method can diagnose the record, so that "not sure" is right.
     pub is_undiagnosable: bool,
 }
 
@@ -33,7 +33,7 @@ struct Entry {
 }
 
 /// Drive-end records at 12 kHz that Smith & Randall 2015 (doi:10.1016/j.ymssp.2015.04.021) found
-/// textbook (Y1) and clear (Y2) by their number; the others are partial or not diagnosable.
+/// textbook (Y1) and clear (Y2), by number; the others are partial or not diagnosable.
 const TEXTBOOK: [u32; 8] = [130, 131, 132, 133, 156, 209, 210, 211];
 
 fn is_clear(number: u32) -> bool {
@@ -44,7 +44,7 @@ fn is_clear(number: u32) -> bool {
 /// The labels by file.
 ///
 /// # Errors
-/// The manifest is missing or not understood.
+/// The manifest is missing or malformed.
 pub fn read(data: &Path) -> anyhow::Result<HashMap<String, Label>> {
     let path = data.join("manifest.json");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;

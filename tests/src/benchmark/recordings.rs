@@ -1,4 +1,4 @@
-//! Recordings of the data folder without their truth: where they are and what the machine is.
+//! Recordings of the data folder without their truth: their location and their machine.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use pdm_shared::units::{Rpm, SampleRate};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Speed tolerance where the data set says that its speeds are nominal (ratio).
+/// Speed tolerance for data sets that call their speeds nominal (ratio).
 const NOMINAL_SPEED_TOLERANCE: f64 = 0.07;
 
-/// One channel of one recording, as an operator would describe it.
+/// One channel of one recording, with an operator's description.
 #[derive(Debug, Clone)]
 pub struct Recording {
     /// Path below the data folder.
@@ -29,7 +29,7 @@ struct Manifest {
     files: Vec<Entry>,
 }
 
-/// What the manifest says of a file; its labels are left out on purpose.
+/// A file's entry in the manifest, without its labels.
 #[derive(Debug, Deserialize)]
 struct Entry {
     file: String,
@@ -48,13 +48,13 @@ struct Entry {
     geometry: Value,
 }
 
-/// All channels of all recordings on which a fault can be named, in the manifest's order.
+/// All channels of all recordings in which a fault can be named, in the manifest's order.
 ///
-/// The channel of a recording with several sensors is that of the bearing which is asked for; with
-/// several bearings each is asked for at its own sensor.
+/// A recording with several sensors is judged at the sensor of its bearing; a recording with
+/// several bearings is judged for each, at its own sensor.
 ///
 /// # Errors
-/// The manifest is missing or not understood.
+/// The manifest is missing or malformed.
 pub fn list(data: &Path) -> anyhow::Result<Vec<Recording>> {
     let path = data.join("manifest.json");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -80,7 +80,7 @@ fn channels(data: &Path, entry: &Entry) -> anyhow::Result<Vec<Recording>> {
             let at = names.iter().position(|name| name == bearing).context("no such channel")?;
             vec![(at, &entry.geometry)]
         }
-        // Two bearings with a geometry each: every one at its own sensor.
+        // Two bearings with their own geometries: each is judged at its own sensor.
         None if !names.is_empty() => names
             .iter()
             .enumerate()
@@ -127,7 +127,7 @@ fn request(entry: &Entry, geometry: &Value) -> anyhow::Result<Request> {
 }
 
 impl Recording {
-    /// Samples, m/s², and what is asked of them.
+    /// Samples, m/s², and the request to the edge.
     ///
     /// # Errors
     /// The file cannot be read.

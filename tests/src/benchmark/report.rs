@@ -5,63 +5,63 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use super::diagnosis::{Outcome, Scored};
+use super::diagnosis::{DiagnosisOutcome, Scored};
 
 /// Counts of one group of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Damaged part named.
+    /// Records with the damaged part named.
     pub right: usize,
-    /// Another part named.
+    /// Records with another part named.
     pub wrong: usize,
-    /// Damaged, no name.
+    /// Records of damaged bearings without a name.
     pub not_sure: usize,
-    /// Sound, no name.
+    /// Records of sound bearings without a name.
     pub quiet: usize,
-    /// Sound, named.
+    /// Records of sound bearings with a name.
     pub falsely_named: usize,
 }
 
 /// One row of the calibration table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationBin {
-    /// Confidence from …
+    /// Lower end of the confidence, included.
     pub from: f64,
-    /// … to below.
+    /// Upper end of the confidence, excluded.
     pub below: f64,
-    /// Names given with it.
+    /// Number of names with a confidence in the bin.
     pub names: usize,
-    /// Of those, right.
+    /// Number of right ones among these.
     pub right: usize,
-    /// Their mean confidence.
+    /// Mean confidence of these.
     pub mean_confidence: f64,
 }
 
-/// Everything the report says about diagnosis.
+/// The part of the report on diagnosis.
 #[derive(Debug, Serialize)]
 pub struct DiagnosisReport {
     /// Wrong names first, then false ones, then "not sure" on diagnosable records.
     pub failures: Vec<Scored>,
     /// Counts by group.
     pub groups: BTreeMap<String, Tally>,
-    /// Confidence against truth, all names.
+    /// Calibration table of all names.
     pub calibration: Vec<CalibrationBin>,
 }
 
 const BIN_EDGES: [f64; 5] = [0.0, 0.7, 0.8, 0.9, 1.0 + 1e-9];
 
 impl DiagnosisReport {
-    /// Sums scored records up.
+    /// Sums up scored records.
     pub fn new(scored: &[Scored]) -> Self {
         let mut groups: BTreeMap<String, Tally> = BTreeMap::new();
         for record in scored {
             let tally = groups.entry(record.group.clone()).or_default();
             match record.outcome {
-                Outcome::Right => tally.right += 1,
-                Outcome::Wrong => tally.wrong += 1,
-                Outcome::FalselyNamed => tally.falsely_named += 1,
-                Outcome::NotSure => tally.not_sure += 1,
-                Outcome::Quiet => tally.quiet += 1,
+                DiagnosisOutcome::Right => tally.right += 1,
+                DiagnosisOutcome::Wrong => tally.wrong += 1,
+                DiagnosisOutcome::FalselyNamed => tally.falsely_named += 1,
+                DiagnosisOutcome::NotSure => tally.not_sure += 1,
+                DiagnosisOutcome::Quiet => tally.quiet += 1,
             }
         }
         let mut failures: Vec<Scored> =
@@ -73,10 +73,10 @@ impl DiagnosisReport {
 
 fn rank(record: &Scored) -> u8 {
     match record.outcome {
-        Outcome::Wrong => 0,
-        Outcome::FalselyNamed => 1,
-        Outcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 2,
-        Outcome::NotSure | Outcome::Right | Outcome::Quiet => 3,
+        DiagnosisOutcome::Wrong => 0,
+        DiagnosisOutcome::FalselyNamed => 1,
+        DiagnosisOutcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 2,
+        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => 3,
     }
 }
 
@@ -89,7 +89,7 @@ fn calibration(scored: &[Scored]) -> Vec<CalibrationBin> {
                 .iter()
                 .filter(|r| r.named.is_some() && r.confidence >= from && r.confidence < below)
                 .collect();
-            let right = inside.iter().filter(|r| r.outcome == Outcome::Right).count();
+            let right = inside.iter().filter(|r| r.outcome == DiagnosisOutcome::Right).count();
             let sum: f64 = inside.iter().map(|r| r.confidence).sum();
             let names = inside.len();
             CalibrationBin { from, below, names, right, mean_confidence: sum / names.max(1) as f64 }
@@ -130,9 +130,9 @@ impl fmt::Display for DiagnosisReport {
 
 fn failure(record: &Scored) -> String {
     let what = match record.outcome {
-        Outcome::Wrong => "WRONG",
-        Outcome::FalselyNamed => "FALSELY NAMED",
-        Outcome::NotSure | Outcome::Right | Outcome::Quiet => "not sure",
+        DiagnosisOutcome::Wrong => "WRONG",
+        DiagnosisOutcome::FalselyNamed => "FALSELY NAMED",
+        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => "not sure",
     };
     let mut line = format!("- {what}: {} ({})", record.record, record.group);
     let truth = record.truth.map_or("sound", |t| t.as_str());

@@ -1,7 +1,8 @@
-//! Runs to failure: when the alarm comes, whether it stays, and whether the life told was true.
+//! Runs to failure: the time of the alarm, its persistence, and the truth of the stated remaining
+//! life.
 //!
-//! FEMTO runs from their samples, IMS test 2 from its feature table, simulated lives from a
-//! generator. When a run failed is known to the scorer alone; no judgement sees it.
+//! FEMTO runs are judged from their samples, IMS test 2 from its feature table, simulated lives
+//! from a generator. Only the scorer knows the time of failure; no judgement reads it.
 
 use std::path::Path;
 
@@ -13,21 +14,21 @@ mod report;
 mod score;
 mod simulated;
 
-pub use score::{Life, Outcome, RulScore, phm_2012};
+pub use score::{Life, RulScore, RunOutcome, phm_2012};
 
 /// The results of all runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Runs {
     /// Runs of real bearings.
-    pub real: Vec<Outcome>,
+    pub real: Vec<RunOutcome>,
     /// Simulated lives.
-    pub simulated: Vec<Outcome>,
+    pub simulated: Vec<RunOutcome>,
 }
 
-/// Runs everything there is.
+/// Evaluates all runs.
 ///
 /// # Errors
-/// A recording or table that is there but cannot be read. Absent ones are left out.
+/// A recording or table exists but cannot be read. Missing ones are left out.
 pub fn evaluate(data: &Path, lives: u64) -> anyhow::Result<Runs> {
     let mut real = femto::outcomes(&data.join("femto"))?;
     real.extend(ims::outcomes(&data.join("ims"))?);

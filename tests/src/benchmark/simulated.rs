@@ -1,7 +1,7 @@
-//! Simulated records: machines that no threshold has seen, with a truth that was chosen.
+//! Simulated records: machines that no threshold was fitted to, with a chosen truth.
 //!
 //! Speeds, rates, bearings, severities and disturbances are drawn from a fixed seed. Sound machines
-//! come with electrical tones beside the defect lines, as rigs show them.
+//! have electrical tones beside the defect lines, as rigs do.
 
 use std::f64::consts::TAU;
 
@@ -14,7 +14,7 @@ use pdm_shared::units::{Rpm, SampleRate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Elements, element and pitch diameter (mm), contact angle (deg) of the bearings drawn from.
+/// Number of elements, element and pitch diameter (mm), contact angle (deg) of the bearings.
 const BEARINGS: [(u32, f64, f64, f64); 8] = [
     (9, 7.94, 39.04, 0.0),
     (8, 6.746, 28.5, 0.0),
@@ -29,20 +29,20 @@ const BEARINGS: [(u32, f64, f64, f64); 8] = [
 /// One simulated record.
 #[derive(Debug)]
 pub struct Record {
-    /// What it is, for a person.
+    /// Description for people.
     pub name: String,
     /// Samples, m/s².
     pub accel_m_s2: Vec<f64>,
-    /// What an operator knows: the speed within ± 1 %.
+    /// The operator's knowledge: the speed within ± 1 %.
     pub request: Request,
     /// The damaged part, if any.
     pub truth: Option<Fault>,
 }
 
-/// The record with this number: sound ones and each fault in turn.
+/// The record of this seed: sound machines and each fault in turn.
 ///
 /// # Errors
-/// A drawn setting is refused by the simulator, which is a bug.
+/// A drawn setting is refused by the simulator, which is a bug of the generator.
 pub fn record(seed: u64) -> anyhow::Result<Record> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let truth = match seed % 5 {
@@ -76,7 +76,8 @@ pub fn record(seed: u64) -> anyhow::Result<Record> {
     Ok(Record { name, accel_m_s2, request: Request::new(rate, believed, orders), truth })
 }
 
-/// Adds what electric drives add: a carrier modulated by the mains, its double or any frequency.
+/// Adds the disturbance of an electric drive: a carrier modulated by the mains frequency, its
+/// double or any other.
 fn disturb(accel: &mut [f64], rate_hz: f64, is_sound: bool, rng: &mut ChaCha8Rng) -> String {
     if !is_sound || rng.random_range(0..3) == 0 {
         return String::new();

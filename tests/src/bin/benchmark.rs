@@ -1,4 +1,4 @@
-//! `benchmark`: what the edge finds in recordings whose truth is known, failures first.
+//! `benchmark`: the edge's findings in recordings whose truth is known, failures first.
 //!
 //! `cargo run --release -p pdm-tests --bin benchmark -- --data DIR`
 
@@ -30,7 +30,7 @@ struct Args {
     /// Simulated lives to add to the runs to failure
     #[arg(long, default_value_t = 200)]
     lives: u64,
-    /// Leave the other part out
+    /// Run this part only
     #[arg(long, value_enum)]
     only: Option<Part>,
     /// JSON instead of Markdown
@@ -38,10 +38,10 @@ struct Args {
     json: bool,
 }
 
-/// What can be asked for alone.
+/// The parts of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Names of faults in recordings.
+    /// Named faults in recordings.
     Diagnosis,
     /// Alarms and remaining lives of runs to failure.
     Runs,

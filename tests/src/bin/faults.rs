@@ -1,4 +1,4 @@
-//! `faults`: the fault suite with a seed of one's own, and its long form.
+//! `faults`: the fault suite with any seed, and its long form.
 //!
 //! `cargo run -p pdm-tests --bin faults -- --seed 7`; `--long` for the soak.
 
@@ -16,7 +16,7 @@ use pdm_tests::faults::{self, Options, Watcher};
 /// Kill, cut, freeze and fill everything at random, and check that nothing was lost
 #[derive(Debug, Parser)]
 struct Args {
-    /// Where the schedule comes from; drawn and printed if left out
+    /// Seed of the schedule; drawn and printed if left out
     #[arg(long)]
     seed: Option<u64>,
     /// At least 200 kills and 100,000 events instead of the short form
@@ -28,15 +28,15 @@ struct Args {
     /// Events to make
     #[arg(long)]
     events: Option<u64>,
-    /// What the agent keeps everything in
+    /// Store of the agent
     #[arg(long, value_enum, default_value_t = StoreKind::Sqlite)]
     store: StoreKind,
 }
 
-/// Exit code of a run that was interrupted, as shells have it for SIGINT.
+/// Exit code of an interrupted run: that of shells for SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// A bar with the step that is suffered.
+/// A progress bar with the current step.
 struct Bar(ProgressBar);
 
 impl Watcher for Bar {
@@ -63,13 +63,13 @@ impl Bar {
     }
 }
 
-/// Where no terminal is, a line a step.
+/// Prints a line for each step, where there is no terminal.
 fn line(text: &str) {
-    // a reader that has gone does not stop the run
+    // a closed pipe does not stop the run
     let _gone = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// SIGINT and SIGTERM end the run at the next look, with everything put away that was started.
+/// SIGINT and SIGTERM end the run at the next check; processes, disks and files are removed.
 fn stop_on_signal(stop: Arc<AtomicBool>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let guard = runtime.enter();

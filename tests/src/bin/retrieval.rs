@@ -1,5 +1,5 @@
-//! `cargo run -p pdm-tests --bin retrieval`: quality of the search over the labelled questions, and
-//! with `--chunks N` (in a release build) its speed over N made-up judgements.
+//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on the labelled questions, and
+//! with `--chunks N` (in a release build) its speed on N generated judgements.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -19,10 +19,11 @@ use rand::{Rng, SeedableRng};
 /// Measures the knowledge base.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Show every question whose first hit does not answer it (of those that may be looked at)
+    /// Show every question whose first hit does not answer it (only those of the split for
+    /// choosing)
     #[arg(long)]
     misses: bool,
-    /// Measure the speed over so many chunks instead
+    /// Measure the speed with this number of chunks instead
     #[arg(long, value_name = "N")]
     chunks: Option<usize>,
 }
@@ -73,7 +74,7 @@ fn show_misses(out: &mut impl Write, answers: &[Answer]) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Fills a store with judgements of made-up machines and asks it the labelled questions.
+/// Fills a store with generated judgements and asks it the labelled questions.
 async fn speed(chunks: usize) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("knowledge.db");

@@ -1,4 +1,4 @@
-//! Who hears notifications by MQTT: a subscriber with a session that outlives its connections.
+//! A subscriber to notifications by MQTT, with a session that outlives its connections.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,22 +13,22 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 const TOPICS: &str = "pdm/v1/+/+/+/notification";
-/// How long the first subscription may take.
+/// Longest wait for the first subscription.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was heard.
+/// The notifications that arrived.
 #[derive(Debug, Clone, Default)]
 pub struct Heard {
-    /// Each notification as it came first.
+    /// The first form of each notification.
     pub taken: BTreeMap<Uuid, Vec<u8>>,
-    /// Those that came again with other words.
+    /// Notifications that were repeated with other contents.
     pub changed: BTreeSet<Uuid>,
-    /// Messages, repetitions included.
+    /// Number of messages, repetitions included.
     pub messages: u64,
 }
 
 impl Heard {
-    /// Takes one message; what is no notification is under the identity of none.
+    /// Notes one message; a message that is not a notification gets the nil identity.
     pub fn note(&mut self, payload: &[u8]) {
         let id = serde_json::from_slice::<Notification>(payload)
             .map_or(Uuid::nil(), |notification| notification.notification_id);
@@ -46,10 +46,10 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Subscribes at the broker on this port, and goes on as a task of the runtime.
+    /// Subscribes at the broker on this port and continues as a task of the runtime.
     ///
     /// # Errors
-    /// The broker does not take the subscription in time.
+    /// The broker does not accept the subscription in time.
     pub async fn start(port: u16) -> anyhow::Result<Self> {
         let heard = Arc::<Mutex<Heard>>::default();
         let (subscribed, mut is_subscribed) = watch::channel(false);
@@ -60,7 +60,7 @@ impl Listener {
         Ok(Self { heard })
     }
 
-    /// What was heard so far.
+    /// The notifications so far.
     pub fn heard(&self) -> Heard {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -80,7 +80,7 @@ async fn listen(port: u16, heard: Arc<Mutex<Heard>>, subscribed: watch::Sender<b
     loop {
         match events.poll().await {
             Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                // the broker may have forgotten the session
+                // the broker may have lost the session
                 let _next_connection = client.try_subscribe(TOPICS, QoS::AtLeastOnce);
             }
             Ok(Event::Incoming(Packet::SubAck(_))) => {

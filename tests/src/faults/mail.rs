@@ -1,7 +1,7 @@
-//! What came by e-mail against what had to leave by it.
+//! Compares the received e-mails with those that were due.
 //!
-//! A mail carries the rows of one group that left together; its `Message-ID` is the row's key, or all
-//! their keys in one. So a mail tells which rows it carries, whatever its words are.
+//! A mail carries the rows of one group that were sent together. Its `Message-ID` is the key of the
+//! row, or a key computed from all of their keys, so the rows of a mail are known without its text.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use uuid::Uuid;
 use super::oracle::Verdict;
 use super::store::MailDue;
 
-/// Rows of one group that can be told apart; more do not fall together in a plant.
+/// Most rows of one group that can be told apart; a plant has fewer at one time.
 const MOST: usize = 12;
 
-/// The mails that came.
+/// The received mails.
 #[derive(Debug, Clone, Default)]
 pub struct Mailed {
-    /// How often each key came.
+    /// Number of mails of each key.
     pub keys: BTreeMap<Uuid, usize>,
-    /// Mails without one.
+    /// Number of mails without a key.
     pub without: usize,
 }
 
@@ -41,7 +41,7 @@ fn key_of(mail: &str) -> Option<Uuid> {
     line.split_once('<')?.1.split_once('@')?.0.parse().ok()
 }
 
-/// The key of rows that leave together.
+/// The key of rows that are sent together.
 pub fn together(keys: &[Uuid]) -> Uuid {
     match keys {
         [one] => *one,
@@ -52,7 +52,7 @@ pub fn together(keys: &[Uuid]) -> Uuid {
     }
 }
 
-/// Every row must have left in one mail, and every mail must carry rows that had to leave.
+/// Checks that every due row was sent in one mail, and that every mail carries due rows.
 pub(super) fn judge(mailed: &Mailed, due: &[MailDue], verdict: &mut Verdict) {
     let mut groups: BTreeMap<String, Vec<Uuid>> = BTreeMap::new();
     for row in due {

@@ -1,7 +1,8 @@
-//! The oracle: what was promised against what is there. No I/O.
+//! The oracle compares the promises with the results. It does no I/O.
 //!
-//! It knows the windows from the configuration, the commits from the witness, and computes from the
-//! agent's judgements what staff had to be told, by the policy's own words and not by its code.
+//! The expected windows come from the configuration, the commits from the witness. The
+//! notifications that staff must get are computed from the agent's judgements by the rules of the
+//! policy, not by its code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -17,7 +18,7 @@ use super::store::Kept;
 use super::witness::Seen;
 
 /// SHA-256 of a payload as it was committed: `replayed` and `delayed_s`, which a late delivery sets
-/// in the copy that is sent, are put back.
+/// in the sent copy, are reset first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
@@ -25,7 +26,7 @@ const MARK: &str = "\"replayed\":";
 const PROMPT: &str = "\"replayed\":false,\"delayed_s\":0.0";
 
 impl Digest {
-    /// Of a payload's bytes.
+    /// The digest of a payload.
     pub fn of(payload: &[u8]) -> Self {
         let mut sha = Sha256::new();
         let marked = std::str::from_utf8(payload).ok().and_then(|text| {
@@ -51,16 +52,16 @@ impl Digest {
 pub struct Windows {
     /// Each gateway with its bearings.
     pub gateways: Vec<(String, Vec<String>)>,
-    /// Of each bearing.
+    /// Number of snapshots of each bearing.
     pub snapshots: u64,
-    /// When the first is taken, ms since 1970.
+    /// Time of the first snapshot, ms since 1970.
     pub started_at_ms: i64,
-    /// From one to the next, ms.
+    /// Interval between snapshots, ms.
     pub period_ms: i64,
 }
 
 impl Windows {
-    /// How many there are.
+    /// Number of windows.
     pub fn count(&self) -> u64 {
         let bearings: usize = self.gateways.iter().map(|(_, bearings)| bearings.len()).sum();
         bearings as u64 * self.snapshots
@@ -79,64 +80,65 @@ impl Windows {
     }
 }
 
-/// Everything that was seen of a run.
+/// All observations of a run.
 #[derive(Debug)]
 pub struct Evidence {
-    /// What had to be measured.
+    /// The windows to measure.
     pub windows: Windows,
-    /// What the edges committed.
+    /// The commits of the edges.
     pub seen: Seen,
-    /// What the agent keeps.
+    /// The contents of the agent's store.
     pub kept: Kept,
-    /// What staff got by web hook.
+    /// The notifications by web hook.
     pub posted: Posted,
-    /// What staff got by MQTT.
+    /// The notifications by MQTT.
     pub heard: Heard,
-    /// What staff got by e-mail; `None` if there is no mail server.
+    /// The notifications by e-mail; `None` without a mail server.
     pub mailed: Option<Mailed>,
-    /// Rows that the spools still hold.
+    /// Rows that are still in the spools.
     pub spooled: i64,
     /// Processes killed, by name.
     pub kills: BTreeMap<String, usize>,
-    /// How often the database server was restarted by its operator.
+    /// Number of restarts of the database server by its operator.
     pub restarts: usize,
-    /// What ended by itself and may (its disk was full, its database away): with its exit code.
+    /// Programs that ended by themselves for an allowed reason (full disk, missing database), with
+    /// exit codes.
     pub gave_up: Vec<String>,
-    /// What must not happen, whatever the oracle finds: panics, exits that are bugs.
+    /// Events that are never allowed: panics, and exits that are bugs.
     pub mishaps: Vec<String>,
 }
 
 impl Evidence {
-    /// Notifications that were written and not heard by MQTT.
+    /// Notifications that were written but did not arrive by MQTT.
     pub fn unheard(&self) -> Vec<uuid::Uuid> {
         let written = self.kept.notifications.iter().map(|one| one.notification_id);
         written.filter(|id| !self.heard.taken.contains_key(id)).collect()
     }
 }
 
-/// What the oracle found. A run is well if every list of [`Verdict::faults`] is empty.
+/// The result of the oracle. A run is good if every list of [`Verdict::faults`] is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     /// Windows without an event, and commits that the agent does not have.
     pub lost: Vec<String>,
-    /// Windows, identities, sequence numbers that are there twice; judgements of one event.
+    /// Repeated windows, identities and sequence numbers; events with two judgements.
     pub duplicated: Vec<String>,
-    /// Numbers that are missing in a sequence.
+    /// Missing sequence numbers.
     pub gaps: Vec<String>,
-    /// Events whose bytes are not those that were committed.
+    /// Events whose bytes differ from those that were committed.
     pub altered: Vec<String>,
     /// Events without a judgement.
     pub unjudged: Vec<String>,
-    /// Changes of risk that nobody was told, and notifications that were not received.
+    /// Changes of risk without a notification, and notifications that were not received.
     pub untold: Vec<String>,
-    /// Notifications that were made or received twice, or that nothing asked for.
+    /// Notifications that were made or received twice, or without a cause.
     pub told_twice: Vec<String>,
-    /// Everything else that must not be.
+    /// All other faults.
     pub mishaps: Vec<String>,
 }
 
 impl Verdict {
-    /// Each kind with what was found.
+    /// Each kind of fault with its findings.
     pub fn faults(&self) -> [(&'static str, &[String]); 8] {
         [
             ("lost", &self.lost),
@@ -150,13 +152,14 @@ impl Verdict {
         ]
     }
 
-    /// Nothing is wrong.
+    /// Whether there is no fault.
     pub fn is_well(&self) -> bool {
         self.faults().iter().all(|(_, found)| found.is_empty())
     }
 }
 
-/// Compares; `healed` says what was left when patience ended.
+/// Compares the evidence with the promises; `healed` has the results that were still missing at the
+/// end.
 pub fn judge(evidence: &Evidence, healed: Result<(), String>) -> Verdict {
     let mut verdict = Verdict { mishaps: evidence.mishaps.clone(), ..Verdict::default() };
     if let Err(left) = healed {

@@ -1,4 +1,4 @@
-//! What happens when: a schedule drawn from a seed. No I/O, no clock.
+//! The schedule of faults, drawn from a seed. No I/O, no clock.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What the agent keeps everything in.
+/// Kind of the agent's store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum StoreKind {
-    /// One file.
+    /// One SQLite file.
     Sqlite,
     /// A PostgreSQL server.
     Postgres,
@@ -25,7 +25,7 @@ impl fmt::Display for StoreKind {
     }
 }
 
-/// Who can die.
+/// A process that can be killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Victim {
     /// A gateway's program.
@@ -38,7 +38,7 @@ pub enum Victim {
     Database,
 }
 
-/// A stretch of network.
+/// A network connection that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// From a gateway to the broker.
@@ -49,7 +49,7 @@ pub enum Link {
     Database,
 }
 
-/// Whose disk or clock.
+/// Owner of a disk or clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// A gateway's.
@@ -58,31 +58,31 @@ pub enum Owner {
     Agent,
 }
 
-/// One thing that goes wrong, for as long as its step lasts.
+/// One fault, which lasts as long as its step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fault {
-    /// `kill -9`; started again at the end of the step.
+    /// The process is killed with SIGKILL, and started again at the end of the step.
     Kill(Victim),
-    /// The database server is ended by its operator, open transactions and all; started again at the
-    /// end of the step.
+    /// The operator stops the database server with open transactions, and starts it at the end of
+    /// the step.
     Restart,
-    /// Neither works nor closes anything (SIGSTOP).
+    /// The process is stopped with SIGSTOP: it does not work and closes nothing.
     Freeze(Victim),
     /// Connections are closed and new ones refused.
     Cut(Link),
-    /// Half-open: connections stand and carry nothing; cut at the end.
+    /// Connections stay open and carry nothing (half-open), and are cut at the end.
     Stall(Link),
-    /// A few kilobytes a second.
+    /// The connection carries a few kilobytes a second.
     Slow(Link),
-    /// No room on the disk.
+    /// The disk is full.
     FullDisk(Owner),
-    /// The wall clock is off by so many seconds.
+    /// The wall clock is off by this number of seconds.
     Clock(Owner, i64),
     /// Events are published again, some several times, in random order.
     Redelivery(usize),
-    /// The receiver of notifications takes nothing.
+    /// The receiver of notifications refuses every post.
     ReceiverRefuses,
-    /// The receiver takes everything and answers that it failed.
+    /// The receiver accepts every post and answers that it failed.
     ReceiverLies,
 }
 
@@ -104,38 +104,38 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What the machine lets the suite do.
+/// The faults that the machine allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Means {
-    /// Gateways.
+    /// Number of gateways.
     pub edges: usize,
-    /// Disks can be filled.
+    /// Whether disks can be filled.
     pub disks: bool,
-    /// Clocks can jump.
+    /// Whether clocks can jump.
     pub clocks: bool,
-    /// The agent keeps everything in a server, which can die.
+    /// Whether the agent's store is a server, which can be killed.
     pub database: bool,
-    /// The broker may be killed.
+    /// Whether the broker may be killed.
     pub broker: bool,
 }
 
-/// How long faults and the peace between them last.
+/// The lengths of faults and of the pauses between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tempo {
-    /// Most of what is disturbed has come back to life before the next fault.
+    /// Most parts have recovered before the next fault.
     Moderate,
-    /// The next fault finds everything at recovering from the last.
+    /// The next fault begins while all parts are recovering from the last.
     Dense,
 }
 
-/// Faults that begin together, how long they last, and the peace after them.
+/// Faults that begin together, their duration, and the pause after them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What goes wrong.
+    /// The faults.
     pub faults: Vec<Fault>,
-    /// How long.
+    /// Duration of the faults.
     pub lasting: Duration,
-    /// How long it is quiet afterwards.
+    /// Duration of the pause after the faults.
     pub pause: Duration,
 }
 
@@ -149,7 +149,7 @@ impl fmt::Display for Step {
 /// The whole schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// In their order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
@@ -164,13 +164,13 @@ impl Plan {
         plan
     }
 
-    /// Processes killed.
+    /// Number of processes to kill.
     pub fn kills(&self) -> usize {
         let faults = self.steps.iter().flat_map(|step| &step.faults);
         faults.filter(|fault| matches!(fault, Fault::Kill(_))).count()
     }
 
-    /// How long it takes, starting programs left out.
+    /// Duration of the plan, without the starts of programs.
     pub fn length(&self) -> Duration {
         self.steps.iter().map(|step| step.lasting + step.pause).sum()
     }
@@ -178,7 +178,7 @@ impl Plan {
 
 fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> Step {
     let mut faults = vec![fault(random, means)];
-    // every third time two things at once, of different kinds
+    // every third step has two faults of different kinds
     if random.random_ratio(1, 3) {
         let second = fault(random, means);
         if std::mem::discriminant(&second) != std::mem::discriminant(&faults[0])
@@ -188,7 +188,7 @@ fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> Step {
         }
     }
     let lasting_ms = match faults[0] {
-        // from "it comes back at once" to "its peers have noticed"
+        // from an immediate restart to a pause that the peers notice
         Fault::Kill(_) | Fault::Restart => random.random_range(0..1200),
         Fault::Stall(_) | Fault::Freeze(_) => random.random_range(300..3000),
         Fault::Cut(_)
@@ -209,7 +209,7 @@ fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> Step {
 
 fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {
     let edge = random.random_range(0..means.edges);
-    // an agent with a server has no disk of its own that could be full
+    // an agent with a database server has no disk of its own that could be full
     let owner = if random.random() || means.database { Owner::Edge(edge) } else { Owner::Agent };
     let clock = if random.random() { Owner::Edge(edge) } else { Owner::Agent };
     let among = 3 + usize::from(means.database);
@@ -222,7 +222,7 @@ fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {
     };
     match random.random_range(0..100) {
         55..60 if means.database => Fault::Restart,
-        // a stopped postmaster disturbs nobody: its sessions go on
+        // a stopped postmaster has no effect: its sessions continue
         60..65 if victim != Victim::Database => Fault::Freeze(victim),
         65..70 => Fault::Cut(link),
         70..74 => Fault::Stall(link),
@@ -236,7 +236,7 @@ fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {
     }
 }
 
-/// A summer time that never was, a battery that was empty, a month ahead.
+/// A jump of the clock: summer time, an empty battery, or a month ahead.
 fn jump_s(random: &mut ChaCha8Rng) -> i64 {
     *[-3600, 3600, -86_400 * 400, 86_400 * 40, -7, 90].choose(random).unwrap_or(&3600)
 }

@@ -1,4 +1,5 @@
-//! The plant: gateways, broker, agent and receiver as real processes, and what is done to them.
+//! The plant: gateways, broker, agent and receiver as real processes, and the faults applied to
+//! them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,20 +20,20 @@ use super::oracle::{Evidence, Windows};
 use super::plan::{Means, StoreKind};
 use super::program::Program;
 use super::receiver::Receiver;
-use super::store::Place;
+use super::store::StorePlace;
 use super::witness::{self, Witness};
 use super::{Options, Watcher};
 
 mod configure;
 mod suffer;
 
-/// Gateways of a plant.
+/// Number of gateways.
 const GATEWAYS: usize = 2;
-/// Bearings of a gateway, each a source of its own.
+/// Number of bearings of a gateway, each with its own source.
 const BEARINGS: usize = 4;
-/// When the lives begin.
+/// Begin of the simulated lives.
 const STARTED_AT: &str = "2026-01-01T00:00:00Z";
-/// How often ended programs are looked for.
+/// Interval of the check for ended programs.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// One gateway.
@@ -45,7 +46,7 @@ struct Gateway {
     clock: Option<WallClock>,
 }
 
-/// The server of an agent that keeps everything in one.
+/// The database server of the agent.
 #[derive(Debug)]
 struct Database {
     server: Postgres,
@@ -66,7 +67,7 @@ impl Database {
     }
 }
 
-/// Everything that runs.
+/// All parts of the plant.
 #[derive(Debug)]
 pub struct Plant {
     folder: TempDir,
@@ -79,7 +80,7 @@ pub struct Plant {
     agent_disk: Option<SmallDisk>,
     agent_clock: Option<WallClock>,
     database: Option<Database>,
-    place: Place,
+    place: StorePlace,
     receiver: Receiver,
     listener: Listener,
     mail: Option<Smtp>,
@@ -91,7 +92,7 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// Builds it; nothing but the broker and the receiver runs yet.
+    /// Builds the plant; only the broker and the receiver run yet.
     pub(super) fn build(test: &str, options: &Options) -> anyhow::Result<Option<Self>> {
         let is_even = options.seed.is_multiple_of(2);
         let persistence = if is_even { Persistence::Memory } else { Persistence::EverySecond };
@@ -113,11 +114,11 @@ impl Plant {
         let (database, place) = match options.store {
             StoreKind::Sqlite => {
                 let disk = agent_disk.as_ref().map_or(home.as_path(), SmallDisk::path);
-                (None, Place::Sqlite(disk.join("agent.db")))
+                (None, StorePlace::Sqlite(disk.join("agent.db")))
             }
             StoreKind::Postgres => {
                 let Some(database) = Database::start(test) else { return Ok(None) };
-                let place = Place::Postgres(database.server.url());
+                let place = StorePlace::Postgres(database.server.url());
                 (Some(database), place)
             }
         };
@@ -173,7 +174,7 @@ impl Plant {
         Ok(())
     }
 
-    /// What can be done to it.
+    /// The faults that this plant allows.
     pub fn means(&self) -> Means {
         Means {
             edges: GATEWAYS,
@@ -184,7 +185,7 @@ impl Plant {
         }
     }
 
-    /// Starts agent and gateways; the sources take as long as the schedule.
+    /// Starts agent and gateways; the sources run as long as the schedule.
     pub(super) fn start(&mut self, length: Duration) -> anyhow::Result<()> {
         let per_s = self.windows.snapshots as f64 / length.as_secs_f64().max(1.0);
         self.agent.start();
@@ -201,7 +202,7 @@ impl Plant {
         Ok(())
     }
 
-    /// Waits, and starts again what has ended by itself.
+    /// Waits, and restarts programs that have ended by themselves.
     fn tend(&mut self, time: Duration) {
         let end = Instant::now() + time;
         loop {
@@ -217,7 +218,8 @@ impl Plant {
         }
     }
 
-    /// Waits until every window is measured, delivered, judged and told; else says what is left.
+    /// Waits until every window is measured, delivered, judged and notified; the error lists the
+    /// missing results.
     pub(super) fn wait_until_healed(
         &mut self,
         patience: Duration,
@@ -238,7 +240,7 @@ impl Plant {
         }
     }
 
-    /// What is still missing.
+    /// The missing results.
     fn left(&self) -> Result<Option<String>, sqlx::Error> {
         self.runtime.block_on(async {
             let wanted = self.windows.count().cast_signed();
@@ -265,17 +267,17 @@ impl Plant {
         })
     }
 
-    /// How many events the edges have committed, as far as was seen.
+    /// Number of events that the edges have committed, as far as seen.
     pub fn seen(&self) -> i64 {
         self.witness.with(|seen| seen.highest.values().sum())
     }
 
-    /// How many there will be.
+    /// Number of events expected in all.
     pub fn expected(&self) -> u64 {
         self.windows.count()
     }
 
-    /// Ends the programs as an operator would, and gathers what there is to know.
+    /// Stops the programs as an operator would, and gathers the evidence.
     pub(super) fn close(mut self) -> anyhow::Result<Evidence> {
         let mut mishaps = Vec::new();
         let mut gave_up = Vec::new();

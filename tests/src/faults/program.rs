@@ -1,4 +1,4 @@
-//! A program under test: started, killed, frozen, started again when it gave up by itself, as an init
+//! A program under test: started, killed, frozen, and restarted when it ends by itself, as an init
 //! system does.
 
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use pdm_harness::{Child, WallClock};
 
-/// Pause before a program that gave up is started again.
+/// Pause before a program that ended by itself is restarted.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
-/// Exit codes of a program that could not reach what it needs: it is started again and may do so.
+/// Allowed exit codes of a program that could not reach a resource; it is restarted.
 const MAY_END_WITH: [i32; 2] = [69, 74];
 
-/// One program and its life so far.
+/// One program and its history.
 #[derive(Debug)]
 pub struct Program {
     name: String,
     command: Option<Command>,
     log: PathBuf,
     child: Option<Child>,
-    /// It is meant to run: not killed and not stopped.
+    /// Whether the program should run: it was neither killed nor stopped.
     wanted: bool,
     due: Option<Instant>,
     kills: usize,
@@ -42,7 +42,7 @@ impl Program {
         }
     }
 
-    /// How it is started, and the clock it lives by.
+    /// Sets the command that starts the program, and its clock.
     pub fn set(&mut self, mut command: Command, clock: Option<&WallClock>) {
         if let Some(clock) = clock {
             clock.apply(&mut command);
@@ -51,15 +51,15 @@ impl Program {
         self.command = Some(command);
     }
 
-    /// Its name.
+    /// The program's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Starts it.
+    /// Starts the program.
     ///
     /// # Panics
-    /// If it cannot be started at all.
+    /// If the program cannot be started.
     pub fn start(&mut self) {
         let log = std::fs::File::options().create(true).append(true).open(&self.log);
         let command = self.command.as_mut().expect("it was said how it is started");
@@ -68,7 +68,7 @@ impl Program {
         self.due = None;
     }
 
-    /// `kill -9`.
+    /// Kills the program with SIGKILL.
     pub fn kill(&mut self) {
         self.tend();
         self.wanted = false;
@@ -78,21 +78,21 @@ impl Program {
         self.kills += 1;
     }
 
-    /// SIGSTOP.
+    /// Freezes the program with SIGSTOP.
     pub fn freeze(&self) {
         if let Some(child) = &self.child {
             child.freeze();
         }
     }
 
-    /// SIGCONT.
+    /// Continues the program with SIGCONT.
     pub fn thaw(&self) {
         if let Some(child) = &self.child {
             child.thaw();
         }
     }
 
-    /// Looks whether it has ended by itself; starts it again after a little while.
+    /// Restarts the program after a short pause if it has ended by itself.
     pub fn tend(&mut self) {
         if let Some(child) = &mut self.child
             && let Some(status) = child.ended()
@@ -108,7 +108,7 @@ impl Program {
         }
     }
 
-    /// SIGTERM, and waits for its end.
+    /// Stops the program with SIGTERM and waits for its end.
     pub fn stop(&mut self) {
         self.tend();
         self.wanted = false;
@@ -120,12 +120,12 @@ impl Program {
         }
     }
 
-    /// How often it was killed.
+    /// Number of kills.
     pub const fn kills(&self) -> usize {
         self.kills
     }
 
-    /// The ends that may be, and those that must not: other exit codes, signals, panics in the log.
+    /// The allowed ends, and the forbidden ones: other exit codes, signals, panics in the log.
     pub fn ends(&self) -> (Vec<String>, Vec<String>) {
         let tell = |status: &ExitStatus| format!("{} ended by itself: {status}", self.name);
         let may = |status: &&ExitStatus| status.code().is_some_and(|c| MAY_END_WITH.contains(&c));

@@ -1,5 +1,5 @@
-//! Who takes notifications: an HTTP server that knows a repeated post by its `Idempotency-Key`, as
-//! the contract asks of receivers, and that fails on demand.
+//! A receiver of notifications: an HTTP server that recognises a repeated post by its
+//! `Idempotency-Key`, as the contract requires of receivers, and that fails on demand.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -11,26 +11,26 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 
-/// How the receiver behaves.
+/// The behaviour of the receiver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Manners {
-    /// Takes and says so.
+    /// The receiver accepts posts and answers 200.
     #[default]
     Good,
-    /// Takes nothing and says so.
+    /// The receiver refuses posts and answers an error.
     Refuses,
-    /// Takes and says that it failed.
+    /// The receiver accepts posts and answers an error.
     Lies,
 }
 
-/// Everything that was posted.
+/// The received posts.
 #[derive(Debug, Clone, Default)]
 pub struct Posted {
-    /// The first body under each key: later ones are repetitions to a receiver.
+    /// The first body of each key; later ones are repetitions for a receiver.
     pub taken: BTreeMap<String, String>,
-    /// Posts under a key that was taken before.
+    /// Number of posts with a key that was accepted before.
     pub repeated: u64,
-    /// Keys that came again with another body: its news would be lost.
+    /// Keys that were posted again with another body, whose news would be lost.
     pub reused: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts it on a free port.
+    /// Starts the receiver on a free port.
     ///
     /// # Errors
     /// The machine has no free port.
@@ -61,17 +61,17 @@ impl Receiver {
         Ok(Self { desk, port })
     }
 
-    /// Where notifications are posted.
+    /// The address for notifications.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/hook", self.port)
     }
 
-    /// From now on it behaves so.
+    /// Sets the behaviour from now on.
     pub fn behave(&self, manners: Manners) {
         *self.desk.manners.lock().unwrap_or_else(PoisonError::into_inner) = manners;
     }
 
-    /// What it has.
+    /// The posts so far.
     pub fn posted(&self) -> Posted {
         self.desk.posted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,5 +1,5 @@
-//! Events again: what the edges committed is published once more, some of it several times, in an
-//! order that nobody would choose, before or after the edge itself delivers it.
+//! Publishes committed events again, some several times, in random order, before or after the
+//! edge's own delivery.
 
 use std::time::Duration;
 
@@ -12,10 +12,11 @@ use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::Packet;
 use rumqttc::v5::{AsyncClient, Event as Happening, MqttOptions};
 
-/// How long it may take; a broker that is away is left alone.
+/// Longest duration of the publication; an absent broker is not waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Publishes `payloads` in random order, some up to three times; how many the broker took.
+/// Publishes `payloads` in random order, some up to three times; returns the number that the broker
+/// accepted.
 pub async fn publish(port: u16, payloads: Vec<Vec<u8>>, seed: u64) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut all: Vec<(String, Vec<u8>)> = Vec::new();
@@ -45,7 +46,7 @@ pub async fn publish(port: u16, payloads: Vec<Vec<u8>>, seed: u64) -> usize {
             }
         }
     };
-    // what was not taken in time is not missed: it was a repetition
+    // events that were not accepted in time are repetitions, so they are not missed
     let _in_time = tokio::time::timeout(PATIENCE, publishing).await;
     taken
 }

@@ -1,4 +1,4 @@
-//! What a run came to, as Markdown.
+//! The result of a run as Markdown.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use super::Options;
 use super::oracle::{Evidence, Verdict};
 use super::plan::Plan;
 
-/// How many of each kind are printed.
+/// Most findings of each kind that are printed.
 const SHOWN: usize = 10;
 
-/// The figures of a run and what is wrong.
+/// The figures and the faults of a run.
 #[derive(Debug)]
 pub struct Report {
     rows: Vec<(&'static str, String)>,
@@ -51,7 +51,7 @@ impl Report {
         Self { rows, verdict, seed: options.seed }
     }
 
-    /// What the oracle found.
+    /// The result of the oracle.
     pub const fn verdict(&self) -> &Verdict {
         &self.verdict
     }

@@ -1,4 +1,4 @@
-//! What the agent keeps, read beside it and at the end.
+//! The agent's store, read during the run and at its end.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,82 +17,82 @@ mod read;
 /// An event that the agent stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// Whose.
+    /// The gateway of the event.
     pub gateway: String,
-    /// Its place in the gateway's sequence.
+    /// Sequence number of the event at its gateway.
     pub sequence: i64,
-    /// Its identity.
+    /// Identity of the event.
     pub event_id: Vec<u8>,
     /// Machine and bearing.
     pub bearing: String,
-    /// When it was measured, ms since 1970.
+    /// Start of the window, ms since 1970.
     pub measured_at_ms: i64,
-    /// What its payload is.
+    /// Digest of the payload.
     pub digest: Digest,
 }
 
-/// What a judgement came to.
+/// The result of a judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Judged {
-    /// Of which event.
+    /// The judged event.
     pub event_id: EventId,
-    /// With which risk.
+    /// The risk level.
     pub risk_level: RiskLevel,
 }
 
-/// A notification's row in the outbox's lane of e-mail.
+/// A row of the outbox to be sent by e-mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailDue {
-    /// Its idempotency key.
+    /// Idempotency key of the row.
     pub key: Uuid,
-    /// Rows of one group may leave together.
+    /// Group whose rows may be sent together.
     pub group: Option<String>,
 }
 
-/// Everything the agent keeps that was promised.
+/// The contents of the store that the promises concern.
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
     /// Events, in the order of their arrival.
     pub events: Vec<Stored>,
     /// Judgements in the order in which they were made, with their bearing.
     pub judgements: Vec<(String, Judged)>,
-    /// What staff had to be told.
+    /// Notifications due to staff.
     pub notifications: Vec<Notification>,
     /// Rows of the outbox by state.
     pub outbox: BTreeMap<String, i64>,
-    /// What has to leave by e-mail.
+    /// Rows due by e-mail.
     pub mails_due: Vec<MailDue>,
     /// Refused messages.
     pub dead_letters: Vec<String>,
 }
 
-/// How far the agent is.
+/// The progress of the agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Level {
-    /// Events stored.
+    /// Number of events stored.
     pub events: i64,
-    /// Of these, not judged.
+    /// Number of these events without a judgement.
     pub unjudged: i64,
-    /// Rows that have to leave.
+    /// Number of rows to send.
     pub unsent: i64,
-    /// Why the first of them has not left.
+    /// The reason why the first of these rows has not been sent.
     pub why: Option<String>,
 }
 
-/// Where the agent keeps everything.
+/// The location of the agent's store.
 #[derive(Debug, Clone)]
-pub enum Place {
-    /// One file.
+pub enum StorePlace {
+    /// A SQLite file.
     Sqlite(PathBuf),
-    /// A server, by its address without the network that fails.
+    /// A PostgreSQL server, by its address without the failing network.
     Postgres(String),
 }
 
-impl Place {
-    /// How far the agent is.
+impl StorePlace {
+    /// The progress of the agent.
     ///
     /// # Errors
-    /// The store cannot be read now.
+    /// The store cannot be read at this time.
     pub async fn level(&self) -> Result<Level, sqlx::Error> {
         match self {
             Self::Sqlite(file) => read::sqlite::level(file).await,
@@ -100,10 +100,10 @@ impl Place {
         }
     }
 
-    /// Everything.
+    /// The whole contents.
     ///
     /// # Errors
-    /// The store cannot be read, or what it holds cannot be understood.
+    /// The store cannot be read, or its contents cannot be parsed.
     pub async fn kept(&self) -> anyhow::Result<Kept> {
         match self {
             Self::Sqlite(file) => read::sqlite::kept(file).await,

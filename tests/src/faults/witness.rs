@@ -1,9 +1,9 @@
-//! What the edges commit, read out of their spools beside them while they run.
+//! The witness reads the edges' commits from their spools during the run.
 //!
-//! A row is an obligation from the moment its commit returned, so it is read before the agent's
-//! receipt can have deleted it: every few milliseconds, through a connection that only reads and is
-//! closed again at once, so that a killed edge finds its file as a crash leaves it. A row that was
-//! deleted between two looks is not witnessed; that its window arrived is checked all the same.
+//! A row must reach the agent from the moment its commit returned. So the witness reads it every
+//! few milliseconds, before the agent's receipt can have deleted it. The connection only reads and
+//! is closed at once, so that a killed edge finds its file as a crash leaves it. A row that is
+//! deleted between two reads is not witnessed; the arrival of its window is checked all the same.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 
 use super::oracle::Digest;
 
-/// Time between two looks.
+/// Time between two reads.
 const LOOK: Duration = Duration::from_millis(15);
-/// Payloads that are kept to be published again.
+/// Most payloads that are kept for publishing again.
 const KEPT: usize = 2000;
-/// Rows read at one look.
+/// Most rows of one read.
 const MOST: i64 = 4000;
 
 /// A row that was seen in a spool.
@@ -27,14 +27,14 @@ const MOST: i64 = 4000;
 pub struct Witnessed {
     /// The event's identity.
     pub event_id: Vec<u8>,
-    /// What its payload was.
+    /// Digest of the payload.
     pub digest: Digest,
 }
 
-/// What was seen of all gateways.
+/// The witnessed rows of all gateways.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// By gateway and sequence.
+    /// Rows by gateway and sequence.
     pub rows: BTreeMap<(usize, i64), Witnessed>,
     /// The last payloads.
     pub recent: VecDeque<Vec<u8>>,
@@ -42,7 +42,7 @@ pub struct Seen {
     pub highest: BTreeMap<usize, i64>,
 }
 
-/// The witnesses of a run.
+/// The witness of a run, shared by its tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Witness {
     seen: Arc<Mutex<Seen>>,
@@ -53,7 +53,7 @@ impl Witness {
     pub async fn watch(self, gateway: usize, spool: PathBuf) {
         let mut last = 0;
         loop {
-            // no file yet, or one that is being made: the next look will see
+            // the file does not exist yet, or is being created: the next read will find it
             if let Ok(rows) = read(&spool, last).await {
                 last = rows.last().map_or(last, |row| row.0);
                 self.note(gateway, rows);
@@ -75,18 +75,18 @@ impl Witness {
         }
     }
 
-    /// Everything that was seen.
+    /// All witnessed rows.
     pub fn take(&self) -> Seen {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks at what was seen.
+    /// Calls `look` with the witnessed rows.
     pub fn with<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
         look(&self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A connection that changes nothing.
+/// Options of a connection that changes nothing.
 pub(super) fn reading(file: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(file)
@@ -109,7 +109,7 @@ async fn read(spool: &Path, after: i64) -> Result<Vec<(i64, Vec<u8>, Vec<u8>)>, 
     rows?.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).collect()
 }
 
-/// What a spool holds: highest number given out, and rows of any state.
+/// The state of a spool: the highest number given out, and the number of rows in any state.
 pub(super) async fn level(spool: &Path) -> Result<(i64, i64), sqlx::Error> {
     let mut connection = reading(spool).connect().await?;
     let row =

@@ -1,12 +1,12 @@
-//! The crate graph carries the architecture: the arrows of ARCHITECTURE.md, checked on what cargo
-//! resolves. `deny.toml` states the same for `cargo deny`.
+//! The crate graph against the arrows of ARCHITECTURE.md, checked on the graph that cargo resolves.
+//! `deny.toml` states the same for `cargo deny`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Crate name → names of what it depends on in production (no dev-dependencies).
+/// Each crate with the names of its production dependencies (no dev-dependencies).
 fn graph() -> BTreeMap<String, BTreeSet<String>> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let output = Command::new(env!("CARGO"))
@@ -81,8 +81,8 @@ fn the_signal_crate_is_pure() {
     }
 }
 
-/// Words and rules are usable in any program: they bring no runtime, no TLS, no command line and no
-/// HTTP along.
+/// Words and rules can be used in any program: they depend on no runtime, no TLS, no command line
+/// and no HTTP.
 #[test]
 fn words_signal_science_and_rules_need_no_runtime() {
     let graph = graph();
@@ -101,7 +101,7 @@ fn edge_and_agent_do_not_know_each_other() {
     assert!(!reachable(&graph, "pdm-agent").contains("pdm-edge"));
 }
 
-/// Every wing can be built and tested without the program that it serves.
+/// Every wing can be built and tested without the agent.
 #[test]
 fn no_wing_knows_the_agent() {
     let graph = graph();
@@ -110,8 +110,8 @@ fn no_wing_knows_the_agent() {
     }
 }
 
-/// The arrows between the project's own crates, as ARCHITECTURE.md draws them: a new one is a
-/// decision and stands here.
+/// The arrows between the project's own crates, as in ARCHITECTURE.md. A new arrow is a decision
+/// and is added here.
 #[test]
 fn the_arrows_between_own_crates_are_those_of_the_plan() {
     let planned = [

@@ -1,5 +1,5 @@
-//! The structure, held to its plan: the arrows between crates, the modules inside each, and the map
-//! in ARCHITECTURE.md.
+//! Tests of the structure: the arrows between crates, the modules inside each, and the map in
+//! ARCHITECTURE.md.
 
 mod crates;
 mod map;

@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md links to what it names and leaves no folder of sources out.
+//! Checks that the links of ARCHITECTURE.md exist and that it leaves no folder of sources out.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn links(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Folders of a crate's `src`, and its top-level files: what a newcomer looks for.
+/// Folders of a crate's `src`, and its top-level files, which a newcomer looks for.
 fn rooms(krate: &str) -> BTreeSet<String> {
     let src = root().join(krate).join("src");
     let entries = std::fs::read_dir(&src).expect("sources");

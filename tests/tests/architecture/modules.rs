@@ -1,19 +1,19 @@
-//! Inside each crate the top-level modules form no circle, so that each can be read, moved and
-//! tested with those below it alone.
+//! Checks that the top-level modules of each crate form no circle, so that each can be read, moved
+//! and tested with only those below it.
 //!
-//! Read are the paths of `use` declarations and of expressions and types that begin with `crate` or
-//! `super`; a name that the crate's root re-exports counts as the module it comes from. Test code is
-//! left out. Paths inside macro calls are not seen.
+//! The check reads the paths of `use` declarations and those of expressions and types that begin
+//! with `crate` or `super`; a name that the crate's root re-exports counts as the module it comes
+//! from. Test code is left out, and so are paths inside macro calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
 
-/// Module → the modules whose items it names.
+/// Each module with the modules whose items it names.
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// The crates whose modules are held, as folders from the project's root.
+/// The crates whose modules are checked, as folders from the project's root.
 const CRATES: [&str; 10] = [
     "shared",
     "shared/service",
@@ -56,16 +56,16 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Collects what one file names.
+/// Collects the paths of one file.
 struct Named<'a> {
-    /// Module path of the code that is visited.
+    /// Module path of the visited code.
     here: Vec<String>,
     /// Absolute paths from the crate's root, at least one segment long.
     paths: &'a mut BTreeSet<Vec<String>>,
 }
 
 impl Named<'_> {
-    /// Notes a path as it is written, if it begins inside the crate.
+    /// Notes a path if it begins inside the crate.
     fn note(&mut self, written: &[String]) {
         let mut at = match written.first().map(String::as_str) {
             Some("crate") => Vec::new(),
@@ -134,7 +134,7 @@ impl<'ast> Visit<'ast> for Named<'_> {
     }
 }
 
-/// What the root file declares: its modules, without those of tests, and the names that it
+/// The declarations of the root file: its modules, without those of tests, and the names that it
 /// re-exports from them.
 #[derive(Default)]
 struct Root {
@@ -185,7 +185,7 @@ impl Root {
         }
     }
 
-    /// The top-level module that a path leads to; `None` for what the root itself defines.
+    /// The top-level module of a path; `None` for items of the root itself.
     fn module_of(&self, path: &[String]) -> Option<&String> {
         let first = path.first()?;
         self.modules
@@ -216,8 +216,8 @@ fn arrows_of(krate: &str) -> Arrows {
     arrows
 }
 
-/// The modules that lie on a circle: what is left when those without an arrow to what is left are
-/// taken away, again and again, from below and from above.
+/// The modules on a circle: those left after repeatedly removing all modules without an arrow to,
+/// or from, a remaining module.
 fn circle(arrows: &Arrows) -> Arrows {
     let mut left = arrows.clone();
     loop {

@@ -1,53 +1,53 @@
-//! Files that are no document.
+//! Errors of files that are not documents.
 
 use std::path::Path;
 
 use pdm_service::config::ConfigError;
 
-/// A file that is no document. The caller shows it and goes on with the next file.
+/// A file that is not a document. The caller shows the error and continues with the next file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
     /// The file cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
-        /// Which.
+        /// The file.
         path: String,
-        /// Why.
+        /// The error of the read.
         #[source]
         source: std::io::Error,
     },
-    /// The front matter is wrong.
+    /// The front matter has an error.
     #[error(transparent)]
     FrontMatter(#[from] ConfigError),
-    /// The kind of file is none that is read.
+    /// The extension is not one of those that are read.
     #[error("{path}: only .md, .txt and .pdf are read")]
     Kind {
-        /// Which.
+        /// The file.
         path: String,
     },
     /// The file is larger than allowed.
     #[error("{path}: {bytes} bytes, at most {limit} are read")]
     TooLarge {
-        /// Which.
+        /// The file.
         path: String,
-        /// Its size.
+        /// The file's size.
         bytes: u64,
         /// The limit.
         limit: u64,
     },
-    /// There is no text in it.
+    /// The file holds no text.
     #[error("{path}: no text in it")]
     Empty {
-        /// Which.
+        /// The file.
         path: String,
     },
-    /// The PDF does not parse.
+    /// The PDF cannot be parsed.
     #[error("{path}: no readable PDF: {reason}")]
     Pdf {
-        /// Which.
+        /// The file.
         path: String,
-        /// The parser's words.
+        /// The parser's message.
         reason: String,
     },
 }

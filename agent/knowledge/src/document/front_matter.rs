@@ -1,4 +1,4 @@
-//! Front matter: what a document says of itself, in TOML before its text.
+//! Front matter: the description of a document, in TOML before its text.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ pub(super) const MAX_ID: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureMode {
-    /// The section that is about it.
+    /// Number of the mode's section.
     pub section: String,
-    /// Its title.
+    /// Title of the mode.
     pub title: Text,
-    /// Words to find it by.
+    /// Words to find the mode by.
     #[serde(default)]
     pub keywords: Keywords,
-    /// The fault it is.
+    /// Fault of the mode.
     #[serde(default)]
     pub fault_type: Option<Fault>,
 }
@@ -51,7 +51,7 @@ pub(super) struct FrontMatter {
     pub(super) modes: Vec<FailureMode>,
 }
 
-/// Front matter and what follows it.
+/// The front matter and the text after it.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix(FENCE)?;
     let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
@@ -67,13 +67,13 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
 
 impl FrontMatter {
     pub(super) fn read(path: &Path, front: &str) -> Result<Self, ConfigError> {
-        // one line in front, so that the parser's line numbers are the file's
+        // one line in front, so that the parser's line numbers match those of the file
         let front: Self = config::parse(path, &format!("\n{front}"))?;
         check_id(path, &front.id)?;
         Ok(front)
     }
 
-    /// Failure modes belong to an FMEA, and each to a section.
+    /// Checks that only an FMEA has failure modes, and that each mode belongs to a section.
     pub(super) fn check_modes(&self, path: &Path, sections: &[Section]) -> Result<(), ConfigError> {
         let is_fmea = self.doc_type == DocType::Fmea;
         if is_fmea == self.modes.is_empty() {

@@ -1,9 +1,9 @@
-//! A question's embedding for somebody who waits for it: an endpoint that is away costs one short
-//! wait, and then none until it is asked again.
+//! Embeds questions without long waits: an endpoint that is away causes one short wait, and none
+//! until the pause after it has passed.
 //!
-//! Stands between the knowledge base and its [`Embedder`]. While the endpoint rests, questions fail
-//! at once (the caller searches by words alone); documents are embedded with the embedder's own
-//! patience, and one that succeeds ends the rest.
+//! The breaker stands between the knowledge base and its [`Embedder`]. During the pause questions
+//! fail at once, and the caller searches by words alone. Documents are embedded with the embedder's
+//! own retries; the first success ends the pause.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,13 +13,15 @@ use tokio::time::Instant;
 
 use super::{EmbedError, Embedder, Passage};
 
-/// How long a question waits for its vector. Chosen: an endpoint answers one text within some tenths
-/// of a second, and staff is not told before a judgement has its grounds.
+/// Longest wait of a question for its vector. No data chose it: an endpoint usually answers one
+/// text within some tenths of a second, and the notification of staff waits for the judgement and
+/// its sources.
 const ANSWER: Duration = Duration::from_secs(2);
-/// How long an endpoint that was away is not asked. Chosen: as for a tool that was away.
+/// Pause after a failure in which the endpoint is not asked. No data chose it: one slow question a
+/// minute while the endpoint is away, against at most a minute of search by words after its return.
 const REST: Duration = Duration::from_mins(1);
 
-/// An embedder whose questions do not wait long.
+/// An embedder with a short wait for questions.
 #[derive(Debug)]
 pub struct Breaker {
     embedder: Arc<dyn Embedder>,
@@ -33,7 +35,7 @@ struct Rest {
 }
 
 impl Breaker {
-    /// Before this embedder.
+    /// A breaker in front of `embedder`.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
         Self { embedder, resting: Mutex::default() }
     }
@@ -42,7 +44,7 @@ impl Breaker {
         EmbedError::Unavailable { url: self.embedder.id().to_owned(), reason }
     }
 
-    /// Why it is not asked now.
+    /// The reason of the pause, while it lasts.
     fn rests(&self) -> Option<String> {
         let resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         let rest = resting.as_ref().filter(|rest| rest.until > Instant::now())?;
@@ -88,7 +90,7 @@ impl Embedder for Breaker {
         match &answer {
             Ok(_) => self.is_there(),
             Err(error @ EmbedError::Unavailable { .. }) => self.is_away(error),
-            // it is there: whoever set it up has to look
+            // the endpoint is there but the settings or the model are wrong: waiting does not help
             Err(EmbedError::Refused { .. } | EmbedError::Answer { .. }) => {}
         }
         answer
@@ -101,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// Hangs until it is told not to.
+    /// An embedder that hangs until it is released.
     #[derive(Debug, Default)]
     struct Hanging {
         asked: AtomicUsize,

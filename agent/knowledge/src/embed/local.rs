@@ -1,9 +1,9 @@
-//! The local embedding: no network, no model, the same vector on every machine.
+//! The local embedding: no network, no model, and the same vector on every machine.
 //!
-//! A vector has two parts. The first [`CONCEPT_DIMENSIONS`] coordinates are the glossary's concepts:
-//! they carry meaning across Korean and English. The others hold hashed words (feature hashing with
-//! signs: Weinberger et al. 2009, doi:10.1145/1553374.1553516) for what the glossary does not know.
-//! Each part has length 1 before they are weighed together.
+//! A vector has two parts. The first [`CONCEPT_DIMENSIONS`] coordinates are the glossary's
+//! concepts, which have the same meaning in Korean and English. The others hold hashed words
+//! (feature hashing with signs: Weinberger et al. 2009, doi:10.1145/1553374.1553516) for words
+//! outside the glossary. Each part is scaled to length 1 before they are weighted and joined.
 
 use async_trait::async_trait;
 
@@ -11,25 +11,26 @@ use super::{EmbedError, Embedder, Passage, normalise};
 use crate::glossary::{CONCEPTS, concepts};
 use crate::words::{coordinate, fold, words};
 
-/// Coordinates of concepts; room for the glossary to grow.
+/// Coordinates of concepts, with room for more entries in the glossary.
 const CONCEPT_DIMENSIONS: usize = 96;
 
 /// Coordinates of hashed words.
 const WORD_DIMENSIONS: usize = 160;
 
-/// Share of the concepts in a vector's length squared; the words have the rest. Chosen: fused nDCG@3
-/// of the retrieval questions for choosing is flat (0.94–0.95) from 0.4 to 0.7.
+/// Share of the concepts in the squared length of a vector; the words have the rest. Data: fused
+/// nDCG@3 of the retrieval questions for choosing is flat (0.94–0.95) from 0.4 to 0.7.
 const CONCEPT_SHARE: f32 = 0.6;
 
-/// How much more a term of title and keywords counts. Chosen: flat from 2 to 5 on the same questions.
+/// Weight of a term of title and keywords against one of the text. Data: nDCG@3 is flat from 2 to 5
+/// on the same questions.
 const HEAD_WEIGHT: f32 = 3.0;
 
-/// The embedding that is always there.
+/// The embedding that needs no configuration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalEmbedder;
 
 impl LocalEmbedder {
-    /// Length of its vectors.
+    /// Length of the vectors.
     pub const DIMENSIONS: usize = CONCEPT_DIMENSIONS + WORD_DIMENSIONS;
 
     /// The vector of a passage, or of a question given as its head.
@@ -49,7 +50,7 @@ impl LocalEmbedder {
                 word_part[hash as usize % WORD_DIMENSIONS] += sign * weight;
             }
         }
-        // what is said ten times is not ten times as much about it
+        // ten mentions of a concept do not count ten times
         for (slot, concept) in concept_part.iter_mut().zip(CONCEPTS) {
             *slot = slot.ln_1p() * concept.weight;
         }
@@ -81,7 +82,7 @@ impl Embedder for LocalEmbedder {
         let vectors = move || {
             passages.iter().map(|passage| Self::vector(&passage.head, &passage.body)).collect()
         };
-        // work: off the reactor
+        // computation: kept off the async threads
         tokio::task::spawn_blocking(vectors).await.map_err(|error| EmbedError::Unavailable {
             url: "local".to_owned(),
             reason: error.to_string(),

@@ -1,9 +1,9 @@
-//! Embeddings of an endpoint that speaks OpenAI's `POST {base_url}/embeddings`: OpenAI itself, or a
-//! server in the plant.
+//! Embeddings from an endpoint of the form of OpenAI's `POST {base_url}/embeddings`: OpenAI itself,
+//! or a server in the plant.
 //!
-//! What may pass (no answer, 429, 5xx) is retried after 1, 2 and 4 s for documents; for a question,
-//! as somebody waits for it, it is not; what may not is refused at once. The key never stands in an
-//! error.
+//! For documents, failures that may pass (no answer, 429, 5xx) are retried after 1, 2 and 4 s.
+//! Questions are not retried, because a caller waits for them. Other failures are returned at once.
+//! No error contains the key.
 
 use std::time::Duration;
 
@@ -16,14 +16,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{EmbedError, Embedder, Passage, normalise};
 
-/// Texts of one request. Chosen: far below OpenAI's 2,048 texts and 300,000 tokens.
+/// Texts of one request: far below OpenAI's limits of 2,048 texts and 300,000 tokens (32 texts of
+/// 5,000 characters have at most 240,000).
 const BATCH: usize = 32;
 
-/// Characters of one text; what follows is left out. Chosen: 8,191 tokens are allowed, a Hangul
-/// syllable takes up to 1.5.
+/// Most characters of one text; the rest is left out. At up to 1.5 tokens a Hangul syllable, 5,000
+/// characters are 7,500 of the allowed 8,191 tokens.
 const MAX_CHARS: usize = 5000;
 
-/// Waits before the second, third and fourth try.
+/// Pauses before the second, third and fourth attempt.
 const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_secs(4));
 /// Attempts after the first one.
 const RETRIES: u32 = 3;
@@ -62,8 +63,8 @@ struct Item {
 }
 
 impl OpenAiEmbedder {
-    /// An endpoint at `base_url` (such as `https://api.openai.com/v1`) whose `model` makes vectors
-    /// of `dimensions`.
+    /// An endpoint at `base_url` (such as `https://api.openai.com/v1`) with `model`, whose vectors
+    /// have length `dimensions`.
     ///
     /// # Errors
     /// [`EmbedError::Refused`] if no HTTP client can be made (TLS roots cannot be read).
@@ -73,7 +74,7 @@ impl OpenAiEmbedder {
         dimensions: usize,
         key: Option<Secret>,
     ) -> Result<Self, EmbedError> {
-        // another part of the program may have chosen the provider first: then it stays
+        // another part of the program may have installed a provider first, which then stays
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
         let client = reqwest::Client::builder().timeout(TIMEOUT).build().map_err(|error| {

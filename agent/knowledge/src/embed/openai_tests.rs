@@ -1,4 +1,4 @@
-//! The client against a scripted endpoint on loopback.
+//! Tests of the client against a scripted endpoint on loopback.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

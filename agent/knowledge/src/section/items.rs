@@ -1,11 +1,11 @@
-//! A section's items, as they are quoted: bullets, parts of an enumeration (`1. … 2. …`), or
-//! paragraphs. Nothing is added and nothing is rephrased; only Markdown's marks go.
+//! The items of a section, as documents quote them: bullets, parts of an enumeration (`1. … 2. …`),
+//! or paragraphs. The text stays as it is; only Markdown's marks are removed.
 
 use pdm_shared::text::Text;
 
 use super::Section;
 
-/// The items of a section in both languages; where it has no English, as they stand there.
+/// The items of a section in both languages; without English the Korean text serves for both.
 pub fn items(section: &Section) -> Vec<Text> {
     let own = split(&section.body);
     let english = split(&section.english);
@@ -32,7 +32,7 @@ pub(crate) fn split(body: &str) -> Vec<String> {
                 paragraph.push(' ');
             }
             paragraph.push_str(line);
-            // an enumeration on one line ends with it
+            // an enumeration on one line ends with that line
             if starts_enumeration(line) && line.ends_with('.') {
                 flush(&mut paragraph, &mut items);
             }
@@ -58,12 +58,12 @@ fn flush(paragraph: &mut String, items: &mut Vec<String>) {
     }
 }
 
-/// Without Markdown's emphasis and code marks.
+/// The text without Markdown's marks for emphasis and code.
 fn plain(text: &str) -> String {
     text.replace("**", "").replace('`', "").trim().to_owned()
 }
 
-/// `1. first 2. second` as its parts; none if it does not count from 1 upwards.
+/// The parts of `1. first 2. second`; `None` if the numbers do not count upwards from 1.
 fn enumerated(text: &str) -> Option<Vec<String>> {
     let mut rest = text.strip_prefix("1. ")?;
     let mut parts = Vec::new();

@@ -1,11 +1,11 @@
-//! The store that is always there: one SQLite file, searched exactly in memory.
+//! The store that needs no server: one SQLite file, searched exactly in memory.
 //!
-//! The file is the truth: table `chunk` holds each chunk as JSON with its two vectors (little-endian
-//! `f32` and `u32`). Everything a search needs but the texts is loaded on opening. A write is one
-//! transaction and changes memory after the commit; a write of another process (`pdm-agent knowledge
-//! ingest` beside a running agent) is seen by SQLite's `data_version` before the next search, which
-//! then loads the file again. Judgements are kept up to a number ([`EmbeddedStore::bounded`]), so
-//! that neither the memory nor the file grows for ever.
+//! The file is authoritative: table `chunk` holds each chunk as JSON with its two vectors
+//! (little-endian `f32` and `u32`). Opening loads everything that a search needs except the texts.
+//! A write is one transaction and changes memory after the commit. SQLite's `data_version` shows a
+//! write of another process (`pdm-agent knowledge ingest` beside a running agent); the next search
+//! then loads the file again. The number of judgements is limited ([`EmbeddedStore::bounded`]), so
+//! that neither memory nor file grows without end.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::about::Collection;
 
 mod rows;
 
-/// Version of the file's form, in `PRAGMA user_version`.
+/// Version of the file's schema, in `PRAGMA user_version`.
 const FORM: i64 = 1;
 
 const SCHEMA: &str = "
@@ -43,25 +43,25 @@ create index if not exists chunk_document on chunk (collection, document);
 
 type Indexes = HashMap<Collection, Index>;
 
-/// A SQLite file.
+/// A store in a SQLite file.
 #[derive(Debug, Clone)]
 pub struct EmbeddedStore {
     path: PathBuf,
     dimensions: usize,
-    /// Most judgements.
+    /// Most judgements; `None` is no limit.
     most: Option<usize>,
-    /// One connection: `data_version` then tells of other processes alone.
+    /// One connection, so that `data_version` changes for other processes only.
     pool: SqlitePool,
-    /// The `data_version` that `indexes` were loaded at; held while the file is read or written.
+    /// The `data_version` at which `indexes` were loaded; locked while the file is read or written.
     version: Arc<Mutex<Option<i64>>>,
     indexes: Arc<RwLock<Indexes>>,
 }
 
 impl EmbeddedStore {
-    /// Opens the file, making it if it is not there, for vectors of `dimensions`.
+    /// Opens the file for vectors of `dimensions`, and creates it if it does not exist.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if it cannot be opened or is of a newer form.
+    /// [`StoreError::Unavailable`] if the file cannot be opened or has a newer schema.
     pub async fn open(path: &Path, dimensions: usize) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| unavailable(path, &error))?;
@@ -91,8 +91,8 @@ impl EmbeddedStore {
         Ok(store)
     }
 
-    /// Keeps at most so many judgements, and one batch of new ones: what is too many of older ones
-    /// goes now. Those without a fault go first, of each the oldest.
+    /// Limits the number of stored judgements to `most`; judgements above it are deleted at once.
+    /// Those without a fault are deleted first, in each group the oldest first.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -106,7 +106,7 @@ impl EmbeddedStore {
         unavailable(&self.path, &error)
     }
 
-    /// Loads the file if another process changed it, or if it was never loaded.
+    /// Loads the file if another process has changed it, or if it was never loaded.
     async fn refresh(&self) -> Result<(), StoreError> {
         let mut version = self.version.lock().await;
         let mut connection = self.pool.acquire().await.map_err(|e| self.failed(e))?;
@@ -131,8 +131,8 @@ impl EmbeddedStore {
         sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|e| self.failed(e))
     }
 
-    /// The judgements that have to go once `coming` have come: some more than are too many, so
-    /// that it is seldom done.
+    /// The judgements to delete before `coming` new ones are stored: 5 % of the limit more than
+    /// needed, so that deletions are rare.
     fn surplus(&self, collection: Collection, coming: usize) -> Vec<String> {
         let Some(most) = self.most.filter(|_| collection == Collection::AnalysisHistory) else {
             return Vec::new();
@@ -145,7 +145,7 @@ impl EmbeddedStore {
         }
     }
 
-    /// Puts into memory what was committed.
+    /// Updates the memory after a commit.
     fn remember(&self, collection: Collection, gone: &[String], points: &[(i64, Point)]) {
         let mut indexes = self.indexes.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let index = indexes.entry(collection).or_insert_with(|| Index::new(self.dimensions));
@@ -166,7 +166,7 @@ impl EmbeddedStore {
                     .fetch_optional(&mut *connection)
                     .await
                     .map_err(|e| self.failed(e))?;
-            // a row that was replaced since is not told of
+            // a row that was replaced meanwhile is left out
             if let Some(content) = content {
                 hits.push(Hit { chunk: self.chunk(&content)?, score });
             }

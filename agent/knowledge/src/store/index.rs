@@ -1,7 +1,7 @@
-//! One collection in memory: a matrix of embeddings and lists of postings, both searched exactly.
+//! One collection in memory: a matrix of embeddings and posting lists, both searched exactly.
 //!
-//! Rows are only added; a replaced row is marked dead, left out of every search, and taken out when
-//! enough are dead to be worth the work. Texts stay on disk: a row knows its key there.
+//! Rows are only added. A replaced row is marked dead, left out of every search, and removed when a
+//! quarter of the rows is dead. Texts stay on disk; a row has the key of its text.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use super::{Filter, Query, RRF_K};
 use crate::chunk::Chunk;
 use crate::words::Sparse;
 
-/// Multiplications from which a second thread pays. Chosen: about a millisecond of one core.
+/// Multiplications from which a second thread is used: about a millisecond of one core.
 const PARALLEL_FROM: usize = 2_000_000;
 
-/// What a filter asks of a row.
+/// The fields of a row that filters use.
 #[derive(Debug)]
 struct Row {
     key: i64,
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// One collection.
+/// The index of one collection.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     rows: Vec<Row>,
@@ -49,7 +49,7 @@ pub(super) struct Index {
     dimensions: usize,
     matrix: Vec<f32>,
     postings: HashMap<u32, Vec<(u32, f32)>>,
-    /// Rows of each document, dead ones too.
+    /// Rows of each document, including dead ones.
     documents: HashMap<Box<str>, Vec<u32>>,
 }
 
@@ -59,7 +59,7 @@ impl Index {
         Self { dimensions, ..Self::default() }
     }
 
-    /// Adds a row. `dense` has the index's dimensions (the store checked it).
+    /// Adds a row. `dense` has the index's dimensions (checked by the store).
     pub(super) fn push(&mut self, key: i64, chunk: &Chunk, dense: &[f32], sparse: &Sparse) {
         let boxed = |text: &Option<String>| text.as_deref().map(Box::from);
         let at = self.rows.len() as u32;
@@ -92,7 +92,7 @@ impl Index {
         }
     }
 
-    /// Takes dead rows out if a quarter is dead; the others keep their order.
+    /// Removes the dead rows if they are a quarter of all; the others keep their order.
     pub(super) fn tidy(&mut self) {
         if self.rows.len() <= self.alive + self.alive / 4 + 64 {
             return;
@@ -128,8 +128,8 @@ impl Index {
         self.rows.retain(|row| row.alive);
     }
 
-    /// The `count` rows that go first, by their documents: those without a fault before the others,
-    /// of each the oldest.
+    /// The documents of the `count` rows to delete first: rows without a fault before the others,
+    /// in each group the oldest first.
     pub(super) fn oldest(&self, count: usize) -> Vec<String> {
         let of = |has_fault: bool| {
             let rows = self.rows.iter();
@@ -138,7 +138,7 @@ impl Index {
         of(false).chain(of(true)).take(count).map(|row| row.document.to_string()).collect()
     }
 
-    /// Rows that are alive.
+    /// Number of rows that are not dead.
     pub(super) fn alive(&self) -> usize {
         self.alive
     }
@@ -163,7 +163,7 @@ impl Index {
         best.into_iter().map(|(at, score)| (self.rows[at as usize].key, score)).collect()
     }
 
-    /// Cosine of every row: vectors have length 1, so their product is it.
+    /// Cosine of every row: the dot product, because vectors have length 1.
     fn cosines(&self, dense: &[f32]) -> Vec<f32> {
         let mut scores = vec![0.0; self.rows.len()];
         if dense.len() != self.dimensions || self.dimensions == 0 {
@@ -188,8 +188,9 @@ impl Index {
         scores
     }
 
-    /// BM25 of every row: the stored values times the terms' inverse document frequency
-    /// (Robertson & Zaragoza 2009, eq. 3.3, with 1 added inside as Qdrant and Lucene do).
+    /// BM25 of every row: the stored values times the inverse document frequency of the terms
+    /// (Robertson & Zaragoza 2009, eq. 3.3, with 1 added inside the logarithm as in Qdrant and
+    /// Lucene).
     fn relevances(&self, sparse: &Sparse) -> Vec<f32> {
         let mut scores = vec![0.0; self.rows.len()];
         let all = self.alive as f32;
@@ -215,7 +216,7 @@ fn product(block: &[f32], dense: &[f32], scores: &mut [f32]) {
     }
 }
 
-/// The `most` best rows above `floor` that pass.
+/// The `most` best rows above `floor` for which `passes` is true.
 fn best(scores: &[f32], passes: &[bool], most: usize, floor: f32) -> Vec<(u32, f32)> {
     let mut found: Vec<(u32, f32)> = Vec::with_capacity(2 * most);
     let mut least = floor;
@@ -224,7 +225,7 @@ fn best(scores: &[f32], passes: &[bool], most: usize, floor: f32) -> Vec<(u32, f
             found.push((at as u32, *score));
             if found.len() == 2 * most {
                 keep_best(&mut found, most);
-                // rows come in order: an equal later one loses
+                // rows come in order, so a later row with an equal score is left out
                 least = found[most - 1].1;
             }
         }

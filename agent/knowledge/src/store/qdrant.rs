@@ -1,5 +1,5 @@
-//! A Qdrant server as the store, over gRPC. It does the hybrid query itself: both searches are
-//! prefetches of one query, fused by reciprocal rank on the server.
+//! A Qdrant server as the store, over gRPC. The server runs the hybrid query: both searches are
+//! prefetches of one query, fused by reciprocal rank.
 //!
 //! One collection for each [`Collection`], named `{prefix}{collection}`, with the vectors `dense`
 //! (cosine) and `words` (sparse, with the server's inverse document frequency). The payload holds
@@ -30,10 +30,10 @@ use crate::chunk::Chunk;
 const DENSE: &str = "dense";
 const WORDS: &str = "words";
 
-/// Payload fields that filters ask for.
+/// Payload fields that filters use.
 const INDEXED: [&str; 5] = ["document", "equipment", "bearing", "doc_type", "fault_type"];
 
-/// Points of one request. Chosen: about a megabyte, a quarter of gRPC's usual limit.
+/// Points of one request: about a megabyte, a quarter of gRPC's usual limit.
 const BATCH: usize = 100;
 
 /// Longest wait for an answer.
@@ -59,10 +59,10 @@ impl std::fmt::Debug for QdrantStore {
 }
 
 impl QdrantStore {
-    /// A client for the server at `url` (gRPC, usually port 6334); asks nothing of it yet.
+    /// A client for the server at `url` (gRPC, usually port 6334); sends no request yet.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if `url` is no address.
+    /// [`StoreError::Unavailable`] if `url` is not an address.
     pub fn new(
         url: &str,
         key: Option<&Secret>,
@@ -77,7 +77,7 @@ impl QdrantStore {
         Ok(Self { client, url: url.to_owned(), prefix: prefix.to_owned(), dimensions })
     }
 
-    /// Deletes the collections under this prefix with all they hold.
+    /// Deletes the collections under this prefix with their contents.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -161,7 +161,7 @@ fn failed(url: &str, error: &impl std::fmt::Display) -> StoreError {
     StoreError::Unavailable { place: url.to_owned(), reason: error.to_string() }
 }
 
-/// The filter in Qdrant's words; `None` where everything may be found.
+/// The filter in Qdrant's form; `None` if the filter allows all chunks.
 fn conditions(filter: &Filter) -> Option<proto::Filter> {
     let doc_type = filter.doc_type.map(|kind| kind.as_str().to_owned());
     let fault_type = filter.fault_type.map(|fault| fault.as_str().to_owned());
@@ -188,7 +188,7 @@ fn conditions(filter: &Filter) -> Option<proto::Filter> {
     })
 }
 
-/// The chunk's place on the server: the same id is the same point.
+/// The chunk's point on the server: one id is one point.
 fn point_id(chunk: &str) -> String {
     use sha2::Digest;
     let digest = sha2::Sha256::digest(chunk.as_bytes());
@@ -217,7 +217,7 @@ fn point(point: &Point) -> Result<PointStruct, serde_json::Error> {
     Ok(PointStruct::new(point_id(&chunk.id), vectors, payload))
 }
 
-/// The whole search as one request.
+/// The whole search in one request.
 fn request(name: String, query: &Query) -> Option<QueryPointsBuilder> {
     let filter = conditions(&query.filter);
     let dense = query.dense.as_ref().map(|v| (DENSE, VectorInput::new_dense(v.clone())));
@@ -258,7 +258,7 @@ impl VectorStore for QdrantStore {
             let name = self.name(collection);
             let exists = self.client.collection_exists(&name).await.map_err(|e| self.failed(e))?;
             if !exists && let Err(error) = self.create(&name).await {
-                // another agent may have made it in between
+                // another agent may have created the collection meanwhile
                 let made =
                     self.client.collection_exists(&name).await.map_err(|e| self.failed(e))?;
                 if !made {

@@ -1,14 +1,15 @@
-//! Endings and empty words of Korean and English: general grammar, no list of the questions.
+//! Endings and stop words of Korean and English: general grammar, no words chosen for the test
+//! questions.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Whether it is a particle or an ending of Korean.
+/// Whether the text is a Korean particle or ending.
 pub(super) fn is_ending(run: &str) -> bool {
     ENDINGS.contains(&run)
 }
 
-/// Whether a word tells nothing of what is asked.
+/// Whether a word carries no information about the question.
 pub(super) fn is_stop(word: &str) -> bool {
     STOPS.contains(word)
 }
@@ -30,7 +31,7 @@ pub(super) fn stem(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-/// Takes one particle or ending off, if two syllables or more are left.
+/// Removes one particle or ending if at least two syllables are left.
 pub(super) fn without_particle(run: &str) -> &str {
     if run.chars().next_back().is_none_or(|last| !LAST_OF_ENDINGS.contains(&last)) {
         return run;
@@ -42,15 +43,17 @@ pub(super) fn without_particle(run: &str) -> &str {
         .unwrap_or(run)
 }
 
-/// Last syllables of [`ENDINGS`]: most words end in none of them, and need not be compared with all.
+/// Last syllables of [`ENDINGS`]: most words end in none of them, and need no comparison with all
+/// endings.
 static LAST_OF_ENDINGS: LazyLock<HashSet<char>> =
     LazyLock::new(|| ENDINGS.iter().filter_map(|ending| ending.chars().next_back()).collect());
 
-/// Words of asking in both languages.
+/// Stop words of both languages.
 static STOPS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| STOP_KOREAN.iter().chain(STOP_ENGLISH).copied().collect());
 
-/// Particles and endings, longest first. General Korean grammar; no list of the questions.
+/// Particles and endings, longest first: general Korean grammar, none chosen for the test
+/// questions.
 const ENDINGS: &[&str] = &[
     "되었습니까",
     "했습니까",
@@ -127,7 +130,7 @@ const ENDINGS: &[&str] = &[
     "지",
 ];
 
-/// Korean words of asking that tell nothing of what is asked.
+/// Korean words of questions that carry no information.
 const STOP_KOREAN: &[&str] = &[
     "어떻게",
     "무엇",
@@ -179,7 +182,7 @@ const STOP_KOREAN: &[&str] = &[
     "무슨",
 ];
 
-/// English words that tell nothing of what is asked.
+/// English words that carry no information.
 const STOP_ENGLISH: &[&str] = &[
     "a", "an", "the", "of", "to", "in", "on", "at", "for", "and", "or", "is", "are", "was", "were",
     "be", "do", "does", "did", "how", "what", "which", "when", "where", "why", "who", "it", "its",

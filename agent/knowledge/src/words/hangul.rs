@@ -1,10 +1,11 @@
-//! Hangul syllables: what is one, and how they are composed.
+//! Hangul syllables: their recognition and composition.
 
 pub(super) const fn is_hangul(c: char) -> bool {
     matches!(c, '가'..='힣')
 }
 
-/// Lower case, Hangul composed: NFD text of macOS and of some PDFs is the same as NFC text.
+/// The text in lower case with Hangul composed, so that NFD text (macOS, some PDFs) equals NFC
+/// text.
 pub fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Executor `builtin`: functions of the program, by name; and the one that this folder brings,
+//! Executor `builtin`: functions of the program, by name. One function is defined here:
 //! `notify_maintenance_staff`.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Builtins {
 }
 
 impl Builtins {
-    /// With `function` under `name`.
+    /// Adds `function` under `name`.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, function: impl Builtin + 'static) -> Self {
         self.0.insert(name.into(), Arc::new(function));
@@ -57,36 +57,36 @@ impl Builtins {
     }
 }
 
-/// A message to the people who keep the machines.
+/// A message to the maintenance staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMessage {
     /// The same for every attempt of one call.
     pub idempotency_key: String,
-    /// What they are told.
+    /// The text.
     pub message: String,
-    /// How serious it is.
+    /// The risk level of the message.
     pub risk_level: RiskLevel,
-    /// Which machine.
+    /// The machine.
     pub equipment_id: String,
 }
 
-/// What became of a message.
+/// A message that the notifier has accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The notification's number, to follow it by.
+    /// Identity of the notification.
     pub notification_id: String,
-    /// Where it will go (`mqtt`, `email`, names of web hooks); empty if the risk is below what
-    /// staff is told.
+    /// Channels of the notification (`mqtt`, `email`, names of web hooks); empty if the risk is
+    /// below the level that staff is told.
     pub channels: Vec<String>,
 }
 
-/// Who passes messages to staff. It takes them durably (an outbox): accepted is not yet delivered.
+/// Passes messages to staff through a durable outbox: an accepted message is not yet delivered.
 #[async_trait]
 pub trait Notifier: Send + Sync {
-    /// Takes a message; the same `idempotency_key` again changes nothing.
+    /// Accepts a message; a repeated `idempotency_key` changes nothing.
     ///
     /// # Errors
-    /// [`Failure`] if it could not be taken.
+    /// [`Failure`] if the message could not be stored.
     async fn notify(&self, message: StaffMessage) -> Result<Accepted, Failure>;
 }
 
@@ -100,7 +100,7 @@ impl std::fmt::Debug for NotifyStaff {
 }
 
 impl NotifyStaff {
-    /// Over whoever passes the messages on.
+    /// The function on `notifier`, which passes the messages on.
     pub fn new(notifier: Arc<dyn Notifier>) -> Self {
         Self(notifier)
     }

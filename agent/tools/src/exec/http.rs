@@ -1,7 +1,8 @@
 //! Executor `http`: one request to a host that the operator allowed.
 //!
-//! Invariants: only hosts of the list are asked; a redirect is followed to the same host only and
-//! never from https to http; time and size of an answer are limited, whatever it claims to be.
+//! Invariants: requests go to hosts of the list only; a redirect is followed to the same host only
+//! and never from https to http; duration and size of an answer are limited, whatever its headers
+//! claim.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,10 +15,10 @@ use serde_json::{Value, json};
 use super::{Failure, Invocation};
 use crate::spec::executor::HttpConfig;
 
-/// Redirects that are followed on one host.
+/// Most redirects on one host.
 const MAX_REDIRECTS: usize = 3;
 
-/// Who may be asked, and by what.
+/// The HTTP client and the hosts that it may reach.
 #[derive(Debug, Clone)]
 pub struct Web {
     allowed: BTreeSet<String>,
@@ -25,9 +26,9 @@ pub struct Web {
 }
 
 impl Web {
-    /// Only these hosts: `cmms.plant` (any port) or `cmms.plant:8443`.
+    /// Allows only these hosts: `cmms.plant` (any port) or `cmms.plant:8443`.
     pub fn allowing(hosts: impl IntoIterator<Item = String>) -> Self {
-        // a provider that the program has installed before is as good
+        // a provider that the program has installed before serves as well
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .redirect(Policy::custom(same_host_only))

@@ -1,7 +1,7 @@
 //! Executor `mcp`: a tool of another MCP server, which the operator's settings name.
 //!
-//! Connections are made when a tool first asks and kept; a broken one is made anew at the next
-//! attempt.
+//! A connection is made when a tool first needs it, and kept; a broken one is made again at the
+//! next attempt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use tokio::sync::Mutex;
 use super::{Failure, Invocation};
 use crate::client::{ClientError, ToolClient};
 
-/// How a server is reached.
+/// The way to reach a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// A program, spoken to over its standard input and output.
+    /// A program, reached over its standard input and output.
     Child {
         /// The program.
         program: String,
-        /// Its arguments.
+        /// The program's arguments.
         arguments: Vec<String>,
         /// Environment variables beside this program's own.
         environment: BTreeMap<String, String>,
     },
-    /// An address, spoken to over streamable HTTP.
+    /// An address, reached over streamable HTTP.
     Http {
         /// The address.
         url: String,
-        /// The bearer token, if it wants one.
+        /// The bearer token, if the server requires one.
         token: Option<Secret>,
     },
 }
@@ -43,7 +43,7 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Name → how it is reached.
+    /// Servers from their names and endpoints.
     pub fn new(endpoints: BTreeMap<String, Endpoint>) -> Self {
         Self { endpoints, open: Mutex::default() }
     }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use super::{Failure, Invocation};
 use crate::spec::executor::SearchConfig;
 
-/// A question.
+/// A question to the knowledge base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// The collection.
     pub collection: String,
-    /// What is asked, in Korean or English.
+    /// The text of the question, in Korean or English.
     pub query: String,
     /// Field → value that a hit must have.
     pub filters: BTreeMap<String, String>,
@@ -22,7 +22,7 @@ pub struct Question {
     pub top_k: usize,
 }
 
-/// A document that was found.
+/// A chunk that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
     /// The chunk's name, for citing it.
@@ -31,25 +31,25 @@ pub struct Found {
     pub title: String,
     /// The text.
     pub text: String,
-    /// Where it comes from.
+    /// The source of the text.
     pub source: String,
-    /// Nearness, greater is nearer; its scale is the search's own.
+    /// Score, greater is better; its scale depends on the search.
     pub score: f64,
 }
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// The nearest documents, nearest first.
+    /// The documents, best first.
     pub documents: Vec<Found>,
-    /// What whoever asked should know of how they were found.
+    /// A note on the way of the search, for the caller.
     pub note: Option<String>,
 }
 
-/// Who searches.
+/// A knowledge base that can be searched.
 #[async_trait]
 pub trait KnowledgeSearch: Send + Sync {
-    /// The nearest documents, nearest first.
+    /// The nearest documents, best first.
     ///
     /// # Errors
     /// [`Failure`]: an unknown collection is permanent, a store that is away is transient.

@@ -1,8 +1,9 @@
 //! Executor `sql`: one read-only statement over a database that the operator's settings name.
 //!
-//! Several walls, each enough alone: a [`Statement`] is one SELECT without a word that writes (checked
-//! when the tool is read); a SQLite file is opened read-only with `query_only` set, a PostgreSQL
-//! server is asked in a read-only transaction. Time, rows and bytes are limited.
+//! Three independent safeguards, each enough alone: a [`Statement`] is one SELECT without a word
+//! that writes (checked when the tool is read); a SQLite file is opened read-only with `query_only`
+//! set; a PostgreSQL server runs the statement in a read-only transaction. Time, rows and bytes are
+//! limited.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,21 +25,22 @@ use crate::spec::statement::Statement;
 mod postgres;
 mod sqlite;
 
-/// Most bytes of all cells of a result. Chosen: a hundred rows of a page each.
+/// Most bytes of all cells of a result. No data chose it: 10,000 bytes for each of the default
+/// limit of 100 rows, a page of text.
 const MAX_RESULT_BYTES: usize = 1_000_000;
 
 /// `[tools.databases]`: a SQLite file (`assets = "assets.db"`), or a server
 /// (`[tools.databases.cmms]` with the keys of `[store.postgres]`).
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
-    /// A file.
+pub enum DatabasePlace {
+    /// A SQLite file.
     Sqlite(PathBuf),
-    /// A server.
+    /// A PostgreSQL server.
     Postgres(Box<PostgresSettings>),
 }
 
-impl Place {
-    /// Takes relative paths from `folder`.
+impl DatabasePlace {
+    /// Resolves relative paths against `folder`.
     pub(crate) fn root(&mut self, folder: &Path) {
         match self {
             Self::Sqlite(file) => *file = folder.join(&file),
@@ -47,23 +49,23 @@ impl Place {
     }
 }
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for DatabasePlace {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct FileOrServer;
         impl<'de> Visitor<'de> for FileOrServer {
-            type Value = Place;
+            type Value = DatabasePlace;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a SQLite file, or url and password of a PostgreSQL server")
             }
 
-            fn visit_str<E: de::Error>(self, file: &str) -> Result<Place, E> {
-                Ok(Place::Sqlite(file.into()))
+            fn visit_str<E: de::Error>(self, file: &str) -> Result<DatabasePlace, E> {
+                Ok(DatabasePlace::Sqlite(file.into()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, server: A) -> Result<Place, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, server: A) -> Result<DatabasePlace, A::Error> {
                 PostgresSettings::deserialize(MapAccessDeserializer::new(server))
-                    .map(|server| Place::Postgres(Box::new(server)))
+                    .map(|server| DatabasePlace::Postgres(Box::new(server)))
             }
         }
         deserializer.deserialize_any(FileOrServer)
@@ -73,7 +75,7 @@ impl<'de> Deserialize<'de> for Place {
 /// The databases that tools may read, by name.
 #[derive(Debug, Default)]
 pub struct Databases {
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, DatabasePlace>,
     open: Mutex<BTreeMap<String, Pool>>,
 }
 
@@ -84,8 +86,8 @@ enum Pool {
 }
 
 impl Databases {
-    /// Name → place. A database is opened when a tool first asks.
-    pub fn new(places: BTreeMap<String, Place>) -> Self {
+    /// Databases from their names and places. A database is opened when a tool first needs it.
+    pub fn new(places: BTreeMap<String, DatabasePlace>) -> Self {
         Self { places, open: Mutex::default() }
     }
 
@@ -100,8 +102,10 @@ impl Databases {
             return Ok(pool.clone());
         }
         let pool = match place {
-            Place::Sqlite(file) => Pool::Sqlite(sqlite::connect(file).await?),
-            Place::Postgres(server) => Pool::Postgres(postgres::connect(name, server).await?),
+            DatabasePlace::Sqlite(file) => Pool::Sqlite(sqlite::connect(file).await?),
+            DatabasePlace::Postgres(server) => {
+                Pool::Postgres(postgres::connect(name, server).await?)
+            }
         };
         open.insert(name.to_owned(), pool.clone());
         Ok(pool)
@@ -120,7 +124,8 @@ impl Databases {
     }
 }
 
-/// The arguments in the order of the parameters, each with JSON's own type; a list as its text.
+/// The arguments in the order of the parameters, each with the SQL type of its JSON type; a list is
+/// bound as its JSON text.
 fn bind<D: sqlx::Database>(
     statement: &Statement,
     invocation: Invocation<'_>,
@@ -150,7 +155,7 @@ where
     Ok(arguments)
 }
 
-/// Rows as they come, up to the limits.
+/// Rows of a result, collected up to the limits.
 struct Found {
     rows: Vec<Value>,
     bytes: usize,

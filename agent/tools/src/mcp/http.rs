@@ -1,5 +1,5 @@
-//! The server over streamable HTTP, as a router to be mounted at `/mcp`. Who may call is decided by
-//! [`Access`].
+//! The MCP server over streamable HTTP, as a router for the path `/mcp`. [`Access`] decides which
+//! requests are allowed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::server::ToolServer;
 use crate::Runtime;
 
-/// Largest request, bytes. Chosen: arguments are questions and short messages.
+/// Largest request, bytes. No data chose it: arguments are questions and short messages of a few
+/// kilobytes, and a session's memory stays bounded.
 const MAX_REQUEST_BYTES: usize = 256 * 1024;
 
 /// The router; `Router::nest("/mcp", router(…))` mounts it. Sessions end with `stop`.
@@ -21,7 +22,7 @@ pub fn router(runtime: Arc<Runtime>, access: Access, stop: CancellationToken) ->
         .with_cancellation_token(stop)
         .with_max_request_body_bytes(MAX_REQUEST_BYTES)
         .enforce_origin_validation();
-    // elsewhere the token says who may call; the names of the host are not known here
+    // on other addresses the token authorizes callers, and the names of the host are not known here
     let config = if access.is_loopback() { config } else { config.disable_allowed_hosts() };
     let service = StreamableHttpService::new(
         move || Ok(ToolServer::new(Arc::clone(&runtime))),

@@ -1,5 +1,5 @@
-//! The server over standard input and output: one client, this process's parent. Nothing else may
-//! write to standard output meanwhile (logs go to standard error).
+//! The MCP server over standard input and output. Its one client is the parent process. No other
+//! code may write to standard output meanwhile (logs go to standard error).
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use rmcp::ServiceExt;
 use super::server::ToolServer;
 use crate::Runtime;
 
-/// The conversation could not be begun or broke off.
+/// The conversation could not start or was broken off.
 #[derive(Debug, thiserror::Error)]
 #[error("MCP over standard input: {0}")]
 pub struct StdioError(String);
 
 /// Serves until the client closes its end or `shutdown` resolves.
 ///
-/// # Errors
+/// [`StdioError`] if the client does not use the protocol.
 /// [`StdioError`] if the client does not speak the protocol.
 pub async fn serve(
     runtime: Arc<Runtime>,

@@ -1,4 +1,5 @@
-//! The steps of a pipeline: each stage side by side, what they produced handed on.
+//! The steps of a pipeline: the steps of a stage run side by side, and their results go to later
+//! stages.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Runtime {
                 side_by_side(calls.iter().map(|call| self.call_within(registry, call))).await;
             for (index, answer) in stage.iter().zip(answers) {
                 let step = &pipeline.steps[*index].id;
-                // its tool has tried again already: the pipeline as a whole does not
+                // the step's tool has already retried, so the pipeline as a whole does not
                 let answer = answer
                     .map_err(|error| Failure::Permanent(format!("step {step} failed: {error}")))?;
                 results[*index] = Some(answer.value);
@@ -64,7 +65,7 @@ impl Runtime {
     }
 }
 
-/// The pipeline's own arguments that a step's tool knows.
+/// The pipeline's arguments that the tool of a step accepts.
 fn shared(own: &Map<String, Value>, tool: Option<&Arc<ToolSpec>>) -> Value {
     let knows = |name: &str| tool.is_some_and(|spec| spec.input.has_property(name));
     own.iter().filter(|(name, _)| knows(name)).map(|(k, v)| (k.clone(), v.clone())).collect()

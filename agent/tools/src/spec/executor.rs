@@ -1,9 +1,8 @@
-//! What runs a tool, and the `config` that each executor reads.
+//! The executors that run tools, and the `config` that each reads.
 //!
-//! Invariants that hold once an [`Executor`] exists: an `sql` statement is one SELECT; an `http`
-//! address has a literal host; a pipeline's steps are dependencies, without a circle among them.
-//! What a file must not decide alone (which database file, which hosts, which programs) it can only
-//! name: the operator's settings say what the name stands for.
+//! Invariants of an [`Executor`]: an `sql` statement is one SELECT; an `http` address has a literal
+//! host; a pipeline's steps are dependencies, without a circle among them. A file only names its
+//! database, hosts and programs; the operator's settings define what these names stand for.
 
 use std::collections::BTreeMap;
 
@@ -16,32 +15,32 @@ use super::template::Address;
 use crate::fields::{Reading, shown};
 use crate::schema::Schema;
 
-/// Words for `executor`.
+/// The values of `executor`.
 pub const KINDS: [&str; 6] = ["builtin", "search", "sql", "http", "mcp", "pipeline"];
 
-/// What runs a tool.
+/// The executor of a tool, with its configuration.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Executor {
     /// A function of the program.
     Builtin {
-        /// Its name (`config.function`, the tool's own name by default).
+        /// The function's name (`config.function`, the tool's own name by default).
         function: String,
     },
     /// Hybrid search over a collection of the knowledge base.
     Search(SearchConfig),
-    /// One read-only statement.
+    /// One read-only SQL statement.
     Sql(SqlConfig),
-    /// One request.
+    /// One HTTP request.
     Http(HttpConfig),
     /// A tool of another MCP server.
     Mcp {
         /// The server's name in the settings (`config.server`).
         server: String,
-        /// The tool's name there (`config.tool`, the tool's own name by default).
+        /// The tool's name at that server (`config.tool`, the tool's own name by default).
         tool: String,
     },
-    /// Other tools, one after the other or side by side.
+    /// Other tools, in sequence or side by side.
     Pipeline(Pipeline),
 }
 
@@ -52,7 +51,7 @@ pub struct SearchConfig {
     pub collection: String,
     /// Filter field → input property that holds its value; an absent property does not filter.
     pub filters: BTreeMap<String, String>,
-    /// Hits if the call does not say (`top_k`; 3 as the knowledge base's own default).
+    /// Hits if the call does not set `top_k` (3, as in the knowledge base).
     pub top_k: usize,
     /// Most hits that a call may ask for (`max_top_k`, 20).
     pub max_top_k: usize,
@@ -65,23 +64,23 @@ pub struct SqlConfig {
     pub database: String,
     /// The statement.
     pub statement: Statement,
-    /// Most rows (`row_limit`, 100; more are cut, and the result says so).
+    /// Most rows (`row_limit`, 100; the result says if more were cut).
     pub row_limit: usize,
 }
 
 /// `config` of an `http` tool.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
-    /// Whether it posts the arguments as JSON (`method: POST`) or only asks (`GET`).
+    /// Whether the tool posts the arguments as JSON (`method: POST`) instead of reading (`GET`).
     pub post: bool,
-    /// Where to.
+    /// The address, with places for arguments.
     pub address: Address,
     /// Most bytes of an answer (`max_bytes`, 1,000,000).
     pub max_bytes: usize,
 }
 
 impl Executor {
-    /// The word in the tool's file.
+    /// The value of `executor` in the tool's file.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Builtin { .. } => "builtin",
@@ -93,8 +92,8 @@ impl Executor {
         }
     }
 
-    /// Whether a failed attempt that gave a malformed answer is worth another: the far end may
-    /// answer better; a function of this program will not.
+    /// Whether a malformed answer is worth another attempt: a remote server may answer better, a
+    /// function of this program will not.
     pub(crate) const fn is_remote(&self) -> bool {
         matches!(self, Self::Http(_) | Self::Mcp { .. })
     }
@@ -145,7 +144,7 @@ fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
     reading.only("/config", config, &allowed);
 }
 
-/// Notes a property that the configuration uses and the input schema does not have.
+/// Notes a property that the configuration uses but the input schema lacks.
 fn must_be_input(reading: &mut Reading<'_>, at: &str, property: &str, input: Option<&Schema>) {
     if let Some(input) = input
         && !input.has_property(property)

@@ -1,4 +1,4 @@
-//! Executor `pipeline`: other tools, ordered by what they need and give.
+//! Executor `pipeline`: other tools, ordered by their dependencies and results.
 //!
 //! ```yaml
 //! executor: pipeline
@@ -13,10 +13,10 @@
 //! ```
 //!
 //! A text `$a.b.0` refers to `input` (the arguments), to a step by its `id` (the tool's name by
-//! default), or to a kind of data that a step's tool `produces`. A step runs after those it refers
-//! to, after the steps whose tools its tool depends on, and after the steps of earlier layers; what
-//! is then ready runs side by side. Invariant of a [`Plan`]: every step stands once, after all that
-//! it waits for.
+//! default), or to a kind of data that a step's tool `produces`. A step runs after the steps it
+//! refers to, after the steps whose tools its tool depends on, and after the steps of earlier
+//! layers; steps that are ready at the same time run side by side. Invariant of a [`Plan`]: every
+//! step occurs once, after all steps that it waits for.
 
 use std::collections::BTreeMap;
 
@@ -26,39 +26,39 @@ use super::{ToolSpec, is_snake_case};
 use crate::fields::Reading;
 use crate::schema::Schema;
 
-/// Most steps. Chosen: what a person can follow.
+/// Most steps. No data chose it: each step is a call, and a person must be able to follow the order.
 const MAX_STEPS: usize = 32;
 
-/// Steps and what comes out.
+/// Steps and output of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
-    /// The steps as they stand in the file.
+    /// The steps in the order of the file.
     pub steps: Vec<Step>,
-    /// What comes out, with references; the results of all steps by their ids if absent.
+    /// The output, with references; if absent, the results of all steps by their ids.
     pub output: Option<Value>,
 }
 
-/// One step.
+/// One step of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Its name within the pipeline.
+    /// The step's name within the pipeline.
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// Arguments, with references; if absent, the pipeline's own arguments that the tool knows.
+    /// Arguments, with references; if absent, those of the pipeline that the tool accepts.
     pub input: Option<Map<String, Value>>,
 }
 
-/// In which order the steps run: those of one stage side by side.
+/// The order of the steps: those of one stage run side by side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Indices of steps, stage by stage.
     pub stages: Vec<Vec<usize>>,
-    /// Names that references use → index of the step.
+    /// The names that references use, each with the index of its step.
     pub names: BTreeMap<String, usize>,
 }
 
-/// A reason why there is no plan, and the JSON pointer of the field it is about.
+/// The reason why there is no plan, with the JSON pointer of its field.
 pub(crate) type NoPlan = (String, String);
 
 impl Pipeline {
@@ -96,7 +96,7 @@ impl Pipeline {
     /// Orders the steps; `tool` gives the tools by name.
     ///
     /// # Errors
-    /// A reference to nothing, a tool that is not there, steps that wait for each other.
+    /// A reference to nothing, a missing tool, or steps that wait for each other.
     pub(crate) fn plan<'t>(
         &self,
         tool: impl Fn(&str) -> Option<&'t ToolSpec>,
@@ -128,7 +128,7 @@ impl Pipeline {
         Ok(Plan { stages: stages(&waits, &self.steps)?, names })
     }
 
-    /// Names that references may use. A kind of data that two steps give names neither.
+    /// The names that references may use. A kind of data that two steps produce refers to neither.
     fn names(&self, tools: &[&ToolSpec]) -> BTreeMap<String, usize> {
         let mut given: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, tool) in tools.iter().enumerate() {
@@ -247,7 +247,7 @@ fn referred(
     Ok(steps)
 }
 
-/// A value with its references replaced by what they refer to; what is not there is null.
+/// A value with its references replaced by their values; a reference to nothing becomes null.
 pub(crate) fn filled(value: &Value, look: &impl Fn(&str) -> Option<Value>) -> Value {
     match value {
         Value::String(text) => match text.strip_prefix('$') {

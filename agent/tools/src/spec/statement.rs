@@ -1,7 +1,7 @@
-//! The statement of an `sql` tool: one SELECT with named parameters, in which nothing writes.
+//! The statement of an `sql` tool: one SELECT with named parameters and without a word that writes.
 
-/// Words that change something, wherever they stand outside quotes. `REPLACE` is one only as a
-/// statement: as a function a bracket follows it.
+/// Words that change data, anywhere outside quotes. `REPLACE` counts only as a statement: as a
+/// function it is followed by a bracket.
 const WRITING: [&str; 16] = [
     "INSERT",
     "UPDATE",
@@ -25,19 +25,19 @@ const WRITING: [&str; 16] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatementError {
-    /// Not a question.
+    /// The statement is not a SELECT.
     #[error("starts with {0:?}, allowed is one SELECT (or WITH … SELECT)")]
     NotASelect(String),
-    /// A word that changes something.
+    /// A word changes data.
     #[error("contains {0}, which changes the database: only reading is allowed")]
     Writes(String),
-    /// More than one statement.
+    /// The text has more than one statement.
     #[error("holds more than one statement")]
     Several,
-    /// A parameter of another form.
+    /// A parameter has another form than `:name`.
     #[error("has a parameter {0:?}, write :name, the name of a property of input_schema")]
     Parameter(char),
-    /// A quote or comment without its end.
+    /// A quote or comment has no end.
     #[error("has {0} without its end")]
     Unclosed(&'static str),
 }
@@ -45,9 +45,9 @@ pub enum StatementError {
 /// One SELECT with named parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// What stands before, between and after the parameters.
+    /// The texts before, between and after the parameters.
     texts: Vec<String>,
-    /// The parameter that stands after each text but the last, as a place in `parameters`.
+    /// The parameter that follows each text but the last, as an index into `parameters`.
     places: Vec<usize>,
     parameters: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Statement {
     /// Reads a statement; `:name` stands for an argument.
     ///
     /// # Errors
-    /// [`StatementError`]: what is refused and what is allowed.
+    /// [`StatementError`] with the refused and the allowed form.
     pub fn read(text: &str) -> Result<Self, StatementError> {
         let mut scan = Scan { rest: text, ..Scan::default() };
         while !scan.rest.is_empty() {
@@ -75,7 +75,7 @@ impl Statement {
         Ok(Self { texts: scan.texts, places: scan.places, parameters: scan.names })
     }
 
-    /// The statement in a database's own words: `?1` where the marker is `?`, `$1` where it is `$`.
+    /// The statement with a database's own parameters: `?1` for the marker `?`, `$1` for `$`.
     pub(crate) fn text(&self, marker: char) -> String {
         let mut text = String::new();
         let mut places = self.places.iter();
@@ -95,15 +95,15 @@ impl Statement {
     }
 }
 
-/// Walks over a statement: quotes and comments are passed over, `:name` is a parameter.
+/// Scans a statement: quotes and comments are skipped, `:name` is a parameter.
 #[derive(Default)]
 struct Scan<'a> {
     rest: &'a str,
-    /// Since the last parameter.
+    /// Text since the last parameter.
     out: String,
     texts: Vec<String>,
     places: Vec<usize>,
-    /// Bare words in capitals, and whether a bracket follows.
+    /// Bare words in capitals, each with whether a bracket follows.
     words: Vec<(String, bool)>,
     names: Vec<String>,
 }
@@ -131,7 +131,7 @@ impl Scan<'_> {
                 if after.trim().is_empty() { Ok(()) } else { Err(StatementError::Several) }
             }
             ':' if self.rest.starts_with("::") => {
-                // a cast of PostgreSQL
+                // a PostgreSQL cast
                 self.out.push_str("::");
                 self.rest = &self.rest[2..];
                 Ok(())
@@ -156,7 +156,7 @@ impl Scan<'_> {
         let mut chars = inside.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
             if c == quote {
-                // a quote twice stands for itself
+                // a doubled quote is a literal quote
                 if chars.next_if(|(_, next)| *next == quote).is_none() {
                     end = Some(at + 2);
                     break;

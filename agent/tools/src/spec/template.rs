@@ -26,7 +26,7 @@ impl Address {
     /// Reads the template.
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed.
+    /// The error and the allowed form.
     pub fn read(template: &str) -> Result<Self, String> {
         let allowed = "expected http(s)://host[:port]/path with {argument} after the host";
         let rest = template
@@ -51,7 +51,7 @@ impl Address {
         })
     }
 
-    /// Host and port as the operator's list writes them: `host` and `host:port`.
+    /// Host and port in the two forms of the operator's list: `host` and `host:port`.
     pub fn host(&self) -> (String, String) {
         let host = self.origin.host_str().unwrap_or_default().to_owned();
         let port = self.origin.port_or_known_default().unwrap_or_default();
@@ -59,10 +59,10 @@ impl Address {
         (host, with_port)
     }
 
-    /// The address with the arguments in their places.
+    /// The address with the arguments in place.
     ///
     /// # Errors
-    /// An argument that would change the path, or that is no single value.
+    /// An argument would change the path, or is not a single value.
     pub fn fill(&self, arguments: &Map<String, Value>) -> Result<Url, String> {
         let mut text = String::new();
         let mut in_path = true;

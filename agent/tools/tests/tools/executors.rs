@@ -1,11 +1,11 @@
-//! R-TOOL-6: `sql` reads and only reads; `pipeline` runs its tools in order.
+//! R-TOOL-6: `sql` only reads; `pipeline` runs its tools in order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use async_trait::async_trait;
 use pdm_tools::exec::builtin::{Builtin, Builtins};
-use pdm_tools::exec::sql::{Databases, Place};
+use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use pdm_tools::exec::{Failure, Invocation};
 use pdm_tools::{Catalogue, Means, Registry, Runtime};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn database(folder: &Path) -> Databases {
     .await
     .expect("filled");
     connection.close().await.expect("closed");
-    Databases::new(BTreeMap::from([("assets".to_owned(), Place::Sqlite(file))]))
+    Databases::new(BTreeMap::from([("assets".to_owned(), DatabasePlace::Sqlite(file))]))
 }
 
 fn sql(query: &str, more: &str) -> String {
@@ -74,8 +74,8 @@ async fn a_statement_that_runs_too_long_is_interrupted() {
     assert!(error.contains("longer than allowed") || error.contains("no answer within"), "{error}");
 }
 
-/// The connection itself refuses, even if the reading of statements had let a writing one pass:
-/// both walls are tried on their own.
+/// The connection refuses a write even if the check of statements let one pass: each safeguard is
+/// tested alone.
 #[tokio::test]
 async fn a_connection_for_tools_cannot_write() {
     let files = folder(&[]);
@@ -112,7 +112,7 @@ async fn a_database_that_the_settings_do_not_name_is_refused() {
     assert_eq!(error, "t: no database secrets in the settings; there are: assets");
 }
 
-/// Answers with its arguments under its own name.
+/// A function that answers with its arguments under its own name.
 struct Echo;
 
 #[async_trait]

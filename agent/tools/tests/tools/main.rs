@@ -1,4 +1,4 @@
-//! Tools as declared, checked, reloaded and called: R-TOOL-1 … R-TOOL-8.
+//! Tools are declared, checked, reloaded and called: R-TOOL-1 … R-TOOL-8.
 
 mod executors;
 mod registry;
@@ -14,7 +14,7 @@ use pdm_tools::{Call, Catalogue, Means, Problem, Runtime};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A right tool's file with `extra` lines at its end.
+/// A valid tool file with `extra` lines at its end.
 fn tool(name: &str, layer: &str, extra: &str) -> String {
     format!(
         "name: {name}\nversion: \"1.0.0\"\nlayer: {layer}\ndomain: data\ndescription: a tool\n\
@@ -32,12 +32,12 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// The tools that the project ships.
+/// The folder of the tools that the project ships.
 fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config/tools")
 }
 
-/// A runtime over one tool file, and its folder.
+/// A runtime for one tool file, and its folder.
 fn runtime_of(text: &str, means: Means) -> (Runtime, TempDir) {
     let folder = folder(&[("tool.yaml", text)]);
     let (catalogue, problems) = Catalogue::open(folder.path());

@@ -9,13 +9,13 @@ use proptest::prelude::*;
 
 use super::{folder, said, shipped, tool};
 
-/// What is said of a file `t.yaml` with this text.
+/// The problems of a file `t.yaml` with this text.
 fn problems(text: &str) -> Vec<String> {
     let problems = ToolSpec::parse(Path::new("t.yaml"), text).err().unwrap_or_default();
     said(&problems)
 }
 
-/// The right file with one line replaced.
+/// The valid file with one line replaced.
 fn with(line: &str, instead: &str) -> String {
     let right = tool("a_tool", "analysis", "");
     assert!(right.contains(line), "{line}");
@@ -126,7 +126,7 @@ fn a_wrong_executor_is_told() {
         "executor: shell\n",
         "executor: is \"shell\", allowed are builtin, search, sql, http, mcp, pipeline",
     );
-    // R-TOOL-6: kinds of the specification that need what is not there
+    // R-TOOL-6: executors of the specification that this version does not have
     one(
         "executor: prompt\nconfig: {template: x}\n",
         "t.yaml:13:1: executor: is \"prompt\" (this version has no language model to run it), \

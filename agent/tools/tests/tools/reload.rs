@@ -1,4 +1,5 @@
-//! R-TOOL-4: a saved file is live without a restart; a broken one is refused and the old one stays.
+//! R-TOOL-4: a saved file takes effect without a restart; a broken one is refused and the old
+//! version stays.
 
 use std::time::Duration;
 
@@ -22,13 +23,13 @@ async fn a_saved_tool_is_live_in_under_a_second_and_a_broken_one_changes_nothing
         .expect("open");
     assert_eq!(names(&catalogue), ["a", "b"]);
 
-    // broken: nothing changes; the right one that follows does
+    // a broken file changes nothing; the valid one that follows takes effect
     std::fs::write(folder.path().join("a.yaml"), "name: [\n").expect("written");
     let changed = tokio::time::timeout(Duration::from_millis(400), changes.changed()).await;
     assert!(changed.is_err(), "a broken file changes nothing");
     assert_eq!(names(&catalogue), ["a", "b"]);
 
-    // an editor that writes beside and renames
+    // some editors write another file and rename it
     let beside = folder.path().join(".a.yaml.tmp");
     std::fs::write(&beside, tool("a", "ops", "tags: [new]\n")).expect("written");
     std::fs::rename(&beside, folder.path().join("a.yaml")).expect("renamed");

@@ -1,5 +1,5 @@
 //! R-TOOL-7, 8: checked arguments and answers, retries, empty and malformed results, cutting,
-//! parallel calls; the four tools with a small in-test knowledge base.
+//! parallel calls; the four tools with a small knowledge base.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::{call, runtime_of, shipped, tool};
 
-/// Fails `failures` times, then answers.
+/// A function that fails `failures` times and then answers.
 struct Flaky {
     failures: u32,
     failure: Failure,
@@ -169,7 +169,7 @@ async fn independent_calls_run_side_by_side_and_not_too_many() {
     assert_eq!(seen.1.load(Ordering::SeqCst), 8);
 }
 
-/// Three documents, found by the words of the question: small, but it does search.
+/// A knowledge base of three documents, which it finds by the words of the question.
 struct ThreeDocuments;
 
 #[async_trait]
@@ -205,7 +205,7 @@ impl KnowledgeSearch for ThreeDocuments {
     }
 }
 
-/// Keeps what it is told.
+/// A notifier that keeps its messages.
 #[derive(Default)]
 struct Told(Mutex<Vec<StaffMessage>>);
 

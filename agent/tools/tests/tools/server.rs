@@ -1,17 +1,17 @@
-//! R-TOOL-6: `sql` over a PostgreSQL server reads and only reads.
+//! R-TOOL-6: `sql` on a PostgreSQL server only reads.
 
 use std::collections::BTreeMap;
 
 use pdm_harness::Postgres;
 use pdm_service::postgres::PostgresSettings;
 use pdm_tools::Means;
-use pdm_tools::exec::sql::{Databases, Place};
+use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use serde_json::{Value, json};
 use sqlx::Connection;
 
 use super::{call, runtime_of, tool};
 
-/// A server with a table, and a function that writes into it.
+/// A server with a table and a function that writes to it.
 async fn server(test: &str) -> Option<Postgres> {
     let server = Postgres::start(test)?;
     let mut connection = sqlx::PgConnection::connect(&server.url()).await.expect("connects");
@@ -35,7 +35,7 @@ async fn asked(
     config: Value,
     arguments: Value,
 ) -> Result<Value, String> {
-    let place = Place::Postgres(Box::new(settings));
+    let place = DatabasePlace::Postgres(Box::new(settings));
     let databases = Databases::new(BTreeMap::from([("cmms".to_owned(), place)]));
     let means = Means { databases, ..Means::default() };
     let text = tool("t", "collection", &format!("executor: sql\nconfig: {config}\n"));
@@ -78,8 +78,8 @@ async fn an_argument_is_bound_at_a_server_too_and_rows_are_limited() {
     assert_eq!((&answer["row_count"], &answer["truncated"]), (&json!(5), &json!(true)));
 }
 
-/// The reading of statements lets a function pass: the transaction refuses what it does, for a role
-/// that may write, too.
+/// The check of statements lets a function pass; the transaction refuses the function's write, even
+/// for a role that may write.
 #[tokio::test]
 async fn a_function_that_writes_is_refused_by_the_transaction() {
     let Some(server) = server("a_function_that_writes_is_refused_by_the_transaction").await else {

@@ -1,5 +1,5 @@
-//! R-TOOL-6: `http` asks allowed hosts only, follows no redirect elsewhere, and limits time and
-//! size. A real server on loopback answers.
+//! R-TOOL-6: `http` requests go to allowed hosts only, follow no redirect to another host, and are
+//! limited in time and size. A real server on loopback answers.
 
 use std::net::SocketAddr;
 
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use super::{call, runtime_of, tool};
 
-/// A server whose `/elsewhere` leads to `other`.
+/// A server whose `/elsewhere` redirects to `other`.
 async fn serve(other: Option<SocketAddr>) -> SocketAddr {
     let target = other.map_or_else(String::new, |other| format!("http://{other}/order/7"));
     let order = |Path(id): Path<String>| async move { axum::Json(json!({ "order": id })) };
@@ -74,7 +74,7 @@ async fn a_host_that_is_not_on_the_list_is_refused() {
 async fn a_redirect_to_another_host_is_refused() {
     let other = serve(None).await;
     let server = serve(Some(other)).await;
-    // even one that is on the list itself: the tool was to ask this host
+    // even a redirect to a host of the list is refused: the tool names another host
     let allowed = [server.to_string(), other.to_string()];
     let error = ask(server, "/elsewhere", &allowed).await.expect_err("refused");
     assert!(

@@ -1,10 +1,11 @@
-//! Authorization of HTTP requests: by bearer token, or by being a program of this machine.
+//! Authorization of HTTP requests by bearer token, or by a loopback address.
 //!
-//! Two kinds of routes are guarded. [`Access::guard_actions`] is for routes that act or tell more
-//! than health: on loopback without a token these answer loopback host names only (no DNS
-//! rebinding) and no page of another origin. [`Access::guard_reads`] is for health and metrics: on
-//! loopback without a token anybody who can connect may read. With a token both kinds ask for it.
-//! On any other address than loopback nothing is served without a token ([`Access::new`] refuses).
+//! Two kinds of routes are guarded. [`Access::guard_actions`] is for routes that act or show more
+//! than health: on loopback without a token these answer only requests with a loopback host name
+//! (against DNS rebinding) and without a foreign origin. [`Access::guard_reads`] is for health and
+//! metrics: on loopback without a token every local client may read. With a token both kinds
+//! require it. On any other address than loopback a token is required ([`Access::new`] refuses
+//! without).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::secret::Secret;
 
-/// The address is open to others and there is no token: a configuration error.
+/// The address is reachable from other machines and there is no token: a configuration error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{listen} needs a token: without one only loopback (127.0.0.1, ::1) is served")]
 pub struct NeedsToken {
@@ -36,7 +37,7 @@ impl Access {
     /// Access for a server on `listen`.
     ///
     /// # Errors
-    /// [`NeedsToken`] if others than this machine could call and there is no token.
+    /// [`NeedsToken`] if other machines can connect and there is no token.
     pub fn new(listen: SocketAddr, token: Option<Secret>) -> Result<Self, NeedsToken> {
         let is_loopback = listen.ip().is_loopback();
         let token = token.filter(|token| !token.expose().is_empty());
@@ -46,12 +47,12 @@ impl Access {
         Ok(Self { token, is_loopback })
     }
 
-    /// Whether only this machine can call.
+    /// True if only this machine can connect.
     pub const fn is_loopback(&self) -> bool {
         self.is_loopback
     }
 
-    /// `router` for requests that may act.
+    /// `router` behind the guard for requests that act.
     pub fn guard_actions<S>(&self, router: Router<S>) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,
@@ -59,7 +60,7 @@ impl Access {
         router.layer(middleware::from_fn_with_state(Arc::new(self.clone()), admit_action))
     }
 
-    /// `router` for requests that may read health and metrics.
+    /// `router` behind the guard for requests that read health and metrics.
     pub fn guard_reads<S>(&self, router: Router<S>) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,
@@ -92,7 +93,7 @@ async fn pass(refused: Option<Response>, request: Request, next: Next) -> Respon
     }
 }
 
-/// The refusal, if the headers do not carry the token.
+/// The refusal of a request whose headers do not carry the token.
 fn without_token(headers: &HeaderMap, token: &Secret) -> Option<Response> {
     let given = headers.get(header::AUTHORIZATION);
     let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
@@ -103,7 +104,7 @@ fn without_token(headers: &HeaderMap, token: &Secret) -> Option<Response> {
     Some((StatusCode::UNAUTHORIZED, challenge, "a bearer token is required\n").into_response())
 }
 
-/// The call names this machine by a loopback name, and no page of another origin makes it.
+/// True if the request names a loopback host and no page of another origin makes it.
 fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().ok());
@@ -116,7 +117,7 @@ fn is_loopback_name(origin: &str) -> bool {
     host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Compares without telling by its duration how much was right.
+/// Compares the tokens so that the duration does not show how much of a wrong one was right.
 fn same(given: &str, token: &str) -> bool {
     given.len() == token.len()
         && std::hint::black_box(

@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-/// The media type of [`PrometheusHandle::render`]'s text.
+/// Media type of the text of [`PrometheusHandle::render`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4";
 
-/// The process's recorder; the first call installs it, so that two programs in one process share
-/// one.
+/// The metrics recorder of the process. The first call installs it; two programs in one process
+/// share one recorder.
 ///
-/// `None` where a recorder of somebody else was installed before; the log says so once.
+/// `None` if another recorder was installed before; a warning is logged once.
 pub fn recorder() -> Option<&'static PrometheusHandle> {
     static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
     RECORDER

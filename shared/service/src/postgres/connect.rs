@@ -1,4 +1,5 @@
-//! Connecting to a PostgreSQL server, for the store and for tools: address, password, certificates.
+//! Connection options of a PostgreSQL server, for the store and for tools: address, password,
+//! certificates.
 
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -8,11 +9,12 @@ use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use super::{PostgresSettings, PostgresTls};
 use crate::secret::SecretError;
 
-/// The settings of a server cannot be used. The text begins with the key below the server's section.
+/// The settings of a server cannot be used. The text begins with the key below the server's
+/// section.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WayError {
-    /// The address cannot be read.
+    /// The URL is not an address.
     #[error("url: {0}")]
     Address(sqlx::Error),
     /// The password cannot be read.
@@ -25,15 +27,15 @@ pub enum WayError {
         key: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the read.
         source: std::io::Error,
     },
 }
 
-/// Address, password and TLS as the settings say.
+/// The connection options for `settings`.
 ///
 /// # Errors
-/// [`WayError`]: a matter of configuration.
+/// [`WayError`]: a configuration error.
 pub fn options(settings: &PostgresSettings) -> Result<PgConnectOptions, WayError> {
     let mut options = PgConnectOptions::from_str(&settings.url).map_err(WayError::Address)?;
     if let Some(source) = &settings.password {
@@ -41,7 +43,7 @@ pub fn options(settings: &PostgresSettings) -> Result<PgConnectOptions, WayError
         options = options.password(password.expose());
     }
     for (key, path) in settings.files() {
-        // opened here, because the driver's error does not name the file
+        // the driver's error does not name the file that it could not read
         if let Err(source) = std::fs::File::open(&path) {
             return Err(WayError::Certificate { key, path, source });
         }

@@ -1,4 +1,4 @@
-//! What electric drives add: steady tones and their beats, discharges.
+//! Disturbances of electric drives: steady tones and their beats, discharges.
 
 use rand::RngExt;
 
@@ -9,11 +9,11 @@ impl Machine {
         self.random.random_range(0.15..0.4) * self.rate_hz
     }
 
-    /// A carrier modulated by the double mains frequency next to a defect line's place, with slip
-    /// sidebands.
+    /// A carrier near a defect line, modulated by twice the mains frequency, with slip sidebands.
     pub(super) fn electrical_slip(&mut self, accel: &mut [f64]) {
         let mains = if self.random.random_bool(0.5) { 50.0 } else { 60.0 };
-        // the speed at which twice the mains frequency falls on a race's line, if that is a speed
+        // the speed at which twice the mains frequency falls on a race's line, if the machine can
+        // run at it
         let race = [self.orders.bpfo, self.orders.bpfi][self.random.random_range(0..2)].get();
         let carrier = self.carrier_hz();
         let slip = self.random.random_range(0.5..3.0);
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// Sidebands of twice, six and twelve times the output frequency of a two-pole motor.
+    /// Sidebands at twice, six and twelve times the output frequency of a two-pole motor.
     pub(super) fn inverter(&mut self, accel: &mut [f64]) {
         let carrier = self.random.random_range(2000.0..0.4 * self.rate_hz);
         let output = 2.0 * self.shaft_hz * 1.02;
@@ -38,8 +38,8 @@ impl Machine {
         }
     }
 
-    /// The same where number of poles and slip put them a defect frequency apart, around the
-    /// carrier and its double.
+    /// Sidebands of a motor whose number of poles and slip put them a defect frequency apart,
+    /// around the carrier and its double.
     pub(super) fn inverter_on_line(&mut self, accel: &mut [f64]) {
         let (carrier, apart) = (self.random.random_range(1500.0..5000.0), self.defect_line_hz());
         let size = self.random.random_range(0.5..4.0);
@@ -47,7 +47,7 @@ impl Machine {
         self.add_family(accel, 2.0 * carrier, apart, size / 2.0);
     }
 
-    /// One tone modulated by another, as a current through a cable shows it.
+    /// One tone modulated by another, as a cable with current shows.
     pub(super) fn modulated_tone(&mut self, accel: &mut [f64]) {
         let (carrier, apart) = (self.carrier_hz(), self.defect_line_hz());
         let size = self.random.random_range(0.3..3.0);
@@ -56,7 +56,7 @@ impl Machine {
         self.add_tone(accel, carrier + apart, size / 2.0);
     }
 
-    /// Two drives' carriers and their doubles.
+    /// The carriers of two drives and their doubles.
     pub(super) fn beating_tones(&mut self, accel: &mut [f64]) {
         let (carrier, apart) = (self.carrier_hz(), self.defect_line_hz());
         let size = self.random.random_range(0.3..3.0);
@@ -66,7 +66,7 @@ impl Machine {
         }
     }
 
-    /// A few to hundreds a second, each over within a few periods.
+    /// A few to hundreds of discharges a second, each shorter than a few periods.
     pub(super) fn discharges(&mut self, accel: &mut [f64]) {
         let each = self.random.random_range(0.002..0.1);
         let times = self.times(|random| -each * random.random_range(1e-9..1.0_f64).ln());

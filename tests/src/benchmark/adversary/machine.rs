@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::Adversary;
 use crate::benchmark::random::gaussian;
 
-/// A machine as drawn.
+/// A machine with drawn properties.
 pub(super) struct Machine {
     pub(super) rate_hz: f64,
     pub(super) shaft_hz: f64,
@@ -19,7 +19,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Shaft lines in noise, with the disturbance.
+    /// The signal: shaft lines in noise, with the disturbance.
     pub(super) fn record(&mut self, adversary: Adversary) -> Vec<f64> {
         let samples = (self.seconds * self.rate_hz) as usize;
         let mut accel: Vec<f64> = (0..samples).map(|_| gaussian(&mut self.random)).collect();
@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// Modulates everything.
+    /// Modulates the whole signal.
     pub(super) fn modulate(&mut self, accel: &mut [f64], hz: f64, depth: f64) {
         let step = TAU * hz / self.rate_hz;
         for (i, x) in accel.iter_mut().enumerate() {
@@ -93,7 +93,7 @@ impl Machine {
         }
     }
 
-    /// Times of shocks, s, `next` apart.
+    /// Times of shocks, s, each `next` after the one before.
     pub(super) fn times(&mut self, next: impl Fn(&mut ChaCha8Rng) -> f64) -> Vec<f64> {
         let mut at = 0.0;
         let mut times = Vec::new();
@@ -104,7 +104,7 @@ impl Machine {
         times
     }
 
-    /// Rings a resonance at each time, `damping` of critical.
+    /// Excites a resonance at each time; `damping` is a share of the critical damping.
     pub(super) fn ring(&mut self, accel: &mut [f64], times: &[f64], damping: f64) {
         let resonance = self.random.random_range(0.1..0.35) * self.rate_hz;
         let decay = damping * TAU * resonance;

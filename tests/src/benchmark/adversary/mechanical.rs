@@ -1,4 +1,4 @@
-//! What machines add that are sound: gears, belts, vanes, shocks, the process, a neighbour.
+//! Disturbances of sound machines: gears, belts, vanes, shocks, the process, a neighbour.
 
 use std::f64::consts::TAU;
 
@@ -11,7 +11,7 @@ use crate::benchmark::random::gaussian;
 const DAMPING: f64 = 0.05;
 
 impl Machine {
-    /// A mesh of a pinion on this shaft, with sidebands of both shafts.
+    /// A mesh with a pinion on this shaft, and sidebands of both shafts.
     pub(super) fn gear_mesh(&mut self, accel: &mut [f64]) {
         let pinion = f64::from(self.random.random_range(17..30_u32));
         let wheel = f64::from(self.random.random_range(31..90_u32));
@@ -19,7 +19,7 @@ impl Machine {
         self.mesh(accel, pinion, slow);
     }
 
-    /// The same with a fast pinion behind it that turns as often as a defect strikes.
+    /// A mesh with a second, fast pinion that turns at the defect frequency.
     pub(super) fn gear_on_line(&mut self, accel: &mut [f64]) {
         let wheel = f64::from(self.random.random_range(60..120_u32));
         let fast = self.defect_line_hz();
@@ -68,7 +68,7 @@ impl Machine {
         self.ring(accel, &times, DAMPING);
     }
 
-    /// A belt slower than the shaft, with a little slip: one of its multiples, from the third on,
+    /// A belt slower than the shaft, with a little slip; one of its multiples, from the third on,
     /// falls on a defect line.
     pub(super) fn belt(&mut self, accel: &mut [f64]) {
         let line = self.defect_line_hz();
@@ -78,7 +78,7 @@ impl Machine {
         self.ring(accel, &times, DAMPING);
     }
 
-    /// Noise as strong as the machine's own, which every vane and every turn modulate.
+    /// Noise as strong as the machine's own, modulated by every vane and every turn.
     pub(super) fn cavitation(&mut self, accel: &mut [f64]) {
         let vanes = f64::from(self.random.random_range(3..9_u32));
         let (pass, turn) = (vanes * self.shaft_hz, self.shaft_hz);
@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// Noise through a narrow resonance, whose strength wanders.
+    /// Noise of varying strength through a narrow resonance.
     pub(super) fn process(&mut self, accel: &mut [f64]) {
         let resonance = TAU * self.random.random_range(0.1..0.35);
         let radius: f64 = self.random.random_range(0.98..0.998);
@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// Shocks at two to four unequal places of a turn, each with its own strength of scatter.
+    /// Shocks at two to four unequal places of a turn, each with random strength.
     pub(super) fn reciprocating(&mut self, accel: &mut [f64]) {
         let places = self.random.random_range(2..5_u32);
         for _ in 0..places {
@@ -119,8 +119,8 @@ impl Machine {
         }
     }
 
-    /// An outer race of another machine that this sensor hears, at an order that no part of this
-    /// bearing has, nor half, twice, three times it.
+    /// The outer race of another machine, at an order that no part of this bearing has, nor half,
+    /// twice or three times that order.
     pub(super) fn neighbour(&mut self, accel: &mut [f64]) {
         let own = [self.orders.bpfo.get(), self.orders.bpfi.get(), 2.0 * self.orders.bsf.get()];
         let is_apart = |order: f64| {

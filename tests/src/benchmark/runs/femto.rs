@@ -17,23 +17,23 @@ use pdm_edge::features::{fast_block, time_block};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, M_S2_PER_G, Rpm, SampleRate};
 
-use super::score::{Life, Outcome, score};
+use super::score::{Life, RunOutcome, score};
 
-/// A run: file, speed, and where the challenge asked for the remaining life (the manifest's
-/// `challenge_truncation_snapshot`).
+/// The runs: file, speed, and the snapshot at which the challenge asks for the remaining life (the
+/// manifest's `challenge_truncation_snapshot`).
 const RUNS: [(&str, f64, Option<usize>); 3] =
     [("Bearing1_1", 1800.0, None), ("Bearing2_4", 1650.0, Some(612)), ("Bearing3_1", 1500.0, None)];
 const CHANNELS: [&str; 2] = ["horizontal", "vertical"];
 const RATE_HZ: f64 = 25_600.0;
 const PERIOD_S: f64 = 10.0;
-/// 13 elements, 3.5 mm, 25.6 mm, 0° (the data set's description).
+/// Defect orders of 13 elements, 3.5 mm, 25.6 mm, 0° (the data set's description).
 const ORDERS: [f64; 4] = [5.611, 7.389, 3.589, 0.4316];
-/// Above the rig's structure, within the sensors' range.
+/// Envelope band, above the rig's structure and within the sensors' range.
 const BAND_HZ: (f64, f64) = (2_500.0, 10_000.0);
 
-/// The outcomes of the runs in `folder`, each measuring point on its own; the scorer takes the
-/// points of a bearing together where the challenge does.
-pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
+/// The outcomes of the runs in `folder`, each measuring point separately; the scorer combines the
+/// points of a bearing as the challenge does.
+pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<RunOutcome>> {
     let mut outcomes = Vec::new();
     for (name, rpm, asked_at) in RUNS {
         let path = folder.join(format!("{name}_acc.npy.gz"));
@@ -61,7 +61,12 @@ fn read(path: &Path) -> anyhow::Result<Array3<i32>> {
     Ok(Array3::read_npy(GzDecoder::new(BufReader::new(File::open(path)?)))?)
 }
 
-fn judge(life: &Life, samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow::Result<Outcome> {
+fn judge(
+    life: &Life,
+    samples: &Array3<i32>,
+    channel: usize,
+    rpm: f64,
+) -> anyhow::Result<RunOutcome> {
     let (rate, speed) = (SampleRate::new(RATE_HZ)?, Rpm::new(rpm)?);
     let [bpfo, bpfi, bsf, ftf] = ORDERS;
     let orders = DefectOrders::new(bpfo, bpfi, bsf, ftf)?;
@@ -82,7 +87,7 @@ fn judge(life: &Life, samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow
             Some(findings.envelope_rms_m_s2),
             None,
         );
-        // three shaft turns a snapshot resolve no defect line
+        // a snapshot of three shaft turns resolves no defect line
         let features = features(&time, &fast_block(&findings, speed), false);
         let at = Timestamp::from_unix_ms((window as f64 * PERIOD_S * 1000.0) as i64);
         judgements.push(monitor.observe(&Observation {

@@ -1,4 +1,4 @@
-//! IMS test 2 by its feature tables: bearing 1 fails, the others only hear it.
+//! IMS test 2 by its feature tables: bearing 1 fails, the others only pick up its vibration.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,7 +8,7 @@ use anyhow::Context;
 use pdm_edge::condition::Judgement;
 use pdm_edge::series::{Request, judge, read};
 
-use super::score::{Life, Outcome, score};
+use super::score::{Life, RunOutcome, score};
 
 const TABLES: [(&str, &[&str]); 2] = [
     ("features_test2_raw.csv", &["rms", "kurt"]),
@@ -17,7 +17,7 @@ const TABLES: [(&str, &[&str]); 2] = [
 const PERIOD_S: f64 = 600.0;
 
 /// The outcomes of the tables in `folder`.
-pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
+pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<RunOutcome>> {
     let mut outcomes = Vec::new();
     for (name, features) in TABLES {
         let path = folder.join(name);
@@ -29,8 +29,8 @@ pub(super) fn outcomes(folder: &Path) -> anyhow::Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<Outcome>> {
-    // shaft-mates shake with a failing bearing: only bearing 1's life has an end that is known
+fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>> {
+    // bearings on one shaft vibrate with a failing one: only for bearing 1 the end of life is known
     let values: Vec<String> =
         features.iter().map(|feature| format!("Bearing1_ch1_{feature}")).collect();
     let request = Request { time: "file_index".to_owned(), values, period_s: PERIOD_S };
@@ -54,7 +54,7 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<Outcome>> {
             windows: table.rows.len(),
             asked_at: None,
             fails: true,
-            // no sustained alarm in the first 40 %: what is before is healthy by every feature
+            // the first 40 % have no sustained alarm and are healthy by every feature
             damaged_from: Some(table.rows.len() * 4 / 10),
         };
         score(&life, judgements.into_iter())

@@ -1,9 +1,9 @@
-//! The results for people: Markdown, failures first.
+//! The results of the runs as Markdown, failures first.
 
 use std::fmt::Write as _;
 
 use super::score::{RulScore, by_bearing};
-use super::{Outcome, Runs};
+use super::{RunOutcome, Runs};
 
 impl Runs {
     /// The results as Markdown.
@@ -45,8 +45,8 @@ impl Runs {
     }
 }
 
-/// The remaining life asked for of each bearing, by the point with the earliest lower bound.
-fn write_bearings(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
+/// Writes the remaining life of each bearing, from the point with the earliest lower bound.
+fn write_bearings(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Result {
     for (bearing, rul) in by_bearing(outcomes) {
         writeln!(text, "- {bearing}, remaining life asked: {}", asked(rul))?;
     }
@@ -58,7 +58,7 @@ fn asked(rul: RulScore) -> String {
     format!("{told} of {:.3} h: {:.2} (0.2 × age: {:.2})", rul.left_h, rul.score, rul.naive)
 }
 
-fn write_row(text: &mut String, outcome: &Outcome) -> std::fmt::Result {
+fn write_row(text: &mut String, outcome: &RunOutcome) -> std::fmt::Result {
     let lead = outcome.lead_h.map_or("-".to_owned(), |hours| format!("{hours:.2} h"));
     let asked = outcome.rul.map_or(String::new(), asked);
     writeln!(
@@ -68,8 +68,8 @@ fn write_row(text: &mut String, outcome: &Outcome) -> std::fmt::Result {
     )
 }
 
-fn summary(text: &mut String, name: &str, outcomes: &[Outcome]) -> std::fmt::Result {
-    let count = |of: &dyn Fn(&Outcome) -> usize| outcomes.iter().map(of).sum::<usize>();
+fn summary(text: &mut String, name: &str, outcomes: &[RunOutcome]) -> std::fmt::Result {
+    let count = |of: &dyn Fn(&RunOutcome) -> usize| outcomes.iter().map(of).sum::<usize>();
     let (told, covered) = (count(&|o| o.told), count(&|o| o.covered));
     writeln!(
         text,
@@ -77,7 +77,7 @@ fn summary(text: &mut String, name: &str, outcomes: &[Outcome]) -> std::fmt::Res
          80 % intervals hold the truth in {covered} of {told} windows ({:.1} %)",
         outcomes.len(),
         count(&|o| usize::from(o.lead_h.is_some())),
-        count(&Outcome::cleared),
+        count(&RunOutcome::cleared),
         count(&|o| o.false_alarms),
         100.0 * covered as f64 / told.max(1) as f64
     )?;

@@ -1,4 +1,4 @@
-//! The scorer: it alone knows when a run failed.
+//! The scorer, the only code that knows the time of failure.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use pdm_edge::condition::Judgement;
 use pdm_shared::event::Rul;
 use serde::Serialize;
 
-/// What is known of a run beforehand, for the scorer alone.
+/// The known facts of a run, for the scorer alone.
 #[derive(Debug, Clone)]
 pub struct Life {
     /// Name of the run and measuring point.
@@ -17,73 +17,73 @@ pub struct Life {
     pub period_h: f64,
     /// Windows of the run.
     pub windows: usize,
-    /// Windows after which the remaining life is asked for, as in a challenge.
+    /// Number of windows after which the remaining life is requested, as in a challenge.
     pub asked_at: Option<usize>,
-    /// The bearing failed at the end; else only alarms count, as false ones.
+    /// Whether the bearing failed at the end; if not, only alarms count, as false ones.
     pub fails: bool,
-    /// The window from which damage is in the signal, where it is known.
+    /// The first window with damage in the signal, if it is known.
     pub damaged_from: Option<usize>,
 }
 
-/// The score of one remaining life asked for.
+/// The score of one requested remaining life.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RulScore {
     /// True hours left.
     pub left_h: f64,
-    /// What was told; `null` for unknown.
+    /// The stated hours; `null` for unknown.
     pub told_h: Option<f64>,
-    /// Lower bound of what was told.
+    /// Lower bound of the stated interval.
     pub low_h: Option<f64>,
-    /// PHM 2012 score of it; 0 for unknown.
+    /// PHM 2012 score of the stated hours; 0 for unknown.
     pub score: f64,
-    /// Score of "0.2 × age".
+    /// PHM 2012 score of "0.2 × age".
     pub naive: f64,
-    /// Asked after damage had begun; real runs do not tell.
+    /// Whether damage had begun at the request; unknown for real runs.
     pub damaged: bool,
 }
 
-/// How one run went.
+/// The results of one run.
 #[derive(Debug, Clone, Serialize)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Name of the run and measuring point.
     pub name: String,
     /// Name of the bearing that the measuring point belongs to.
     pub bearing: String,
     /// Windows of the run.
     pub windows: usize,
-    /// The bearing failed at the end.
+    /// Whether the bearing failed at the end.
     pub fails: bool,
     /// First and last window of each alarm.
     pub alarms: Vec<(usize, usize)>,
-    /// Hours that the last alarm, if it stood at the end, came before it.
+    /// Hours between the last alarm and the end, if that alarm persisted until the end.
     pub lead_h: Option<f64>,
-    /// The same as a share of the life.
+    /// `lead_h` as a share of the life.
     pub lead_share: Option<f64>,
-    /// Alarms that began before there was damage.
+    /// Number of alarms that began before there was damage.
     pub false_alarms: usize,
-    /// Windows with a remaining life.
+    /// Number of windows with a remaining life.
     pub told: usize,
-    /// Of these, windows whose interval held the truth.
+    /// Number of these windows whose interval held the truth.
     pub covered: usize,
-    /// The remaining life asked for.
+    /// The score of the requested remaining life.
     pub rul: Option<RulScore>,
 }
 
-impl Outcome {
-    /// Alarms that cleared before the end.
+impl RunOutcome {
+    /// Number of alarms that cleared before the end.
     pub fn cleared(&self) -> usize {
         self.alarms.iter().filter(|(_, last)| last + 1 < self.windows).count()
     }
 
-    /// Something that should not have happened.
+    /// Whether the run counts as a failure of the edge.
     pub fn failed(&self) -> bool {
         let missed = self.fails && self.lead_h.is_none();
         missed || self.cleared() > 0 || self.false_alarms > 0
     }
 }
 
-/// Scores the judgements of a run, one a window.
-pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) -> Outcome {
+/// Scores the judgements of a run, one for each window.
+pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) -> RunOutcome {
     let mut alarms: Vec<(usize, usize)> = Vec::new();
     let (mut told, mut covered, mut rul) = (0, 0, None);
     for (window, judgement) in judgements.enumerate() {
@@ -108,7 +108,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
     let standing = alarms.last().filter(|(_, last)| last + 1 == life.windows && life.fails);
     let lead = standing.map(|(first, _)| life.windows - 1 - first);
     let early = |first: usize| !life.fails || life.damaged_from.is_some_and(|from| first < from);
-    Outcome {
+    RunOutcome {
         name: life.name.clone(),
         bearing: life.bearing.clone(),
         windows: life.windows,
@@ -123,12 +123,12 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
     }
 }
 
-/// The remaining life asked for of each bearing, which is the unit of the challenge.
+/// The score of each bearing's requested remaining life; the challenge counts bearings.
 ///
-/// A bearing has failed when its first part has, so of the points that tell, the one with the
-/// earliest lower bound speaks for it: a planner must act by that, whatever the others say. A point
-/// that tells nothing takes nothing from one that does.
-pub(super) fn by_bearing(outcomes: &[Outcome]) -> BTreeMap<&str, RulScore> {
+/// A bearing has failed when its first part has failed. So of the points with a stated life the one
+/// with the earliest lower bound counts for the bearing: a planner must act by it. A point without
+/// a stated life has no influence on the others.
+pub(super) fn by_bearing(outcomes: &[RunOutcome]) -> BTreeMap<&str, RulScore> {
     let bound = |rul: &RulScore| rul.low_h.unwrap_or(f64::INFINITY);
     let mut bearings: BTreeMap<&str, RulScore> = BTreeMap::new();
     for outcome in outcomes {
@@ -153,7 +153,7 @@ fn rul_score(left_h: f64, told: &Rul, age_h: f64, damaged: bool) -> RulScore {
     }
 }
 
-/// Score of one remaining life, 0…1, late worse than early.
+/// Score of one remaining life, 0…1; a late forecast scores lower than an early one.
 ///
 /// **Source** IEEE PHM 2012 Prognostic Challenge, outline, section 4: `Er = 100·(true − told)/true`,
 /// `exp(−ln(0.5)·Er/5)` where `Er ≤ 0` (late), `exp(ln(0.5)·Er/20)` where `Er > 0` (early).

@@ -1,45 +1,46 @@
-//! Simulated lives of a level: run-in, healthy wander, and one of four ways to die.
+//! Simulated lives of a feature's level: run-in, healthy variation, and one of four courses to
+//! failure.
 //!
-//! The generator is not the model under test: noise is correlated, spikes happen, growth is only
-//! in one of four cases the model's exponential from onset to end, and the level at failure is
-//! drawn.
+//! The generator differs from the model under test: noise is correlated, spikes occur, the growth
+//! is the model's exponential from onset to end in one of four cases only, and the level at failure
+//! is drawn.
 
 use pdm_edge::condition::{Features, Monitor, MonitorSettings, Observation};
 use pdm_shared::time::Timestamp;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::score::{Life, Outcome, score};
+use super::score::{Life, RunOutcome, score};
 use crate::benchmark::random::gaussian;
 
-/// How damage grows.
+/// The course of the damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
     /// Exponential from onset to end.
     Exponential,
-    /// A straight, slow rise, then exponential.
+    /// A slow straight rise, then exponential.
     SlowThenExponential,
-    /// A power of time: slower than exponential at the end.
+    /// A power of time, slower than exponential at the end.
     Power,
-    /// Nothing to see until the last few windows.
+    /// No sign until the last few windows.
     Abrupt,
 }
 
-/// A drawn life.
+/// The drawn properties of a life.
 struct Drawn {
     growth: Growth,
     windows: usize,
     onset: usize,
-    /// Level at failure, in healthy levels.
+    /// Level at failure, as a multiple of the healthy level.
     end: f64,
-    /// Share of the way that a slow rise makes before it turns exponential.
+    /// Share of the rise that is slow before it becomes exponential.
     slow: f64,
     noise: f64,
     run_in: Option<f64>,
 }
 
-/// One life, judged and scored. The same seed gives the same life.
-pub(super) fn outcome(seed: u64) -> Outcome {
+/// One life, judged and scored; one seed always gives the same life.
+pub(super) fn outcome(seed: u64) -> RunOutcome {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let drawn = Drawn::draw(&mut random);
     let period_s = [10.0, 60.0, 600.0, 3600.0][random.random_range(0..4)];
@@ -94,7 +95,8 @@ impl Drawn {
 
     /// Damage at a share 0…1 of the time from onset to end, 1 at the end.
     fn damage(&self, share: f64) -> f64 {
-        /// Growth of an exponential from onset to end, `ln`: from a fiftieth of the end's level.
+        /// Growth of an exponential from onset to end, `ln`: it starts at a fiftieth of the final
+        /// level.
         const DECADES: f64 = 3.9;
         let exponential = |x: f64| ((DECADES * x).exp() - 1.0) / (DECADES.exp() - 1.0);
         match self.growth {

@@ -1,4 +1,4 @@
-//! What the runs to failure must show.
+//! Requirements on the results of the runs to failure.
 
 use std::path::PathBuf;
 
@@ -28,13 +28,13 @@ fn femto_bearings_are_alarmed_for_good_before_their_ends() {
     for outcome in &outcomes {
         assert!(outcome.lead_h.is_some(), "{outcome:?}");
     }
-    assert!(outcomes.iter().map(Outcome::cleared).sum::<usize>() <= 1, "{outcomes:#?}");
+    assert!(outcomes.iter().map(RunOutcome::cleared).sum::<usize>() <= 1, "{outcomes:#?}");
 }
 
 /// R-EDGE-8.
 #[test]
 fn intervals_of_simulated_lives_hold_the_truth_as_often_as_they_say() {
-    let outcomes: Vec<Outcome> = (0..40).map(simulated::outcome).collect();
+    let outcomes: Vec<RunOutcome> = (0..40).map(simulated::outcome).collect();
     let told: usize = outcomes.iter().map(|outcome| outcome.told).sum();
     let covered: usize = outcomes.iter().map(|outcome| outcome.covered).sum();
     assert!(told > 1000 && covered * 10 >= told * 8, "{covered} of {told}");
@@ -50,7 +50,7 @@ fn the_challenge_score_is_one_when_right_and_worse_when_late() {
     assert!((phm_2012(100.0, 105.0) - 0.5).abs() < 1e-12);
 }
 
-/// R-EDGE-8. The challenge asks for one life a bearing, at one window.
+/// R-EDGE-8: the challenge asks for one life of each bearing, at one window.
 #[test]
 fn the_bearing_of_the_challenge_is_told_better_than_by_its_age() {
     let test = "the_bearing_of_the_challenge_is_told_better_than_by_its_age";
@@ -76,9 +76,9 @@ fn of_two_points_the_one_with_the_earlier_bound_speaks_for_the_bearing() {
     };
     let told = |name, told_h, low_h| {
         let rul = RulScore { left_h: 5.0, told_h, low_h, score: 0.5, naive: 0.1, damaged: true };
-        Outcome { rul: Some(rul), ..score::score(&life(name), std::iter::empty()) }
+        RunOutcome { rul: Some(rul), ..score::score(&life(name), std::iter::empty()) }
     };
-    let spoken = |points: &[Outcome]| score::by_bearing(points)["bearing"].told_h;
+    let spoken = |points: &[RunOutcome]| score::by_bearing(points)["bearing"].told_h;
     let (early, late) = (told("a", Some(6.0), Some(2.0)), told("b", Some(4.0), Some(3.0)));
     let silent = told("c", None, None);
     assert_eq!(spoken(&[silent.clone(), late.clone(), early]), Some(6.0));

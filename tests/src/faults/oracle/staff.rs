@@ -1,4 +1,5 @@
-//! What staff had to be told, by the judgements and the policy's words, against what reached them.
+//! Compares the notifications due to staff, by the judgements and the policy's rules, with those
+//! received.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +27,8 @@ pub(super) fn judgements(kept: &Kept, verdict: &mut Verdict) {
     }
 }
 
-/// What staff must be told by the judgements alone: a level of Watch or above that is higher than
-/// what was told, and the return below Watch.
+/// Checks the notifications that follow from the judgements alone: a level of Watch or above that
+/// is higher than the last notified one, and the return below Watch.
 pub(super) fn due(kept: &Kept, verdict: &mut Verdict) {
     let mut told: BTreeMap<&str, RiskLevel> = BTreeMap::new();
     let mut due = BTreeSet::new();
@@ -88,8 +89,8 @@ pub(super) fn received(kept: &Kept, posted: &Posted, verdict: &mut Verdict) {
     }
 }
 
-/// By MQTT a notification may come again, with the same identity; one that the broker has taken and
-/// forgotten when it was killed is in nobody's hands.
+/// Checks the notifications by MQTT. A notification may be repeated with the same identity; one
+/// that the broker accepted and lost when it was killed cannot arrive.
 pub(super) fn heard(evidence: &Evidence, verdict: &mut Verdict) {
     for notification in evidence.unheard() {
         if evidence.kills.get("broker").is_none_or(|kills| *kills == 0) {

@@ -1,4 +1,4 @@
-//! The oracle notices what is wrong, and nothing where nothing is.
+//! Tests that the oracle reports each fault, and none in a good run.
 
 use pdm_shared::delivery::Notification;
 use pdm_shared::id::EventId;
@@ -32,7 +32,7 @@ fn notification(n: i64) -> Notification {
     .expect("a notification")
 }
 
-/// Three windows, all well: the second raises the risk to Watch.
+/// A good run of three windows: the second raises the risk to Watch.
 fn good() -> Evidence {
     let payload = |n: i64| format!("{{\"n\":{n},\"replayed\":false,\"delayed_s\":0.0,\"x\":1}}");
     let late = |n: i64| format!("{{\"n\":{n},\"replayed\":true,\"delayed_s\":7.25,\"x\":1}}");
@@ -81,7 +81,7 @@ fn good() -> Evidence {
     }
 }
 
-/// What the oracle finds after `spoil` has had its way.
+/// The oracle's findings after `spoil` has changed the evidence.
 fn found(spoil: impl FnOnce(&mut Evidence)) -> Vec<&'static str> {
     let mut evidence = good();
     spoil(&mut evidence);

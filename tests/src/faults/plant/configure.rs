@@ -1,18 +1,18 @@
-//! What the programs of a plant are told.
+//! The configurations of a plant's programs.
 
 use std::fmt::{Error, Write as _};
 
 use super::{BEARINGS, Plant, STARTED_AT};
-use crate::faults::store::Place;
+use crate::faults::store::StorePlace;
 
-/// One bearing each, in turn.
+/// Damage of the bearings, in turn.
 const DAMAGES: [&str; 4] = ["outer_race", "inner_race", "ball", "outer_race"];
 
 impl Plant {
     pub(super) fn agent_toml(&self) -> String {
         let store = match &self.place {
-            Place::Sqlite(file) => format!("[store]\nsqlite = \"{}\"\n", file.display()),
-            Place::Postgres(_) => {
+            StorePlace::Sqlite(file) => format!("[store]\nsqlite = \"{}\"\n", file.display()),
+            StorePlace::Postgres(_) => {
                 let port = self.database.as_ref().map_or(0, |database| database.network.port());
                 let knowledge = self.folder.path().join("agent/knowledge.db");
                 format!(
@@ -38,7 +38,7 @@ impl Plant {
         )
     }
 
-    /// `per_s`: windows of a bearing in a second.
+    /// The configuration of an edge; `per_s` is the number of windows of a bearing in a second.
     pub(super) fn edge_toml(&self, number: usize, per_s: f64) -> Result<String, Error> {
         let gateway = &self.gateways[number];
         let (name, bearings) = &self.windows.gateways[number];

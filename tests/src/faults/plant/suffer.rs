@@ -1,4 +1,4 @@
-//! What is done to a plant: each fault's beginning and its end.
+//! Applies the faults to a plant: the beginning and the end of each.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::faults::plan::{Fault, Link, Owner, Step, Victim};
 use crate::faults::receiver::Manners;
 use crate::faults::redelivery;
 
-/// What a slow network carries.
+/// The limits of a slow network.
 const SLOW: Network = Network::Slow { bytes_per_s: 30_000, delay: Duration::from_millis(40) };
 
 impl Plant {
-    /// Lets the faults of a step happen, and the peace after them.
+    /// Applies the faults of a step, and waits for the pause after them.
     pub(in crate::faults) fn suffer(&mut self, step: &Step) {
         for fault in &step.faults {
             self.begin(*fault);

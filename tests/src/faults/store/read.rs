@@ -1,6 +1,6 @@
-//! Reading the agent's tables: the same questions to both databases, compiled for each one's types.
+//! Reads the agent's tables: the same queries for both databases, compiled with the types of each.
 
-/// Rows of the outbox that have to leave, and why the first of them has not left.
+/// Counts the rows of the outbox to be sent, with the reason why the first has not been sent.
 macro_rules! unsent {
     () => {
         "(SELECT count(*) FROM outbox WHERE state = 'waiting'),
@@ -10,7 +10,7 @@ macro_rules! unsent {
     };
 }
 
-/// `$place` to `connect` to; `$unjudged` and `$identity` differ between the databases.
+/// Reads `$place` after `connect`; `$unjudged` and `$identity` differ between the databases.
 macro_rules! reader {
     (
         $place:ty, $connection:ty, $connect:path, $unjudged:literal, $identity:literal, $key:literal
@@ -69,7 +69,7 @@ macro_rules! reader {
             ))
             .fetch(connection);
             let mut events = Vec::new();
-            // one by one: all payloads together are gigabytes
+            // row by row, because all payloads together are gigabytes
             while let Some(row) = rows.try_next().await? {
                 events.push(Stored {
                     gateway: row.try_get(0)?,

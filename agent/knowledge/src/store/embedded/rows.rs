@@ -1,4 +1,4 @@
-//! The embedded store's table: rows read into memory and written, many in a statement.
+//! The embedded store's table: reads rows into memory and writes many rows with one statement.
 //!
 //! A vector is little-endian `f32`, a list of terms little-endian `u32`.
 
@@ -13,13 +13,13 @@ use crate::store::index::Index;
 use crate::store::{Point, StoreError};
 use crate::words::Sparse;
 
-/// Rows that are read at once.
+/// Rows of one read.
 const PAGE: i64 = 1000;
-/// Rows that are written at once. Chosen: a statement costs a message to the connection's thread
-/// and back, which this many share.
+/// Rows of one statement: each statement costs a message to the connection's thread and back, which
+/// 32 rows share.
 const ROWS: usize = 32;
 
-/// Key, collection, content, dense, terms, weights.
+/// A row: key, collection, content, dense vector, terms, weights.
 type Loaded = (i64, String, String, Vec<u8>, Vec<u8>, Vec<u8>);
 
 impl EmbeddedStore {
@@ -94,7 +94,7 @@ impl EmbeddedStore {
         }
     }
 
-    /// Takes documents out.
+    /// Deletes the chunks of documents.
     pub(super) async fn delete(
         &self,
         connection: &mut SqliteConnection,
@@ -112,7 +112,7 @@ impl EmbeddedStore {
         Ok(())
     }
 
-    /// Writes points; gives each its key.
+    /// Writes points and gives each its key.
     pub(super) async fn insert(
         &self,
         connection: &mut SqliteConnection,

@@ -1,8 +1,8 @@
-//! A PostgreSQL server, asked in a transaction that may only read and is rolled back.
+//! A PostgreSQL server. Each statement runs in a read-only transaction that is rolled back.
 //!
-//! The statement stands as a query inside `SELECT row_to_json(…)`, where the server allows no
-//! statement that changes data, and which gives each type the form that JSON has for it. Functions
-//! with side effects are a matter of the role's rights: give it SELECT and no more.
+//! The statement becomes a subquery of `SELECT row_to_json(…)`: there the server allows no
+//! statement that changes data, and each type gets its JSON form. Functions with side effects
+//! depend on the rights of the role, which should have SELECT only.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use super::{Found, bind};
 use crate::exec::{Failure, Invocation};
 use crate::spec::executor::SqlConfig;
 
-/// How long a call waits for a connection.
+/// Longest wait of a call for a connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
 /// A server with its connections.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pool: PgPool,
-    /// Longest time of a statement, whatever the tool allows itself.
+    /// Longest time of a statement, whatever limit the tool sets.
     longest: Duration,
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn run(
         .await
         .map_err(refused)?;
     let arguments = bind::<Postgres>(&config.statement, invocation)?;
-    // the statement was read by `Statement::read`: one SELECT, arguments bound, never pasted
+    // `Statement::read` has checked the text: one SELECT, arguments are bound and never inserted
     let text = format!(
         "SELECT row_to_json(asked)::text FROM ({}) AS asked LIMIT {}",
         config.statement.text('$'),
@@ -77,8 +77,8 @@ pub(super) async fn run(
     Ok(found.whole())
 }
 
-/// A server that is away or busy may do better the next time; wrong SQL and a refused write never
-/// will.
+/// A missing or busy server may answer the next attempt; wrong SQL and a refused write never
+/// succeed.
 fn failure(error: &sqlx::Error) -> Failure {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     // PostgreSQL error codes, appendix A: classes and conditions

@@ -1,5 +1,5 @@
-//! A SQLite file, opened for reading only. A statement that runs too long is interrupted inside
-//! SQLite, row by row read and counted.
+//! A SQLite file, opened read-only. Rows are read and counted one by one, and SQLite interrupts a
+//! statement that runs too long.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use super::{Found, bind};
 use crate::exec::{Failure, Invocation};
 use crate::spec::executor::SqlConfig;
 
-/// Virtual-machine steps between two looks at the clock: a fraction of a millisecond.
+/// Virtual-machine steps between two checks of the clock: a fraction of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
-/// Connections of one file.
+/// Connections to one file.
 const MAX_CONNECTIONS: u32 = 2;
 
 pub(super) async fn connect(file: &Path) -> Result<SqlitePool, Failure> {
@@ -47,7 +47,7 @@ pub(super) async fn run(
         .map_err(|error| failure(&error))?
         .set_progress_handler(STEPS_BETWEEN_LOOKS, move || Instant::now() < deadline);
     let arguments = bind::<Sqlite>(&config.statement, invocation)?;
-    // the statement was read by `Statement::read`: one SELECT, arguments bound, never pasted
+    // `Statement::read` has checked the text: one SELECT, arguments are bound and never inserted
     let text = sqlx::AssertSqlSafe(config.statement.text('?'));
     let mut rows = sqlx::query_with(text, arguments).fetch(&mut *connection);
     collect(&mut rows, config.row_limit).await
@@ -97,8 +97,8 @@ fn as_object(row: &SqliteRow) -> Result<(Map<String, Value>, usize), Failure> {
     Ok((object, bytes))
 }
 
-/// A locked database and an interrupted statement may do better the next time; wrong SQL and a
-/// refused write never will.
+/// A locked database and an interrupted statement may succeed at the next attempt; wrong SQL and a
+/// refused write never do.
 fn failure(error: &sqlx::Error) -> Failure {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     let primary = code.as_deref().and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);

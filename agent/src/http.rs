@@ -1,5 +1,5 @@
-//! What is served over HTTP, on loopback by default: `/healthz` and `/metrics` for the machine's own
-//! monitoring, `/mcp` and `/knowledge` for those who may ([`Access`]).
+//! The HTTP server, on loopback by default: `/healthz` and `/metrics` for monitoring, `/mcp` and
+//! `/knowledge` behind [`Access`].
 
 mod knowledge;
 
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::store::Store;
 
-/// What is served.
+/// The resources that the HTTP server exposes.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) store: Arc<dyn Store>,
@@ -26,7 +26,7 @@ pub(crate) struct Served {
     pub(crate) access: Access,
 }
 
-/// Serves until `stop`.
+/// Serves until `stop` is cancelled.
 pub(crate) async fn serve(
     listener: tokio::net::TcpListener,
     served: Served,
