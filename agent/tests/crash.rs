@@ -40,6 +40,7 @@ async fn counts(pool: &sqlx::SqlitePool) -> Option<(i64, i64, i64, i64)> {
 
 /// R-AGENT-1, guarantee 2: killed between receiving, storing, acknowledging, judging and sending.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::too_many_lines, reason = "one course of events, told from start to end")]
 async fn a_killed_agent_loses_nothing_and_does_nothing_twice() {
     let name = "a_killed_agent_loses_nothing_and_does_nothing_twice";
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };

@@ -83,6 +83,7 @@ async fn metrics(address: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one course of events, told from start to end")]
 async fn no_secret_shows_in_logs_errors_metrics_or_dead_letters() {
     let name = "no_secret_shows_in_logs_errors_metrics_or_dead_letters";
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };

@@ -104,17 +104,23 @@ fn gateway(what: GatewayTopic) -> Topic {
     }
 }
 
+fn channel(
+    name: &'static str,
+    topic: Topic,
+    document: &'static str,
+    (edge, agent): (Side, Side),
+    retain: bool,
+    what: &'static str,
+) -> Channel {
+    Channel { name, topic, document, edge, agent, retain, what }
+}
+
 fn channels() -> Vec<Channel> {
+    from_gateways().into_iter().chain(from_agent_and_staff()).collect()
+}
+
+fn from_gateways() -> Vec<Channel> {
     use Side::{Neither, Receives, Sends};
-    let channel = |name, topic, document, (edge, agent), retain, what| Channel {
-        name,
-        topic,
-        document,
-        edge,
-        agent,
-        retain,
-        what,
-    };
     vec![
         channel(
             "event",
@@ -148,6 +154,12 @@ fn channels() -> Vec<Channel> {
             true,
             "What is stored: what the edge may forget and must send again.",
         ),
+    ]
+}
+
+fn from_agent_and_staff() -> Vec<Channel> {
+    use Side::{Neither, Receives, Sends};
+    vec![
         channel(
             "diagnosis",
             bearing(BearingTopic::Diagnosis),
@@ -195,8 +207,15 @@ fn asyncapi() -> String {
          defaultContentType: application/json\n\
          channels:\n",
     );
+    write_channels(&mut text, &prefix);
+    write_operations(&mut text);
+    write_components(&mut text);
+    text
+}
+
+fn write_channels(text: &mut String, prefix: &Prefix) {
     for channel in channels() {
-        let address = channel.topic.under(&prefix);
+        let address = channel.topic.under(prefix);
         let _infallible = write!(
             text,
             "  {name}:\n    address: '{address}'\n    description: \"{what}\"\n    messages:\n      \
@@ -224,6 +243,9 @@ fn asyncapi() -> String {
             channel.retain
         );
     }
+}
+
+fn write_operations(text: &mut String) {
     text.push_str("operations:\n");
     for channel in channels() {
         for (who, side) in [("edge", channel.edge), ("agent", channel.agent)] {
@@ -242,6 +264,9 @@ fn asyncapi() -> String {
             );
         }
     }
+}
+
+fn write_components(text: &mut String) {
     text.push_str("components:\n  parameters:\n");
     for (parameter, what) in [
         ("site", "A plant or factory."),
@@ -259,7 +284,6 @@ fn asyncapi() -> String {
              $ref: './{file}.json'\n"
         );
     }
-    text
 }
 
 #[test]

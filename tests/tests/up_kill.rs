@@ -144,6 +144,7 @@ const STORED: &str = "select sequence from events where gateway_id = 'gw-out' or
 
 /// R-EDGE-10: a PUBACK of the embedded broker does not promise durability.
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one course of events, told from start to end")]
 async fn what_was_acknowledged_right_before_a_kill_comes_back_by_receipts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let own = EDGE.replace("snapshots = 400", &format!("snapshots = {OWN_SNAPSHOTS}"));

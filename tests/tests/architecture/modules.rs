@@ -6,6 +6,7 @@
 //! from. Test code is left out, and so are paths inside macro calls.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
@@ -136,7 +137,7 @@ impl<'ast> Visit<'ast> for Named<'_> {
 
 /// The declarations of the root file: its modules, without those of tests, and the names that it
 /// re-exports from them.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Root {
     modules: BTreeSet<String>,
     re_exports: BTreeMap<String, String>,
@@ -148,16 +149,20 @@ impl Root {
         for file in ["lib.rs", "main.rs"].map(|name| src.join(name)) {
             let Ok(text) = std::fs::read_to_string(&file) else { continue };
             for item in syn::parse_file(&text).expect("valid Rust").items {
-                match item {
-                    syn::Item::Mod(module) if !is_test(&module.attrs) => {
-                        root.modules.insert(module.ident.to_string());
-                    }
-                    syn::Item::Use(item) => root.follow(&item.tree, &mut Vec::new()),
-                    _ => {}
-                }
+                root.declare(&item);
             }
         }
         root
+    }
+
+    fn declare(&mut self, item: &syn::Item) {
+        if let syn::Item::Mod(module) = item
+            && !is_test(&module.attrs)
+        {
+            self.modules.insert(module.ident.to_string());
+        } else if let syn::Item::Use(item) = item {
+            self.follow(&item.tree, &mut Vec::new());
+        }
     }
 
     fn follow(&mut self, tree: &syn::UseTree, before: &mut Vec<String>) {
@@ -231,7 +236,9 @@ fn circle(arrows: &Arrows) -> Arrows {
         }
     }
     let names: BTreeSet<String> = left.keys().cloned().collect();
-    left.values_mut().for_each(|to| to.retain(|name| names.contains(name)));
+    for to in left.values_mut() {
+        to.retain(|name| names.contains(name));
+    }
     left
 }
 
@@ -242,7 +249,7 @@ fn top_level_modules_form_no_circle() {
         let arrows = arrows_of(krate);
         assert!(!arrows.is_empty(), "no modules found in {krate}");
         for (from, to) in circle(&arrows) {
-            told.push_str(&format!("{krate}: {from} -> {to:?}\n"));
+            let _infallible = writeln!(told, "{krate}: {from} -> {to:?}");
         }
     }
     assert!(told.is_empty(), "modules that form circles:\n{told}");

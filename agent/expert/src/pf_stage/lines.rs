@@ -1,5 +1,6 @@
 //! Stages that the named element's lines ask for.
 
+use pdm_shared::diagnosis::Evidence;
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
@@ -10,67 +11,87 @@ use crate::screening::Screening;
 use crate::wording::{element, fact, frequency};
 
 pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
+    let asked = [
+        Some(by_clearness(case, fault, rules)),
+        by_multiples(case, fault, rules),
+        by_velocity(case, rules),
+        by_cage(case, fault),
+    ];
+    asked.into_iter().flatten().collect()
+}
+
+fn snr_fact(case: &Case<'_>, fault: Fault, rule: &str) -> Evidence {
+    let snr_db = case.event.frequency_domain.line(fault).snr_db;
+    fact(line_path(fault, "snr_db"), snr_db, rule)
+}
+
+/// Stage 2 for a clear line, stage 1 for a weak one.
+fn by_clearness(case: &Case<'_>, fault: Fault, rules: &Rules) -> Ask {
     let line = case.event.frequency_domain.line(fault);
     let name = frequency(fault);
-    let zone = case.event.time_domain.iso_zone;
     let multiples = line.harmonics.iter().map(|harmonic| harmonic.snr_db);
     let snr = line.snr_db.into_iter().chain(multiples).reduce(f64::max);
-    let clear = snr.is_some_and(|snr| snr >= rules.stage.clear_snr_db);
-    let snr_fact = |rule: &str| fact(line_path(fault, "snr_db"), line.snr_db, rule);
-    let mut asks = Vec::new();
-    if clear {
-        let mut evidence = vec![snr_fact("STAGE-2A")];
-        if let Some(harmonic) = line.harmonics.get(1) {
-            evidence.push(fact(
-                line_path(fault, "harmonics[1].snr_db"),
-                harmonic.snr_db,
-                "STAGE-2A",
-            ));
-        }
-        let why = Text::new(
-            format!("포락선에 {name} 결함선이 뚜렷함"),
-            format!("a clear {name} line in the envelope"),
-        );
-        asks.push(Ask { stage: 2, why, evidence });
-    } else {
+    if !snr.is_some_and(|snr| snr >= rules.stage.clear_snr_db) {
         let why =
             Text::new(format!("{name} 결함선이 약하게 나타남"), format!("a weak {name} line"));
-        asks.push(Ask { stage: 1, why, evidence: vec![snr_fact("STAGE-1A")] });
+        return Ask { stage: 1, why, evidence: vec![snr_fact(case, fault, "STAGE-1A")] };
     }
+    let mut evidence = vec![snr_fact(case, fault, "STAGE-2A")];
+    if let Some(second) = line.harmonics.get(1) {
+        let path = line_path(fault, "harmonics[1].snr_db");
+        evidence.push(fact(path, second.snr_db, "STAGE-2A"));
+    }
+    let why = Text::new(
+        format!("포락선에 {name} 결함선이 뚜렷함"),
+        format!("a clear {name} line in the envelope"),
+    );
+    Ask { stage: 2, why, evidence }
+}
+
+/// Stage 3 for many harmonics with many sidebands.
+fn by_multiples(case: &Case<'_>, fault: Fault, rules: &Rules) -> Option<Ask> {
+    let line = case.event.frequency_domain.line(fault);
+    let name = frequency(fault);
     let (harmonics, sidebands) = (line.harmonics.len(), line.sidebands.count);
-    if harmonics >= rules.stage.many_harmonics && sidebands >= rules.stage.many_sidebands {
-        asks.push(Ask {
-            stage: 3,
-            why: Text::new(
-                format!("{name} 고조파 {harmonics}개와 측대파 {sidebands}개"),
-                format!("{harmonics} multiples of {name} with {sidebands} sidebands"),
-            ),
-            evidence: vec![
-                fact(line_path(fault, "harmonics.length"), harmonics, "STAGE-3A"),
-                fact(line_path(fault, "sidebands.count"), sidebands, "STAGE-3A"),
-            ],
-        });
+    if harmonics < rules.stage.many_harmonics || sidebands < rules.stage.many_sidebands {
+        return None;
     }
-    if let Some(zone) = zone.filter(|zone| *zone >= rules.stage.limited_zone) {
-        let (stage, rule) =
-            if zone >= rules.stage.damage_zone { (4, "STAGE-4A") } else { (3, "STAGE-3C") };
-        asks.push(Ask {
-            stage,
-            why: Text::new(
-                format!("결함선과 함께 진동속도가 {zone:?}구역"),
-                format!("lines and velocity in zone {zone:?}"),
-            ),
-            evidence: vec![fact("time_domain.iso_zone", zone, rule)],
-        });
-    }
-    if fault == Fault::Cage {
-        let why = Text::new(
-            "보지기 결함은 예고 없이 진행될 수 있음",
-            "cage damage may progress without warning",
-        );
-        asks.push(Ask { stage: 3, why, evidence: vec![snr_fact("STAGE-3D")] });
-    }
-    asks
+    Some(Ask {
+        stage: 3,
+        why: Text::new(
+            format!("{name} 고조파 {harmonics}개와 측대파 {sidebands}개"),
+            format!("{harmonics} multiples of {name} with {sidebands} sidebands"),
+        ),
+        evidence: vec![
+            fact(line_path(fault, "harmonics.length"), harmonics, "STAGE-3A"),
+            fact(line_path(fault, "sidebands.count"), sidebands, "STAGE-3A"),
+        ],
+    })
+}
+
+/// Stage 3 or 4 where the velocity, too, is in a bad zone of ISO 20816.
+fn by_velocity(case: &Case<'_>, rules: &Rules) -> Option<Ask> {
+    let zone = case.event.time_domain.iso_zone.filter(|zone| *zone >= rules.stage.limited_zone)?;
+    let (stage, rule) =
+        if zone >= rules.stage.damage_zone { (4, "STAGE-4A") } else { (3, "STAGE-3C") };
+    Some(Ask {
+        stage,
+        why: Text::new(
+            format!("결함선과 함께 진동속도가 {zone:?}구역"),
+            format!("lines and velocity in zone {zone:?}"),
+        ),
+        evidence: vec![fact("time_domain.iso_zone", zone, rule)],
+    })
+}
+
+/// Stage 3 for a cage, whose damage may progress without warning.
+fn by_cage(case: &Case<'_>, fault: Fault) -> Option<Ask> {
+    let why = Text::new(
+        "보지기 결함은 예고 없이 진행될 수 있음",
+        "cage damage may progress without warning",
+    );
+    let evidence = vec![snr_fact(case, fault, "STAGE-3D")];
+    (fault == Fault::Cage).then_some(Ask { stage: 3, why, evidence })
 }
 
 /// Another element whose line is as clear as the named one's.
