@@ -106,7 +106,7 @@ impl Chain {
     }
 
     /// Shows what happens until `stop` is cancelled. With `to_the_end` also ends when every source has
-    /// ended and every event is stored, judged and told.
+    /// ended, every event is stored and judged, and every notification is sent.
     pub(crate) async fn watch(&self, view: &mut View, stop: &CancellationToken, to_the_end: bool) {
         let mut live = self.agent.live();
         let mut look = tokio::time::interval(LOOK);
