@@ -1,5 +1,5 @@
-//! Plots as drawings: the trend with the expected end of life, the envelope spectrum with the defect
-//! frequencies, the risk over time.
+//! Plots as drawings: the trend with the expected end of life, the envelope spectrum with the
+//! defect frequencies, the risk over time.
 
 mod axes;
 mod envelope;

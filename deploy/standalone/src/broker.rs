@@ -1,7 +1,7 @@
 //! The embedded broker, with which `pdm` runs on one machine without any other program.
 //!
-//! The broker acknowledges a publication before the message is on disk, so a PUBACK does not promise
-//! durability. The edge keeps every event until the agent's receipt covers it.
+//! The broker acknowledges a publication before the message is on disk, so a PUBACK does not
+//! promise durability. The edge keeps every event until the agent's receipt covers it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use tokio::task::JoinHandle;
 /// Largest packet that the broker takes: 16 times an event with two spectra of 800 lines (64 KiB).
 const MAX_PACKET_BYTES: usize = 1024 * 1024;
 
-/// Most messages that the broker keeps for an absent client, about 400 MB of events of 4 KiB. The edge
-/// sends again what the broker drops beyond.
+/// Most messages that the broker keeps for an absent client, about 400 MB of events of 4 KiB. The
+/// edge sends again what the broker drops beyond.
 const MAX_QUEUED_MESSAGES: usize = 100_000;
 
 /// Address and folder of the embedded broker.
@@ -30,7 +30,8 @@ pub(crate) struct BrokerSettings {
 /// The embedded broker did not start.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BrokerError {
-    /// The address is in use or not an address of this machine. The caller reports the error; exit 69.
+    /// The address is in use or not an address of this machine. The caller reports the error; exit
+    /// 69.
     #[error("the embedded broker cannot listen on {listen}: {source}")]
     Start {
         /// The address.
@@ -87,8 +88,8 @@ impl Broker {
         self.address
     }
 
-    /// Stops the broker, which first writes queues and retained messages to disk. After 10 s it is left:
-    /// no event depends on its state, since edge and agent have theirs on disk.
+    /// Stops the broker, which first writes queues and retained messages to disk. After 10 s it is
+    /// left: no event depends on its state, since edge and agent have theirs on disk.
     pub(crate) async fn stop(self) {
         self.stop.shutdown();
         if tokio::time::timeout(Duration::from_secs(10), self.task).await.is_err() {

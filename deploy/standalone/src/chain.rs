@@ -1,5 +1,5 @@
-//! Broker, agent and edge in one process. They start against the direction of the data, so that each
-//! part finds its receiver ready, and stop in the direction of the data.
+//! Broker, agent and edge in one process. They start against the direction of the data, so that
+//! each part finds its receiver ready, and stop in the direction of the data.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,12 @@ use crate::view::View;
 /// Interval of reading the counters: ten changes a second are as many as a person can follow.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Longest time for the last notifications after everything is judged, before `--exit` ends. A slow mail
-/// server answers within 30 s.
+/// Longest time for the last notifications after everything is judged, before `--exit` ends. A slow
+/// mail server answers within 30 s.
 const LAST_SENDING: Duration = Duration::from_secs(30);
 
-/// Longest wait of the edge for the agent's first subscription. Without the subscription no event is lost,
-/// but events are sent twice. A local broker answers within milliseconds.
+/// Longest wait of the edge for the agent's first subscription. Without the subscription no event
+/// is lost, but events are sent twice. A local broker answers within milliseconds.
 const FIRST_CONTACT: Duration = Duration::from_secs(5);
 
 /// The three settings of a chain.
@@ -81,7 +81,8 @@ impl Chain {
         let broker =
             Broker::start(broker).await.map_err(|error| Failure::new(Exit::Unavailable, error))?;
         let address = broker.address();
-        // the embedded broker uses plain TCP on loopback, so TLS and login of the files do not apply
+        // the embedded broker uses plain TCP on loopback, so TLS and login of the files do not
+        // apply
         let embedded = BrokerAddress { host: address.ip().to_string(), port: address.port() };
         agent.broker.addresses = vec![embedded.clone()];
         agent.broker.tls = None;
@@ -95,8 +96,9 @@ impl Chain {
         // events published before the agent's first subscription would have to be sent again
         let mut progress = agent.progress();
         let subscribed = progress.wait_for(|progress| progress.subscribed);
-        // The value that `wait_for` returns holds a read lock on the agent's progress. It is dropped at
-        // once: while it is held, every task of the agent that writes its progress blocks a thread.
+        // The value that `wait_for` returns holds a read lock on the agent's progress. It is
+        // dropped at once: while it is held, every task of the agent that writes its progress
+        // blocks a thread.
         let is_in_time = tokio::time::timeout(FIRST_CONTACT, subscribed).await.is_ok();
         tracing::debug!(is_in_time, "the agent listens");
         let edge = Edge::start(edge, Arc::new(SystemClock))
@@ -105,8 +107,8 @@ impl Chain {
         Ok(Self { broker, agent, edge })
     }
 
-    /// Shows what happens until `stop` is cancelled. With `to_the_end` also ends when every source has
-    /// ended, every event is stored and judged, and every notification is sent.
+    /// Shows what happens until `stop` is cancelled. With `to_the_end` also ends when every source
+    /// has ended, every event is stored and judged, and every notification is sent.
     pub(crate) async fn watch(&self, view: &mut View, stop: &CancellationToken, to_the_end: bool) {
         let mut live = self.agent.live();
         let mut look = tokio::time::interval(LOOK);
@@ -144,9 +146,9 @@ impl Chain {
 
     /// Stops the edge, then the agent, then the broker.
     ///
-    /// The edge goes first, because it sends its spool while broker and agent still take events. The
-    /// agent goes before the broker, because its last receipts and diagnoses need the broker. All three
-    /// are stopped even if one had failed.
+    /// The edge goes first, because it sends its spool while broker and agent still take events.
+    /// The agent goes before the broker, because its last receipts and diagnoses need the broker.
+    /// All three are stopped even if one had failed.
     ///
     /// # Errors
     /// The first part that had failed.

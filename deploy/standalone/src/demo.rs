@@ -1,7 +1,7 @@
 //! `pdm demo`: the whole chain on a simulated run to failure, or on a recording.
 //!
-//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder. The
-//! broker listens on a free port.
+//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder.
+//! The broker listens on a free port.
 
 mod machine;
 

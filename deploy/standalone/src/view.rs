@@ -49,8 +49,8 @@ impl View {
         }
     }
 
-    /// Shows a bearing that was judged and has no line yet, if its risk is `Normal`. A higher risk is shown
-    /// by [`Self::stands`].
+    /// Shows a bearing that was judged and has no line yet, if its risk is `Normal`. A higher risk
+    /// is shown by [`Self::stands`].
     pub(crate) fn seen(&mut self, bearing: &BearingKey, standing: &Standing) {
         let name = bearing.within_site();
         if !self.risks.contains_key(&name) && standing.risk == RiskLevel::Normal {
