@@ -84,7 +84,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
     ));
 }
 
-#[expect(clippy::print_stdout, reason = "what the benchmark is for")]
+#[expect(clippy::print_stdout, reason = "the benchmark prints its result")]
 fn tell(line: &str) {
     println!("{line}");
 }
