@@ -22,7 +22,7 @@ pub mod place;
 
 pub use language::Lang;
 
-/// Judges bearing events and tells people: intake, judgement in five thoughts, notification.
+/// Judges bearing events and notifies people: intake, judgement in five thoughts, notification.
 #[derive(Debug, Parser)]
 #[command(name = "pdm-agent", version, about, propagate_version = true)]
 pub struct Cli {

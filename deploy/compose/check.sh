@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the images, runs the composition and holds it to its word: every container gets healthy,
-# events of the simulated pump arrive in PostgreSQL through TLS and the broker's access rules, and
-# taking it down and starting it again loses none and doubles none.
+# Builds the images, runs the composition and checks it: every container becomes healthy, events of
+# the simulated pump arrive in PostgreSQL through TLS and the broker's access rules, and a stop and
+# a start lose no event and repeat none.
 #
-#   check.sh [--no-build]           with Docker; --no-build: with the images that are there
+#   check.sh [--no-build]           with Docker; --no-build: with the existing images
 #   ENGINE=podman check.sh […]      with podman and podman-compose, as root
 #
-# Its project is called pdm-check; containers and volumes of it are removed at the end. The ports
+# The project is called pdm-check; its containers and volumes are removed at the end. The ports
 # 8883 and 9465 must be free.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -28,7 +28,7 @@ end() {
 }
 trap end EXIT
 
-# podman asks for a container's health by systemd alone; where that does not run it is asked here
+# podman checks a container's health only by systemd; without systemd the check runs here
 if [ "$engine" = podman ]; then
   while sleep 2; do
     for id in $(podman ps -q "${labelled[@]}"); do podman healthcheck run "$id" || true; done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what the composition must not find in a repository: certificates and secrets, under
-# deploy/compose/private. What is there already is kept. Run again after adding a gateway.
+# Makes the files that must not be in a repository: certificates and secrets, under
+# deploy/compose/private. Existing files are kept. Run again after adding a gateway.
 #
 #   prepare.sh [HOST…]       names and addresses under which gateways reach the broker
 set -euo pipefail

@@ -4,8 +4,8 @@
 #   certificates.sh FOLDER broker HOST…      the broker's, for these host names and addresses
 #   certificates.sh FOLDER client NAME       a client's: a gateway_id, pdm-agent, staff
 #
-# FOLDER/ca.key signs; keep it off the broker. PDM_CERTIFICATE_DAYS (default 825) is how long a
-# certificate lasts; the authority lasts ten years.
+# FOLDER/ca.key signs; keep it off the broker. PDM_CERTIFICATE_DAYS (default 825) is the
+# validity of a certificate in days; the authority is valid for ten years.
 set -euo pipefail
 usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 [ $# -ge 3 ] || usage

@@ -33,7 +33,8 @@ impl Fault {
         }
     }
 
-    /// The key of the event's frequency block that carries this fault: `bpfo`, `bpfi`, `bsf`, `ftf`.
+    /// The key of the event's frequency block that carries this fault: `bpfo`, `bpfi`, `bsf`,
+    /// `ftf`.
     pub const fn frequency_key(self) -> &'static str {
         match self {
             Self::OuterRace => "bpfo",

@@ -1,7 +1,7 @@
 //! The shipped broker configuration in a real broker: the access rules apply to real clients with
 //! certificates of the shipped script.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "of all packets a test waits for one kind")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test waits for one kind of packets only")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,10 +1,10 @@
 //! Measures the search time of the embedded knowledge base, from the question to hits with their
 //! texts.
 //!
-//! `cargo bench -p pdm-knowledge --bench search [-- CHUNKS]` (default 100000) fills a store in a temporary
-//! folder with chunks made of the shipped documents' sentences, asks the labelled questions of
-//! `tests/data/retrieval.toml` over and over, and prints p50, p95 and the longest, ms. The target is
-//! p95 ≤ 25 ms at 100,000 chunks.
+//! `cargo bench -p pdm-knowledge --bench search [-- CHUNKS]` (default 100000) fills a store in a
+//! temporary folder with chunks made of the shipped documents' sentences, asks the labelled
+//! questions of `tests/data/retrieval.toml` over and over, and prints p50, p95 and the longest, ms.
+//! The target is p95 ≤ 25 ms at 100,000 chunks.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -84,7 +84,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
     ));
 }
 
-#[expect(clippy::print_stdout, reason = "what the benchmark is for")]
+#[expect(clippy::print_stdout, reason = "the benchmark prints its result")]
 fn tell(line: &str) {
     println!("{line}");
 }

@@ -1,4 +1,4 @@
-//! From the case file to the report as data.
+//! Makes the report as data from the case file.
 
 use pdm_expert::wording::{element, frequency};
 use pdm_knowledge::DocType;
@@ -45,13 +45,13 @@ pub fn report(case: &CaseFile) -> Report {
     }
 }
 
-/// What was looked up. Telling staff comes after the report, which would else differ when it is
-/// written again.
+/// The calls of tools for the report. The message to staff comes after the report and is left out,
+/// so that a report that is written again is the same.
 fn looked_up(case: &CaseFile) -> Vec<ToolUse> {
     case.diagnosis.tools.iter().filter(|tool| tool.round > 0).cloned().collect()
 }
 
-/// Which bearing, with the plant's names.
+/// The bearing, with the plant's names.
 pub(crate) fn subject(case: &CaseFile) -> Subject {
     let event = &case.event;
     Subject {
@@ -66,7 +66,7 @@ pub(crate) fn subject(case: &CaseFile) -> Subject {
     }
 }
 
-/// What is wrong, in a phrase: `외륜 결함, P-F 2단계`.
+/// The finding in a phrase: `외륜 결함, P-F 2단계`.
 pub(crate) fn finding(case: &CaseFile) -> Text {
     let stage = case.diagnosis.fault_stage;
     let what = match case.diagnosis.fault_type {
@@ -83,7 +83,8 @@ pub(crate) fn finding(case: &CaseFile) -> Text {
     Text::new(format!("{}, P-F {stage}단계", what.ko), format!("{}, P-F stage {stage}", what.en))
 }
 
-/// Asset and what; how sure; since when; how fast; how long; why this risk (ISA-18.2 practice).
+/// Asset and finding; uncertainty; start; growth; remaining life; reasons for the risk (ISA-18.2
+/// practice).
 fn summary(case: &CaseFile) -> Vec<SummaryLine> {
     let diagnosis = &case.diagnosis;
     let line = |ko: &str, en: &str, text: Text| SummaryLine { label: Text::new(ko, en), text };
@@ -116,7 +117,7 @@ fn certainty(case: &CaseFile) -> Text {
     }
 }
 
-/// The values that a reader looks for first.
+/// The most important measured values.
 fn figures(case: &CaseFile) -> Vec<Figure> {
     let event = &case.event;
     let measured = features(event);
@@ -164,7 +165,7 @@ fn thoughts(case: &CaseFile) -> Vec<Thinking> {
     told.collect()
 }
 
-/// What guides and failure modes say of the fault; procedures go into the work order.
+/// Passages of guides and failure modes about the fault; procedures go into the work order.
 fn knowledge(case: &CaseFile) -> Vec<Passage> {
     let chunks = case
         .grounds

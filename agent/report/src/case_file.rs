@@ -1,8 +1,9 @@
-//! The case file: everything a report and a work order are written from, as pure data.
+//! The case file: all data from which a report and a work order are written.
 //!
-//! Whoever runs the judgement fills it (the workflow's nodes, or `pdm-agent report` from the
-//! store); the documents are functions of it alone, so the same file gives the same documents.
-//! Invariant: every figure of a document stands in here (R-AGENT-2).
+//! The caller that runs the judgement fills the case file (the workflow's nodes, or `pdm-agent
+//! report` from the store). The documents are functions of the case file alone, so the same file
+//! gives the same documents. Invariant: every figure of a document is part of this file
+//! (R-AGENT-2).
 
 use std::collections::BTreeMap;
 
@@ -19,55 +20,55 @@ use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Windows of a bearing's past that a report looks back on. Chosen: a point a millimetre in a plot
-/// across an A4 page.
+/// Number of a bearing's past windows in a report: one point for each millimetre of a plot on an A4
+/// page.
 pub const LOOK_BACK: u32 = 180;
 
-/// Everything about one judged event.
+/// The data of one judged event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseFile {
     /// The event.
     pub event: Event,
-    /// Its judgement.
+    /// The event's judgement.
     pub diagnosis: Diagnosis,
     /// The bearing's last judgements before this one, newest first.
     pub memory: Vec<Remembered>,
     /// The bearing's windows up to this one, oldest first, at most [`LOOK_BACK`].
     pub history: Vec<HistoryPoint>,
-    /// Rounds of deep research, in their order; empty if there was none.
+    /// Rounds of deep research, in order; empty if there was none.
     pub research: Vec<ResearchRound>,
-    /// What the reasoner did, in its order.
+    /// Steps of the reasoner, in order.
     pub steps: Vec<ReasoningStep>,
-    /// What was looked up for the documents: the procedure, the fault's guide, its failure mode.
+    /// Chunks that the documents quote: the procedure, the guide of the fault, its failure mode.
     pub grounds: Vec<Chunk>,
-    /// English of what the research quotes in Korean, by its own words.
+    /// English of the Korean texts that the research quotes, by the Korean text.
     pub english: BTreeMap<String, String>,
-    /// What the plant says of the machine.
+    /// The plant's names of the machine.
     pub asset: Asset,
-    /// What the plant says of planning.
+    /// The plant's data for planning.
     pub planning: Planning,
 }
 
-/// One window of the past.
+/// One earlier window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryPoint {
     /// The event.
     pub event_id: EventId,
-    /// When it was measured.
+    /// Start of the window.
     pub measured_at: Timestamp,
     /// The measuring point, where it has a name.
     pub measuring_point: Option<String>,
-    /// The signal could be judged.
+    /// Whether the signal could be judged.
     pub valid: bool,
-    /// The edge's flag.
+    /// The edge's anomaly flag.
     pub anomaly_detected: bool,
     /// Features by their key in the event (`rms_g`, `kurtosis`, `bpfo.snr_db`, …).
     pub features: BTreeMap<String, f64>,
-    /// Remaining life as it was told then.
+    /// Remaining life as the edge stated it at that time.
     pub rul: Rul,
-    /// The judgement's risk, if it was judged.
+    /// Risk level of the judgement; `None` if the window was not judged.
     pub risk: Option<RiskLevel>,
-    /// The judgement's stage, if it was judged.
+    /// Stage of the judgement; `None` if the window was not judged.
     pub stage: Option<u8>,
 }
 
@@ -115,20 +116,20 @@ fn of_waveform(time_domain: &TimeDomain) -> BTreeMap<String, f64> {
     fields.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect()
 }
 
-/// One round of deep research: a question, what was found, what it taught.
+/// One round of deep research: a question, its hits and the lesson.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResearchRound {
-    /// From 1.
+    /// Number of the round, from 1.
     pub round: u32,
-    /// The tool that was asked.
+    /// The tool of the round.
     pub tool: String,
-    /// What was asked.
+    /// The question.
     pub question: String,
-    /// Why it was asked: the acceleration, or what the round before found.
+    /// The reason for the question: the acceleration, or a result of the round before.
     pub why: Text,
-    /// What was found, best first.
+    /// The hits, best first.
     pub hits: Vec<ResearchHit>,
-    /// What was learnt.
+    /// The lesson from the hits.
     pub learnt: Text,
 }
 
@@ -137,28 +138,28 @@ pub struct ResearchRound {
 pub struct ResearchHit {
     /// The chunk, such as `MH-03`.
     pub id: String,
-    /// Its title.
+    /// The document's title.
     pub title: String,
-    /// Where it stands.
+    /// Source of the chunk.
     pub source: String,
-    /// The passage that was used, as it stands there.
+    /// The quoted passage, unchanged.
     pub quote: String,
 }
 
 /// One step of the reasoner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReasoningStep {
-    /// From 1.
+    /// Number of the step, from 1.
     pub number: u32,
     /// The node of the workflow, such as `reasoning` or `tool_executor`.
     pub node: String,
-    /// When.
+    /// Time of the step.
     pub at: Timestamp,
-    /// What was done, in words.
+    /// Description of the step.
     pub what: Text,
 }
 
-/// What the plant says of the machine; names are shown beside the identities.
+/// The plant's names of the machine, shown beside the identities.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asset {
@@ -166,21 +167,21 @@ pub struct Asset {
     pub site: Option<Text>,
     /// The machine's name.
     pub equipment: Option<Text>,
-    /// Where on the machine the bearing sits.
+    /// Location of the bearing on the machine.
     pub location: Option<Text>,
     /// The bearing's designation with its suffixes, such as `6205-2RS/C3`.
     pub designation: Option<String>,
 }
 
-/// What the plant says of planning.
+/// The plant's data for planning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Planning {
-    /// How long a replacement takes to arrange.
+    /// Time that a replacement takes to arrange.
     pub lead_time: LeadTime,
-    /// People for a replacement.
+    /// Number of people for a replacement.
     pub people: Option<u32>,
     /// Hours of work for a replacement.
     pub work_hours: Option<f64>,
-    /// Who plans.
+    /// Name of the planner.
     pub planner: Option<String>,
 }

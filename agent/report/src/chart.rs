@@ -1,5 +1,5 @@
-//! Plots as drawings: the trend with the expected end of life, the envelope spectrum with the defect
-//! frequencies, the risk over time.
+//! Plots as drawings: the trend with the expected end of life, the envelope spectrum with the
+//! defect frequencies, the risk over time.
 
 mod axes;
 mod envelope;
@@ -10,7 +10,7 @@ pub(crate) use envelope::envelope;
 pub(crate) use risk::risk;
 pub(crate) use trend::trend;
 
-/// Width of a plot, pt: what is written on of an A4 page.
+/// Width of a plot, pt: the text width of an A4 page.
 const WIDTH: f32 = 505.0;
-/// Size of the letters in a plot, pt.
+/// Font size in a plot, pt.
 const LETTERS: f32 = 7.5;

@@ -1,4 +1,4 @@
-//! From the report as data to the document in one language.
+//! Composes the document in one language from the report as data.
 
 use pdm_shared::text::Language;
 
@@ -34,7 +34,7 @@ pub fn document(report: &Report, language: Language) -> Document {
     }
 }
 
-/// Machine and bearing with the plant's names.
+/// Machine and bearing, with the plant's names.
 pub(crate) fn title(subject: &Subject, speaker: Speaker) -> String {
     let named = |id: String, name: &Option<pdm_shared::text::Text>| match name {
         Some(name) => format!("{id} {}", speaker.say(name)),
@@ -45,7 +45,7 @@ pub(crate) fn title(subject: &Subject, speaker: Speaker) -> String {
     format!("{machine} · {} {bearing}", speaker.word("베어링", "bearing"))
 }
 
-/// Site and designation, for the head of any document.
+/// Site and designation, for the head of a document.
 pub(crate) fn whereabouts(subject: &Subject, speaker: Speaker) -> Vec<Pair> {
     let site = match &subject.site_name {
         Some(name) => format!("{} ({})", speaker.say(name), subject.site),
@@ -93,7 +93,7 @@ fn summary(report: &Report, speaker: Speaker) -> Block {
     })
 }
 
-/// Normal and Watch: what is found, what to do, how sure.
+/// The blocks for Normal and Watch: finding, recommendation, uncertainty.
 fn short(report: &Report, speaker: Speaker) -> Vec<Block> {
     let mut blocks =
         vec![recommendation(report, speaker), summary(report, speaker), tiles(report, speaker)];
@@ -159,7 +159,7 @@ fn knowledge(report: &Report, speaker: Speaker) -> Vec<Block> {
     blocks
 }
 
-/// A passage with its source.
+/// The block of a passage with its source.
 pub(crate) fn passage(passage: &Passage, mark: Mark, speaker: Speaker) -> Vec<Block> {
     vec![
         Block::Sub(speaker.say(&passage.title)),

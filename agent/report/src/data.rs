@@ -1,6 +1,6 @@
-//! The report as data (`pdm.report/1`): what the pages show, in both languages, for programs.
+//! The report as data (`pdm.report/1`): the content of the pages in both languages, for programs.
 //!
-//! Quantities carry their unit in their name; a value that stands in the event names its JSON path.
+//! The names of quantities contain their unit; a value of the event has its JSON path beside it.
 
 use std::collections::BTreeMap;
 
@@ -20,89 +20,90 @@ use super::findings::{BETWEEN_QUOTES, quotes};
 /// The value of `schema` in a report.
 pub const REPORT_SCHEMA: &str = "pdm.report/1";
 
-/// A judgement told to a person who has to decide.
+/// A judgement, presented for a person who has to decide.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always [`REPORT_SCHEMA`].
     pub schema: String,
     /// The event that was judged.
     pub event_id: EventId,
-    /// Which bearing.
+    /// The bearing.
     pub subject: Subject,
-    /// When the window was measured.
+    /// Start of the window.
     pub measured_at: Timestamp,
-    /// When it was judged.
+    /// Time of the judgement.
     pub judged_at: Timestamp,
-    /// Who judged.
+    /// The reasoner that judged.
     pub reasoner: Reasoner,
-    /// The risk.
+    /// The risk level.
     pub risk_level: RiskLevel,
-    /// The element at fault, or none.
+    /// The faulty element; `null` if none is named.
     pub fault_type: Option<Fault>,
-    /// 0 no sign of damage; 1–4 stage on the P–F curve.
+    /// Stage on the P–F curve, 1–4; 0 without a sign of damage.
     pub fault_stage: u8,
-    /// Remaining life to plan with.
+    /// The remaining life to plan with.
     pub rul_assessment: RulAssessment,
-    /// What a reader has to know, in the order of need.
+    /// The most important statements, in the order of their importance.
     pub summary: Vec<SummaryLine>,
-    /// What to do.
+    /// The recommended action.
     pub recommendation: Text,
-    /// The measured values that matter.
+    /// The most important measured values.
     pub figures: Vec<Figure>,
-    /// Screening, P–F stage, degradation, remaining life, overall risk.
+    /// The five thoughts: screening, P–F stage, degradation, remaining life, overall risk.
     pub thoughts: Vec<Thinking>,
-    /// What was remembered of the bearing.
+    /// The bearing's earlier judgements.
     pub memory: Past,
     /// Rounds of deep research.
     pub research: Vec<ResearchRound>,
-    /// English of what the research quotes in Korean, by its own words; where documents have it.
+    /// English of the Korean texts that the research quotes, by the Korean text; only where
+    /// documents have it.
     #[serde(default)]
     pub english: BTreeMap<String, String>,
-    /// Tools that were asked.
+    /// The calls of tools.
     pub tools: Vec<ToolUse>,
-    /// How sure, and why not surer.
+    /// The uncertainty of the judgement, with its causes.
     pub uncertainty: Uncertainty,
-    /// What would change the judgement.
+    /// Observations that would change the judgement.
     pub would_change: Vec<Text>,
-    /// What the data are worth.
+    /// The quality of the data, in statements.
     pub data_quality: Vec<Text>,
-    /// Where two reasoners differ.
+    /// The difference between two reasoners, where there is one.
     pub disagreement: Option<Text>,
-    /// What the knowledge base says of this fault.
+    /// Passages of the knowledge base about the fault.
     pub knowledge: Vec<Passage>,
-    /// What the plots show.
+    /// The data of the plots.
     pub plots: Plots,
 }
 
 impl Report {
-    /// Whether it is the whole report; below Warning it is a short status.
+    /// Whether this is the full report; below Warning it is a short status.
     pub fn is_full(&self) -> bool {
         self.risk_level >= RiskLevel::Warning
     }
 
-    /// The English of a title, a quote, or several in one, if all of it has one.
+    /// The English of a title, a quote, or several joined quotes, if every part has one.
     pub fn in_english(&self, quoted: &str) -> Option<String> {
         let told = quotes(quoted).map(|quote| self.english.get(quote).map(String::as_str));
         Some(told.collect::<Option<Vec<&str>>>()?.join(BETWEEN_QUOTES))
     }
 }
 
-/// Which bearing, with the plant's names.
+/// The bearing, with the plant's names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
-    /// Site.
+    /// The site.
     pub site: SiteId,
-    /// Machine.
+    /// The machine.
     pub equipment_id: EquipmentId,
-    /// Bearing.
+    /// The bearing.
     pub bearing_id: BearingId,
-    /// Where the sensor sits, where that has a name.
+    /// Name of the measuring point, if it has one.
     pub measuring_point: Option<String>,
     /// The plant's name.
     pub site_name: Option<Text>,
     /// The machine's name.
     pub equipment_name: Option<Text>,
-    /// Where on the machine the bearing sits.
+    /// Location of the bearing on the machine.
     pub location: Option<Text>,
     /// The bearing's designation.
     pub designation: Option<String>,
@@ -112,7 +113,7 @@ pub struct Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Line")]
 pub struct SummaryLine {
-    /// What it answers.
+    /// The heading, which names the question of the statement.
     pub label: Text,
     /// The statement.
     pub text: Text,
@@ -121,31 +122,31 @@ pub struct SummaryLine {
 /// A measured value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// What it is.
+    /// Name of the value.
     pub label: Text,
     /// The value.
     pub value: f64,
-    /// Its unit; empty for a ratio.
+    /// Unit of the value; empty for a ratio.
     pub unit: String,
-    /// Where it stands in the event.
+    /// JSON path of the value in the event.
     pub path: String,
 }
 
 /// One of the five thoughts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Thinking {
-    /// Its title.
+    /// The title.
     pub title: Text,
-    /// What it comes to.
+    /// The conclusion.
     pub conclusion: Text,
-    /// What it rests on.
+    /// The evidence for the conclusion.
     pub evidence: Vec<Evidence>,
 }
 
-/// What was remembered.
+/// The bearing's earlier judgements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Past {
-    /// Told in a sentence.
+    /// Summary of the earlier judgements, in a sentence.
     pub summary: Text,
     /// The last judgements, newest first.
     pub judgements: Vec<PastJudgement>,
@@ -154,13 +155,13 @@ pub struct Past {
 /// One earlier judgement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PastJudgement {
-    /// When its window was measured.
+    /// Start of the judged window.
     pub measured_at: Timestamp,
-    /// Its risk.
+    /// The risk level.
     pub risk_level: RiskLevel,
-    /// Its stage.
+    /// The stage on the P–F curve.
     pub fault_stage: u8,
-    /// Its fault.
+    /// The faulty element; `null` if none was named.
     pub fault_type: Option<Fault>,
 }
 
@@ -175,111 +176,111 @@ impl From<&Remembered> for PastJudgement {
     }
 }
 
-/// A passage of the knowledge base, as it stands there.
+/// A passage of the knowledge base, unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Passage {
-    /// Heading.
+    /// The passage's heading.
     pub title: Text,
     /// The passage, item by item.
     pub items: Vec<Text>,
-    /// Where it stands.
+    /// Document and section of the passage.
     pub source: String,
 }
 
-/// What the plots show.
+/// The data of the plots.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plots {
     /// The leading feature over time.
     pub trend: Option<TrendPlot>,
-    /// What the verdict saw.
+    /// The spectrum on which the verdict rests.
     pub envelope: Option<EnvelopePlot>,
-    /// How the risk came about.
+    /// The risk over time.
     pub risk: Option<RiskPlot>,
 }
 
-/// The leading feature over time, and when its end is expected.
+/// The leading feature over time, and its expected end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrendPlot {
     /// The feature's key in the event.
     pub feature: String,
-    /// Its unit.
+    /// The feature's unit.
     pub unit: String,
-    /// Its course, oldest first.
+    /// The feature's values, oldest first.
     pub points: Vec<TrendPoint>,
-    /// Remaining life told as moments.
+    /// The remaining life as times.
     pub end: Option<EndOfLife>,
-    /// Where the feature lies in health, in its unit.
+    /// Level of the feature in health, in the feature's unit.
     #[serde(default)]
     pub baseline_level: Option<f64>,
-    /// Above this a window counts against the baseline, in the feature's unit.
+    /// Limit above which a window counts against the baseline, in the feature's unit.
     #[serde(default)]
     pub baseline_limit: Option<f64>,
 }
 
-/// One value of a course.
+/// One value of the feature.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrendPoint {
-    /// When.
+    /// Time of the value.
     pub at: Timestamp,
     /// The value.
     pub value: f64,
-    /// The edge's flag stood.
+    /// Whether the edge's anomaly flag was set.
     pub anomaly: bool,
 }
 
-/// The window's time plus the hours of `rul`.
+/// The expected end of life: the window's time plus the hours of `rul`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndOfLife {
-    /// Lower bound.
+    /// Lower bound of the end of life.
     pub low_at: Timestamp,
-    /// Median.
+    /// Median of the end of life.
     pub median_at: Timestamp,
-    /// Upper bound.
+    /// Upper bound of the end of life.
     pub high_at: Timestamp,
 }
 
 /// The envelope spectrum with the defect frequencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvelopePlot {
-    /// Distance of the lines.
+    /// Distance between neighbouring lines.
     pub df_hz: f64,
     /// Unit of the amplitudes.
     pub unit: String,
     /// Amplitudes at 0, df, 2 df, …
     pub amplitude: Vec<f64>,
-    /// Where the defect frequencies and their multiples are.
+    /// The defect frequencies and their multiples.
     pub marks: Vec<SpectrumMark>,
 }
 
-/// A frequency that a defect would show at.
+/// A frequency at which a defect would be visible.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpectrumMark {
     /// `BPFO`, `2×BPFO`, …
     pub label: String,
-    /// Whose.
+    /// The fault of this frequency.
     pub fault: Fault,
-    /// Where.
+    /// The frequency.
     pub frequency_hz: f64,
     /// Level above the floor.
     pub snr_db: Option<f64>,
-    /// It belongs to the fault that is named.
+    /// Whether the frequency belongs to the named fault.
     pub named: bool,
 }
 
-/// How the risk came about.
+/// The risk over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RiskPlot {
     /// Judgements, oldest first.
     pub points: Vec<RiskPoint>,
 }
 
-/// One judgement of a course.
+/// One judgement of the risk plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RiskPoint {
-    /// When it was measured.
+    /// Start of the judged window.
     pub at: Timestamp,
-    /// Its risk.
+    /// The risk level.
     pub risk_level: RiskLevel,
-    /// Its stage.
+    /// The stage on the P–F curve.
     pub fault_stage: u8,
 }

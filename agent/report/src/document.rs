@@ -1,5 +1,5 @@
-//! A document in one language, as blocks: what HTML and PDF are both written from, so that both say
-//! the same.
+//! A document in one language, as blocks. HTML and PDF are both written from it, so their content
+//! is the same.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
@@ -11,23 +11,23 @@ use super::words::is_korean;
 /// A document in one language.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// Its language.
+    /// Language of the document.
     pub language: Language,
-    /// What it is: report, status, work order.
+    /// Kind of document: report, status, work order.
     pub kind: String,
-    /// Which bearing.
+    /// The bearing.
     pub title: String,
-    /// What is wrong.
+    /// The finding.
     pub subtitle: String,
-    /// Its number, or the event's identity.
+    /// Number of the work order, or the event's identity.
     pub number: String,
-    /// When it was written.
+    /// Time at which the document was written.
     pub written_at: Timestamp,
-    /// Shown as colour, sign and word.
+    /// The risk level, shown as colour, sign and word.
     pub risk: RiskLevel,
-    /// The facts of its head.
+    /// The facts in the head.
     pub head: Vec<Pair>,
-    /// What it says.
+    /// The content.
     pub blocks: Vec<Block>,
 }
 
@@ -45,44 +45,44 @@ pub struct Pair {
 pub enum Block {
     /// A heading.
     Section(String),
-    /// A heading below it.
+    /// A heading of the second level.
     Sub(String),
     /// A paragraph.
     Text(String),
-    /// What must not be missed.
+    /// An important notice.
     Callout {
-        /// Its heading.
+        /// Heading of the notice.
         label: String,
-        /// What it says.
+        /// Text of the notice.
         text: String,
-        /// Its colour.
+        /// Colour of the notice.
         tone: Colour,
     },
     /// Names and values.
     Pairs(Vec<Pair>),
-    /// Measured values, to be seen at a glance.
+    /// Measured values in large print.
     Tiles(Vec<Pair>),
     /// A table.
     Table(Table),
-    /// Things in a row.
+    /// A list.
     Items {
-        /// What stands before each.
+        /// The mark before each item.
         mark: Mark,
-        /// The things.
+        /// The items.
         items: Vec<String>,
     },
-    /// Where something stands.
+    /// Source of a passage.
     Source(String),
     /// A plot.
     Plot {
-        /// What it shows.
+        /// Title of the plot.
         title: String,
-        /// How it is read.
+        /// Explanation of the plot.
         caption: String,
         /// The plot.
         drawing: Drawing,
     },
-    /// Lines to sign on.
+    /// Lines for signatures.
     Signs(Vec<String>),
 }
 
@@ -97,7 +97,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// What stands before an item.
+/// The mark before an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// A bullet.
@@ -106,7 +106,7 @@ pub enum Mark {
     Step,
 }
 
-/// Sign of a risk: it is never told by colour alone.
+/// Sign of a risk level, so that colour is never the only information.
 pub const fn sign(risk: RiskLevel) -> &'static str {
     match risk {
         RiskLevel::Normal => "●",
@@ -116,7 +116,7 @@ pub const fn sign(risk: RiskLevel) -> &'static str {
     }
 }
 
-/// Colour of a risk.
+/// Colour of a risk level.
 pub const fn colour(risk: RiskLevel) -> Colour {
     match risk {
         RiskLevel::Normal => Colour::Normal,
@@ -126,17 +126,17 @@ pub const fn colour(risk: RiskLevel) -> Colour {
     }
 }
 
-/// Says texts in one language.
+/// Selects texts in one language.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Speaker(pub(crate) Language);
 
 impl Speaker {
-    /// A text.
+    /// The text in the speaker's language.
     pub(crate) fn say(self, text: &Text) -> String {
         text.in_language(self.0).to_owned()
     }
 
-    /// A quote as it stands in its source, which may not be in the reader's language.
+    /// A quote in the language of its source, which may differ from the reader's.
     pub(crate) fn quote(self, text: &str) -> String {
         match self.0 {
             Language::En if is_korean(text) => format!("{text} (Korean original)"),
@@ -144,7 +144,7 @@ impl Speaker {
         }
     }
 
-    /// One of two words.
+    /// The Korean or the English word.
     pub(crate) fn word(self, ko: &str, en: &str) -> String {
         match self.0 {
             Language::Ko => ko.to_owned(),
@@ -152,7 +152,7 @@ impl Speaker {
         }
     }
 
-    /// A name and a value.
+    /// A name and its value.
     pub(crate) fn pair(self, ko: &str, en: &str, value: impl Into<String>) -> Pair {
         Pair { label: self.word(ko, en), value: value.into() }
     }

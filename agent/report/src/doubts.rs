@@ -1,4 +1,4 @@
-//! What a judgement is worth: the quality of its data, and what would change it.
+//! The limits of a judgement: the quality of its data, and observations that would change it.
 
 use pdm_expert::wording::figure;
 use pdm_shared::event::{BaselineState, Event, Method, SpeedSource, TrendDirection};
@@ -8,7 +8,7 @@ use pdm_shared::text::Text;
 use super::case_file::CaseFile;
 use super::words;
 
-/// What the data are worth, one statement each.
+/// The quality of the data, one statement for each point.
 pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
     let event = &case.event;
     let mut told = vec![validity(event), baseline(event), speed(event)];
@@ -98,7 +98,7 @@ fn looked_back(case: &CaseFile) -> Text {
     )
 }
 
-/// What would change the judgement, one statement each.
+/// Observations that would change the judgement, one statement for each.
 pub(super) fn would_change(case: &CaseFile) -> Vec<Text> {
     let (event, diagnosis) = (&case.event, &case.diagnosis);
     let mut told = Vec::new();

@@ -1,7 +1,7 @@
-//! Vector drawings: what plots and PDF pages are made of before they become SVG or PDF.
+//! Vector drawings: the form of plots and PDF pages before they become SVG or PDF.
 //!
 //! Lengths are points (1/72 inch), the origin is at the top left, y grows downwards. Colours are
-//! meanings; each output chooses its own.
+//! named by meaning; each output has its own values.
 
 /// A sheet with shapes, drawn in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,22 +19,22 @@ pub struct Drawing {
 pub enum Shape {
     /// A filled polygon.
     Area {
-        /// Its corners.
+        /// Corners of the polygon.
         points: Vec<[f32; 2]>,
-        /// Its colour.
+        /// Colour of the polygon.
         fill: Colour,
-        /// 0 invisible … 1 solid.
+        /// Opacity: 0 invisible … 1 solid.
         opacity: f32,
     },
     /// An open line.
     Line {
-        /// Its corners.
+        /// Points of the line.
         points: Vec<[f32; 2]>,
-        /// Its colour.
+        /// Colour of the line.
         stroke: Colour,
-        /// Its width, pt.
+        /// Width of the line, pt.
         width: f32,
-        /// Interrupted.
+        /// Whether the line is dashed.
         dashed: bool,
     },
     /// A word or a line of text.
@@ -44,30 +44,30 @@ pub enum Shape {
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
-    /// Where the anchor is.
+    /// Position of the anchor, pt.
     pub x: f32,
-    /// The base line.
+    /// Position of the base line, pt.
     pub y: f32,
-    /// Size of the letters, pt.
+    /// Font size, pt.
     pub size: f32,
-    /// What of the text is at `x`.
+    /// The part of the text that is placed at `x`.
     pub anchor: Anchor,
-    /// Heavier.
+    /// Whether the text is bold.
     pub bold: bool,
-    /// Its colour.
+    /// Colour of the text.
     pub colour: Colour,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
-/// What of a text is at its place.
+/// The part of a text that is placed at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// The beginning of the text.
     Start,
-    /// Its middle.
+    /// The middle of the text.
     Middle,
-    /// Its end.
+    /// The end of the text.
     End,
 }
 
@@ -76,15 +76,15 @@ pub enum Anchor {
 pub enum Colour {
     /// Text and axes.
     Ink,
-    /// What matters less.
+    /// Text of less importance.
     Muted,
     /// Rules and grids.
     Rule,
-    /// The ground of boxes.
+    /// The background of boxes.
     Shade,
-    /// The sheet.
+    /// The background of the sheet.
     Paper,
-    /// Measured courses.
+    /// Lines of measured values.
     Course,
     /// Risk Normal.
     Normal,
@@ -97,7 +97,7 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// All of them.
+    /// All colours.
     pub const ALL: [Self; 10] = [
         Self::Ink,
         Self::Muted,
@@ -111,7 +111,7 @@ impl Colour {
         Self::Critical,
     ];
 
-    /// Its name in style sheets.
+    /// The colour's name in style sheets.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ink => "ink",
@@ -127,8 +127,8 @@ impl Colour {
         }
     }
 
-    /// Red, green, blue on white paper. Chosen: text of each on white, and white on each risk, has
-    /// a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
+    /// Red, green, blue on white paper. Text in each colour on white, and white text on each risk
+    /// colour, has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
     pub const fn on_paper(self) -> [u8; 3] {
         match self {
             Self::Ink => [0x1a, 0x20, 0x27],
@@ -167,34 +167,34 @@ impl Drawing {
         Self { width, height, shapes: Vec::new() }
     }
 
-    /// A filled rectangle.
+    /// Adds a filled rectangle.
     pub fn rectangle(&mut self, [x, y]: [f32; 2], [w, h]: [f32; 2], fill: Colour, opacity: f32) {
         let points = vec![[x, y], [x + w, y], [x + w, y + h], [x, y + h]];
         self.shapes.push(Shape::Area { points, fill, opacity });
     }
 
-    /// A straight line.
+    /// Adds a straight line.
     pub fn line(&mut self, from: [f32; 2], to: [f32; 2], stroke: Colour, width: f32) {
         self.shapes.push(Shape::Line { points: vec![from, to], stroke, width, dashed: false });
     }
 
-    /// A straight interrupted line.
+    /// Adds a straight dashed line.
     pub fn dashes(&mut self, from: [f32; 2], to: [f32; 2], stroke: Colour, width: f32) {
         self.shapes.push(Shape::Line { points: vec![from, to], stroke, width, dashed: true });
     }
 
-    /// A small diamond around a point.
+    /// Adds a small diamond around a point.
     pub fn diamond(&mut self, [x, y]: [f32; 2], radius: f32, fill: Colour) {
         let points = vec![[x, y - radius], [x + radius, y], [x, y + radius], [x - radius, y]];
         self.shapes.push(Shape::Area { points, fill, opacity: 1.0 });
     }
 
-    /// A line of text.
+    /// Adds a line of text.
     pub fn text(&mut self, label: Label) {
         self.shapes.push(Shape::Text(label));
     }
 
-    /// All of `other`, with its origin at `at`.
+    /// Adds all shapes of `other`, with its origin at `at`.
     pub fn put(&mut self, other: &Self, [dx, dy]: [f32; 2]) {
         let moved = |points: &[[f32; 2]]| points.iter().map(|[x, y]| [x + dx, y + dy]).collect();
         self.shapes.extend(other.shapes.iter().map(|shape| match shape {

@@ -1,6 +1,6 @@
-//! English of what documents quote: the research reads and quotes documents in their own words, which
-//! are Korean in those that come with the program; where a document carries its English item for item,
-//! a reader of English is told that.
+//! English of the quoted texts. The research quotes documents in their own language, which is
+//! Korean in those that come with the program; English readers get the document's English where it
+//! exists item for item.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use pdm_knowledge::{Chunk, Knowledge, KnowledgeError};
 use super::case_file::{ResearchHit, ResearchRound};
 use super::findings::quotes;
 
-/// English of the passages and titles that these rounds quote, by their own words.
+/// English of the passages and titles that these rounds quote, by the quoted text.
 ///
 /// # Errors
-/// [`KnowledgeError`] if the knowledge base cannot be asked; a document that is there no more is no
-/// error.
+/// [`KnowledgeError`] if the knowledge base cannot be asked. A document that no longer exists is
+/// not an error.
 pub async fn look_up(
     knowledge: &Knowledge,
     research: &[ResearchRound],
 ) -> Result<BTreeMap<String, String>, KnowledgeError> {
-    // a document is found in many rounds and looked up once
+    // a document found in many rounds is looked up once
     let mut quoted: BTreeMap<&str, Vec<&ResearchHit>> = BTreeMap::new();
     for hit in research.iter().flat_map(|round| &round.hits) {
         quoted.entry(document_of(&hit.id)).or_default().push(hit);
@@ -40,14 +40,15 @@ fn document_of(chunk: &str) -> &str {
     chunk.rsplit_once('#').map_or(chunk, |(document, _)| document)
 }
 
-/// The title, and those of the quotes that have an English.
+/// English of the title, and of the quotes that have one.
 fn of_chunk<'q>(chunk: &Chunk, quotes: impl Iterator<Item = &'q str>) -> BTreeMap<String, String> {
     let title = &chunk.about.title;
     let told = quotes.filter_map(|quote| Some((quote.to_owned(), of_quote(chunk, quote)?)));
     told.chain([(title.ko.clone(), title.en.clone())]).filter(|(ko, en)| ko != en).collect()
 }
 
-/// The English of an item, or of its first sentence where that is quoted and both have as many.
+/// English of an item; of its first sentence if only that is quoted and both languages have the
+/// same number of sentences.
 fn of_quote(chunk: &Chunk, quote: &str) -> Option<String> {
     let all = chunk.sections.iter().filter(|section| !section.english.is_empty()).flat_map(items);
     let item = all.into_iter().find(|item| !quote.is_empty() && item.ko.starts_with(quote))?;
@@ -57,7 +58,7 @@ fn of_quote(chunk: &Chunk, quote: &str) -> Option<String> {
     Some(if whole { item.en.clone() } else { first.trim_end().to_owned() })
 }
 
-/// A full stop between digits ends no sentence.
+/// The sentences of a text. A full stop between digits does not end one.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(". ")
 }

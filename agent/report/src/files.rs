@@ -1,5 +1,5 @@
-//! Writes the documents of a case into a folder: whole files or none, the same names for the same
-//! event.
+//! Writes the documents of a case into a folder. A file is written whole or not at all; one event
+//! always has the same file names.
 
 use std::fmt;
 use std::io::Write;
@@ -14,23 +14,23 @@ use super::document::Document;
 use super::{build, compose, grounding, html, pdf};
 use crate::work_order;
 
-/// A kind of file.
+/// A format of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// A page for a browser, and to print.
+    /// A page for a browser and for printing.
     Html,
-    /// A page to print and to keep.
+    /// A page for printing and archiving.
     Pdf,
     /// Data for other programs.
     Json,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 3] = [Self::Html, Self::Pdf, Self::Json];
 
-    /// The word of the configuration and the ending of the file.
+    /// The format's name in the configuration, which is also the file extension.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -46,7 +46,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A word that names no [`Format`]. Show it with those that are allowed.
+/// A text that is not a [`Format`]. The caller shows it with the allowed ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no format; there are html, pdf and json")]
 pub struct UnknownFormat(String);
@@ -60,36 +60,36 @@ impl FromStr for Format {
     }
 }
 
-/// The documents were not written; files that were are whole.
+/// The documents were not written; files that were written are complete.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilesError {
-    /// The folder or a file in it: full, forbidden, gone. Try again later.
+    /// The folder or a file cannot be written: full, forbidden, gone. The caller tries again later.
     #[error("cannot write {}", path.display())]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// The page could not be made.
+    /// The HTML page could not be made.
     #[error(transparent)]
     Html(#[from] html::HtmlError),
     /// The PDF could not be made.
     #[error(transparent)]
     Pdf(#[from] pdf::PdfError),
-    /// The data could not be told as JSON.
+    /// The data could not be written as JSON.
     #[error("cannot tell a document as JSON")]
     Json(#[from] serde_json::Error),
 }
 
-/// What was written.
+/// The result of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// The files, reports first.
     pub files: Vec<PathBuf>,
-    /// Figures of the texts that stand in none of their sources; empty when all is well.
+    /// Figures of the texts that are in none of their sources; empty if all are grounded.
     pub ungrounded: Vec<String>,
 }
 
@@ -129,7 +129,7 @@ pub fn write(
     Ok(written)
 }
 
-/// Writes one of the two.
+/// Writes one of the two documents.
 ///
 /// # Errors
 /// [`FilesError`].
@@ -203,17 +203,17 @@ const fn code(language: Language) -> &'static str {
     }
 }
 
-/// `20261121T051021Z-<event id>`: files sort by time, and an event has one set.
+/// The file name: `20261121T051021Z-<event id>`. Files sort by time, and an event has one set.
 fn stem(case: &CaseFile) -> String {
     let at = case.event.measured_at.date_time().format("%Y%m%dT%H%M%SZ");
     format!("{at}-{}", case.event.event_id)
 }
 
-/// Writes beside the file, then renames: a reader sees the old file or the new one.
+/// Writes another file first and renames it: a reader sees the old file or the new one.
 ///
-/// The file beside it always has the same name, so that what a killed process left half written is
-/// written over and does not stay. Of two who write one file at once each has its own half: the
-/// last to rename wins, the other is told that it failed.
+/// The other file always has the same name, so that the remains of a killed process are replaced
+/// and do not stay. Of two processes that write one file at once, the last to rename succeeds and
+/// the other gets an error.
 fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
@@ -226,13 +226,14 @@ fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&part, path));
     if done.is_err() {
-        // what is half written is of no use; the first error is the one to tell
+        // a half-written file is useless; the first error is the one to report
         let _gone = std::fs::remove_file(&part);
     }
     done
 }
 
-/// Makes the renaming outlast a power cut: the judgement that names the files is stored next.
+/// Makes the renaming survive a power cut, because the judgement that names the files is stored
+/// next.
 fn settle(folder: &Path) -> Result<(), FilesError> {
     let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|source| FilesError::Io { path: folder.to_owned(), source })

@@ -1,4 +1,4 @@
-//! What a run asked and found, as a report tells it: from the run's state while it goes, from its
+//! The questions and results of a run, for the report: from the run's state while it runs, from its
 //! stored trace afterwards.
 
 use pdm_expert::research::{Answered, Inquiry};
@@ -9,18 +9,19 @@ use serde_json::{Map, Value};
 
 use super::case_file::{ReasoningStep, ResearchHit, ResearchRound};
 
-/// Lessons that a report tells of one question. Chosen: what a person reads; the trace has all.
+/// Most lessons of one question in a report. No data chose it: three lines stay readable; the trace
+/// has all lessons.
 const MOST_LESSONS: usize = 3;
 
-/// Between what is quoted of one document.
+/// Separator between the quotes from one document.
 pub(super) const BETWEEN_QUOTES: &str = " … ";
 
-/// What is quoted of one document, one by one.
+/// The quotes from one document.
 pub(super) fn quotes(joined: &str) -> impl Iterator<Item = &str> {
     joined.split(BETWEEN_QUOTES)
 }
 
-/// What was asked and found.
+/// The questions and results of a run.
 pub fn of_run(inquiry: &Inquiry) -> Vec<ResearchRound> {
     inquiry.answered.iter().map(|answered| round(answered, inquiry)).collect()
 }
@@ -48,10 +49,10 @@ fn round(answered: &Answered, inquiry: &Inquiry) -> ResearchRound {
     .told()
 }
 
-/// What a stored trace says was asked and found, and what was done.
+/// The questions, results and steps of a stored trace.
 pub fn of_trace(trace: &[TraceStep]) -> (Vec<ResearchRound>, Vec<ReasoningStep>) {
     let answers = trace.iter().filter_map(|step| step.detail.get("answers")?.as_array()).flatten();
-    // a step of another version tells nothing rather than something wrong
+    // a step of another version is left out rather than misread
     let rounds = answers.filter_map(|answer| Answer::deserialize(answer).ok()).map(Answer::told);
     (rounds.collect(), trace.iter().map(step).collect())
 }
@@ -63,7 +64,7 @@ fn step(step: &TraceStep) -> ReasoningStep {
     ReasoningStep { number: step.number, node: step.node.clone(), at: step.at, what }
 }
 
-/// One answer as the trace keeps it.
+/// One answer in the form of the trace.
 #[derive(Debug, Deserialize)]
 struct Answer {
     tool: String,
@@ -118,7 +119,7 @@ impl Answer {
             .join(BETWEEN_QUOTES)
     }
 
-    /// What was learnt, which documents say; why there is no answer; or that nothing was new.
+    /// The lessons with their documents; or why there is no answer; or that nothing was new.
     fn lessons(&self) -> Text {
         if let Some(failure) = &self.failure {
             return Text::new(format!("응답 없음: {failure}"), format!("No answer: {failure}"));

@@ -1,6 +1,6 @@
 //! The font of PDF pages, which comes with the program: Hangul, Latin, symbols.
 //!
-//! It is unpacked once. A character that it does not have is shown as `□`.
+//! The font is unpacked once. A character that it lacks is shown as `□`.
 
 use std::io::Read;
 use std::sync::OnceLock;
@@ -9,9 +9,9 @@ use flate2::read::GzDecoder;
 use ttf_parser::{Face, GlyphId};
 
 const PACKED: &[u8] = include_bytes!("../fonts/PdmSans.ttf.gz");
-/// Shown for what the font does not have.
+/// Replacement for characters that the font lacks.
 const MISSING: char = '□';
-/// The glyph of a font without anything.
+/// The glyph of a font that lacks even the replacement.
 const NO_GLYPH: GlyphId = GlyphId(0);
 
 /// The font's file.
@@ -33,7 +33,7 @@ fn face() -> &'static Face<'static> {
     })
 }
 
-/// A glyph and how far it moves the pen, in ems.
+/// A glyph and its advance width, in ems.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Glyph {
     pub(crate) id: u16,

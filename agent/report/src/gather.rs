@@ -1,4 +1,4 @@
-//! Fills a case file with what is known of an event before anything is looked up.
+//! Fills a case file with the known data of an event, before any look-up.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use pdm_shared::event::Event;
 use super::case_file::{CaseFile, HistoryPoint};
 use super::settings::ReportSettings;
 
-/// The case of an event without research and grounds; `past` is the bearing's, oldest first.
+/// The case of an event without research and passages; `past` is the bearing's, oldest first.
 pub fn fresh(
     event: Event,
     diagnosis: Diagnosis,

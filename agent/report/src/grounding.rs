@@ -1,10 +1,10 @@
-//! Holds the texts of the documents to their sources (R-AGENT-2).
+//! Checks the texts of the documents against their sources (R-AGENT-2).
 //!
-//! Checked are the texts that this program words. Passages of the knowledge base and findings of
-//! the research are quoted with their source, tables show values with their path: they are not
-//! words about figures but the figures themselves. Sources are the event, the judgement, the
-//! memory and what the plant says of planning; not the history, whose thousands of values would
-//! ground anything.
+//! The check covers the texts that this program composes. Passages of the knowledge base and
+//! findings of the research are quoted with their source, and tables show values with their path;
+//! both are sources themselves. Sources are the event, the judgement, the memory and the plant's
+//! data for planning. The history is not a source, because its thousands of values would match
+//! almost any number.
 
 use pdm_expert::case::Memory;
 use pdm_expert::grounding::{Grounds, Sources};
@@ -16,12 +16,12 @@ use super::case_file::CaseFile;
 use super::data::Report;
 use crate::work_order::WorkOrder;
 
-/// The figures of a report's texts that stand in none of their sources; empty when all is well.
+/// The figures of a report's texts that are in none of their sources; empty if all are grounded.
 pub fn of_report(case: &CaseFile, report: &Report) -> Vec<String> {
     ungrounded(case, texts_of_report(report))
 }
 
-/// The same of a work order.
+/// The figures of a work order's texts that are in none of their sources.
 pub fn of_order(case: &CaseFile, order: &WorkOrder) -> Vec<String> {
     ungrounded(case, texts_of_order(order))
 }
@@ -40,7 +40,7 @@ fn sources(case: &CaseFile) -> Sources {
     let grounds = Grounds { event: &case.event, memory: &memory, inquiry: &inquiry };
     let mut sources = Sources::of(&case.diagnosis, &grounds);
     for evidence in case.diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence) {
-        // a quote was held to its document when the judgement was made
+        // quotes were checked against their documents when the judgement was made
         sources.add(&evidence.value);
         if let (Some(_), Some(quote)) = (&evidence.source, evidence.value.as_str()) {
             sources.add_text(quote);
@@ -60,8 +60,8 @@ fn sources(case: &CaseFile) -> Sources {
     sources
 }
 
-/// What may hold digits without being a figure: identities, designations, the feature's key,
-/// documents, and the reasons that the edge gives in its own words.
+/// Texts whose digits are not figures: identities, designations, the feature's key, documents, and
+/// the reasons that the edge gives.
 fn names(case: &CaseFile) -> Vec<&str> {
     let event = &case.event;
     let names = [

@@ -1,14 +1,15 @@
-//! Looks up what the documents quote: the replacement procedure, the fault's guide, its failure mode.
+//! Looks up the passages that the documents quote: the replacement procedure, the guide of the
+//! fault, its failure mode.
 
 use pdm_expert::wording::{element, frequency};
 use pdm_shared::fault::Fault;
 
 use pdm_knowledge::{Chunk, Collection, DocType, Filter, Knowledge, KnowledgeError};
 
-/// What the knowledge base has for a fault; without one the procedure alone.
+/// The chunks for a fault; without a fault the procedure alone.
 ///
 /// # Errors
-/// [`KnowledgeError`] if it cannot be asked; a document that is not there is no error.
+/// [`KnowledgeError`] if the knowledge base cannot be asked. A missing document is not an error.
 pub async fn look_up(
     knowledge: &Knowledge,
     fault: Option<Fault>,

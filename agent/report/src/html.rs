@@ -1,6 +1,6 @@
 //! A document as one HTML file: inline style, inline plots, no script, no link, fit for A4.
 //!
-//! The template escapes everything; only the plots, which escape their own texts, go in as they are.
+//! The template escapes everything except the plots, which escape their own texts.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ const TEMPLATE: &str = include_str!("html/document.html");
 const STYLE: &str = include_str!("html/style.css");
 const NAME: &str = "document.html";
 
-/// The page was not made; a matter of this program, not of its input.
+/// The page was not made: a bug of this program, not an error of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the page")]
 pub struct HtmlError(#[from] minijinja::Error);
@@ -58,7 +58,7 @@ pub fn html(document: &Document) -> Result<String, HtmlError> {
     Ok(page)
 }
 
-/// The style sheet with the colours of both grounds.
+/// The style sheet, with the colours for light and dark backgrounds.
 fn style() -> String {
     let colours = |of: fn(Colour) -> [u8; 3]| -> String {
         let one = |colour: Colour| {

@@ -1,7 +1,7 @@
-//! Sets a document on A4 pages: each page becomes a drawing.
+//! Sets a document on A4 pages; each page becomes a drawing.
 //!
-//! Invariants: no text is lost, whatever its length (what does not fit goes on the next page, a word
-//! wider than its column is cut); a heading never stands alone at the foot of a page.
+//! Invariants: no text is lost, whatever its length (a block that does not fit continues on the
+//! next page, a word wider than its column is broken); a heading is never the last line of a page.
 
 mod blocks;
 mod sheet;
@@ -22,7 +22,7 @@ pub(crate) fn pages(document: &Document) -> Vec<Drawing> {
     sheet.finish(&foot)
 }
 
-/// Kind, title, risk, what is wrong, and the facts of the head.
+/// Sets kind, title, risk, finding, and the facts of the head.
 fn head(sheet: &mut Sheet, document: &Document) {
     let risk = document.risk.label();
     let word = format!("{} {}", sign(document.risk), risk.in_language(document.language));
@@ -107,7 +107,7 @@ mod tests {
             ]);
             let pages = pages(&all);
             let set = letters(&pages);
-            // a text may go over several pages, with their feet between its parts
+            // a text may continue over several pages, with page footers between its parts
             let of = |letter: char, text: &str| text.chars().filter(|&c| c == letter).count();
             let (text, long) = (bare(&text), bare(&long));
             for letter in text.chars().chain(long.chars()) {

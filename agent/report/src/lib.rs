@@ -1,15 +1,15 @@
-//! The report: a judgement told to a person who has to decide (R-AGENT-8, R-AGENT-11).
+//! The report: a judgement in the form for a person who has to decide (R-AGENT-8, R-AGENT-11).
 //!
 //! ```text
 //! CaseFile ─► Report (data, both languages) ─► Document (blocks, one language) ─► HTML | pages ─► PDF
 //!        └──► WorkOrder (data) ─────────────────────┘
 //! ```
 //!
-//! [`report`] and [`work_order::work_order`] make the data, [`compose::document`] the
-//! document in a language, [`html::html`] and [`pdf::pdf`] the files.
+//! [`report`] and [`work_order::work_order`] make the data, [`compose::document`] makes the
+//! document in a language, [`html::html`] and [`pdf::pdf`] write the files.
 //!
-//! Invariants: documents are functions of the [`CaseFile`] alone; every figure stands in it; what
-//! comes from outside is data and is escaped.
+//! Invariants: documents are functions of the [`CaseFile`] alone, which has every figure of them;
+//! foreign text is data and is escaped.
 
 pub(crate) mod build;
 pub mod case_file;

@@ -1,4 +1,4 @@
-//! Passages of the knowledge base on a page: as they stand there, with their source.
+//! Passages of the knowledge base on a page: unchanged, with their source.
 
 use pdm_knowledge::section::items::items;
 use pdm_knowledge::{Chunk, Section};
@@ -7,7 +7,7 @@ use pdm_shared::text::Text;
 use super::data::Passage;
 use super::words::is_korean;
 
-/// A section of a chunk as a passage. One that stands in one language alone says so to readers of
+/// A section of a chunk as a passage. A passage in one language only carries a note for readers of
 /// the other.
 pub(crate) fn passage(chunk: &Chunk, section: &Section) -> Passage {
     let mut title = heading(&section.title);
@@ -21,8 +21,8 @@ pub(crate) fn passage(chunk: &Chunk, section: &Section) -> Passage {
     Passage { title, items: items(section), source: source(chunk, section) }
 }
 
-/// `EM-06 §1 (베어링 교체 정비 절차서 · Bearing replacement procedure)`: the chunk's id already names
-/// a piece of a document.
+/// The source: `EM-06 §1 (베어링 교체 정비 절차서 · Bearing replacement procedure)`. The chunk's id names the
+/// piece if the document is cut.
 fn source(chunk: &Chunk, section: &Section) -> String {
     let place =
         if section.number.is_empty() { String::new() } else { format!(" §{}", section.number) };
@@ -31,7 +31,7 @@ fn source(chunk: &Chunk, section: &Section) -> String {
     format!("{}{place} ({title})", chunk.document)
 }
 
-/// `안전 (Safety, LOTO)` in its two languages; a title in one language stands for both.
+/// `안전 (Safety, LOTO)` in its two languages; a title in one language serves for both.
 fn heading(title: &str) -> Text {
     let pair = title.strip_suffix(')').and_then(|title| title.rsplit_once(" ("));
     match pair {

@@ -1,5 +1,5 @@
-//! Pages as PDF: vector drawings, text that can be selected and searched, the font's used letters
-//! embedded.
+//! Writes pages as PDF: vector drawings, text that can be selected and searched, an embedded subset
+//! of the font.
 //!
 //! The same document gives the same bytes.
 
@@ -19,11 +19,11 @@ use super::document::Document;
 use super::drawing::{Anchor, Colour, Drawing, Label, Shape};
 use super::{font, layout};
 
-/// The PDF was not made; a matter of this program, not of its input.
+/// The PDF was not made: a bug of this program, not an error of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the PDF: {reason}")]
 pub struct PdfError {
-    /// The writer's words.
+    /// The writer's error.
     reason: String,
 }
 
@@ -129,8 +129,8 @@ fn line(colour: Colour, width: f32, dashed: bool) -> Stroke {
     Stroke { paint: paint(colour), width, dash, ..Stroke::default() }
 }
 
-/// Hangul and Latin need no shaping: one letter is one glyph, in their order. Heavier letters are
-/// the same ones with an outline, so that one font does.
+/// Draws a line of text. Hangul and Latin need no shaping: one letter is one glyph, in order. Bold
+/// letters are the same glyphs with an outline, so that one font is enough.
 fn write(surface: &mut Surface<'_>, label: &Label, font: &Font) {
     let width = font::width(&label.text, label.size);
     let x = match label.anchor {

@@ -1,5 +1,5 @@
-//! What the plots show, taken from the case file. Nothing is computed but moments: the window's
-//! time plus hours of the remaining life.
+//! The data of the plots, taken from the case file. Only times are computed: the window's time plus
+//! hours of the remaining life.
 
 use pdm_expert::wording::frequency;
 use pdm_shared::event::Rul;
@@ -12,7 +12,7 @@ use super::data::{
 };
 use super::words;
 
-/// The feature that is shown where no feature leads a trend.
+/// The feature that is shown if the trend has no leading feature.
 const USUAL_FEATURE: &str = "rms_g";
 
 /// The plots of a case.
@@ -35,7 +35,7 @@ fn trend(case: &CaseFile) -> Option<TrendPlot> {
             Some(TrendPoint { at: past.measured_at, value, anomaly: past.anomaly_detected })
         })
         .collect();
-    // the baseline is told of the feature that leads
+    // the baseline belongs to the leading feature only
     let baseline = (feature == leads).then_some(&event.trend);
     (points.len() > 1).then(|| TrendPlot {
         feature: feature.to_owned(),
@@ -47,7 +47,7 @@ fn trend(case: &CaseFile) -> Option<TrendPlot> {
     })
 }
 
-/// Remaining life as moments.
+/// The remaining life as times.
 pub(crate) fn end_of_life(at: Timestamp, rul: &Rul) -> Option<EndOfLife> {
     let after = |hours: f64| at.plus_seconds(hours * 3600.0);
     Some(EndOfLife {
@@ -70,7 +70,7 @@ fn envelope(case: &CaseFile) -> Option<EnvelopePlot> {
     })
 }
 
-/// The named fault's multiples that stand out; of the others the place of the first.
+/// The multiples of the named fault that exceed the floor; for the other faults the first only.
 fn marks(case: &CaseFile, fault: Fault) -> Vec<SpectrumMark> {
     let line = case.event.frequency_domain.line(fault);
     let named = case.diagnosis.fault_type == Some(fault);
@@ -81,7 +81,7 @@ fn marks(case: &CaseFile, fault: Fault) -> Vec<SpectrumMark> {
         snr_db,
         named,
     };
-    // of the rolling element 1×BSF is measured; its harmonics count multiples of 2×BSF
+    // for the rolling element 1×BSF is measured; its harmonics count multiples of 2×BSF
     let plain = if fault == Fault::Ball { "BSF" } else { frequency(fault) };
     if named && !line.harmonics.is_empty() {
         let told = line.harmonics.iter().map(|harmonic| {

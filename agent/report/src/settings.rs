@@ -1,5 +1,5 @@
-//! `[reports]`: where documents go, in which languages and forms, and what the plant says of its
-//! machines and of planning.
+//! `[reports]`: folder, languages and formats of the documents, and the plant's data on its
+//! machines and on planning.
 
 use std::path::{Path, PathBuf};
 
@@ -16,19 +16,19 @@ use super::files::Format;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportSettings {
-    /// Where documents are written; without it none are.
+    /// Folder of the documents; without it none are written.
     pub folder: Option<PathBuf>,
-    /// What stands before a file's name where people are told of it; without it the path.
+    /// Prefix of a file's name in messages to people; without it the path is shown.
     pub url_base: Option<String>,
-    /// In which languages.
+    /// Languages of the documents.
     pub languages: Vec<Language>,
-    /// In which forms.
+    /// Formats of the documents.
     pub formats: Vec<Format>,
-    /// People for a replacement; without it what the procedure says.
+    /// Number of people for a replacement; without it that of the procedure.
     pub people: Option<u32>,
-    /// Hours of work for a replacement; without it what the procedure says.
+    /// Hours of work for a replacement; without it those of the procedure.
     pub work_hours: Option<f64>,
-    /// Who plans.
+    /// Name of the planner.
     pub planner: Option<String>,
     /// Names of sites, machines and bearings.
     pub asset: Vec<AssetEntry>,
@@ -49,21 +49,21 @@ impl Default for ReportSettings {
     }
 }
 
-/// `[[reports.asset]]`: names for what it matches; a key that is left out matches all.
+/// `[[reports.asset]]`: names for the bearings it matches; an absent key matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AssetEntry {
-    /// The site that is meant.
+    /// The site to match.
     pub site: Option<String>,
-    /// The machine that is meant.
+    /// The machine to match.
     pub equipment: Option<String>,
-    /// The bearing that is meant.
+    /// The bearing to match.
     pub bearing: Option<String>,
     /// The plant's name.
     pub site_name: Option<Text>,
     /// The machine's name.
     pub equipment_name: Option<Text>,
-    /// Where on the machine the bearing sits.
+    /// Location of the bearing on the machine.
     pub location: Option<Text>,
     /// The bearing's designation, such as `6205-2RS/C3`.
     pub designation: Option<String>,
@@ -80,7 +80,8 @@ impl AssetEntry {
 }
 
 impl ReportSettings {
-    /// What is known of the event's bearing; of several entries that match the first that says it.
+    /// The names of the event's bearing. If several entries match, each name comes from the first
+    /// entry that has it.
     pub fn asset_of(&self, event: &Event) -> Asset {
         let mut asset = Asset::default();
         for entry in self.asset.iter().filter(|entry| entry.matches(event)) {
@@ -93,7 +94,7 @@ impl ReportSettings {
         asset
     }
 
-    /// What is known of planning.
+    /// The data for planning.
     pub fn planning(&self, lead_time: &LeadTime) -> Planning {
         Planning {
             lead_time: lead_time.clone(),
@@ -103,10 +104,10 @@ impl ReportSettings {
         }
     }
 
-    /// Refuses what cannot be meant.
+    /// Refuses settings that have no meaning.
     ///
     /// # Errors
-    /// [`ConfigError`] with key, value and what is allowed.
+    /// [`ConfigError`] with key, value and the allowed values.
     pub fn check(&self, path: &Path) -> Result<(), ConfigError> {
         if self.folder.is_some() && (self.languages.is_empty() || self.formats.is_empty()) {
             let allowed = "one or more";
@@ -123,14 +124,14 @@ impl ReportSettings {
         Ok(())
     }
 
-    /// With a relative folder taken from `folder`.
+    /// The settings with a relative folder resolved against `folder`.
     #[must_use]
     pub fn rooted(mut self, folder: &Path) -> Self {
         self.folder = self.folder.map(|own| folder.join(own));
         self
     }
 
-    /// Where people find a file.
+    /// The address of a file for people.
     pub fn place(&self, file: &Path) -> String {
         let name = file.file_name().map(|name| name.to_string_lossy());
         match (&self.url_base, name) {

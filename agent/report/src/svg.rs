@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::drawing::{Anchor, Drawing, Label, Shape};
 
-/// The drawing; `title` is what a screen reader says.
+/// The drawing as SVG; `title` is the text for screen readers.
 pub(crate) fn svg(drawing: &Drawing, title: &str) -> String {
     let mut out = String::new();
     // writing to a String cannot fail
@@ -68,7 +68,7 @@ fn corners(points: &[[f32; 2]]) -> String {
     out
 }
 
-/// Text that is safe in content and in quoted attributes; characters that XML forbids are gone.
+/// Text that is safe in content and in quoted attributes, without the characters that XML forbids.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

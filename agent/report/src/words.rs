@@ -1,5 +1,5 @@
-//! Words that documents and terminals share: titles of thoughts, levels of doubt, what a feature of
-//! the event is called, and moments told to people.
+//! Words that documents and terminals share: titles of thoughts, levels of uncertainty, names of
+//! the event's features, and times for people.
 
 use pdm_expert::wording::figure;
 use pdm_shared::diagnosis::{Reasoner, ThoughtTitle, UncertaintyLevel};
@@ -18,7 +18,7 @@ pub fn thought(title: ThoughtTitle) -> Text {
     }
 }
 
-/// How unsure.
+/// The level of uncertainty as a word.
 pub fn uncertainty(level: UncertaintyLevel) -> Text {
     match level {
         UncertaintyLevel::Low => Text::new("낮음", "low"),
@@ -27,7 +27,7 @@ pub fn uncertainty(level: UncertaintyLevel) -> Text {
     }
 }
 
-/// Who judged.
+/// The reasoner's name.
 pub(crate) fn reasoner(reasoner: Reasoner) -> Text {
     match reasoner {
         Reasoner::Expert => Text::new("전문가 규칙", "expert rules"),
@@ -38,7 +38,7 @@ pub(crate) fn reasoner(reasoner: Reasoner) -> Text {
     }
 }
 
-/// What was found in a signal.
+/// The quality flag as a phrase.
 pub(crate) fn quality(flag: QualityFlag) -> Text {
     match flag {
         QualityFlag::NotFinite => {
@@ -64,7 +64,7 @@ pub(crate) fn quality(flag: QualityFlag) -> Text {
     }
 }
 
-/// What the feature at this path or with this key is called; none for one that has no name.
+/// The name of the feature at this path or with this key; `None` if it has none.
 pub(crate) fn feature(path: &str) -> Option<Text> {
     let (ko, en) = match path {
         "anomaly.score" => ("이상 점수", "Anomaly score"),
@@ -150,12 +150,12 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
     format!("{number} {unit}").trim_end().to_owned()
 }
 
-/// A text that readers of English alone cannot read.
+/// Whether a text has Hangul, which readers of English cannot read.
 pub(crate) fn is_korean(text: &str) -> bool {
     text.chars().any(|letter| ('가'..='힣').contains(&letter))
 }
 
-/// A moment to the minute: `2026-11-21 05:10 UTC`.
+/// A time to the minute: `2026-11-21 05:10 UTC`.
 pub(crate) fn moment(at: Timestamp) -> String {
     at.date_time().format("%Y-%m-%d %H:%M UTC").to_string()
 }

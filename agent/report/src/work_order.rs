@@ -1,9 +1,8 @@
-//! The work order: what is to be done to a bearing, quoted from the plant's own documents
-//! (R-AGENT-8).
+//! The work order: the work on a bearing, quoted from the plant's own documents (R-AGENT-8).
 //!
-//! Invariants: it exists for Warning and Critical only; its number is the event's, so that writing
-//! it again makes the same order; steps, tools and amounts are quoted with their source or said to
-//! be planned, never invented.
+//! Invariants: work orders exist for Warning and Critical only; the number is derived from the
+//! event, so that the order is the same if it is written again; steps, tools and amounts are quoted
+//! with their source or marked as to be planned, never invented.
 
 mod build;
 mod compose;

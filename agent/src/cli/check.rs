@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_secs(10);
 Example:
   pdm-agent check --config /etc/pdm/agent.toml
 
-Nothing is published and nobody is told. Exit codes: 0 all well, 69 something cannot be reached,
+The check publishes nothing and notifies nobody. Exit codes: 0 no error, 69 a connection failed,
 78 bad configuration")]
 pub struct Args {
     /// The configuration

@@ -22,7 +22,7 @@ Examples:
   pdm-agent follow-up 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --number 1 --state done --by kim \\
             --note '6205 C3 교체'
 
-Exit codes: 0 told or noted, 64 wrong arguments, 66 no such judgement or action, 69 store
+Exit codes: 0 listed or recorded, 64 wrong arguments, 66 no such judgement or action, 69 store
 unavailable, 78 bad configuration")]
 pub struct Args {
     /// The event that was judged

@@ -1,4 +1,4 @@
-//! Any text as a topic: what is read is written back as it was.
+//! Any text as a topic: a topic that is read is written back as the same text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -25,7 +25,10 @@ pub fn run<C: Parser>(dispatch: impl FnOnce(C) -> anyhow::Result<Exit>) -> ExitC
 }
 
 /// Prints a failure for the person at the terminal.
-#[expect(clippy::print_stderr, reason = "a program's last word goes to the person who typed")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the error of a command goes to the person at the terminal"
+)]
 pub fn report(program: &str, error: &anyhow::Error) {
     eprintln!("{program}: {error:#}");
 }

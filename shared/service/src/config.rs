@@ -128,7 +128,7 @@ mod tests {
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Settings {
-        #[expect(dead_code, reason = "only its reading is tested")]
+        #[expect(dead_code, reason = "the test only parses the field")]
         rate_hz: f64,
     }
 

@@ -42,7 +42,7 @@ pub struct PostgresSettings {
     pub tls: Option<PostgresTls>,
 }
 
-/// How the connection to the server is protected: `tls = "off"`, `tls = "verified"`, or
+/// Protection of the connection to the server: `tls = "off"`, `tls = "verified"`, or
 /// `[store.postgres.tls]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PostgresTls {

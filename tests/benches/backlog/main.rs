@@ -33,7 +33,7 @@ fn build_programs() {
     assert!(built.success(), "the programs cannot be built: {built}");
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
+#[expect(clippy::print_stdout, reason = "the benchmark prints its result")]
 fn say(line: &str) {
     println!("{line}");
 }

@@ -91,8 +91,8 @@ impl EmbeddedStore {
         Ok(store)
     }
 
-    /// Limits the number of stored judgements to `most`; judgements above it are deleted at once.
-    /// Those without a fault are deleted first, in each group the oldest first.
+    /// Limits the stored judgements to `most` and one batch of new ones; judgements above it are
+    /// deleted at once. Those without a fault are deleted first, in each group the oldest first.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].

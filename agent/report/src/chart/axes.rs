@@ -1,4 +1,4 @@
-//! A frame with scales: where a value stands in it, and the marks at its edges.
+//! A frame with scales: the positions of values in it, and the marks at its edges.
 
 use pdm_expert::wording::figure;
 use pdm_shared::time::Timestamp;
@@ -7,7 +7,7 @@ use super::LETTERS;
 use crate::drawing::{Anchor, Colour, Drawing, Label};
 use crate::font;
 
-/// Room at the left for the scale, at the right, at the top, below.
+/// Margins at the left for the scale, at the right, at the top, below.
 const LEFT: f32 = 46.0;
 const RIGHT: f32 = 8.0;
 const TOP: f32 = 10.0;
@@ -44,7 +44,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// From `from` to `to`, widened where they are the same.
+    /// The range from `from` to `to`, widened if both are equal.
     pub(super) fn new(from: f64, to: f64) -> Self {
         if to > from && from.is_finite() && to.is_finite() {
             Self { from, to }
@@ -59,7 +59,7 @@ impl Range {
         ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0) as f32
     }
 
-    /// Whether a value lies in it.
+    /// Whether a value lies in the range.
     pub(super) fn holds(self, value: f64) -> bool {
         (self.from..=self.to).contains(&value)
     }
@@ -83,42 +83,42 @@ impl Frame {
         frame
     }
 
-    /// Left, right, top, bottom of the inside.
+    /// Left, right, top and bottom edge of the inside.
     pub(super) fn edges(&self) -> (f32, f32, f32, f32) {
         (LEFT, self.drawing.width - RIGHT, TOP, self.drawing.height - BELOW)
     }
 
-    /// Where a value of x stands; values outside stand at the edge.
+    /// Position of a value of x; values outside the range are placed at the edge.
     pub(super) fn x_of(&self, value: f64) -> f32 {
         let (left, right, ..) = self.edges();
         left + (right - left) * self.x.share(value)
     }
 
-    /// Where a value of y stands.
+    /// Position of a value of y.
     pub(super) fn y_of(&self, value: f64) -> f32 {
         let (.., top, bottom) = self.edges();
         bottom - (bottom - top) * self.y.share(value)
     }
 
-    /// Whether a value of x is shown.
+    /// Whether a value of x is inside the frame.
     pub(super) fn shows(&self, value: f64) -> bool {
         self.x.holds(value)
     }
 
-    /// A small text.
+    /// Draws a small text.
     pub(super) fn label(&mut self, [x, y]: [f32; 2], anchor: Anchor, colour: Colour, text: String) {
         let label = Label { x, y, size: LETTERS, anchor, bold: false, colour, text };
         self.drawing.text(label);
     }
 
-    /// A small text on a ground of its own, so that lines behind it do not cross it out.
+    /// Draws a small text on a filled background, so that no line crosses the text.
     pub(super) fn tag(&mut self, [x, y]: [f32; 2], colour: Colour, text: String) {
         let width = font::width(&text, LETTERS) + 2.0;
         self.drawing.rectangle([x - 1.0, y - LETTERS], [width, LETTERS + 2.0], Colour::Paper, 0.9);
         self.label([x, y], Anchor::Start, colour, text);
     }
 
-    /// The scale at the left with its lines; its unit stands in the plot's title.
+    /// Draws the scale at the left with its lines; the unit is in the plot's title.
     pub(super) fn y_scale(&mut self) {
         let (left, right, ..) = self.edges();
         for value in round_values(self.y, 4.0) {
@@ -128,7 +128,7 @@ impl Frame {
         }
     }
 
-    /// A scale of numbers below.
+    /// Draws a scale of numbers below.
     pub(super) fn x_scale(&mut self, unit: &str) {
         let (_, right, _, bottom) = self.edges();
         for value in round_values(self.x, 8.0) {
@@ -139,7 +139,7 @@ impl Frame {
         self.label([right, bottom + 21.0], Anchor::End, Colour::Muted, unit.to_owned());
     }
 
-    /// A scale of moments below; x is in seconds since 1970.
+    /// Draws a scale of times below; x is in seconds since 1970.
     pub(super) fn time_scale(&mut self) {
         let (_, right, _, bottom) = self.edges();
         let span = self.x.to - self.x.from;
@@ -165,7 +165,7 @@ impl Frame {
     }
 }
 
-/// A figure of a scale: zero as it is, the rest with three digits.
+/// A number of a scale: zero as `0`, others with three digits.
 fn figure_of(value: f64) -> String {
     if value < 0.0 { format!("-{}", figure(-value)) } else { figure(value) }
 }

@@ -9,13 +9,13 @@ use crate::{font, words};
 const HEIGHT: f32 = 190.0;
 /// Rows of labels above the spectrum.
 const ROWS: usize = 4;
-/// Share of the height that the labels have.
+/// Share of the height for the labels.
 const LABELS: f64 = 0.30;
 
-/// The plot.
+/// Draws the envelope spectrum.
 pub(crate) fn envelope(plot: &EnvelopePlot) -> Drawing {
     let highest = plot.df_hz * plot.amplitude.len() as f64;
-    // the lowest lines are the level itself, not its modulation
+    // the first two lines are the mean level, not its modulation
     let top = plot.amplitude.iter().skip(2).copied().fold(f64::MIN_POSITIVE, f64::max);
     let y = Range::new(0.0, top * (1.0 + 2.0 * LABELS));
     let mut frame = Frame::new(WIDTH, HEIGHT, Range::new(0.0, highest), y);
@@ -33,7 +33,7 @@ pub(crate) fn envelope(plot: &EnvelopePlot) -> Drawing {
     frame.drawing
 }
 
-/// A dashed line at each frequency, its name in the first row where there is room.
+/// Draws a dashed line at each frequency, with its name in the first row that has room.
 fn marks(frame: &mut Frame, marks: &[SpectrumMark]) {
     let (_, right, top, bottom) = frame.edges();
     let mut marks: Vec<&SpectrumMark> =

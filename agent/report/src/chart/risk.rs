@@ -1,4 +1,4 @@
-//! The risk over time: a staircase through the four levels, each named.
+//! The plot of the risk over time: a staircase through the four named levels.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
@@ -20,7 +20,7 @@ fn level(risk: RiskLevel) -> f64 {
     }
 }
 
-/// The plot.
+/// Draws the risk plot.
 pub(crate) fn risk(plot: &RiskPlot, language: Language) -> Drawing {
     let seconds = |at: usize| plot.points.get(at).map_or(0.0, |p| p.at.unix_ms() as f64 / 1000.0);
     let (first, last) = (seconds(0), seconds(plot.points.len().saturating_sub(1)));
@@ -53,7 +53,7 @@ pub(crate) fn risk(plot: &RiskPlot, language: Language) -> Drawing {
     frame.drawing
 }
 
-/// A mark and the stage wherever risk or stage changed, and at the last judgement.
+/// Draws a mark and the stage at each change of risk or stage, and at the last judgement.
 fn changes(frame: &mut Frame, plot: &RiskPlot) {
     let last = plot.points.len().saturating_sub(1);
     let mut free_from = f32::MIN;

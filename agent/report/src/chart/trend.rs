@@ -1,4 +1,4 @@
-//! The course of the leading feature, and when its end is expected.
+//! The plot of the leading feature with the expected end of life.
 
 use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
@@ -10,14 +10,14 @@ use crate::document::Speaker;
 use crate::drawing::{Anchor, Colour, Drawing, Shape};
 
 const HEIGHT: f32 = 165.0;
-/// The end of life is shown as far ahead as this many times what lies behind.
+/// Longest time ahead in the plot, as a multiple of the shown history.
 const AHEAD: f64 = 2.0;
 
 fn seconds(at: Timestamp) -> f64 {
     at.unix_ms() as f64 / 1000.0
 }
 
-/// The plot.
+/// Draws the trend plot.
 pub(crate) fn trend(plot: &TrendPlot, language: Language) -> Drawing {
     let first = plot.points.first().map_or(0.0, |point| seconds(point.at));
     let last = plot.points.last().map_or(1.0, |point| seconds(point.at));
@@ -42,7 +42,7 @@ pub(crate) fn trend(plot: &TrendPlot, language: Language) -> Drawing {
     frame.drawing
 }
 
-/// Where the feature lies in health, and from where on a window counts against it.
+/// Draws the feature's level in health, and the limit above which a window counts against it.
 fn baseline(frame: &mut Frame, plot: &TrendPlot, speaker: Speaker) {
     let (left, right, ..) = frame.edges();
     if let Some(level) = plot.baseline_level {
@@ -57,7 +57,7 @@ fn baseline(frame: &mut Frame, plot: &TrendPlot, speaker: Speaker) {
     }
 }
 
-/// The interval of the end of life, the median in it.
+/// Draws the interval of the end of life with its median.
 fn band(frame: &mut Frame, end: EndOfLife, until: f64, speaker: Speaker) {
     let (_, right, top, bottom) = frame.edges();
     let low = frame.x_of(seconds(end.low_at));

@@ -1,5 +1,5 @@
-//! What a report's judgement rests on: the thoughts with their evidence, the bearing's earlier
-//! judgements, the research.
+//! The sections on the grounds of a judgement: the thoughts with their evidence, the bearing's
+//! earlier judgements, the research.
 
 use pdm_expert::wording::element;
 use pdm_shared::text::Language;
@@ -40,7 +40,7 @@ pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
     blocks
 }
 
-/// A value of evidence in words.
+/// A value of evidence as text.
 fn told(value: &Value, unit: &str, report: &Report, speaker: Speaker) -> String {
     match value {
         Value::Number(number) => {
@@ -59,7 +59,7 @@ fn told(value: &Value, unit: &str, report: &Report, speaker: Speaker) -> String 
     }
 }
 
-/// A quote in the reader's language, if its document has it.
+/// A quote in the reader's language, if its document has one.
 fn quote(text: &str, report: &Report, speaker: Speaker) -> String {
     translated(text, report, speaker).unwrap_or_else(|| speaker.quote(text))
 }
@@ -68,7 +68,7 @@ fn translated(text: &str, report: &Report, speaker: Speaker) -> Option<String> {
     (speaker.0 == Language::En).then(|| report.in_english(text)).flatten()
 }
 
-/// The judgements before.
+/// The section on earlier judgements.
 pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
     let mut blocks = vec![speaker.section("판정 이력", "Earlier judgements")];
     blocks.push(Block::Text(speaker.say(&report.memory.summary)));
@@ -99,7 +99,7 @@ pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
     blocks
 }
 
-/// Rounds of deep research: what was asked and why, what was found and where, what was learnt.
+/// The rounds of deep research: question and reason, hits with sources, lesson.
 pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
     if report.research.is_empty() {
         return Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
             speaker.say(&round.why)
         )));
         for hit in &round.hits {
-            // a name is not marked as an original
+            // a title is not marked as an original
             let title =
                 translated(&hit.title, report, speaker).unwrap_or_else(|| hit.title.clone());
             let quote = quote(&hit.quote, report, speaker);

@@ -4,7 +4,7 @@ use crate::data::{Report, TrendPlot};
 use crate::document::{Block, Speaker};
 use crate::{chart, words};
 
-/// The plots that there are, each with its caption.
+/// The existing plots, each with its caption.
 pub(super) fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
     let mut blocks = vec![speaker.section("추세와 스펙트럼", "Trend and spectrum")];
     if let Some(plot) = &report.plots.trend {

@@ -1,4 +1,4 @@
-//! Sets one block after the other.
+//! Sets blocks one after another.
 
 use super::sheet::{BODY, LEADING, LEFT, Sheet, WIDTH};
 use super::wrap;
@@ -11,7 +11,7 @@ const SMALL: f32 = 8.0;
 /// Space around the text of a cell, pt.
 const PADDING: f32 = 4.0;
 
-/// Sets a block; a heading stays with the block that comes next.
+/// Sets a block; a heading stays on the page of the next block.
 pub(super) fn set(sheet: &mut Sheet, block: &Block, next: Option<&Block>) {
     match block {
         Block::Section(text) => {
@@ -75,7 +75,7 @@ fn callout(sheet: &mut Sheet, label: &str, text: &str, tone: Colour) {
     sheet.space(6.0);
 }
 
-/// Names and values in two columns of pairs.
+/// Sets names and values in two columns of pairs.
 pub(super) fn pairs(sheet: &mut Sheet, all: &[Pair], size: f32) {
     let half = WIDTH / 2.0;
     let name = all.iter().map(|pair| font::width(&pair.label, size)).fold(0.0, f32::max);
@@ -96,7 +96,7 @@ pub(super) fn pairs(sheet: &mut Sheet, all: &[Pair], size: f32) {
     }
 }
 
-/// Texts beside each other, each in its column; line after line, over pages if need be.
+/// Sets texts side by side, each in its column, line by line, over several pages if needed.
 fn cells_side_by_side(
     sheet: &mut Sheet,
     cells: &[(f32, &str, f32, Colour)],
@@ -121,7 +121,7 @@ fn cells_side_by_side(
     }
 }
 
-/// Boxes with a large value over its name.
+/// Sets boxes with a large value above its name.
 fn tiles(sheet: &mut Sheet, all: &[Pair]) {
     const COLUMNS: usize = 4;
     let gap = 6.0;
@@ -148,7 +148,7 @@ fn tiles(sheet: &mut Sheet, all: &[Pair]) {
     }
 }
 
-/// The size, not above `largest`, at which a text fits into a width.
+/// The font size, at most `largest`, at which a text fits into a width.
 fn fitting(text: &str, largest: f32, width: f32) -> f32 {
     let needed = font::width(text, largest);
     if needed <= width { largest } else { (largest * width / needed).max(1.0) }
@@ -232,7 +232,7 @@ fn plot_height(drawing: &Drawing, caption: &str) -> f32 {
     drawing.height + (BODY + caption_lines * SMALL) * LEADING + 8.0
 }
 
-/// Roles, each with a place for a name, a date and a signature.
+/// Sets roles, each with space for a name, a date and a signature.
 fn signs(sheet: &mut Sheet, all: &[String]) {
     let height = 30.0;
     sheet.make_room(height * all.len().min(4) as f32 + 10.0);

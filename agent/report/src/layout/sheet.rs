@@ -1,4 +1,4 @@
-//! The sheet that is written on: pages, and where the next line goes.
+//! The sheet under the text: pages, and the position of the next line.
 
 use super::wrap;
 use crate::drawing::{Anchor, Colour, Drawing, Label};
@@ -7,17 +7,17 @@ use crate::drawing::{Anchor, Colour, Drawing, Label};
 const PAGE: [f32; 2] = [595.28, 841.89];
 /// Margin at the left, pt.
 pub(super) const LEFT: f32 = 45.0;
-/// Width that is written on, pt.
+/// Width of the text, pt.
 pub(super) const WIDTH: f32 = PAGE[0] - 2.0 * LEFT;
 /// Margins at the top and at the foot, pt.
 const TOP: f32 = 42.0;
 const FOOT: f32 = 50.0;
-/// Size of plain text, pt.
+/// Font size of plain text, pt.
 pub(super) const BODY: f32 = 9.5;
-/// Distance of lines as a multiple of the letters' size.
+/// Distance of lines as a multiple of the font size.
 pub(super) const LEADING: f32 = 1.5;
 
-/// Pages, and where the next line goes.
+/// Pages, and the position of the next line.
 #[derive(Debug)]
 pub(super) struct Sheet {
     done: Vec<Drawing>,
@@ -31,27 +31,27 @@ impl Sheet {
         Self { done: Vec::new(), page: Drawing::new(PAGE[0], PAGE[1]), y: TOP }
     }
 
-    /// The page that is written on.
+    /// The current page.
     pub(super) fn page(&mut self) -> &mut Drawing {
         &mut self.page
     }
 
-    /// Where the next line begins.
+    /// Position of the next line.
     pub(super) const fn y(&self) -> f32 {
         self.y
     }
 
-    /// Puts the next line elsewhere on this page.
+    /// Moves the next line to another position on this page.
     pub(super) fn move_to(&mut self, y: f32) {
         self.y = y;
     }
 
-    /// How much a page holds.
+    /// Height of the text of a page.
     pub(super) const fn capacity() -> f32 {
         PAGE[1] - TOP - FOOT
     }
 
-    /// Leaves a space, unless a page begins.
+    /// Leaves a space, except at the top of a page.
     pub(super) fn space(&mut self, height: f32) {
         if self.y > TOP {
             self.y += height;
@@ -71,7 +71,7 @@ impl Sheet {
         self.y = TOP;
     }
 
-    /// Writes a paragraph into the column `[from, width]` of the page, over pages if need be.
+    /// Writes a paragraph into the column `[from, width]`, over several pages if needed.
     pub(super) fn paragraph(
         &mut self,
         text: &str,
@@ -87,7 +87,7 @@ impl Sheet {
         }
     }
 
-    /// Writes one line here, without moving on.
+    /// Writes one line at the current position, without moving on.
     pub(super) fn write(&mut self, text: String, size: f32, bold: bool, colour: Colour, from: f32) {
         if text.is_empty() {
             return;
@@ -97,7 +97,7 @@ impl Sheet {
         self.page.text(Label { x: LEFT + from, y, size, anchor, bold, colour, text });
     }
 
-    /// The pages, each with its foot and number.
+    /// The pages, each with its footer and number.
     pub(super) fn finish(mut self, foot: &str) -> Vec<Drawing> {
         self.turn();
         let all = self.done.len();

@@ -35,7 +35,7 @@ fn wrap(text: &str, size: f32, width: f32, lines: &mut Vec<String>) {
     lines.push(line);
 }
 
-/// Puts full lines of a long word into `lines` and returns what is left with its width.
+/// Puts full lines of a long word into `lines` and returns the rest with its width.
 fn cut(word: &str, size: f32, width: f32, lines: &mut Vec<String>) -> (String, f32) {
     let mut line = String::new();
     let mut filled = 0.0;

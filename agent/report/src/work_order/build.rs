@@ -1,4 +1,4 @@
-//! From the case file to the work order as data.
+//! Makes the work order as data from the case file.
 
 use pdm_expert::wording::{element, figure, hours};
 use pdm_knowledge::{Chunk, DocType, Section};
@@ -12,10 +12,11 @@ use crate::case_file::CaseFile;
 use crate::data::Passage;
 use crate::passages;
 
-/// The stage from which a bearing is replaced even if no element is named: damage is certain.
+/// The stage from which a bearing is replaced even if no element is named, because damage is
+/// certain.
 const REPLACED_FROM: u8 = 3;
 
-/// The work order of a case; none below Warning.
+/// The work order of a case; `None` below Warning.
 pub fn work_order(case: &CaseFile) -> Option<WorkOrder> {
     let diagnosis = &case.diagnosis;
     if diagnosis.risk_level < RiskLevel::Warning {
@@ -57,7 +58,8 @@ pub fn work_order(case: &CaseFile) -> Option<WorkOrder> {
     })
 }
 
-/// `WO-20261121-2F0D5C8E4B11`: the day of the window and the last twelve digits of the event's id.
+/// The number: `WO-20261121-2F0D5C8E4B11`, the day of the window and the last twelve digits of the
+/// event's id.
 fn number(case: &CaseFile) -> String {
     let day = case.event.measured_at.date_time().format("%Y%m%d");
     let id = case.event.event_id.0.simple().to_string().to_uppercase();
@@ -77,8 +79,8 @@ fn title(case: &CaseFile, kind: WorkKind) -> Text {
     }
 }
 
-/// Critical at once; Warning ahead of the plan where the remaining life is shorter than the lead
-/// time or the damage accelerates.
+/// The priority: Critical is an emergency. Warning is urgent if the remaining life is shorter than
+/// the lead time or the damage accelerates, else planned.
 fn priority(case: &CaseFile) -> Priority {
     if case.diagnosis.risk_level == RiskLevel::Critical {
         return Priority::Emergency;
@@ -92,7 +94,7 @@ fn priority(case: &CaseFile) -> Priority {
     }
 }
 
-/// Hours to plan with: the interval's lower bound, else what the judgement took.
+/// Hours to plan with: the interval's lower bound, else the hours of the judgement.
 fn lower_bound(case: &CaseFile) -> Option<f64> {
     case.event.rul.ci_low_hours.or(case.diagnosis.rul_assessment.hours)
 }
@@ -108,8 +110,8 @@ fn reason(case: &CaseFile) -> Text {
     }
 }
 
-/// The window's time plus the lower bound; parts the lead time earlier. Nothing lies in the past:
-/// what is due already is due at once.
+/// The schedule: work ends by the window's time plus the lower bound; parts are ordered earlier by
+/// the lead time. A date in the past becomes "at once".
 fn schedule(case: &CaseFile) -> Schedule {
     let lead = &case.planning.lead_time;
     let now = case.diagnosis.judged_at;
@@ -207,7 +209,7 @@ fn sign_off() -> Vec<Text> {
     ]
 }
 
-/// What the documents say, by where it belongs in the order.
+/// The quoted passages, by their section of the order.
 #[derive(Debug, Default)]
 struct Quoted {
     safety: Vec<Passage>,
@@ -217,7 +219,7 @@ struct Quoted {
 }
 
 impl Quoted {
-    /// Procedures by their headings; of the fault's guide what it says of checks and actions.
+    /// Takes procedures by their headings, and from the guide of the fault its checks and actions.
     fn of(case: &CaseFile, kind: WorkKind) -> Self {
         let mut quoted = Self::default();
         for chunk in of_type(case, DocType::Procedure) {
@@ -241,7 +243,7 @@ impl Quoted {
         if says(section, &["안전", "LOTO", "Safety"]) {
             self.safety.push(passage);
         } else if kind == WorkKind::Inspect {
-            // an inspection takes nothing apart
+            // an inspection dismantles nothing
         } else if says(section, &["준비", "Preparation"]) {
             self.preparation.push(passage);
         } else if says(section, &["길들이기", "인수", "Run-in", "Acceptance"]) {
@@ -255,7 +257,7 @@ impl Quoted {
         [&self.safety, &self.preparation, &self.procedure, &self.acceptance].into_iter().flatten()
     }
 
-    /// The things after "Tools:" in the preparation.
+    /// The items after "Tools:" in the preparation.
     fn tools(&self) -> Vec<Text> {
         let items = self.preparation.iter().flat_map(|passage| &passage.items);
         let list = |text: &str| -> Option<Vec<String>> {
@@ -273,7 +275,7 @@ impl Quoted {
             .collect()
     }
 
-    /// The item of the preparation that speaks of it, quoted; else "to be planned".
+    /// The item of the preparation that contains one of `words`, quoted; else "to be planned".
     fn resource(&self, words: &[&str]) -> Resource {
         let found = self.preparation.iter().find_map(|passage| {
             let speaks = |item: &&Text| {

@@ -1,4 +1,4 @@
-//! From the work order as data to the document in one language.
+//! Composes the document in one language from the work order as data.
 
 use pdm_shared::text::Language;
 

@@ -13,112 +13,112 @@ use crate::data::{Passage, Subject};
 /// The value of `schema` in a work order.
 pub const WORK_ORDER_SCHEMA: &str = "pdm.work_order/1";
 
-/// What is to be done to a bearing, by whom, with what, until when.
+/// The work on a bearing: tasks, people, parts, times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkOrder {
     /// Always [`WORK_ORDER_SCHEMA`].
     pub schema: String,
-    /// Its number: the same for the same event.
+    /// Number of the order, the same for the same event.
     pub number: String,
-    /// The event that it rests on.
+    /// The event behind the order.
     pub event_id: EventId,
-    /// Which bearing.
+    /// The bearing.
     pub subject: Subject,
-    /// When it was written.
+    /// Time at which the order was written.
     pub created_at: Timestamp,
-    /// Replace or inspect.
+    /// Kind of work: replace or inspect.
     pub kind: WorkKind,
-    /// What it is about.
+    /// The title.
     pub title: Text,
-    /// How urgent.
+    /// The priority.
     pub priority: Priority,
     /// The risk behind the priority.
     pub risk_level: RiskLevel,
-    /// The element at fault, or none.
+    /// The faulty element; `null` if none is named.
     pub fault_type: Option<Fault>,
-    /// 0–4, stage on the P–F curve.
+    /// Stage on the P–F curve, 0–4.
     pub fault_stage: u8,
-    /// Why.
+    /// The reason for the work.
     pub reason: Text,
-    /// What the judgement recommends.
+    /// The recommendation of the judgement.
     pub recommendation: Text,
-    /// When.
+    /// The dates of the work.
     pub schedule: Schedule,
-    /// Before anything else.
+    /// Safety measures before any other step.
     pub safety: Vec<Passage>,
-    /// What to have ready.
+    /// Preparation of the work.
     pub preparation: Vec<Passage>,
-    /// The work, in its order.
+    /// Steps of the work, in order.
     pub procedure: Vec<Passage>,
-    /// After the work.
+    /// Acceptance checks after the work.
     pub acceptance: Vec<Passage>,
-    /// What is fitted.
+    /// Parts to fit.
     pub parts: Vec<Part>,
-    /// What is used.
+    /// Tools to use.
     pub tools: Vec<Text>,
-    /// By how many people.
+    /// Number of people.
     pub people: Resource,
-    /// For how long.
+    /// Hours of work.
     pub hours: Resource,
-    /// Documents that it quotes.
+    /// Documents that the order quotes.
     pub sources: Vec<String>,
-    /// Who signs.
+    /// Roles that sign.
     pub sign_off: Vec<Text>,
 }
 
-/// What kind of work.
+/// The kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkKind {
     /// Replace the bearing.
     Replace,
-    /// Find out what it is.
+    /// Find the cause.
     Inspect,
 }
 
-/// How urgent.
+/// The priority of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// At once.
+    /// The work is done at once.
     Emergency,
-    /// Before what is planned.
+    /// The work comes before planned work.
     Urgent,
-    /// In the next planned stop.
+    /// The work is done in the next planned stop.
     Planned,
 }
 
-/// When.
+/// The dates of the work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Schedule {
-    /// As soon as the machine can be stopped safely.
+    /// Whether the work is done as soon as the machine can be stopped safely.
     pub at_once: bool,
-    /// To be finished until then.
+    /// Latest end of the work.
     pub finish_by: Option<Timestamp>,
-    /// Parts to be ordered until then.
+    /// Latest order of the parts.
     pub order_by: Option<Timestamp>,
-    /// What the times rest on.
+    /// The basis of the dates.
     pub basis: Text,
 }
 
-/// Something that is fitted.
+/// A part to fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
-    /// What.
+    /// Name of the part.
     pub name: Text,
-    /// Its designation, where it is known.
+    /// The part's designation, if it is known.
     pub designation: Option<String>,
-    /// What to mind.
+    /// Note for the fitter.
     pub note: Text,
 }
 
-/// An amount that was planned, or that has to be.
+/// An amount that is known or has to be planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resource {
-    /// How much; `null` if it has to be planned.
+    /// The amount; `null` if it has to be planned.
     pub amount: Option<f64>,
-    /// The same for people, with what it rests on.
+    /// The amount for people, with its basis.
     pub text: Text,
-    /// Where it stands: the configuration, or a document.
+    /// Source of the amount: the configuration, or a document.
     pub source: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A case with everything in it: a bearing that degraded over five days, with research and grounds.
+//! A complete case: a bearing that degraded over five days, with research and passages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,10 +16,10 @@ use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-/// Windows of the case, one an hour.
+/// Windows of the case, one for each hour.
 const HOURS: i64 = 120;
 
-/// The contract's example with the spectrum that it tells of.
+/// The contract's example event, with the spectrum that it describes.
 fn event() -> Event {
     let mut event: Event =
         serde_json::from_str(include_str!("../../../../config/examples/event.json"))
@@ -115,7 +115,7 @@ fn research() -> Vec<ResearchRound> {
     ]
 }
 
-/// The whole case.
+/// The complete case.
 pub(crate) fn case() -> CaseFile {
     let event = event();
     let history: Vec<PastEvent> = (0..=HOURS).rev().map(past).collect();

@@ -1,5 +1,5 @@
-//! Reports and work orders as files: whole, grounded, the same in every form and on every run
-//! (R-AGENT-2, R-AGENT-8, R-AGENT-11).
+//! Reports and work orders as files: complete, grounded, and the same in every format and on every
+//! run (R-AGENT-2, R-AGENT-8, R-AGENT-11).
 
 mod case;
 mod schemas;
@@ -30,7 +30,7 @@ fn text(written: &Written, ending: &str) -> String {
     std::fs::read_to_string(file(written, ending)).expect("text")
 }
 
-/// The text of a PDF as its reader sees it.
+/// The text of a PDF that a reader can select.
 fn selected(written: &Written, ending: &str) -> Result<String, DocumentError> {
     let path = file(written, ending);
     let bytes = std::fs::read(&path).expect("there");
@@ -119,7 +119,8 @@ fn html_stands_alone_and_tells_the_risk_by_word_and_sign() {
     assert!(text(&written, "report.en.html").contains("Recommendation"));
 }
 
-/// R-AGENT-8: the trend stands beside the baseline; an event of before that field plots without.
+/// R-AGENT-8: the plot shows the trend with the baseline; an event from before that field is
+/// plotted without it.
 #[test]
 fn the_trend_is_drawn_with_the_baseline_where_the_event_tells_it() {
     let folder = tempfile::tempdir().expect("folder");
@@ -199,7 +200,7 @@ fn the_schedule_rests_on_the_lower_bound_and_critical_is_at_once() {
     assert_eq!((critical.priority, critical.schedule.at_once), (Priority::Emergency, true));
 }
 
-/// R-AGENT-11: where a document has its English, the research is quoted in it.
+/// R-AGENT-11: the research is quoted in the document's English, where it has one.
 #[test]
 fn the_research_is_quoted_in_the_readers_language_if_its_document_has_it() {
     let mut case = case::case();
@@ -259,7 +260,7 @@ fn every_quoted_step_stands_in_its_document() {
     }
 }
 
-/// R-AGENT-11: a technician who reads English finds every step in English.
+/// R-AGENT-11: a technician who reads only English gets every step in English.
 #[test]
 fn the_english_work_order_has_no_korean_but_the_names_of_its_sources() {
     let folder = tempfile::tempdir().expect("folder");
@@ -280,7 +281,7 @@ fn the_english_work_order_has_no_korean_but_the_names_of_its_sources() {
     }
     assert!(!sheet.contains("Korean original"));
 
-    // a plant's own procedure in Korean alone says so
+    // a plant's own procedure in Korean alone carries a note
     for section in case.grounds.iter_mut().flat_map(|chunk| &mut chunk.sections) {
         section.english.clear();
     }

@@ -1,5 +1,5 @@
-//! The JSON Schemas of report and work order on disk are those of the types, and what is written
-//! keeps to them. `PDM_UPDATE=1` writes them anew.
+//! The JSON Schemas of report and work order on disk match the types, and the written files match
+//! the schemas. `PDM_UPDATE=1` writes the schemas again.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 fn schema(schema: Schema, version: &str) -> Value {
     let mut schema = serde_json::to_value(schema).expect("json");
-    // the version is fixed: the one value that the field may have
+    // the version is fixed: the only allowed value of the field
     schema["properties"]["schema"]["const"] = version.into();
     schema
 }

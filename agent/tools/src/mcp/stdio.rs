@@ -16,7 +16,7 @@ pub struct StdioError(String);
 /// Serves until the client closes its end or `shutdown` resolves.
 ///
 /// [`StdioError`] if the client does not use the protocol.
-/// [`StdioError`] if the client does not speak the protocol.
+/// [`StdioError`] if the client does not use the protocol.
 pub async fn serve(
     runtime: Arc<Runtime>,
     shutdown: impl Future<Output = ()>,

@@ -26,7 +26,8 @@ use super::{ToolSpec, is_snake_case};
 use crate::fields::Reading;
 use crate::schema::Schema;
 
-/// Most steps. No data chose it: each step is a call, and a person must be able to follow the order.
+/// Most steps. No data chose it: each step is a call, and a person must be able to follow the
+/// order.
 const MAX_STEPS: usize = 32;
 
 /// Steps and output of a pipeline.

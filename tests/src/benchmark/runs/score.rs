@@ -155,8 +155,9 @@ fn rul_score(left_h: f64, told: &Rul, age_h: f64, damaged: bool) -> RulScore {
 
 /// Score of one remaining life, 0…1; a late forecast scores lower than an early one.
 ///
-/// **Source** IEEE PHM 2012 Prognostic Challenge, outline, section 4: `Er = 100·(true − told)/true`,
-/// `exp(−ln(0.5)·Er/5)` where `Er ≤ 0` (late), `exp(ln(0.5)·Er/20)` where `Er > 0` (early).
+/// **Source** IEEE PHM 2012 Prognostic Challenge, outline, section 4: `Er = 100·(true −
+/// told)/true`, `exp(−ln(0.5)·Er/5)` where `Er ≤ 0` (late), `exp(ln(0.5)·Er/20)` where `Er > 0`
+/// (early).
 pub fn phm_2012(left: f64, told: f64) -> f64 {
     if left <= 0.0 {
         return f64::from(u8::from(told <= 0.0));
