@@ -4,12 +4,14 @@
 //! [`labels`] holds the truth and is opened by the scorer alone; [`diagnosis`] runs quality and the
 //! thorough path and scores names; [`simulated`] adds records whose truth is chosen, [`adversary`]
 //! sound machines that look damaged; [`report`]
-//! writes Markdown or JSON, failures first; [`runs`] follows runs to failure. Invariant: nothing
+//! writes Markdown or JSON, failures first; [`runs`] follows runs to failure, [`plant`] the alarms of a
+//! simulated plant. Invariant: nothing
 //! before the scorer sees a label.
 
 pub mod adversary;
 pub mod diagnosis;
 pub mod labels;
+pub mod plant;
 mod random;
 pub mod recordings;
 pub mod report;

@@ -122,6 +122,7 @@ fn event(
             contributors: Vec::new(),
             persistence: Persistence { k: 0, n: 0 },
             baseline: Baseline { state: BaselineState::Learning, windows: 0 },
+            level_ratio: None,
         },
         time_domain: time_block(accel_m_s2, rate, findings),
         frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
