@@ -17,10 +17,11 @@ pub(super) struct Bearing {
 
 impl Bearing {
     pub(super) fn heard(&mut self, announcement: &Announcement) {
-        self.alarm = match &announcement.alarm {
-            AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
-            AlarmChange::Over => None,
-        };
+        match &announcement.alarm {
+            AlarmChange::Stands(alarm) => self.alarm = Some(alarm.as_ref().clone()),
+            AlarmChange::Over => self.alarm = None,
+            AlarmChange::Kept => {}
+        }
     }
 
     /// What waits to be saved, with where the bearing stands.

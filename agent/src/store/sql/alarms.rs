@@ -109,6 +109,7 @@ pub(super) async fn write(
     telling::insert(connection, notification).await?;
     match &announcement.alarm {
         AlarmChange::Stands(alarm) => stand(connection, key, alarm).await,
+        AlarmChange::Kept => Ok(()),
         AlarmChange::Over => {
             sqlx::query(
                 "DELETE FROM alarms WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
