@@ -385,8 +385,8 @@ pub struct Rul {
     pub ci_high_hours: Option<f64>,
     /// Coverage of the interval, such as 0.8.
     pub confidence: Option<f64>,
-    /// The model: `bayesian_exponential` follows this bearing's growth; `population` is how bearings
-    /// with damage go on in general, told while this one's growth says nothing yet.
+    /// The model: `bayesian_exponential` follows this bearing's growth. Edges of before told
+    /// `population` while it said nothing, how bearings with damage go on in general: no news of it.
     pub model: Option<String>,
     /// Why there is no figure.
     pub unknown: Option<String>,

@@ -229,7 +229,7 @@ mod tests {
         assert!(text.starts_with("rules[0] is 9 of 5 beyond 4"), "{text}");
         let error = MonitorSettings { baseline_windows: 3, ..fine.clone() }.check();
         assert_eq!(error.expect_err("too few").key, "baseline_windows");
-        let error = MonitorSettings { failure_ratio: 5.0, ..fine }.check();
+        let error = MonitorSettings { failure_ratio: 0.5, ..fine }.check();
         assert_eq!(error.expect_err("below the healthy level").key, "failure_ratio");
     }
 }

@@ -179,6 +179,31 @@ fn the_state_stays_below_64_kib_whatever_comes() {
     assert!(size < 65_536, "{size} bytes");
 }
 
+/// What a monitor of an earlier version remembered goes on.
+#[test]
+fn a_state_without_the_newer_fields_is_read_and_goes_on() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    (0..80).for_each(|n| drop(monitor.observe(&rms(n, 1.0))));
+    (80..100).for_each(|n| drop(monitor.observe(&rms(n, 3.0))));
+    let mut old = serde_json::to_value(&monitor).expect("writes");
+    let mut forget = |place: &str, keys: &[&str]| {
+        let fields = old.pointer_mut(place).and_then(|value| value.as_object_mut());
+        let fields = fields.expect("an object");
+        keys.iter().for_each(|key| assert!(fields.remove(*key).is_some(), "{place}/{key}"));
+    };
+    forget("", &["last_usable", "usual_gap_h"]);
+    forget("/detector", &["hours", "held_since_h"]);
+    forget("/detector/alarm", &["raised"]);
+    forget("/baselines/default", &["resettling", "block_since_h"]);
+    forget(
+        "/settings",
+        &["level_ratio", "strong_ratio", "least_turns", "standstill_h", "drift_per_day"],
+    );
+    let mut read: Monitor = serde_json::from_value(old).expect("reads");
+    assert!((100..120).all(|n| read.observe(&rms(n, 3.0)).anomaly_detected));
+    assert!(!(120..200).map(|n| read.observe(&rms(n, 1.0)).anomaly_detected).last().expect("one"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
