@@ -9,13 +9,13 @@ impl Policy {
     /// The bearing is back at this level with this window, after more than the hold.
     pub(super) fn returns_after_hold(&self, risk: RiskLevel, state: &BearingState) -> bool {
         let Some(stand) = state.standing.begun(risk) else { return false };
-        // the end of a bearing is not kept waiting for what it did before
-        let most = match risk {
+        // the end of a bearing is not kept waiting for what it did before; a Watch is told again once
+        // the alarm before it would have been over
+        let doublings = match risk {
             RiskLevel::Critical => 0,
-            RiskLevel::Warning => 1,
-            RiskLevel::Watch | RiskLevel::Normal => u32::MAX,
+            RiskLevel::Warning => stand.count.saturating_sub(2).min(1),
+            RiskLevel::Watch | RiskLevel::Normal => stand.count.saturating_sub(1),
         };
-        let doublings = stand.count.saturating_sub(2).min(most);
         stand.away_s.is_some_and(|away_s| away_s >= self.hold_s(doublings))
     }
 
