@@ -113,6 +113,7 @@ pub fn features(time: &TimeDomain, frequency: &FrequencyDomain, with_lines: bool
         ("crest_factor", time.crest_factor),
         ("envelope_rms_g", time.envelope_rms_g),
         ("velocity_rms_mm_s", time.velocity_rms_mm_s),
+        ("low_band_rms_g", time.low_band_rms_g),
     ] {
         if let Some(value) = value {
             features.insert(key.to_owned(), value);

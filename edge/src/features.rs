@@ -45,6 +45,7 @@ pub fn time_block(
         clearance_factor: time.clearance_factor,
         envelope_rms_g: envelope_rms_m_s2.and_then(|e| finite(to_g(e))),
         velocity_rms_mm_s,
+        low_band_rms_g: None,
         iso_zone,
     }
 }

@@ -75,6 +75,7 @@ fn observe(monitor: &mut Monitor, at: Timestamp, column: &str, value: Option<f64
         at,
         state: "default".to_owned(),
         usable: value.is_some(),
+        turns_per_h: None,
         features: value.map(|value| (column.to_owned(), value)).into_iter().collect::<Features>(),
     })
 }

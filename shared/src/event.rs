@@ -158,6 +158,11 @@ pub struct Anomaly {
     pub persistence: Persistence,
     /// The baseline that the window was compared with.
     pub baseline: Baseline,
+    /// How far the vibration stands above its baseline: the median of the latest windows over the
+    /// healthy level, of the level feature that is highest; absent while nothing is learnt, and in
+    /// events of before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_ratio: Option<f64>,
 }
 
 /// `k` of the last `n` windows were outside the baseline.
@@ -213,6 +218,9 @@ pub struct TimeDomain {
     pub envelope_rms_g: Option<f64>,
     /// Velocity RMS in 10–1000 Hz (ISO 20816-1).
     pub velocity_rms_mm_s: Option<f64>,
+    /// RMS of the acceleration in the same band, told where the window is too short for a velocity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_band_rms_g: Option<f64>,
     /// Evaluation zone of the configured table.
     pub iso_zone: Option<IsoZone>,
 }
@@ -392,8 +400,8 @@ pub struct Rul {
     pub ci_high_hours: Option<f64>,
     /// Coverage of the interval, such as 0.8.
     pub confidence: Option<f64>,
-    /// The model: `bayesian_exponential` follows this bearing's growth; `population` is the usual
-    /// course of damaged bearings, used until this bearing's own growth can be measured.
+    /// The model: `bayesian_exponential` follows this bearing's growth. Earlier edges also told
+    /// `population`, the usual course of damaged bearings, which says nothing of this bearing.
     pub model: Option<String>,
     /// The reason why there is no figure.
     pub unknown: Option<String>,

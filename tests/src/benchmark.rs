@@ -4,12 +4,14 @@
 //! bearing); [`labels`] holds the truth, which only the scorer reads; [`diagnosis`] runs the
 //! quality check and the thorough path and scores the named faults; [`simulated`] adds records with
 //! a chosen truth, [`adversary`] sound machines that look damaged; [`report`] writes Markdown or
-//! JSON, failures first; [`runs`] follows runs to failure. Invariant: no code before the scorer
+//! JSON, failures first; [`runs`] follows runs to failure,
+//! [`plant`] the alarms of a simulated plant. Invariant: no code before the scorer
 //! reads a label.
 
 pub mod adversary;
 pub mod diagnosis;
 pub mod labels;
+pub mod plant;
 mod random;
 pub mod recordings;
 pub mod report;

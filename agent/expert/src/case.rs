@@ -12,6 +12,7 @@ use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Judgement;
+use crate::standing::{Sensor, Standing};
 
 /// How many earlier judgements are recalled.
 pub const RECALLED: usize = 5;
@@ -110,6 +111,9 @@ pub struct BearingState {
     /// Since when the risk is above Normal without a break.
     #[serde(default)]
     pub since: Option<Timestamp>,
+    /// How long it has stood at each level.
+    #[serde(default)]
+    pub standing: Standing,
 }
 
 impl BearingState {
@@ -162,6 +166,8 @@ pub struct PointState {
     pub highest_kurtosis: Option<f64>,
     /// Noise floor at the last normal judgement, g.
     pub normal_floor_g: Option<f64>,
+    /// How its sensor is doing.
+    pub sensor: Sensor,
 }
 
 impl Default for PointState {
@@ -179,6 +185,7 @@ impl Default for PointState {
             spreading: 0,
             highest_kurtosis: None,
             normal_floor_g: None,
+            sensor: Sensor::default(),
         }
     }
 }

@@ -51,6 +51,7 @@ pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
     if !case.is_late() {
         point.short_life = thoughts.remaining.short_life;
         point.spreading = thoughts.staging.spreading;
+        point.sensor.take(case.event.measured_at, &case.event.signal_quality);
     }
     let state = next_state(case, point);
     let (risk, shown_stage) = (state.risk(), state.stage());
@@ -77,6 +78,10 @@ fn next_state(case: &Case<'_>, point: PointState) -> BearingState {
         let oldest = state.points.iter().min_by_key(|(_, point)| point.measured_at);
         let Some(name) = oldest.map(|(name, _)| name.clone()) else { break };
         state.points.remove(&name);
+    }
+    if !case.is_late() {
+        let before = case.memory.state.risk();
+        state.standing.take(case.event.measured_at, before, state.risk());
     }
     state.since = if state.risk() == RiskLevel::Normal {
         None

@@ -18,6 +18,7 @@ pub mod risk;
 pub mod rul;
 pub mod rules;
 pub mod screening;
+pub mod standing;
 pub mod wording;
 
 mod judge;

@@ -6,8 +6,9 @@
 //! than the lead time is Critical; RISK-6 a critical asset is one level higher; RISK-7 a level falls
 //! only after enough better judgements in a row; RISK-8 the bearing stands as its worst measuring
 //! point; RISK-9 a late event never lowers; RISK-10 what the flag of a ready baseline does not carry
-//! is Watch at most by the matrix: signs come first, the level follows. Missing data caps
-//! certainty, never risk.
+//! is Watch at most by the matrix: signs come first, the level follows; RISK-11 a level far above its
+//! baseline is Warning or Critical at least; RISK-12 an element that is not named is no worse than
+//! its level, unless velocity or drowned lines say more. Missing data caps certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -76,6 +77,7 @@ pub fn propose(
         }
         Urgency::None => {}
     }
+    proposal.weigh_level(case, screening, stage, rules);
     if rules.risk.critical_asset {
         let raised = proposal.risk.raised();
         proposal.at_least(raised, || fact("config.risk.critical_asset", true, "RISK-6"));
@@ -84,6 +86,29 @@ pub fn propose(
 }
 
 impl Proposal {
+    /// Holds the risk to how far the level stands above its baseline, where that is told.
+    fn weigh_level(&mut self, case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules) {
+        let anomaly = &case.event.anomaly;
+        let Some(ratio) = anomaly.level_ratio.filter(|_| case.event.anomaly_detected) else {
+            return;
+        };
+        let asked = if ratio >= rules.risk.critical_level_ratio {
+            RiskLevel::Critical
+        } else if ratio >= rules.risk.warning_level_ratio {
+            RiskLevel::Warning
+        } else {
+            RiskLevel::Watch
+        };
+        self.at_least(asked, || fact("anomaly.level_ratio", ratio, "RISK-11"));
+        let in_damage_zone =
+            case.event.time_domain.iso_zone.is_some_and(|zone| zone >= rules.stage.damage_zone);
+        let speaks_for_itself = screening.fault.is_some() || in_damage_zone || stage >= 4;
+        if self.risk > asked && !speaks_for_itself {
+            self.risk = asked;
+            self.evidence.push(fact("anomaly.level_ratio", ratio, "RISK-12"));
+        }
+    }
+
     fn at_least(&mut self, level: RiskLevel, because: impl FnOnce() -> Evidence) {
         if level > self.risk {
             self.risk = level;

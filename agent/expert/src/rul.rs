@@ -48,7 +48,15 @@ pub fn assess(
     rules: &Rules,
 ) -> Remaining {
     let rul = &case.event.rul;
-    let Some(median) = rul.hours else { return unknown(case, screening, stage) };
+    if is_of_population(case) {
+        let reason = "this bearing's own growth says nothing yet".to_owned();
+        return unknown(reason, fact("rul.model", &rul.model, "RUL-1"), screening, stage);
+    }
+    let Some(median) = rul.hours else {
+        let reason = rul.unknown.clone().unwrap_or_else(|| "not given".to_owned());
+        let evidence = fact("rul.unknown", &reason, "RUL-1");
+        return unknown(reason, evidence, screening, stage);
+    };
     let accelerating = class == TrendClass::Accelerating;
     let cautious = accelerating || stage >= 2;
     let (taken, basis, conservative) = match rul.ci_low_hours {
@@ -58,7 +66,7 @@ pub fn assess(
     let low = rul.ci_low_hours.unwrap_or(median);
     let lead_h = rules.lead_time.total_h();
     let act = median <= lead_h || (accelerating && low <= lead_h);
-    let urgency = if !screening.is_anomaly() || is_of_population(case) {
+    let urgency = if !screening.is_anomaly() {
         Urgency::None
     } else if act {
         Urgency::Act
@@ -82,28 +90,23 @@ pub fn assess(
         short_life,
         thought: Thought {
             title: ThoughtTitle::Rul,
-            conclusion: conclusion(taken, conservative, lead_h, for_information(case, screening)),
+            conclusion: conclusion(taken, conservative, lead_h, for_information(screening)),
             evidence: evidence(case, basis, rule, lead_h),
         },
         doubts: doubts(case, rules),
     }
 }
 
-/// The figure is how bearings with damage go on in general: no news of this one, so nothing to act
-/// on.
-fn is_of_population(case: &Case<'_>) -> bool {
+/// The figure is how bearings with damage go on in general, as edges of before told it: no news of
+/// this one, so nothing to plan by.
+pub(crate) fn is_of_population(case: &Case<'_>) -> bool {
     case.event.rul.model.as_deref() == Some("population")
 }
 
 /// Why the figure is not compared with the lead time, if it is not.
-fn for_information(case: &Case<'_>, screening: &Screening) -> Option<Text> {
-    if !screening.is_anomaly() {
-        Some(Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)"))
-    } else if is_of_population(case) {
-        Some(Text::new("(일반적인 베어링 분포의 참고값)", "(for information: bearings in general)"))
-    } else {
-        None
-    }
+fn for_information(screening: &Screening) -> Option<Text> {
+    (!screening.is_anomaly())
+        .then(|| Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)"))
 }
 
 fn conclusion(taken: f64, conservative: bool, lead_h: f64, note: Option<Text>) -> Text {
@@ -161,8 +164,7 @@ fn evidence(case: &Case<'_>, basis: &str, rule: &str, lead_h: f64) -> Vec<Eviden
     evidence
 }
 
-fn unknown(case: &Case<'_>, screening: &Screening, stage: u8) -> Remaining {
-    let reason = case.event.rul.unknown.clone().unwrap_or_else(|| "not given".to_owned());
+fn unknown(reason: String, evidence: Evidence, screening: &Screening, stage: u8) -> Remaining {
     let doubts = if stage > 0 && screening.finding != Finding::CannotJudge {
         vec![Doubt::medium("잔여수명을 산정할 수 없음", "The remaining life cannot be estimated")]
     } else {
@@ -173,7 +175,7 @@ fn unknown(case: &Case<'_>, screening: &Screening, stage: u8) -> Remaining {
             hours: None,
             basis: None,
             conservative: false,
-            unknown: Some(reason.clone()),
+            unknown: Some(reason),
         },
         urgency: Urgency::None,
         short_life: 0,
@@ -183,7 +185,7 @@ fn unknown(case: &Case<'_>, screening: &Screening, stage: u8) -> Remaining {
                 "잔여수명 산정 불가. 추측하지 않음",
                 "The remaining life cannot be estimated; no guess is made",
             ),
-            evidence: vec![fact("rul.unknown", reason, "RUL-1")],
+            evidence: vec![evidence],
         },
         doubts,
     }
@@ -198,12 +200,6 @@ fn doubts(case: &Case<'_>, rules: &Rules) -> Vec<Doubt> {
         doubts.push(Doubt::medium(
             "잔여수명 신뢰구간이 매우 넓음",
             "The interval of the remaining life is very wide",
-        ));
-    }
-    if is_of_population(case) {
-        doubts.push(Doubt::medium(
-            "잔여수명은 이 베어링의 추세가 아니라 일반적인 베어링 수명 분포에서 나온 값",
-            "The remaining life is that of bearings in general, not of this one's growth",
         ));
     }
     if rul.confidence.is_some_and(|confidence| confidence < rules.rul.weak_confidence) {

@@ -138,6 +138,14 @@ pub struct Risk {
     pub accelerating: [RiskLevel; 5],
     /// No spare, or the plant stands when this machine stands.
     pub critical_asset: bool,
+    /// Level over its baseline from which Warning is asked for; an unnamed element below it is
+    /// Watch at most.
+    #[serde(default = "warning_level_ratio")]
+    pub warning_level_ratio: f64,
+    /// Level over its baseline from which Critical is asked for; an unnamed element below it is
+    /// Warning at most.
+    #[serde(default = "critical_level_ratio")]
+    pub critical_level_ratio: f64,
     /// Better judgements in a row before a level falls.
     pub downgrade_after: u32,
 }
@@ -158,6 +166,16 @@ impl RuleError {
     fn new(key: &'static str, value: impl ToString, allowed: &'static str) -> Self {
         Self { key, value: value.to_string(), allowed }
     }
+}
+
+/// What rules of before this key compare with, as in `config/diagnosis.toml`.
+const fn warning_level_ratio() -> f64 {
+    2.0
+}
+
+/// What rules of before this key compare with, as in `config/diagnosis.toml`.
+const fn critical_level_ratio() -> f64 {
+    5.0
 }
 
 impl Default for Rules {
@@ -194,7 +212,7 @@ impl Rules {
         self.check_matrix()
     }
 
-    fn positive_values(&self) -> [(&'static str, f64); 13] {
+    fn positive_values(&self) -> [(&'static str, f64); 15] {
         [
             ("screening.suspicious_snr_db", self.screening.suspicious_snr_db),
             ("screening.suspicious_kurtosis", self.screening.suspicious_kurtosis),
@@ -209,6 +227,8 @@ impl Rules {
             ("lead_time.stop_window_h", self.lead_time.stop_window_h),
             ("rul.warning_lead_times", self.rul.warning_lead_times),
             ("rul.wide_ratio", self.rul.wide_ratio),
+            ("risk.warning_level_ratio", self.risk.warning_level_ratio),
+            ("risk.critical_level_ratio", self.risk.critical_level_ratio),
         ]
     }
 

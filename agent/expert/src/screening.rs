@@ -13,6 +13,9 @@ use crate::case::Case;
 use crate::rules::Rules;
 use crate::wording::{Doubt, element, fact, figure, frequency};
 
+/// The kurtosis' place in the event.
+const KURTOSIS: &str = "time_domain.kurtosis";
+
 /// What the screening comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
@@ -59,7 +62,7 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     let suspicious = suspicious(case, rules, fault);
     let before = case.before().map_or(0, |state| state.unflagged);
     let unflagged =
-        if suspicious.is_empty() || case.event.anomaly_detected { 0 } else { before + 1 };
+        if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
     let finding = if case.event.anomaly_detected {
         Finding::Anomalous
     } else if suspicious.is_empty() {
@@ -76,6 +79,13 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     };
     let fault = if finding == Finding::Normal { None } else { fault };
     Screening { finding, fault, unflagged, thought, doubts: doubts(case, rules, finding, fault) }
+}
+
+/// Whether the evidence may move the risk once it has stood. Kurtosis by itself does not where the
+/// edge knows what is usual and raises no flag: impacts alone want a fault line with them.
+fn is_carried(suspicious: &[Evidence], case: &Case<'_>) -> bool {
+    let learning = case.event.anomaly.baseline.state == BaselineState::Learning;
+    suspicious.iter().any(|fact| learning || fact.path != KURTOSIS)
 }
 
 fn named_fault(case: &Case<'_>, rules: &Rules) -> Option<Fault> {
@@ -102,7 +112,7 @@ fn suspicious(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> Vec<Evide
     if let Some(kurtosis) = event.time_domain.kurtosis
         && kurtosis >= rules.screening.suspicious_kurtosis
     {
-        found.push(fact("time_domain.kurtosis", kurtosis, "SCREEN-4"));
+        found.push(fact(KURTOSIS, kurtosis, "SCREEN-4"));
     }
     if let Some(zone) = event.time_domain.iso_zone
         && zone >= rules.stage.damage_zone
@@ -293,7 +303,8 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
     }
 }
 
-fn flags(flags: &[QualityFlag]) -> Text {
+/// What is wrong with a signal, in words.
+pub fn flags(flags: &[QualityFlag]) -> Text {
     if flags.is_empty() {
         return Text::new("원인 미상", "cause unknown");
     }

@@ -17,10 +17,11 @@ pub(super) struct Bearing {
 impl Bearing {
     /// Follows the alarm as an announcement leaves it, for the next event of the batch.
     pub(super) fn heard(&mut self, announcement: &Announcement) {
-        self.alarm = match &announcement.alarm {
-            AlarmChange::Stands(alarm) => Some(alarm.as_ref().clone()),
-            AlarmChange::Over => None,
-        };
+        match &announcement.alarm {
+            AlarmChange::Stands(alarm) => self.alarm = Some(alarm.as_ref().clone()),
+            AlarmChange::Over => self.alarm = None,
+            AlarmChange::Kept => {}
+        }
     }
 
     /// Takes the judgements that are not saved yet, with the bearing's state after them.

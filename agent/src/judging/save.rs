@@ -1,6 +1,7 @@
 //! `save_memory`: puts together what is written of a run, and reports what was written.
 
 use pdm_expert::Judgement;
+use pdm_expert::case::Case;
 use pdm_expert::grounding::{Grounds, Sources};
 
 use super::bearing::Bearing;
@@ -53,7 +54,16 @@ impl Judging {
     ) -> Option<(Announcement, Vec<String>)> {
         let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
         let now = self.clock.now();
-        let told = self.policy.judged(&bearing.key, diagnosis, &judgement.state, alarm, now);
+        let (key, state) = (&bearing.key, &judgement.state);
+        let case = Case { event: &run.state.event_payload, memory: &run.state.memory_context, now };
+        let point = case.point();
+        let is_written = !run.state.documents.is_empty();
+        let told = self
+            .policy
+            .sensor_failed(key, point, state, now)
+            .or_else(|| self.policy.judged(key, diagnosis, state, alarm, now))
+            .or_else(|| self.policy.sensor_back(key, point, state, now))
+            .or_else(|| is_written.then(|| self.policy.written(key, diagnosis, now)).flatten());
         told.map(|mut announcement| {
             let grounds = Grounds {
                 event: &run.state.event_payload,

@@ -1,8 +1,10 @@
 //! Who is told, and when: a risk that rises, one that stands unacknowledged, one that is over.
 //!
-//! One alarm a bearing: from the first level that is told until the bearing is back below it. Within
-//! an alarm only a level above the highest told is told again, so a risk that goes up and down
-//! around a threshold does not ring twice. An acknowledgement ends the repetitions of its level.
+//! One alarm a bearing: from the first level that is told until the bearing has been below it for as
+//! long as the hold. Within an alarm a level above the highest told is told at once, and one that
+//! the bearing had left for longer than the hold is told again; so a risk that goes up and down
+//! around a threshold does not ring twice, and the end of a bearing is told whatever was told
+//! before. An acknowledgement ends the repetitions of its level.
 
 use pdm_expert::case::BearingState;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
@@ -18,6 +20,14 @@ use uuid::{Builder, Uuid};
 use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
 use crate::settings::NotifySettings;
 use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, Payload};
+
+mod beside;
+mod hold;
+#[cfg(test)]
+mod tests;
+
+/// Seconds between the repeats of an alarm that has been repeated often.
+const A_DAY_S: f64 = 86_400.0;
 
 /// The rules of telling.
 #[derive(Debug, Clone)]
@@ -54,7 +64,8 @@ impl Policy {
     ) -> Option<Announcement> {
         let risk = diagnosis.risk_level;
         let told = alarm.map(|alarm| alarm.risk);
-        if risk >= self.settings.from && told.is_none_or(|told| risk > told) {
+        let returns = || self.returns_after_hold(risk, state);
+        if risk >= self.settings.from && (told.is_none_or(|told| risk > told) || returns()) {
             let subject = Subject {
                 key,
                 event_id: Some(diagnosis.event_id),
@@ -66,7 +77,7 @@ impl Policy {
             };
             return Some(self.stands(&subject, 0, now));
         }
-        let alarm = alarm.filter(|_| risk < self.settings.from)?;
+        let alarm = alarm.filter(|_| risk < self.settings.from && self.is_over(state))?;
         let (title, body) = wording::cleared(key, diagnosis, alarm);
         let subject = Subject {
             key,
@@ -84,6 +95,11 @@ impl Policy {
     pub(crate) fn repeat_every_s(&self) -> Option<f64> {
         let hours = self.settings.repeat_after_h;
         (hours > 0.0).then_some(hours * 3600.0)
+    }
+
+    /// The longest time from one repetition to the next.
+    pub(crate) fn longest_repeat_s(&self) -> Option<f64> {
+        self.repeat_every_s().map(|every_s| every_s.max(A_DAY_S))
     }
 
     /// The repetition of an alarm that nobody acknowledged.
@@ -138,35 +154,10 @@ impl Policy {
         self.over(&subject, now)
     }
 
-    /// What somebody says to staff about a bearing. `call_id` makes its identity, so the same call
-    /// again is the same notification. Without a row no channel hears this level.
-    pub(crate) fn message(
-        &self,
-        call_id: &str,
-        key: &BearingKey,
-        risk: RiskLevel,
-        words: Text,
-        now: Timestamp,
-    ) -> (Notification, Vec<Outgoing>) {
-        let reason = NotificationReason::Message;
-        let title = wording::message(key, risk);
-        let subject =
-            Subject { key, event_id: None, risk, loudness: risk, reason, title, body: words };
-        let mut notification = notification(&subject, now);
-        notification.notification_id = id_of(&[call_id]);
-        if risk < self.settings.from {
-            return (notification, Vec::new());
-        }
-        let mut rows = self.outgoing(&subject, &notification, now);
-        for row in &mut rows {
-            row.key = id_of(&[call_id, &row.lane]);
-        }
-        (notification, rows)
-    }
-
     fn stands(&self, subject: &Subject<'_>, repeats: u32, now: Timestamp) -> Announcement {
         let notification = notification(subject, now);
-        let every_s = self.repeat_every_s().filter(|_| repeats < self.settings.repeat_limit);
+        let late = repeats >= self.settings.repeat_limit;
+        let every_s = self.repeat_every_s().map(|s| if late { s.max(A_DAY_S) } else { s });
         let repeat_at = every_s.map(|every_s| now.plus_seconds(every_s));
         Announcement {
             outgoing: self.outgoing(subject, &notification, now),
@@ -289,21 +280,5 @@ fn notification(subject: &Subject<'_>, now: Timestamp) -> Notification {
         title: subject.title.clone(),
         body: subject.body.clone(),
         created_at: now,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_happens_in_one_interval_leaves_at_its_end() {
-        let at = |ms| Timestamp::from_unix_ms(ms).expect("in range");
-        for ms in [10_000, 10_001, 14_999] {
-            assert_eq!(end_of_interval(at(ms), 5.0), at(15_000));
-        }
-        assert_eq!(end_of_interval(at(15_000), 5.0), at(20_000));
-        assert_eq!(end_of_interval(at(-1), 5.0), at(0));
-        assert_eq!(end_of_interval(at(12_345), 0.0), at(12_345), "no wait");
     }
 }

@@ -63,7 +63,7 @@ impl Watchdog {
         for gateway in self.store.gateways().await? {
             self.look_at(&gateway, now).await?;
         }
-        let Some(every_s) = self.policy.repeat_every_s() else { return Ok(()) };
+        let Some(every_s) = self.policy.longest_repeat_s() else { return Ok(()) };
         for (key, alarm) in self.store.alarms_to_repeat(now, every_s, REPEATS).await? {
             let expected = alarm.notification.notification_id;
             let announcement = self.policy.repeated(&key, &alarm, now);

@@ -3,6 +3,8 @@
 //! otherwise; safety.
 
 use pdm_expert::case::BearingState;
+use pdm_expert::screening::flags;
+use pdm_expert::standing::Sensor;
 use pdm_expert::wording::element;
 use pdm_shared::delivery::Presence;
 use pdm_shared::diagnosis::{Diagnosis, UncertaintyLevel};
@@ -159,6 +161,38 @@ pub(super) fn repeated(title: &Text, times: u32) -> Text {
         format!("[재알림 {times}회] {}", title.ko),
         format!("[Reminder {times}] {}", title.en),
     )
+}
+
+/// Title and body when a sensor has told nothing that can be judged for long.
+pub(super) fn sensor_failed(key: &BearingKey, point: &str, sensor: &Sensor) -> (Text, Text) {
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let title = Text::new(
+        format!("[센서 이상] {equipment} {bearing} ({point})"),
+        format!("[Sensor] {equipment} {bearing} ({point})"),
+    );
+    let flags = flags(&sensor.flags);
+    let since = sensor.invalid_since.map_or_else(|| Text::new("", ""), since);
+    let body = Text::new(
+        format!(
+            "신호 불량: {}\n{}\n조치: 센서·케이블·취부 상태 확인. 그동안 이 측정점은 감시되지 않으며 기존 위험도는 유지됨",
+            flags.ko, since.ko
+        ),
+        format!(
+            "Bad signal: {}\n{}\nAction: check sensor, cable and mounting. Meanwhile this point is not watched; the standing risk is kept",
+            flags.en, since.en
+        ),
+    );
+    (title, body)
+}
+
+/// Title and body when such a sensor is back.
+pub(super) fn sensor_back(key: &BearingKey, point: &str) -> (Text, Text) {
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let title = Text::new(
+        format!("[센서 복구] {equipment} {bearing} ({point})"),
+        format!("[Sensor back] {equipment} {bearing} ({point})"),
+    );
+    (title, Text::new("유효한 신호가 다시 수신됨", "Valid windows come in again"))
 }
 
 /// Title and body when a gateway has gone silent.

@@ -24,8 +24,16 @@ pub struct NotifySettings {
     pub from: RiskLevel,
     /// Hours after which an alarm that nobody acknowledged is repeated, at most a year; 0 never.
     pub repeat_after_h: f64,
-    /// Most repeats of one alarm.
+    /// Repeats at this interval; later ones come once a day.
     pub repeat_limit: u32,
+    /// Hours that a bearing must have been below a level before its return is told again; twice as
+    /// long below the lowest level told before it is told that it is over. Doubles with each return:
+    /// that of Warning once, that of Critical never.
+    pub hold_h: f64,
+    /// The longest that it becomes by doubling.
+    pub hold_most_h: f64,
+    /// Hours of invalid windows after which staff is told of the sensor; 0 never.
+    pub sensor_after_h: f64,
     /// Seconds that notifications of one machine wait at most to go out together, at most a day;
     /// Critical never waits.
     pub group_wait_s: f64,
@@ -45,6 +53,9 @@ impl Default for NotifySettings {
             from: RiskLevel::Watch,
             repeat_after_h: 8.0,
             repeat_limit: 5,
+            hold_h: 0.5,
+            hold_most_h: 8.0,
+            sensor_after_h: 1.0,
             group_wait_s: 5.0,
             give_up_after_h: 24.0,
             mqtt: true,
@@ -57,6 +68,9 @@ impl Default for NotifySettings {
 impl NotifySettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         within(path, "notify.repeat_after_h", self.repeat_after_h, YEAR_H, "hours")?;
+        within(path, "notify.hold_h", self.hold_h, YEAR_H, "hours")?;
+        within(path, "notify.hold_most_h", self.hold_most_h, YEAR_H, "hours")?;
+        within(path, "notify.sensor_after_h", self.sensor_after_h, YEAR_H, "hours")?;
         within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_GROUP_WAIT_S, "seconds")?;
         within(path, "notify.give_up_after_h", self.give_up_after_h, YEAR_H, "hours")?;
         let mut names: Vec<&str> = self.webhook.iter().map(|hook| hook.name.as_str()).collect();

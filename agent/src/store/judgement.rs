@@ -95,6 +95,8 @@ pub enum AlarmChange {
     Stands(Box<Alarm>),
     /// The alarm is cleared.
     Over,
+    /// It stands as before, or nothing stands: staff is told of something beside it.
+    Kept,
 }
 
 /// A notification with everything that is written because of it.

@@ -77,6 +77,9 @@ pub struct FastFindings {
     pub time: TimeDomain,
     /// Velocity RMS 10–1000 Hz, mm/s; `None` if window or rate do not allow it.
     pub velocity_rms_mm_s: Option<f64>,
+    /// RMS of the acceleration in the same band, m/s², also in windows too short for a velocity;
+    /// `None` if the rate does not reach it.
+    pub low_band_rms_m_s2: Option<f64>,
     /// Band whose envelope was taken.
     pub band: Band,
     /// RMS of the envelope's variation in that band, m/s².
@@ -209,6 +212,7 @@ impl FastPath {
         Ok(FastFindings {
             time,
             velocity_rms_mm_s: self.velocity(),
+            low_band_rms_m_s2: self.low_band(),
             band: self.band,
             envelope_rms_m_s2,
             noise_floor_m_s2: self.floor(),
@@ -246,6 +250,15 @@ impl FastPath {
         // One-sided (2) and the taper's mean square (3/8).
         let variance = 2.0 * f64::from(sum) / HANN_MEAN_SQUARE;
         Some(variance.sqrt() / self.samples as f64 * 1000.0)
+    }
+
+    /// RMS of the acceleration in the velocity's band, Hann taper.
+    fn low_band(&self) -> Option<f64> {
+        let last = (crate::integrate::VELOCITY_BAND_HZ.1 / self.df_hz()) as usize;
+        let lines = self.lines.get(self.velocity_first - 1..last + 2)?.windows(3);
+        let sum: f32 = lines.map(|near| tapered(near).norm_sqr()).sum();
+        // One-sided (2) and the taper's mean square (3/8).
+        Some((2.0 * f64::from(sum) / HANN_MEAN_SQUARE).sqrt() / self.samples as f64)
     }
 
     /// Median amplitude of the band, of at most [`FLOOR_SAMPLES`] evenly spaced lines.
@@ -343,11 +356,12 @@ fn velocity_weights(samples: usize, rate: SampleRate) -> (usize, Vec<f32>) {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::TAU;
+
     use super::*;
     use crate::integrate::velocity_rms_mm_s;
     use crate::time_domain::time_domain;
     use crate::transform::Transforms;
-    use std::f64::consts::TAU;
 
     const RATE: f64 = 20_480.0;
 
@@ -398,6 +412,7 @@ mod tests {
         let rate = SampleRate::new(RATE).expect("rate");
         let velocity = velocity_rms_mm_s(&window, rate, &mut Transforms::new()).expect("long");
         assert!(close(found.velocity_rms_mm_s.expect("long"), velocity));
+        assert!(found.low_band_rms_m_s2.is_some_and(|low| low < found.time.rms));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //!
 //! Learning collects a block of windows. While the levels in it still fall (run-in: fresh grease,
 //! fresh surfaces) it lets go of the older half and waits. A learnt baseline goes on watching calm
-//! blocks: where a level has settled lower it follows down, never up, so slow damage is never
-//! learnt; how far the blocks' medians wander becomes part of the spread.
+//! blocks: where a level has settled lower it follows down at once, up no faster than a season
+//! moves it, so damage is never learnt; how far the blocks' medians wander becomes part of the
+//! spread. After a long standstill the levels are collected anew, and taken over where they lie
+//! within reach of the first ones: a machine that was opened, greased or loaded otherwise.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +37,12 @@ pub(super) struct Baseline {
     pub(super) last_seen: u64,
     block: Block,
     learnt: Option<BTreeMap<String, Normal>>,
+    /// The machine stood for long: the levels are being learnt anew.
+    #[serde(default)]
+    resettling: bool,
+    /// When the block that is being collected began, hours since the monitor's first window.
+    #[serde(default)]
+    block_since_h: Option<f64>,
 }
 
 /// Windows collected column by column; a feature that a window lacks is NaN there.
@@ -71,44 +79,66 @@ impl Baseline {
         self.learnt.as_ref()?.get(key)
     }
 
-    /// Takes a healthy window into account.
-    pub(super) fn learn(&mut self, features: &Features, settings: &MonitorSettings) {
-        self.block.push(features);
-        let size = settings.baseline_windows.clamp(10, 1000) as usize;
-        match &mut self.learnt {
-            None => {
-                self.offered = self.offered.saturating_add(1);
-                self.windows = self.block.windows as u64;
-                if self.block.windows < size {
-                    return;
-                }
-                if self.block.runs_in() && self.offered < settings.run_in_windows {
-                    self.block.forget_oldest(size / 2);
-                } else {
-                    self.learnt = Some(self.block.normals());
-                    self.block = Block::default();
-                }
-                self.windows = self.windows.min(size as u64);
-            }
-            Some(learnt) if self.block.windows >= size => {
-                follow(learnt, &self.block);
-                self.windows = self.windows.saturating_add(self.block.windows as u64);
-                self.block = Block::default();
-            }
-            Some(_) => {}
+    /// The machine stood for long, and its levels are being learnt anew.
+    pub(super) const fn is_resettling(&self) -> bool {
+        self.resettling
+    }
+
+    /// The machine runs again after a long standstill.
+    pub(super) fn restart(&mut self) {
+        self.let_go();
+        if self.is_ready() {
+            self.resettling = true;
+            self.offered = 0;
         }
+    }
+
+    /// Takes a healthy window into account. `now_h`: hours since the monitor's first window.
+    pub(super) fn learn(&mut self, features: &Features, now_h: f64, settings: &MonitorSettings) {
+        self.block.push(features);
+        let since_h = *self.block_since_h.get_or_insert(now_h);
+        let size = settings.baseline_windows.clamp(10, 1000) as usize;
+        let settles = self.resettling || self.learnt.is_none();
+        self.offered = self.offered.saturating_add(u32::from(settles));
+        if self.learnt.is_none() {
+            self.windows = self.block.windows.min(size) as u64;
+        }
+        if self.block.windows < size {
+            return;
+        }
+        if settles && self.block.runs_in() && self.offered < settings.run_in_windows {
+            self.block.forget_oldest(size / 2);
+            return;
+        }
+        match &mut self.learnt {
+            None => self.learnt = Some(self.block.normals()),
+            Some(learnt) if self.resettling => settle(learnt, &self.block, settings),
+            Some(learnt) => {
+                let days = (now_h - since_h).max(0.0) / 24.0;
+                follow(learnt, &self.block, days * settings.drift_per_day);
+                self.windows = self.windows.saturating_add(self.block.windows as u64);
+            }
+        }
+        self.resettling = false;
+        self.let_go();
     }
 
     /// Lets go of the block that was being collected: it is not calm.
     pub(super) fn disturb(&mut self) {
         if self.is_ready() {
-            self.block = Block::default();
+            self.let_go();
         }
+    }
+
+    fn let_go(&mut self) {
+        self.block = Block::default();
+        self.block_since_h = None;
     }
 }
 
-/// Follows a calm block: down where a level fell, and the wander of the medians into the spread.
-fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block) {
+/// Follows a calm block: down where a level fell, up by at most `drift` (a ratio), and the wander of
+/// the medians into the spread.
+fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
     let seen = block.normals();
     let fell = seen.iter().any(|(key, new)| {
         let old = learnt.get(key);
@@ -127,8 +157,32 @@ fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block) {
         if new.centre < old.centre || (fell && Kind::of(&key) == Kind::Shape) {
             old.centre = new.centre;
             old.spread = new.spread.max(0.5 * old.spread);
+        } else if old.log {
+            old.centre = new.centre.min(old.centre + drift);
         }
         old.spread = old.spread.max(wander(&old.medians).min(2.0 * old.spread));
+    }
+}
+
+/// Takes over the levels of a machine that runs again after a long standstill, where none of them
+/// lies beyond reach of those that were learnt first.
+fn settle(learnt: &mut BTreeMap<String, Normal>, block: &Block, settings: &MonitorSettings) {
+    for (key, new) in block.normals() {
+        match learnt.get_mut(&key) {
+            Some(old) if new.log == old.log => {
+                let step = if old.log { settings.level_ratio.ln() } else { 4.0 * old.spread };
+                let most = if old.log { settings.strong_ratio.ln() } else { 8.0 * old.spread };
+                if new.centre < old.centre + step && new.centre < old.anchor + most {
+                    old.centre = new.centre;
+                    old.spread = new.spread.max(0.5 * old.spread);
+                    old.medians = Packed::default();
+                }
+            }
+            Some(_) => {}
+            None => {
+                learnt.insert(key, new);
+            }
+        }
     }
 }
 
@@ -222,6 +276,11 @@ impl Normal {
     /// The value that lies so many robust standard deviations above the centre.
     pub(super) fn at_distance(&self, distance: f64) -> f64 {
         self.unscaled(self.centre + distance * self.spread)
+    }
+
+    /// Its logarithm is compared: only positive values have been seen.
+    pub(super) const fn is_log(&self) -> bool {
+        self.log
     }
 
     /// The healthy level in the feature's own unit.

@@ -1,7 +1,8 @@
 //! From distances to an alarm: run rules to raise it, evidence for health to clear it.
 //!
-//! One window can never raise an alarm, however wild: every rule wants several. Once raised it
-//! stays until the measuring point has been in its baseline for longer than it had been outside.
+//! One window can never raise an alarm, however wild: every rule wants several, and several turns
+//! of the shaft. Once raised it stays until its evidence has been away for as long as it took to
+//! believe it.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,12 @@ pub(super) struct Detector {
     /// Windows judged so far.
     judged: u64,
     alarm: Option<Alarm>,
+    /// Hours of the latest windows, since the monitor's first.
+    #[serde(default)]
+    hours: Packed,
+    /// Since when a rule holds without a break, in the same hours.
+    #[serde(default)]
+    held_since_h: Option<f64>,
 }
 
 /// A raised alarm; times in windows judged.
@@ -28,10 +35,22 @@ pub(super) struct Detector {
 struct Alarm {
     /// Where the windows begin that raised it.
     since: u64,
+    /// The window that raised it.
+    #[serde(default)]
+    raised: u64,
     /// Last window with a feature outside.
     evidence: u64,
     /// Features that raised it.
     by: Vec<String>,
+}
+
+/// When a window was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct When {
+    /// Hours since the monitor's first window.
+    pub(super) hours: f64,
+    /// Turns of the shaft in an hour, where they are known.
+    pub(super) turns_per_h: Option<f64>,
 }
 
 /// What the detector says of a window.
@@ -60,9 +79,11 @@ impl Detector {
     pub(super) fn take(
         &mut self,
         distances: &BTreeMap<String, f64>,
+        when: When,
         settings: &MonitorSettings,
     ) -> Finding {
         self.judged += 1;
+        self.hours.push(when.hours, settings.memory());
         for key in distances.keys() {
             self.recent.entry(key.clone()).or_default();
         }
@@ -79,7 +100,7 @@ impl Detector {
         levels.sort_by(|a, b| b.1.total_cmp(&a.1));
         let worst = levels.first().map_or(0.0, |(_, level)| level.max(0.0));
         let outside = worst > settings.clear_sigma;
-        let raised = self.judge(outside, settings);
+        let raised = self.judge(outside, when, settings);
         let mut contributors: Vec<String> = levels
             .into_iter()
             .filter(|(_, level)| *level > settings.clear_sigma)
@@ -98,43 +119,64 @@ impl Detector {
     }
 
     /// Raises or clears; true if the alarm was raised now.
-    fn judge(&mut self, outside: bool, settings: &MonitorSettings) -> bool {
-        let hits: Vec<(String, u32)> = self
-            .recent
-            .iter()
-            .filter_map(|(key, column)| {
-                let rules = if Kind::of(key) == Kind::Shape {
-                    std::slice::from_ref(&settings.shape_rule)
-                } else {
-                    &settings.rules
-                };
-                let held = rules.iter().filter(|rule| holds(&column.0, **rule));
-                Some((key.clone(), held.map(|rule| rule.n).max()?))
-            })
-            .collect();
-        let evidence = outside || !hits.is_empty();
+    fn judge(&mut self, outside: bool, when: When, settings: &MonitorSettings) -> bool {
+        let hits = self.hits(settings);
+        let looked_at = hits.iter().map(|(_, n)| *n).max();
+        let stood = self.has_stood(looked_at, when, settings);
         let Some(alarm) = &mut self.alarm else {
             // the windows that raise an alarm are its first evidence
-            let looked_at = hits.iter().map(|(_, n)| u64::from(*n)).max();
-            self.alarm = looked_at.map(|n| Alarm {
-                since: self.judged.saturating_sub(n),
+            self.alarm = looked_at.filter(|_| stood).map(|n| Alarm {
+                since: self.judged.saturating_sub(u64::from(n)),
+                raised: self.judged,
                 evidence: self.judged,
                 by: hits.into_iter().map(|(key, _)| key).collect(),
             });
             return self.alarm.is_some();
         };
-        if evidence {
+        if outside {
             alarm.evidence = self.judged;
         }
-        let outside_for = alarm.evidence.saturating_sub(alarm.since);
-        let wanted = outside_for
+        let wanted = alarm
+            .raised
+            .saturating_sub(alarm.since)
             .saturating_mul(u64::from(settings.clear_factor))
             .max(u64::from(settings.clear_windows))
             .min(u64::from(settings.clear_windows_most));
-        if self.judged - alarm.evidence > wanted {
+        if self.judged - alarm.evidence >= wanted {
             self.alarm = None;
         }
         false
+    }
+
+    /// The features by which a rule holds, and the windows that it looks at.
+    fn hits(&self, settings: &MonitorSettings) -> Vec<(String, u32)> {
+        let hit = |(key, column): (&String, &Packed)| {
+            let rules = if Kind::of(key) == Kind::Shape {
+                std::slice::from_ref(&settings.shape_rule)
+            } else {
+                &settings.rules
+            };
+            let held = rules.iter().filter(|rule| holds(&column.0, **rule));
+            Some((key.clone(), held.map(|rule| rule.n).max()?))
+        };
+        self.recent.iter().filter_map(hit).collect()
+    }
+
+    /// Whether the shaft has turned often enough since the rule that holds began to hold.
+    fn has_stood(
+        &mut self,
+        looked_at: Option<u32>,
+        when: When,
+        settings: &MonitorSettings,
+    ) -> bool {
+        let Some(n) = looked_at else {
+            self.held_since_h = None;
+            return false;
+        };
+        let first = latest(&self.hours.0, n).first().map_or(when.hours, |hours| f64::from(*hours));
+        let since_h = *self.held_since_h.get_or_insert(first);
+        let turns = when.turns_per_h.map(|per_h| (when.hours - since_h) * per_h);
+        turns.is_none_or(|turns| turns >= settings.least_turns)
     }
 
     /// How many of the latest windows lay beyond the main rule's distance in any feature.
@@ -173,13 +215,15 @@ fn persistent(column: &[f32], rule: Rule) -> f64 {
 mod tests {
     use super::*;
 
+    const WHEN: When = When { hours: 0.0, turns_per_h: None };
+
     fn feed(detector: &mut Detector, distances: &[f64]) -> Vec<bool> {
         let settings = MonitorSettings::default();
         let one = |d: &f64| BTreeMap::from([("rms_g".to_owned(), *d)]);
         distances
             .iter()
             .map(|distance| {
-                detector.take(&one(distance), &settings);
+                detector.take(&one(distance), WHEN, &settings);
                 detector.alarmed()
             })
             .collect()
@@ -194,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn a_large_step_is_told_in_four_windows_and_a_small_one_in_twelve() {
+    fn a_large_step_is_told_in_six_windows_and_a_small_one_in_twelve() {
         let told = |distance| {
             let mut detector = Detector::default();
             feed(&mut detector, &[0.0; 20]);
             feed(&mut detector, &[distance; 20]).iter().position(|alarmed| *alarmed)
         };
-        assert_eq!(told(10.0), Some(3));
+        assert_eq!(told(10.0), Some(5));
         assert_eq!(told(5.5), Some(7));
         assert_eq!(told(4.5), Some(11));
         assert_eq!(told(3.9), None);
@@ -215,16 +259,42 @@ mod tests {
             if n % 7 != 0 {
                 distances.insert("bpfo.snr_db".to_owned(), 9.0);
             }
-            detector.take(&distances, &settings);
+            detector.take(&distances, WHEN, &settings);
         }
         assert!(detector.alarmed());
     }
 
     #[test]
-    fn an_alarm_outlasts_a_recovery_shorter_than_ten_times_its_own_length() {
+    fn an_alarm_ends_once_its_evidence_is_away_for_as_long_as_it_took_to_believe() {
         let mut detector = Detector::default();
-        feed(&mut detector, &[9.0; 60]);
-        assert!(feed(&mut detector, &[0.0; 550]).iter().all(|alarmed| *alarmed));
-        assert_eq!(feed(&mut detector, &[0.0; 100]).last(), Some(&false));
+        assert_eq!(feed(&mut detector, &[9.0; 60]).last(), Some(&true));
+        // 8 of 10 windows must leave first, then as many calm ones must pass as an alarm wants
+        let still = feed(&mut detector, &[0.0; 40]).iter().filter(|alarmed| **alarmed).count();
+        assert!((15..25).contains(&still), "{still}");
+    }
+
+    /// Impacts that come and go within a minute are no lasting change.
+    #[test]
+    fn bursts_that_leave_every_other_window_alone_raise_nothing() {
+        let mut detector = Detector::default();
+        let bursts: Vec<f64> = (0..60).map(|n| if n % 2 == 0 { 50.0 } else { 0.0 }).collect();
+        assert!(feed(&mut detector, &bursts).iter().all(|alarmed| !alarmed));
+    }
+
+    /// A slow machine's evidence must have stood for as many turns as a fast one's.
+    #[test]
+    fn windows_of_a_slow_shaft_count_by_its_turns() {
+        let settings = MonitorSettings::default();
+        let raised_at = |turns_per_h| {
+            let mut detector = Detector::default();
+            (0..2000).position(|n| {
+                let when = When { hours: f64::from(n) / 360.0, turns_per_h: Some(turns_per_h) };
+                detector.take(&BTreeMap::from([("rms_g".to_owned(), 9.0)]), when, &settings);
+                detector.alarmed()
+            })
+        };
+        assert_eq!(raised_at(60.0 * 1800.0), Some(5));
+        // 10 rpm: 500 turns take 50 minutes, which is 300 windows every 10 s
+        assert!(raised_at(60.0 * 10.0).is_some_and(|n| (295..310).contains(&n)));
     }
 }

@@ -25,9 +25,8 @@ impl Kind {
             "kurtosis" | "crest_factor" | "skewness" | "shape_factor" | "impulse_factor"
             | "clearance_factor" | "peak_g" | "peak_to_peak_g" => Self::Shape,
             "velocity_rms_mm_s" => Self::Velocity,
-            "rms_g" | "envelope_rms_g" | "envelope_amplitude" | "amplitude_g" | "noise_floor_g" => {
-                Self::Level
-            }
+            "rms_g" | "low_band_rms_g" | "envelope_rms_g" | "envelope_amplitude"
+            | "amplitude_g" | "noise_floor_g" => Self::Level,
             _ if name.ends_with("_db") => Self::Decibel,
             _ => Self::Generic,
         }

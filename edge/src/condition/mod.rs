@@ -30,7 +30,7 @@ mod trend;
 pub use settings::{MonitorSettings, Rule, SettingsError};
 
 use baseline::{Baseline, Normal};
-use detect::{Detector, Finding};
+use detect::{Detector, Finding, When};
 use feature::Kind;
 use history::History;
 use rul::{Degradation, Growth};
@@ -46,6 +46,21 @@ const MOST_STATES: usize = 8;
 const KNOWN_THRESHOLD: f64 = 0.2;
 const TYPICAL_THRESHOLD: f64 = 0.7;
 
+/// What keeps an alarm, as a share of what raises it: a dead band of 5 % (EEMUA 191, the usual one of
+/// levels and flows).
+const DEADBAND: f64 = 0.95;
+
+/// Of their baseline at least this much must levels have for impacts to count: half of
+/// [`MonitorSettings::level_ratio`] as it stands by default, in decibels.
+const LIFTED: f64 = 1.14;
+
+/// Windows whose median is told as the level's ratio: that of the shortest rule.
+const RATIO_WINDOWS: usize = 6;
+
+/// A standstill is at least as long as this many usual times between windows: a point that is
+/// measured once a day does not stand still in between.
+const GAPS_THAT_STAND: f64 = 6.0;
+
 /// One window of a measuring point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
@@ -55,6 +70,8 @@ pub struct Observation {
     pub state: String,
     /// The signal is valid and the machine runs. Other windows are neither judged nor learnt from.
     pub usable: bool,
+    /// Turns of the shaft in an hour, where they are known.
+    pub turns_per_h: Option<f64>,
     /// What was measured. Values that are not finite are left out of account.
     pub features: Features,
 }
@@ -90,6 +107,12 @@ pub struct Monitor {
     onset: Option<f64>,
     /// The feature that leads the trend.
     leader: Option<String>,
+    /// The last window that could be judged.
+    #[serde(default)]
+    last_usable: Option<Timestamp>,
+    /// The usual time from one such window to the next, hours.
+    #[serde(default)]
+    usual_gap_h: Option<f64>,
 }
 
 impl Monitor {
@@ -104,6 +127,8 @@ impl Monitor {
             history: History::default(),
             onset: None,
             leader: None,
+            last_usable: None,
+            usual_gap_h: None,
         }
     }
 
@@ -129,7 +154,13 @@ impl Monitor {
         );
         Judgement {
             anomaly_detected: self.detector.alarmed(),
-            anomaly: Anomaly { score, contributors, persistence, baseline: status },
+            anomaly: Anomaly {
+                score,
+                contributors,
+                persistence,
+                baseline: status,
+                level_ratio: self.level_ratio().filter(|_| ready && observation.usable),
+            },
             trend,
             rul,
             baseline_completed: ready && !was_ready,
@@ -154,31 +185,42 @@ impl Monitor {
         }
     }
 
+    /// Notices that the machine runs again after a long standstill.
+    fn notice_standstill(&mut self, at: Timestamp) {
+        let gap_h = self.last_usable.map(|last| at.seconds_since(last) / 3600.0);
+        self.last_usable = Some(at);
+        let Some(gap_h) = gap_h.filter(|gap_h| *gap_h > 0.0) else { return };
+        let usual_h = *self.usual_gap_h.get_or_insert(gap_h);
+        if gap_h < self.settings.standstill_h.max(GAPS_THAT_STAND * usual_h) {
+            // a change of the period is followed within a few windows
+            self.usual_gap_h = Some(usual_h + 0.2 * (gap_h - usual_h));
+        } else if !self.detector.alarmed() {
+            self.baselines.values_mut().for_each(Baseline::restart);
+        }
+    }
+
     /// Judges a usable window, or learns from it.
     fn take(&mut self, observation: &Observation) -> Option<Finding> {
+        self.notice_standstill(observation.at);
+        let hours = self.history.hours(observation.at);
+        let alarmed = self.detector.alarmed();
         let baseline = self.baselines.get_mut(&observation.state)?;
         if !baseline.is_ready() {
             // a state first met while something is wrong has no healthy windows to offer
-            if !self.detector.alarmed() {
-                baseline.learn(&observation.features, &self.settings);
+            if !alarmed {
+                baseline.learn(&observation.features, hours, &self.settings);
             }
             return None;
         }
-        let distances: BTreeMap<String, f64> = observation
-            .features
-            .iter()
-            .filter(|(_, value)| value.is_finite())
-            .filter_map(|(key, value)| {
-                let normal = baseline.normal(key)?;
-                Some((key.clone(), distance(key, *value, normal, &self.settings)))
-            })
-            .collect();
+        let gate = Gate { settings: &self.settings, alarmed, resettling: baseline.is_resettling() };
+        let distances = gate.distances(&observation.features, baseline);
         if distances.is_empty() {
             return None;
         }
-        let finding = self.detector.take(&distances, &self.settings);
+        let when = When { hours, turns_per_h: observation.turns_per_h };
+        let finding = self.detector.take(&distances, when, &self.settings);
         if finding.calm {
-            baseline.learn(&observation.features, &self.settings);
+            baseline.learn(&observation.features, hours, &self.settings);
         } else {
             baseline.disturb();
         }
@@ -253,7 +295,8 @@ impl Monitor {
     fn bounds(&self, key: &str, state: &str) -> Option<(f64, f64)> {
         let normal = self.baselines.get(state)?.normal(key)?;
         let limit = normal.at_distance(self.settings.main_rule().sigma);
-        let least = least_that_counts(key, normal, &self.settings).unwrap_or(limit);
+        let gate = Gate { settings: &self.settings, alarmed: false, resettling: false };
+        let least = gate.least(key, normal).unwrap_or(limit);
         let bounds = (normal.level(), limit.max(least));
         (bounds.0.is_finite() && bounds.1.is_finite()).then_some(bounds)
     }
@@ -264,6 +307,17 @@ impl Monitor {
         let from = self.onset.map_or(0.75 * now, |onset| f64::midpoint(onset, now));
         let least = self.history.hours_back(2 * self.settings.memory()).unwrap_or(from);
         self.onset.map_or(from, |onset| from.min(least).max(onset))
+    }
+
+    /// How many times its healthy level the highest of the levels has, by the latest windows.
+    fn level_ratio(&self) -> Option<f64> {
+        let ratio = |key: &String| {
+            let healthy = self.reference_normal(key).filter(|normal| normal.is_log())?.level();
+            let ratio = self.history.level(key, RATIO_WINDOWS)? / healthy;
+            ratio.is_finite().then_some(ratio)
+        };
+        let keys = self.history.keys().filter(|key| Kind::of(key) != Kind::Velocity);
+        keys.filter_map(ratio).max_by(f64::total_cmp)
     }
 
     fn has_end(&self, key: &str) -> bool {
@@ -306,18 +360,61 @@ impl Monitor {
     }
 }
 
-/// Robust standard deviations above the baseline; what is too little to count stays within it.
-fn distance(key: &str, value: f64, normal: &Normal, settings: &MonitorSettings) -> f64 {
-    let distance = normal.distance(value);
-    match least_that_counts(key, normal, settings) {
-        Some(least) if value < least => distance.min(settings.clear_sigma),
-        Some(_) | None => distance,
-    }
+/// What is too little to count, however little a feature strays in health.
+struct Gate<'a> {
+    settings: &'a MonitorSettings,
+    /// An alarm stands: what keeps it may lie a little lower than what raises it.
+    alarmed: bool,
+    /// After a long standstill only strong evidence counts.
+    resettling: bool,
 }
 
-/// A change of velocity below a quarter of the zone B/C limit is none (ISO 20816-1, criterion II),
-/// however little the velocity strays. Other features have no such level.
-fn least_that_counts(key: &str, normal: &Normal, settings: &MonitorSettings) -> Option<f64> {
-    let is_velocity = Kind::of(key) == Kind::Velocity;
-    is_velocity.then(|| normal.level() + 0.25 * settings.velocity_zone_bc())
+impl Gate<'_> {
+    /// How far the features lie above their baselines.
+    ///
+    /// Where levels are measured, impacts count only in windows whose level is up with them: the
+    /// shape of a short window strays by far more than fifty windows show.
+    fn distances(&self, features: &Features, baseline: &Baseline) -> BTreeMap<String, f64> {
+        let known = || {
+            let finite = features.iter().filter(|(_, value)| value.is_finite());
+            finite.filter_map(|(key, value)| Some((key, *value, baseline.normal(key)?)))
+        };
+        let lifted = |(key, value, normal): (&String, f64, &Normal)| {
+            (Kind::of(key) == Kind::Level).then(|| value >= LIFTED * normal.level())
+        };
+        let lifts: Vec<bool> = known().filter_map(lifted).collect();
+        let shapes_count = lifts.is_empty() || lifts.contains(&true);
+        let distance = |(key, value, normal): (&String, f64, &Normal)| {
+            let distance = self.distance(key, value, normal);
+            let counts = shapes_count || Kind::of(key) != Kind::Shape;
+            (key.clone(), if counts { distance } else { distance.min(self.settings.clear_sigma) })
+        };
+        known().map(distance).collect()
+    }
+
+    /// Robust standard deviations above the baseline; what is too little to count stays within it.
+    fn distance(&self, key: &str, value: f64, normal: &Normal) -> f64 {
+        let distance = normal.distance(value);
+        match self.least(key, normal) {
+            Some(least) if value < least => distance.min(self.settings.clear_sigma),
+            Some(_) | None => distance,
+        }
+    }
+
+    /// The least value that counts. A change of velocity below a quarter of the zone B/C limit is
+    /// none (ISO 20816-1, criterion II).
+    fn least(&self, key: &str, normal: &Normal) -> Option<f64> {
+        let level = normal.level();
+        let ratio = match (Kind::of(key), self.resettling) {
+            (Kind::Level | Kind::Velocity, false) => self.settings.level_ratio,
+            (Kind::Level | Kind::Velocity, true) => self.settings.strong_ratio,
+            (Kind::Generic, true) if normal.is_log() => self.settings.level_ratio,
+            (Kind::Generic | Kind::Shape | Kind::Decibel, _) => return None,
+        };
+        let zone = match Kind::of(key) {
+            Kind::Velocity => level + 0.25 * self.settings.velocity_zone_bc(),
+            Kind::Level | Kind::Generic | Kind::Shape | Kind::Decibel => level,
+        };
+        Some(zone.max(level * ratio) * if self.alarmed { DEADBAND } else { 1.0 })
+    }
 }

@@ -176,6 +176,7 @@ impl Point {
             at,
             state: state.clone(),
             usable: fast.is_some(),
+            turns_per_h: Some(speed.0.shaft_hz() * 3600.0),
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
         });
         let seen = match &fast {
@@ -261,12 +262,11 @@ impl Point {
         let zone = fast
             .velocity_rms_mm_s
             .and_then(|velocity| Some(self.settings.zones.as_ref()?.zone(velocity)));
-        let time = blocks::time_block(
-            &fast.time,
-            fast.velocity_rms_mm_s,
-            Some(fast.envelope_rms_m_s2),
-            zone,
-        );
+        let velocity = fast.velocity_rms_mm_s;
+        let envelope = Some(fast.envelope_rms_m_s2);
+        let mut time = blocks::time_block(&fast.time, velocity, envelope, zone);
+        let low_band = fast.low_band_rms_m_s2.filter(|_| velocity.is_none());
+        time.low_band_rms_g = low_band.map(blocks::to_g);
         (time, blocks::fast_block(fast, speed))
     }
 }

@@ -13,14 +13,18 @@ mod ims;
 mod report;
 mod score;
 mod simulated;
+mod yardstick;
 
 pub use score::{Life, RulScore, RunOutcome, phm_2012};
+pub use yardstick::Verdict;
 
 /// The results of all runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Runs {
     /// Runs of real bearings.
     pub real: Vec<RunOutcome>,
+    /// Alarms of the real runs against what their signals show.
+    pub verdicts: Vec<Verdict>,
     /// Simulated lives.
     pub simulated: Vec<RunOutcome>,
 }
@@ -30,10 +34,10 @@ pub struct Runs {
 /// # Errors
 /// A recording or table exists but cannot be read. Missing ones are left out.
 pub fn evaluate(data: &Path, lives: u64) -> anyhow::Result<Runs> {
-    let mut real = femto::outcomes(&data.join("femto"))?;
+    let (mut real, verdicts) = femto::outcomes(&data.join("femto"))?;
     real.extend(ims::outcomes(&data.join("ims"))?);
     let simulated = (0..lives).map(simulated::outcome).collect();
-    Ok(Runs { real, simulated })
+    Ok(Runs { real, verdicts, simulated })
 }
 
 #[cfg(test)]

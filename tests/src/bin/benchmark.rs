@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use pdm_tests::benchmark::report::DiagnosisReport;
-use pdm_tests::benchmark::{diagnosis, runs};
+use pdm_tests::benchmark::{diagnosis, plant, runs};
 
 /// Run the edge over recordings and simulated records, and score it
 #[derive(Debug, Parser)]
@@ -30,7 +30,13 @@ struct Args {
     /// Simulated lives to add to the runs to failure
     #[arg(long, default_value_t = 200)]
     lives: u64,
-    /// Run this part only
+    /// Machines of the simulated plant
+    #[arg(long, default_value_t = 200)]
+    machines: u64,
+    /// First seed of the simulated plant's machines
+    #[arg(long, default_value_t = 0)]
+    first_machine: u64,
+    /// Leave the other parts out
     #[arg(long, value_enum)]
     only: Option<Part>,
     /// JSON instead of Markdown
@@ -45,6 +51,8 @@ enum Part {
     Diagnosis,
     /// Alarms and remaining lives of runs to failure.
     Runs,
+    /// Alarms of a simulated plant.
+    Plant,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -60,9 +68,10 @@ fn main() -> anyhow::Result<()> {
     };
     let report = scored.as_deref().map(DiagnosisReport::new);
     let runs = wants(Part::Runs).then(|| runs::evaluate(&args.data, args.lives)).transpose()?;
+    let plant = wants(Part::Plant).then(|| plant::evaluate(args.first_machine, args.machines));
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = serde_json::json!({ "diagnosis": report, "records": scored, "runs": runs });
+        let document = serde_json::json!({ "diagnosis": report, "records": scored, "runs": runs, "plant": plant });
         serde_json::to_writer_pretty(&mut out, &document)?;
         return Ok(writeln!(out)?);
     }
@@ -72,6 +81,9 @@ fn main() -> anyhow::Result<()> {
     }
     if let Some(runs) = runs {
         writeln!(out, "{}", runs.markdown())?;
+    }
+    if let Some(plant) = plant {
+        writeln!(out, "{}", plant.markdown())?;
     }
     Ok(())
 }

@@ -66,13 +66,41 @@ fn a_healthy_window_is_normal_after_the_cross_check() {
 
 #[test]
 fn unflagged_evidence_must_stand_three_times_before_it_moves_the_risk() {
-    let mut event = healthy();
-    event.time_domain.kurtosis = Some(9.0);
+    let mut event = example();
+    event.anomaly_detected = false;
+    event.rul = Rul::unknown("no anomaly");
     let mut life = Life::new();
     assert_eq!(life.repeat(&event, 2).diagnosis.risk_level, RiskLevel::Normal);
     let third = life.next(&event);
     assert_eq!(third.diagnosis.risk_level, RiskLevel::Watch);
     assert!(used(&third, "SCREEN-4"));
+}
+
+#[test]
+fn kurtosis_alone_moves_the_risk_only_while_the_baseline_is_learnt() {
+    let mut event = healthy();
+    event.time_domain.kurtosis = Some(9.0);
+    let learnt = Life::new().repeat(&event, 30);
+    assert_eq!(learnt.diagnosis.risk_level, RiskLevel::Normal);
+    event.anomaly.baseline.state = pdm_shared::event::BaselineState::Learning;
+    assert_eq!(Life::new().repeat(&event, 3).diagnosis.risk_level, RiskLevel::Watch);
+}
+
+/// RISK-11, RISK-12
+#[test]
+fn an_unnamed_element_is_as_bad_as_its_level_and_no_worse() {
+    let mut event = example();
+    event.frequency_domain.dominant_fault = None;
+    event.trend.acceleration_detected = true;
+    for (ratio, risk) in
+        [(1.3, RiskLevel::Watch), (2.5, RiskLevel::Warning), (6.0, RiskLevel::Critical)]
+    {
+        event.anomaly.level_ratio = Some(ratio);
+        let judgement = Life::new().repeat(&event, 5);
+        assert_eq!(judgement.diagnosis.risk_level, risk, "{ratio}");
+        let weighed = used(&judgement, "RISK-11") || used(&judgement, "RISK-12");
+        assert!(weighed || risk == RiskLevel::Critical, "{ratio}");
+    }
 }
 
 /// RISK-10
@@ -229,7 +257,7 @@ fn an_unknown_life_is_said_to_be_unknown() {
 }
 
 #[test]
-fn a_life_of_bearings_in_general_is_told_and_raises_nothing() {
+fn a_life_of_bearings_in_general_is_no_news_of_this_one() {
     let mut event = example();
     event.rul = Rul::unknown("no anomaly");
     let without = judge_one(&event).diagnosis;
@@ -243,7 +271,8 @@ fn a_life_of_bearings_in_general_is_told_and_raises_nothing() {
     };
     let diagnosis = judge_one(&event).diagnosis;
     assert_eq!(diagnosis.risk_level, without.risk_level);
-    assert_eq!(diagnosis.rul_assessment.hours, Some(5.0));
+    assert_eq!(diagnosis.rul_assessment.hours, None);
+    assert_eq!(diagnosis.recommendation, without.recommendation);
     assert_ne!(diagnosis.uncertainty.level, UncertaintyLevel::Low);
 }
 

@@ -112,6 +112,7 @@ pub(super) async fn write(
     messages::insert(connection, &announcement.notification).await?;
     match &announcement.alarm {
         AlarmChange::Stands(alarm) => upsert(connection, key, alarm).await,
+        AlarmChange::Kept => Ok(()),
         AlarmChange::Over => {
             connection
                 .query(

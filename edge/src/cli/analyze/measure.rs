@@ -134,6 +134,7 @@ fn no_anomaly() -> Anomaly {
         contributors: Vec::new(),
         persistence: Persistence { k: 0, n: 0 },
         baseline: Baseline { state: BaselineState::Learning, windows: 0 },
+        level_ratio: None,
     }
 }
 

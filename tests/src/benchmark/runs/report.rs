@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::score::{RulScore, by_bearing};
-use super::{RunOutcome, Runs};
+use super::{RunOutcome, Runs, Verdict};
 
 impl Runs {
     /// The results as Markdown.
@@ -16,6 +16,7 @@ impl Runs {
 
     fn write(&self, text: &mut String) -> std::fmt::Result {
         self.write_failures(text)?;
+        write_verdicts(text, &self.verdicts)?;
         write_bearings(text, &self.real)?;
         writeln!(text, "By measuring point:\n")?;
         writeln!(text, "| run | windows | alarms | lead | told | covered | RUL asked |")?;
@@ -45,7 +46,45 @@ impl Runs {
     }
 }
 
-/// Writes the remaining life of each bearing, from the point with the earliest lower bound.
+/// The alarms of each run against what its signal shows, failures first.
+fn write_verdicts(text: &mut String, verdicts: &[Verdict]) -> std::fmt::Result {
+    if verdicts.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "Alarms against what the signal shows in hindsight:\n")?;
+    writeln!(
+        text,
+        "| run | snapshots | onset | alarms | groundless | early | delay | at the end |"
+    )?;
+    writeln!(text, "|---|--:|--:|--:|--:|--:|--:|---|")?;
+    let (failed, fine): (Vec<&Verdict>, Vec<&Verdict>) = verdicts.iter().partition(|v| v.failed());
+    for verdict in failed.into_iter().chain(fine) {
+        let delay = verdict.delay.map_or("-".to_owned(), |delay| format!("{delay:.2}"));
+        let end = if verdict.on_at_end { "on" } else { "OFF" };
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {:.1} % | {} | {delay} | {end} |",
+            verdict.run,
+            verdict.windows,
+            verdict.onset,
+            verdict.alarms,
+            100.0 * verdict.groundless,
+            verdict.early
+        )?;
+    }
+    let mut delays: Vec<f64> = verdicts.iter().map(|v| v.delay.unwrap_or(f64::INFINITY)).collect();
+    delays.sort_by(f64::total_cmp);
+    let groundless: f64 = verdicts.iter().map(|verdict| verdict.groundless).sum();
+    writeln!(
+        text,
+        "\ngroundless {:.2} % of the time before onset, {} early, median delay {:.2} of what is left\n",
+        100.0 * groundless / verdicts.len() as f64,
+        verdicts.iter().map(|verdict| verdict.early).sum::<usize>(),
+        delays[delays.len() / 2]
+    )
+}
+
+/// The remaining life asked for of each bearing, by the point with the earliest lower bound.
 fn write_bearings(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Result {
     for (bearing, rul) in by_bearing(outcomes) {
         writeln!(text, "- {bearing}, remaining life asked: {}", asked(rul))?;

@@ -61,6 +61,7 @@ pub(super) fn outcome(seed: u64) -> RunOutcome {
             at: Timestamp::from_unix_ms((window as f64 * period_s * 1000.0) as i64)?,
             state: "default".to_owned(),
             usable: true,
+            turns_per_h: None,
             features: Features::from([("rms_g".to_owned(), level)]),
         }))
     });

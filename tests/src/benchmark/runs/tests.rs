@@ -23,12 +23,16 @@ fn data(folder: &str, test: &str) -> Option<PathBuf> {
 fn femto_bearings_are_alarmed_for_good_before_their_ends() {
     let test = "femto_bearings_are_alarmed_for_good_before_their_ends";
     let Some(folder) = data("femto", test) else { return };
-    let outcomes = femto::outcomes(&folder).expect("reads");
+    let (outcomes, verdicts) = femto::outcomes(&folder).expect("reads");
     assert_eq!(outcomes.len(), 6);
     for outcome in &outcomes {
         assert!(outcome.lead_h.is_some(), "{outcome:?}");
     }
-    assert!(outcomes.iter().map(RunOutcome::cleared).sum::<usize>() <= 1, "{outcomes:#?}");
+    assert_eq!(verdicts.len(), 3);
+    for verdict in &verdicts {
+        assert!(verdict.on_at_end && verdict.early == 0, "{verdict:?}");
+        assert!(verdict.groundless <= 0.02, "{verdict:?}");
+    }
 }
 
 /// R-EDGE-8.
@@ -55,7 +59,7 @@ fn the_challenge_score_is_one_when_right_and_worse_when_late() {
 fn the_bearing_of_the_challenge_is_told_better_than_by_its_age() {
     let test = "the_bearing_of_the_challenge_is_told_better_than_by_its_age";
     let Some(folder) = data("femto", test) else { return };
-    let outcomes = femto::outcomes(&folder).expect("reads");
+    let (outcomes, _) = femto::outcomes(&folder).expect("reads");
     let bearings = score::by_bearing(&outcomes);
     assert_eq!(bearings.keys().copied().collect::<Vec<_>>(), ["FEMTO Bearing2_4"]);
     for (bearing, rul) in bearings {

@@ -1,0 +1,109 @@
+//! Who is told what, window by window.
+
+use pdm_expert::case::{Case, Memory};
+use pdm_expert::rules::Rules;
+use pdm_shared::event::{Event, QualityFlag};
+
+use super::*;
+
+#[test]
+fn what_happens_in_one_interval_leaves_at_its_end() {
+    let at = |ms| Timestamp::from_unix_ms(ms).expect("in range");
+    for ms in [10_000, 10_001, 14_999] {
+        assert_eq!(end_of_interval(at(ms), 5.0), at(15_000));
+    }
+    assert_eq!(end_of_interval(at(15_000), 5.0), at(20_000));
+    assert_eq!(end_of_interval(at(-1), 5.0), at(0));
+    assert_eq!(end_of_interval(at(12_345), 0.0), at(12_345), "no wait");
+}
+
+/// A bearing whose level is so many times its baseline at these hours; `None` where its sensor tells
+/// nothing. Gives what staff is told, and when.
+fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLevel)> {
+    let policy = Policy::new(NotifySettings::default(), Prefix::default());
+    let mut rules = Rules::default();
+    rules.risk.downgrade_after = 1;
+    let healthy = include_str!("../../../../config/examples/event-healthy.json");
+    let mut event: Event = serde_json::from_str(healthy).expect("event");
+    let key = BearingKey {
+        site: event.site.clone(),
+        equipment: event.equipment_id.clone(),
+        bearing: event.bearing_id.clone(),
+    };
+    let begin = event.measured_at;
+    let (mut memory, mut alarm, mut told) = (Memory::default(), None, Vec::new());
+    for (hours, ratio) in course {
+        event.measured_at = begin.plus_seconds(3600.0 * hours);
+        event.anomaly_detected = ratio.is_some_and(|ratio| ratio >= 1.3);
+        event.anomaly.level_ratio = *ratio;
+        event.signal_quality.valid = ratio.is_some();
+        let flat = || vec![QualityFlag::FlatLine];
+        event.signal_quality.flags = ratio.map_or_else(flat, |_| Vec::new());
+        let (judgement, point) = {
+            let case = Case { event: &event, memory: &memory, now: event.measured_at };
+            (pdm_expert::judge(&case, &rules), case.point().to_owned())
+        };
+        memory.recall(&event, &judgement);
+        let (state, now) = (&judgement.state, event.measured_at);
+        let announcement = policy
+            .sensor_failed(&key, &point, state, now)
+            .or_else(|| policy.judged(&key, &judgement.diagnosis, state, alarm.as_ref(), now))
+            .or_else(|| policy.sensor_back(&key, &point, state, now));
+        let Some(announcement) = announcement else { continue };
+        let notification = &announcement.notification;
+        told.push((*hours, notification.reason, notification.risk_level));
+        match announcement.alarm {
+            AlarmChange::Stands(stands) => alarm = Some(*stands),
+            AlarmChange::Over => alarm = None,
+            AlarmChange::Kept => {}
+        }
+    }
+    told
+}
+
+/// So many windows of five minutes at a level.
+fn stretches(levels: &[(u32, Option<f64>)]) -> Vec<(f64, Option<f64>)> {
+    let windows = levels.iter().flat_map(|(count, ratio)| (0..*count).map(move |_| *ratio));
+    windows.enumerate().map(|(n, ratio)| (n as f64 / 12.0, ratio)).collect()
+}
+
+#[test]
+fn a_level_that_comes_back_after_its_hold_is_told_again_and_before_it_is_not() {
+    use NotificationReason::{Cleared, Raised};
+    use RiskLevel::{Critical, Normal, Watch};
+    let at = |minutes: &[(u32, Option<f64>)]| {
+        let told = told(&stretches(minutes)).into_iter();
+        told.map(|(_, reason, risk)| (reason, risk)).collect::<Vec<_>>()
+    };
+    let (sound, watch, critical) = (Some(1.0), Some(1.5), Some(6.0));
+    assert_eq!(at(&[(3, critical), (4, watch), (3, critical)]), [(Raised, Critical)]);
+    assert_eq!(
+        at(&[(3, critical), (12, watch), (3, critical)]),
+        [(Raised, Critical), (Raised, Critical)]
+    );
+    assert_eq!(at(&[(3, watch), (4, sound), (3, watch), (4, sound)]), [(Raised, Watch)]);
+    assert_eq!(at(&[(3, watch), (14, sound)]), [(Raised, Watch), (Cleared, Normal)]);
+}
+
+/// FEMTO Bearing2_3 is loud in its first hour, sound for five, and breaks.
+#[test]
+fn the_end_is_told_whatever_was_told_before() {
+    let course = stretches(&[(12, Some(6.0)), (60, Some(1.0)), (6, Some(1.4)), (6, Some(9.0))]);
+    let told = told(&course);
+    assert!(told.iter().any(|(hours, _, risk)| *risk == RiskLevel::Critical && *hours > 5.0));
+    assert!(told.len() <= 5, "{told:?}");
+}
+
+#[test]
+fn each_return_waits_longer_so_a_level_that_flutters_is_told_a_few_times() {
+    let hourly: Vec<_> = (0..24).flat_map(|_| [(2, Some(1.5)), (10, Some(1.0))]).collect();
+    assert!(told(&stretches(&hourly)).len() <= 6);
+}
+
+#[test]
+fn a_sensor_that_fails_is_told_once_and_so_is_its_return() {
+    let course = stretches(&[(12, Some(6.0)), (100, None), (12, Some(6.0))]);
+    let told: Vec<_> = told(&course).into_iter().map(|(_, reason, _)| reason).collect();
+    use NotificationReason::{Message, Raised, Silent};
+    assert_eq!(told, [Raised, Silent, Message], "the risk is frozen, not cleared");
+}

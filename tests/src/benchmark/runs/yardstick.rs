@@ -1,0 +1,141 @@
+//! Whether an alarm is justified by what the signal shows in hindsight. Needs no label.
+//!
+//! Level: the running median (11 snapshots) of the RMS, of the 4–12 kHz and of the 10–1000 Hz part of
+//! each axis over the lowest settled level so far (median of 50 snapshots), the largest of them.
+//! Onset: the first snapshot after which the level never falls below [`SHOWS`] again.
+
+use ndarray::Array3;
+use pdm_dsp::robust::median;
+use pdm_dsp::transform::Transforms;
+use serde::Serialize;
+
+/// From this level on the signal shows something.
+const SHOWS: f64 = 1.3;
+/// Snapshots to either side in which it must show for an alarm to be justified.
+const NEAR: usize = 30;
+/// Bands, Hz.
+const BANDS_HZ: [(f64, f64); 2] = [(4000.0, 12_000.0), (10.0, 1000.0)];
+
+/// How the alarms of a run stand against its signal.
+#[derive(Debug, Clone, Serialize)]
+pub struct Verdict {
+    /// The run.
+    pub run: String,
+    /// Its snapshots.
+    pub windows: usize,
+    /// The snapshot from which the level is up for good.
+    pub onset: usize,
+    /// Alarms raised on either axis.
+    pub alarms: usize,
+    /// Share of the snapshots before onset with an alarm that nothing near justifies.
+    pub groundless: f64,
+    /// Alarms raised before onset whose level does not show within [`NEAR`] snapshots.
+    pub early: usize,
+    /// Snapshots from onset to the alarm, as a share of those left then; nothing if there is none.
+    pub delay: Option<f64>,
+    /// The alarm stands at the end.
+    pub on_at_end: bool,
+}
+
+impl Verdict {
+    /// Something that the alarms of a run must not do.
+    pub(super) fn failed(&self) -> bool {
+        self.early > 0 || !self.on_at_end || self.groundless > 0.005
+    }
+}
+
+/// Holds the alarms of a run, one flag a snapshot for either axis, to its level.
+pub(super) fn hold(run: &str, level: &[f64], on: &[bool]) -> Verdict {
+    let windows = level.len().min(on.len());
+    let onset = level.iter().rposition(|level| *level < SHOWS).map_or(0, |last| last + 1);
+    let onset = onset.min(windows.saturating_sub(1));
+    let shows =
+        |from: usize, to: usize| level[from..to.min(windows)].iter().any(|level| *level >= SHOWS);
+    let raised: Vec<usize> = (1..windows).filter(|&n| on[n] && !on[n - 1]).collect();
+    let groundless =
+        (0..onset).filter(|&n| on[n] && !shows(n.saturating_sub(NEAR), n + NEAR + 1)).count();
+    let at = (onset..windows).find(|&n| on[n]);
+    Verdict {
+        run: run.to_owned(),
+        windows,
+        onset,
+        alarms: raised.len(),
+        groundless: groundless as f64 / onset.max(1) as f64,
+        early: raised.iter().filter(|&&n| n < onset && !shows(n, n + NEAR + 1)).count(),
+        delay: at.map(|at| (at - onset) as f64 / (windows - 1 - onset).max(1) as f64),
+        on_at_end: on[windows.saturating_sub(3)..windows].contains(&true),
+    }
+}
+
+/// The level of each snapshot of a recording `[snapshot][channel][sample]`.
+pub(super) fn level(samples: &Array3<i32>, rate_hz: f64) -> Vec<f64> {
+    let mut transforms = Transforms::new();
+    let rows: Vec<Vec<f64>> = samples
+        .outer_iter()
+        .map(|snapshot| {
+            let axes = snapshot.rows().into_iter();
+            axes.flat_map(|axis| {
+                let values: Vec<f64> = axis.iter().map(|value| f64::from(*value)).collect();
+                parts(&values, rate_hz, &mut transforms)
+            })
+            .collect()
+        })
+        .collect();
+    let columns = rows.first().map_or(0, Vec::len);
+    let course = |column: usize| rows.iter().map(|row| row[column]).collect::<Vec<f64>>();
+    let ratios: Vec<Vec<f64>> = (0..columns).map(|column| ratio(&course(column))).collect();
+    (0..rows.len()).map(|n| ratios.iter().map(|ratio| ratio[n]).fold(0.0, f64::max)).collect()
+}
+
+/// RMS of a snapshot and of its bands.
+fn parts(values: &[f64], rate_hz: f64, transforms: &mut Transforms) -> Vec<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let mut work: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let rms = (work.iter().map(|value| value * value).sum::<f64>() / count).sqrt();
+    let lines = transforms.forward(&mut work);
+    let of_band = |(low, high): (f64, f64)| {
+        let inside = lines
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| (low..=high).contains(&(*k as f64 * rate_hz / count)));
+        (2.0 * inside.map(|(_, line)| line.norm_sqr()).sum::<f64>()).sqrt() / count
+    };
+    std::iter::once(rms).chain(BANDS_HZ.map(of_band)).collect()
+}
+
+/// A course over the lowest settled level so far.
+fn ratio(course: &[f64]) -> Vec<f64> {
+    let middle =
+        |from: usize, to: usize| median(&course[from..to.min(course.len())]).unwrap_or(f64::NAN);
+    let settled = |n: usize| {
+        let n = n.max(60).min(course.len() - 1);
+        middle(n.saturating_sub(50), n + 1)
+    };
+    let mut lowest = f64::INFINITY;
+    (0..course.len())
+        .map(|n| {
+            lowest = lowest.min(settled(n));
+            middle(n.saturating_sub(5), n + 6) / lowest
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_is_held_to_what_the_signal_shows() {
+        let level: Vec<f64> = (0..200).map(|n| if n < 150 { 1.0 } else { 2.0 }).collect();
+        let right: Vec<bool> = (0..200).map(|n| n >= 155).collect();
+        let verdict = hold("right", &level, &right);
+        assert_eq!((verdict.onset, verdict.alarms, verdict.early), (150, 1, 0));
+        assert!(verdict.delay.is_some_and(|delay| (0.05..0.15).contains(&delay)));
+        assert!(!verdict.failed(), "{verdict:?}");
+        let groundless: Vec<bool> = (0..200).map(|n| (20..80).contains(&n)).collect();
+        let verdict = hold("groundless", &level, &groundless);
+        assert_eq!((verdict.early, verdict.on_at_end), (1, false));
+        assert!((verdict.groundless - 0.4).abs() < 1e-9 && verdict.failed());
+    }
+}
