@@ -3,7 +3,7 @@
 //! FEMTO runs from their samples, IMS test 2 from its feature table, simulated lives from a
 //! generator. When a run failed is known to the scorer alone; no judgement sees it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -28,9 +28,12 @@ pub struct Runs {
 ///
 /// # Errors
 /// A recording or table that is there but cannot be read. Absent ones are left out.
-pub fn evaluate(data: &Path, lives: u64) -> anyhow::Result<Runs> {
-    let mut real = femto::outcomes(&data.join("femto"))?;
-    real.extend(ims::outcomes(&data.join("ims"))?);
+pub fn evaluate(data: &[PathBuf], lives: u64) -> anyhow::Result<Runs> {
+    let mut real = Vec::new();
+    for folder in data {
+        real.extend(femto::outcomes(&folder.join("femto"))?);
+        real.extend(ims::outcomes(&folder.join("ims"))?);
+    }
     let simulated = (0..lives).map(simulated::outcome).collect();
     Ok(Runs { real, simulated })
 }
