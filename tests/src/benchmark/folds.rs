@@ -1,7 +1,8 @@
 //! Names on what the rule has not seen: one rig, or one bearing, left out at a time.
 //!
 //! Figures of every record are measured once; for each fold the rule is fitted without what it is
-//! then asked about. Invariant: no printed figure is of a record that its constants have seen.
+//! then asked about. Invariant: no weight, threshold or calibration has seen the
+//! record that it judges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
