@@ -3,13 +3,16 @@
 //! [`recordings`] provides samples and the operator's knowledge of the machine (rate, speed,
 //! bearing); [`labels`] holds the truth, which only the scorer reads; [`diagnosis`] runs the
 //! quality check and the thorough path and scores the named faults; [`simulated`] adds records with
-//! a chosen truth, [`adversary`] sound machines that look damaged; [`report`] writes Markdown or
+//! a chosen truth, [`adversary`] sound machines that look damaged; [`fit`] makes the constants of
+//! the naming rule, [`folds`] judges each rig by a rule that has not seen it; [`report`] writes Markdown or
 //! JSON, failures first; [`runs`] follows runs to failure,
 //! [`plant`] the alarms of a simulated plant. Invariant: no code before the scorer
 //! reads a label.
 
 pub mod adversary;
 pub mod diagnosis;
+pub mod fit;
+pub mod folds;
 pub mod labels;
 pub mod plant;
 mod random;

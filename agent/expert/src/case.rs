@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::Judgement;
 use crate::standing::{Sensor, Standing};
 
 /// How many earlier judgements are recalled.
@@ -30,6 +30,14 @@ pub struct Case<'a> {
     pub memory: &'a Memory,
     /// When it is judged.
     pub now: Timestamp,
+}
+
+impl Case<'_> {
+    /// True if the event's remaining life is the usual course of damaged bearings, as edges of
+    /// before told it, and says nothing of this bearing.
+    pub(crate) fn is_life_of_population(&self) -> bool {
+        self.event.rul.model.as_deref() == Some("population")
+    }
 }
 
 impl Case<'_> {
@@ -92,6 +100,17 @@ pub struct Remembered {
     pub stage: u8,
     /// Its fault.
     pub fault: Option<Fault>,
+}
+
+/// A judgement and what has to be remembered of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The diagnosis, as staff is told.
+    pub diagnosis: Diagnosis,
+    /// The state of the bearing after this judgement.
+    pub state: BearingState,
+    /// The event was older than its measuring point's last.
+    pub late: bool,
 }
 
 /// A window of a bearing's past, with its judgement.

@@ -48,7 +48,7 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
         TrendClass::Stable
     };
     let plan_h = rules.degradation.slow_from_lead_times * rules.lead_time.total_h();
-    let own_life = !crate::rul::is_of_population(case);
+    let own_life = !case.is_life_of_population();
     let time_to_plan = own_life && case.event.rul.ci_low_hours.is_some_and(|low| low >= plan_h);
     let (speed, path) = match class {
         TrendClass::Stable => (DegradationSpeed::None, "trend.trend_direction"),

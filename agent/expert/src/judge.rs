@@ -7,10 +7,9 @@ use pdm_shared::diagnosis::{
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
-use serde::{Deserialize, Serialize};
 
 use crate::advice::recommend;
-use crate::case::{BearingState, Case, MAX_POINTS, PointState};
+use crate::case::{BearingState, Case, Judgement, MAX_POINTS, PointState};
 use crate::degradation::{Degrading, degrade};
 use crate::memory;
 use crate::pf_stage::{Staging, stage, tell_standing};
@@ -22,17 +21,6 @@ use crate::wording::{Doubt, fact, joined};
 
 /// Medium doubts from which the whole is highly uncertain. Chosen: three independent gaps.
 const MANY_DOUBTS: usize = 3;
-
-/// A judgement and what has to be remembered of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
-    /// What is told.
-    pub diagnosis: Diagnosis,
-    /// Where the bearing stands now.
-    pub state: BearingState,
-    /// The event was older than its measuring point's last.
-    pub late: bool,
-}
 
 /// The intermediate results of the five thoughts.
 struct Thoughts {

@@ -25,4 +25,5 @@ mod judge;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{Judgement, judge};
+pub use case::Judgement;
+pub use judge::judge;

@@ -48,7 +48,7 @@ pub fn assess(
     rules: &Rules,
 ) -> Remaining {
     let rul = &case.event.rul;
-    if is_of_population(case) {
+    if case.is_life_of_population() {
         let reason = "this bearing's own growth says nothing yet".to_owned();
         return unknown(reason, fact("rul.model", &rul.model, "RUL-1"), screening, stage);
     }
@@ -95,12 +95,6 @@ pub fn assess(
         },
         doubts: doubts(case, rules),
     }
-}
-
-/// The figure is how bearings with damage go on in general, as edges of before told it: no news of
-/// this one, so nothing to plan by.
-pub(crate) fn is_of_population(case: &Case<'_>) -> bool {
-    case.event.rul.model.as_deref() == Some("population")
 }
 
 /// Why the figure is not compared with the lead time, if it is not.

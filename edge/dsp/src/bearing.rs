@@ -1,6 +1,6 @@
 //! Bearing kinematics: from geometry to the four defect orders.
 //!
-//! Stands before [`crate::diagnose()`]: the catalogue or the configuration gives a [`Geometry`] or
+//! Stands before the diagnosis: the catalogue or the configuration gives a [`Geometry`] or
 //! the orders themselves. Invariants: an order is finite and above 0; the cage turns slower than
 //! the shaft; the inner race is passed more often than the outer.
 

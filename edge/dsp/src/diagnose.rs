@@ -17,20 +17,26 @@ use pdm_shared::units::{Band, Order, Rpm, SampleRate};
 use crate::bearing::DefectOrders;
 use crate::envelope::RecordLines;
 use crate::separate::separate;
-use crate::spectrum::Spectrum;
+use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
 
 pub mod cage;
+pub mod comb;
 pub mod evidence;
+pub mod figures;
+pub mod fitted;
 pub mod foreign;
 pub mod pooled;
 pub mod reason;
+pub mod rule;
 pub mod score;
+pub mod spectra;
 pub mod speed;
 pub mod spin;
 pub mod verdict;
 pub mod views;
 
+pub use figures::Evidence;
 pub use reason::{ForeignCause, Undetermined};
 
 /// Shaft turns that a verdict needs: below, the defect lines are not resolved from each other and
@@ -243,6 +249,24 @@ impl Findings {
     }
 }
 
+/// What the naming rule weighs of one record, without a verdict: for fitting the rule.
+///
+/// **Input** as [`diagnose()`]. **Output** the figures of every part.
+///
+/// # Errors
+/// As [`diagnose()`].
+pub fn weigh(accel_m_s2: &[f64], request: &Request) -> Result<Evidence, DiagnoseError> {
+    request.check(accel_m_s2)?;
+    let rate_hz = request.rate.get();
+    let mut transforms = Transforms::new();
+    let record = RecordLines::of(accel_m_s2, rate_hz, &mut transforms);
+    let separated = separate(accel_m_s2, rate_hz, &mut transforms);
+    let acceleration = amplitude_spectrum(accel_m_s2, rate_hz, &mut transforms);
+    let sources = figures::Sources { record: &record, separated: &separated };
+    let tried_hz = speed::candidates_hz(&acceleration, request);
+    Ok(figures::measure(sources, &tried_hz, request, &mut transforms))
+}
+
 /// Judges one record.
 ///
 /// **Input** acceleration, m/s², at the request's rate: the whole record, mean not removed.
@@ -260,8 +284,8 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let mut transforms = Transforms::new();
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
     let speed = speed::search(accel_m_s2, &record, request, &mut transforms);
-    let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
     let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
+    let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
     let raw = views::raw_looks(&record, request, speed.speed, &mut transforms);
     let mut looks = views::looks(&separated.random, request, speed.speed, &mut transforms);
     let mut ranked = verdict::rank(&looks, &raw);

@@ -13,6 +13,7 @@ pub mod envelope;
 pub mod fast;
 pub mod integrate;
 pub mod order;
+pub mod part;
 pub mod robust;
 pub mod separate;
 pub mod spectrum;
@@ -21,7 +22,8 @@ pub mod time_domain;
 pub mod transform;
 
 pub use bearing::{DefectOrders, Geometry};
-pub use diagnose::{DiagnoseError, Findings, Line, Request, Undetermined, diagnose};
+pub use diagnose::{DiagnoseError, Evidence, Findings, Line, Request, Undetermined, diagnose};
 pub use fast::{FastFindings, FastPath};
+pub use part::{Part, PerPart};
 pub use spectrum::Spectrum;
 pub use time_domain::{TimeDomain, time_domain};

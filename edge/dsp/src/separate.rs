@@ -1,6 +1,6 @@
 //! Discrete/random separation: what is left of a record without its steady lines.
 //!
-//! Stands before the looks of [`crate::diagnose()`]. Shafts, gears, fans and electric drives put
+//! Stands before the looks of the diagnosis. Shafts, gears, fans and electric drives put
 //! discrete lines into a spectrum, and two lines in one band beat: their difference stands in the
 //! envelope as a line that no impact made. Impacts of a bearing slip a little each time, so in the
 //! bands that they ring their lines smear into a random part whose power pulses. Invariant: a line

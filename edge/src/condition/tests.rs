@@ -189,7 +189,9 @@ fn a_state_without_the_newer_fields_is_read_and_goes_on() {
     let mut forget = |place: &str, keys: &[&str]| {
         let fields = old.pointer_mut(place).and_then(|value| value.as_object_mut());
         let fields = fields.expect("an object");
-        keys.iter().for_each(|key| assert!(fields.remove(*key).is_some(), "{place}/{key}"));
+        for key in keys {
+            assert!(fields.remove(*key).is_some(), "{place}/{key}");
+        }
     };
     forget("", &["last_usable", "usual_gap_h"]);
     forget("/detector", &["hours", "held_since_h"]);

@@ -27,6 +27,19 @@ pub enum DiagnosisOutcome {
     Quiet,
 }
 
+impl DiagnosisOutcome {
+    /// What a name is worth against the truth.
+    pub fn of(truth: Option<Fault>, named: Option<Fault>) -> Self {
+        match (truth, named) {
+            (None, None) => Self::Quiet,
+            (None, Some(_)) => Self::FalselyNamed,
+            (Some(_), None) => Self::NotSure,
+            (Some(truth), Some(named)) if truth == named => Self::Right,
+            (Some(_), Some(_)) => Self::Wrong,
+        }
+    }
+}
+
 /// One scored record.
 #[derive(Debug, Clone, Serialize)]
 pub struct Scored {
@@ -77,13 +90,7 @@ fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
 }
 
 fn score(record: String, verdict: Verdict, label: Label, is_simulated: bool) -> Scored {
-    let outcome = match (label.truth, verdict.named) {
-        (None, None) => DiagnosisOutcome::Quiet,
-        (None, Some(_)) => DiagnosisOutcome::FalselyNamed,
-        (Some(_), None) => DiagnosisOutcome::NotSure,
-        (Some(truth), Some(named)) if truth == named => DiagnosisOutcome::Right,
-        (Some(_), Some(_)) => DiagnosisOutcome::Wrong,
-    };
+    let outcome = DiagnosisOutcome::of(label.truth, verdict.named);
     Scored {
         record,
         group: label.group,
@@ -144,7 +151,7 @@ pub fn simulated(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
                 Some(fault) => format!("simulated, {fault}"),
                 None => "simulated, sound".to_owned(),
             };
-            let label = Label { group, truth: record.truth, is_undiagnosable: false };
+            let label = Label::generated(group, record.truth);
             Ok(score(record.name, verdict, label, true))
         })
         .collect()
@@ -160,7 +167,7 @@ pub fn adversaries(first_seed: u64, count: u64) -> anyhow::Result<Vec<Scored>> {
             let record = adversary::record(seed)?;
             let verdict = verdict(&record.accel_m_s2, &record.request);
             let group = "adversary, sound".to_owned();
-            let label = Label { group, truth: None, is_undiagnosable: false };
+            let label = Label::generated(group, None);
             Ok(score(record.name, verdict, label, true))
         })
         .collect()

@@ -14,8 +14,20 @@ pub struct Label {
     pub group: String,
     /// The damaged part; `None` for a sound bearing.
     pub truth: Option<Fault>,
+    /// The test rig, which the fold that leaves one rig out leaves out.
+    pub rig: String,
+    /// The bearing, or the seeded fault that stands for it.
+    pub bearing: String,
     /// Whether no published method can diagnose the record, so that "not sure" is right.
     pub is_undiagnosable: bool,
+}
+
+impl Label {
+    /// Of a record that was generated: its group is its rig.
+    pub fn generated(group: String, truth: Option<Fault>) -> Self {
+        let (rig, bearing) = (group.clone(), group.clone());
+        Self { group, truth, rig, bearing, is_undiagnosable: false }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,6 +42,14 @@ struct Entry {
     dataset: String,
     #[serde(default)]
     fault: Option<String>,
+    #[serde(default)]
+    fault_code: Option<String>,
+    #[serde(default)]
+    fault_extent_deg: Option<f64>,
+    #[serde(default)]
+    faulty_bearing: Option<String>,
+    #[serde(default)]
+    bearing_id: Option<String>,
 }
 
 /// Drive-end records at 12 kHz that Smith & Randall 2015 (doi:10.1016/j.ymssp.2015.04.021) found
@@ -63,7 +83,36 @@ fn label(entry: &Entry) -> Label {
         _ => None,
     };
     let (group, is_undiagnosable) = group(entry, truth.is_some());
-    Label { group, truth, is_undiagnosable }
+    let rig = rig(entry);
+    let bearing = bearing(entry, &rig, fault);
+    Label { group, truth, rig, bearing, is_undiagnosable }
+}
+
+/// The rig: the data set, for CWRU the end of the motor and the recorder, for HIT-SM which of two.
+fn rig(entry: &Entry) -> String {
+    let has = |part: &str| entry.file.contains(part);
+    let folder = entry.file.split('/').next().unwrap_or_default();
+    match folder {
+        "cwru" if has("12k_Drive_End") => "CWRU drive end".to_owned(),
+        "cwru" if has("12k_Fan_End") => "CWRU fan end".to_owned(),
+        "cwru" => "CWRU 48 kHz".to_owned(),
+        "hitsm" if has("MFS_") => "HIT-SM MFS".to_owned(),
+        "hitsm" => "HIT-SM self-built".to_owned(),
+        _ => folder.to_owned(),
+    }
+}
+
+/// The bearing: its number, or the seeded fault wherever the load lies and however it was recorded.
+fn bearing(entry: &Entry, rig: &str, fault: &str) -> String {
+    if let Some(id) = &entry.bearing_id {
+        return format!("{rig} {id}");
+    }
+    if let Some(code) = &entry.fault_code {
+        let end = entry.faulty_bearing.as_deref().unwrap_or_default();
+        return format!("CWRU {end} {}", code.split('@').next().unwrap_or_default());
+    }
+    let extent = entry.fault_extent_deg.map_or_else(String::new, |deg| format!(" {deg:.0}"));
+    format!("{rig} {fault}{extent}")
 }
 
 fn group(entry: &Entry, is_faulty: bool) -> (String, bool) {
@@ -103,6 +152,10 @@ mod tests {
             file: file.to_owned(),
             dataset: "CWRU".to_owned(),
             fault: Some(fault.to_owned()),
+            fault_code: None,
+            fault_extent_deg: None,
+            faulty_bearing: None,
+            bearing_id: None,
         };
         let grade = |file: &str, fault: &str| label(&entry(file, fault)).group;
         assert_eq!(

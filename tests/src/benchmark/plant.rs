@@ -127,7 +127,7 @@ fn judged(
     });
     let mut event = template.clone();
     event.measured_at = window.at;
-    event.operating.state = window.state.to_owned();
+    window.state.clone_into(&mut event.operating.state);
     event.signal_quality.valid = window.valid;
     event.signal_quality.flags = if window.valid { vec![] } else { vec![QualityFlag::FlatLine] };
     event.anomaly_detected = judgement.anomaly_detected;

@@ -12,7 +12,21 @@ use serde_json::Value;
 /// Speed tolerance for data sets that call their speeds nominal (ratio).
 const NOMINAL_SPEED_TOLERANCE: f64 = 0.07;
 
-/// One channel of one recording, with an operator's description.
+/// Order tolerance where the data set infers the bearing's geometry (ratio).
+const INFERRED_ORDER_TOLERANCE: f64 = 0.03;
+
+/// Channels that hold accelerometers where the type of the bearings is not stated.
+const UNSTATED_CHANNELS: usize = 4;
+
+/// BPFO, BPFI, BSF and FTF of the bearings that are asked for where the type is not stated: 6203,
+/// 6205 and 6208. All bearings of such machines are sound, so whatever is asked has no right name.
+const ASKED: [[f64; 4]; 3] = [
+    [3.0543, 4.9457, 1.9966, 0.3818],
+    [3.5848, 5.4152, 2.3567, 0.3983],
+    [3.572, 5.430, 2.322, 0.3968],
+];
+
+/// One channel of one recording, as an operator would describe it.
 #[derive(Debug, Clone)]
 pub struct Recording {
     /// Path below the data folder.
@@ -75,34 +89,44 @@ fn channels(data: &Path, entry: &Entry) -> anyhow::Result<Vec<Recording>> {
         .channels
         .as_array()
         .map_or_else(Vec::new, |names| names.iter().filter_map(Value::as_str).collect());
-    let asked: Vec<(usize, &Value)> = match &entry.faulty_bearing {
-        Some(bearing) => {
-            let at = names.iter().position(|name| name == bearing).context("no such channel")?;
-            vec![(at, &entry.geometry)]
-        }
-        // Two bearings with their own geometries: each is judged at its own sensor.
-        None if !names.is_empty() => names
-            .iter()
-            .enumerate()
-            .filter_map(|(at, name)| Some((at, entry.geometry.get(name)?)))
-            .collect(),
-        None => {
-            let count = entry.channels.as_u64().unwrap_or(1) as usize;
-            (0..count).map(|at| (at, &entry.geometry)).collect()
-        }
+    let recording = |channel, request| Recording {
+        file: entry.file.clone(),
+        channel,
+        path: data.join(&entry.file),
+        scale: scale(entry, channel),
+        request,
     };
-    asked
-        .into_iter()
-        .map(|(channel, geometry)| {
-            Ok(Recording {
-                file: entry.file.clone(),
-                channel,
-                path: data.join(&entry.file),
-                scale: scale(entry, channel),
-                request: request(entry, geometry)?,
+    if entry.geometry.is_null() {
+        let machine = machine(entry)?;
+        let channels = 0..names.len().min(UNSTATED_CHANNELS);
+        return channels
+            .flat_map(|channel| ASKED.map(|orders| (channel, orders)))
+            .map(|(channel, [bpfo, bpfi, bsf, ftf])| {
+                let orders = DefectOrders::new(bpfo, bpfi, bsf, ftf)?;
+                Ok(recording(channel, Request { orders, ..machine }))
             })
-        })
+            .collect();
+    }
+    asked(entry, &names)?
+        .into_iter()
+        .map(|(channel, geometry)| Ok(recording(channel, request(entry, geometry)?)))
         .collect()
+}
+
+/// The channels that a bearing is asked for at, each with its geometry.
+fn asked<'a>(entry: &'a Entry, names: &[&str]) -> anyhow::Result<Vec<(usize, &'a Value)>> {
+    if let Some(bearing) = &entry.faulty_bearing {
+        let at = names.iter().position(|name| name == bearing).context("no such channel")?;
+        return Ok(vec![(at, &entry.geometry)]);
+    }
+    let is_one_bearing = orders_of(&entry.geometry).is_some();
+    if names.is_empty() || is_one_bearing {
+        let count = entry.channels.as_u64().unwrap_or(names.len().max(1) as u64) as usize;
+        return Ok((0..count).map(|at| (at, &entry.geometry)).collect());
+    }
+    // Several bearings with a geometry each: every one at its own sensor.
+    let own = |(at, name): (usize, &&str)| Some((at, entry.geometry.get(*name)?));
+    Ok(names.iter().enumerate().filter_map(own).collect())
 }
 
 fn scale(entry: &Entry, channel: usize) -> f64 {
@@ -110,14 +134,26 @@ fn scale(entry: &Entry, channel: usize) -> f64 {
     entry.scale_g.get(channel).copied().unwrap_or(milli)
 }
 
+fn orders_of(geometry: &Value) -> Option<&Value> {
+    geometry.get("orders").or_else(|| geometry.get("orders_inferred"))
+}
+
 fn request(entry: &Entry, geometry: &Value) -> anyhow::Result<Request> {
-    let orders = geometry
-        .get("orders")
-        .or_else(|| geometry.get("orders_inferred"))
-        .context("no defect orders")?;
+    let orders = orders_of(geometry).context("no defect orders")?;
     let order = |key: &str| orders.get(key).and_then(Value::as_f64).context(key.to_owned());
     let orders =
         DefectOrders::new(order("BPFO")?, order("BPFI")?, order("BSF_1x")?, order("FTF")?)?;
+    let mut request = Request { orders, ..machine(entry)? };
+    if geometry.get("orders").is_none() {
+        request.order_tolerance = INFERRED_ORDER_TOLERANCE;
+    }
+    Ok(request)
+}
+
+/// Rate and speed, with the orders of the first of [`ASKED`] until others are given.
+fn machine(entry: &Entry) -> anyhow::Result<Request> {
+    let [bpfo, bpfi, bsf, ftf] = ASKED[0];
+    let orders = DefectOrders::new(bpfo, bpfi, bsf, ftf)?;
     let speed = Rpm::new(entry.rpm.context("no speed")?)?;
     let mut request = Request::new(SampleRate::new(entry.fs_hz)?, speed, orders);
     if entry.rpm_note.is_some() {

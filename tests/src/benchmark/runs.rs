@@ -4,7 +4,7 @@
 //! FEMTO runs are judged from their samples, IMS test 2 from its feature table, simulated lives
 //! from a generator. Only the scorer knows the time of failure; no judgement reads it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -33,9 +33,14 @@ pub struct Runs {
 ///
 /// # Errors
 /// A recording or table exists but cannot be read. Missing ones are left out.
-pub fn evaluate(data: &Path, lives: u64) -> anyhow::Result<Runs> {
-    let (mut real, verdicts) = femto::outcomes(&data.join("femto"))?;
-    real.extend(ims::outcomes(&data.join("ims"))?);
+pub fn evaluate(data: &[PathBuf], lives: u64) -> anyhow::Result<Runs> {
+    let (mut real, mut verdicts) = (Vec::new(), Vec::new());
+    for folder in data {
+        let (lives, told) = femto::outcomes(&folder.join("femto"))?;
+        real.extend(lives);
+        verdicts.extend(told);
+        real.extend(ims::outcomes(&folder.join("ims"))?);
+    }
     let simulated = (0..lives).map(simulated::outcome).collect();
     Ok(Runs { real, verdicts, simulated })
 }

@@ -6,15 +6,19 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use pdm_tests::benchmark::folds::{self, Fold};
 use pdm_tests::benchmark::report::DiagnosisReport;
 use pdm_tests::benchmark::{diagnosis, plant, runs};
 
 /// Run the edge over recordings and simulated records, and score it
 #[derive(Debug, Parser)]
 struct Args {
-    /// Folder with manifest.json and the recordings
+    /// Folder with manifest.json and the recordings; may be given more than once
     #[arg(long, env = "PDM_DATA_DIR", default_value = "../shared/data")]
-    data: PathBuf,
+    data: Vec<PathBuf>,
+    /// Judge each rig or bearing by a rule fitted without it, and nothing else; may be given twice
+    #[arg(long, value_enum)]
+    leave_out: Vec<Fold>,
     /// Simulated records to add
     #[arg(long, default_value_t = 200)]
     simulated: u64,
@@ -57,9 +61,15 @@ enum Part {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
+    if !args.leave_out.is_empty() {
+        return print_folds(&args);
+    }
     let wants = |part| args.only.is_none_or(|only| only == part);
     let scored = if wants(Part::Diagnosis) {
-        let mut scored = diagnosis::recordings(&args.data)?;
+        let mut scored = Vec::new();
+        for folder in &args.data {
+            scored.extend(diagnosis::recordings(folder)?);
+        }
         scored.extend(diagnosis::simulated(args.seed, args.simulated)?);
         scored.extend(diagnosis::adversaries(args.first_seed, args.adversaries)?);
         Some(scored)
@@ -84,6 +94,24 @@ fn main() -> anyhow::Result<()> {
     }
     if let Some(plant) = plant {
         writeln!(out, "{}", plant.markdown())?;
+    }
+    Ok(())
+}
+
+/// Names on what the rule has not seen, one report for each fold.
+fn print_folds(args: &Args) -> anyhow::Result<()> {
+    let measured = folds::measured(&args.data)?;
+    let generated = folds::generated()?;
+    let mut out = std::io::stdout().lock();
+    for fold in &args.leave_out {
+        let scored = folds::judged(&measured, &generated, *fold);
+        let report = DiagnosisReport::new(&scored);
+        if args.json {
+            let document = serde_json::json!({ "diagnosis": report, "records": scored });
+            writeln!(out, "{document}")?;
+        } else {
+            writeln!(out, "# Leave one {} out\n\n{report}", fold.name())?;
+        }
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use pdm_expert::case::BearingState;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_shared::id::BearingKey;
 
 use super::{Policy, Subject, id_of, notification};
 use crate::notify::wording;

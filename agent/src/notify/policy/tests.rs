@@ -102,8 +102,8 @@ fn each_return_waits_longer_so_a_level_that_flutters_is_told_a_few_times() {
 
 #[test]
 fn a_sensor_that_fails_is_told_once_and_so_is_its_return() {
+    use NotificationReason::{Message, Raised, Silent};
     let course = stretches(&[(12, Some(6.0)), (100, None), (12, Some(6.0))]);
     let told: Vec<_> = told(&course).into_iter().map(|(_, reason, _)| reason).collect();
-    use NotificationReason::{Message, Raised, Silent};
     assert_eq!(told, [Raised, Silent, Message], "the risk is frozen, not cleared");
 }

@@ -37,12 +37,17 @@ pub struct Cage {
 /// The cage's comb in an envelope spectrum at whole-record resolution; `z` is 0 where it cannot be
 /// told.
 pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Cage {
-    let (df, tolerance) = (spectrum.df_hz, request.order_tolerance.max(0.005));
+    standing_in(&log_levels(spectrum, shaft_hz), spectrum.df_hz, shaft_hz, request)
+}
+
+/// The same from levels (dB over the local floor) of lines `df` Hz apart.
+pub fn standing_in(levels: &[f64], df: f64, shaft_hz: f64, request: &Request) -> Cage {
+    let tolerance = request.order_tolerance.max(0.005);
     let ftf = request.orders.ftf.get();
-    if df <= 0.0 || shaft_hz / df < LEAST_TURNS || spectrum.amplitude.len() < 32 {
+    if df <= 0.0 || shaft_hz / df < LEAST_TURNS || levels.len() < 32 {
         return Cage { z: 0.0, order: ftf };
     }
-    let levels = widen(&mask_shaft(&log_levels(spectrum, shaft_hz), df, shaft_hz), 1);
+    let levels = widen(&mask_shaft(levels, df, shaft_hz), 1);
     let comb = |order: f64| -> f64 {
         let level = |k| levels.get((f64::from(k) * order * shaft_hz / df).round() as usize);
         TEETH.map(|k| level(k).unwrap_or(&0.0)).sum::<f64>() / TEETH.count() as f64

@@ -32,8 +32,10 @@ const SLOWEST_COMB: u32 = 12;
 const SPEED_LINES: f64 = 1.0 / 6.0;
 /// How far the mean speed of a band's envelope may be off the record's, as a ratio (chosen).
 const STEADY: f64 = 0.0005;
-/// How far the speed may wander within a record, as a ratio (chosen).
-const WANDER: f64 = 0.0025;
+/// How far a candidate may be off a shaft multiple and still be held against the comb, as a ratio: a
+/// quarter of a percent, eight times [`super::score`]'s wander, so that a speed that drifts between
+/// the band's impacts and the shaft's line is covered.
+const NEAR_MULTIPLE: f64 = 0.0025;
 /// Level from which a first or second harmonic stands, dB (chosen; the largest of three lines of
 /// noise exceeds it once in 100).
 const BASE_LEVEL_DB: f64 = 8.5;
@@ -167,7 +169,7 @@ impl<'a> Scene<'a> {
         let n = (hz / self.shaft_hz).round();
         let off = (hz - n * self.shaft_hz).abs();
         let tolerance = if self.speed.by_record { 0.0 } else { self.speed.tolerance };
-        let near = (tolerance * hz).max(self.spectrum.df_hz + WANDER * hz);
+        let near = (tolerance * hz).max(self.spectrum.df_hz + NEAR_MULTIPLE * hz);
         let is_whole = self.is_whole(hz);
         let is_tooth = || off <= near && self.is_tooth(hz, hz / n, n);
         (n >= 2.0 && (is_whole || is_tooth())).then_some(ForeignCause::ShaftHarmonic(n as u32))

@@ -32,7 +32,7 @@ const LADDER_CAP_DB: f64 = 20.0;
 const LEAST_SIGMA_DB: f64 = 1.0;
 /// How far the speed may wander within a record, as a ratio: shaft lines are masked that much wider
 /// (chosen; at most 0.06 orders).
-const WANDER: f64 = 0.0003;
+const MASK_WANDER: f64 = 0.0003;
 /// Range of orders from which unrelated ones are drawn.
 const LOWEST_ORDER: f64 = 1.6;
 const HIGHEST_ORDER: f64 = 9.5;
@@ -102,7 +102,7 @@ pub(super) fn mask_shaft(levels: &[f64], df: f64, shaft: f64) -> Vec<f64> {
     let mut masked = levels.to_vec();
     for k in 1..40 {
         let centre = f64::from(k) * shaft / df;
-        let wander = (WANDER * centre).min(0.06 * shaft / df);
+        let wander = (MASK_WANDER * centre).min(0.06 * shaft / df);
         let low = (centre - half - wander).floor().max(0.0) as usize;
         let high = (centre + half + wander).ceil() as usize;
         if low >= masked.len() {

@@ -35,6 +35,25 @@ pub struct FoundSpeed {
     pub fine_hz: f64,
 }
 
+impl FoundSpeed {
+    /// This speed, or the one at which a named part's lines were found if that is another.
+    #[must_use]
+    pub fn or_at(self, shaft_hz: f64) -> Self {
+        let is_same = (self.speed.shaft_hz() / shaft_hz - 1.0).abs() <= SAME;
+        if is_same {
+            return self;
+        }
+        Rpm::from_shaft_hz(shaft_hz).map_or(self, |speed| Self {
+            speed,
+            estimated: true,
+            fine_hz: shaft_hz,
+        })
+    }
+}
+
+/// Two speeds this close, as a ratio, are one: a tenth of what slip leaves open.
+const SAME: f64 = 0.001;
+
 /// Searches the shaft speed within the request's tolerance: two combs, one on the acceleration
 /// spectrum (unbalance, misalignment), one on the envelope of the whole band (everything that the
 /// turning shaft modulates), are added; the best speed is taken if it stands out in one or in both.
@@ -56,6 +75,51 @@ pub fn search(
     let Some(best) = combs.best(shaft_hz, tolerance) else { return nominal };
     let fine_hz = by_peaks(&acceleration, best);
     Rpm::from_shaft_hz(best).map_or(nominal, |speed| FoundSpeed { speed, estimated: true, fine_hz })
+}
+
+/// How far the stated speed is sharpened on the comb of shaft lines, as a ratio.
+const SHARPENED: f64 = 0.003;
+/// How much higher the comb of another speed must stand to be tried beside the stated one, dB.
+const OTHER_LEAD_DB: f64 = 3.0;
+
+/// The speeds at which defect orders are tried, Hz: the stated one, sharpened within 0.3 % where its
+/// comb stands, and another within the tolerance whose comb stands 3 dB higher.
+///
+/// The other never replaces the stated one: the comb of a fault can pose as a shaft's, and a wrong
+/// speed moves a line off its order.
+pub fn candidates_hz(acceleration: &Spectrum, request: &Request) -> Vec<f64> {
+    let shaft_hz = request.speed.shaft_hz();
+    let df = acceleration.df_hz;
+    if df <= 0.0 {
+        return vec![shaft_hz];
+    }
+    let levels = widened(&log_levels(acceleration, shaft_hz), CAP_DB);
+    let (step, reach) = (df / 9.0, request.speed_tolerance * shaft_hz);
+    let curve: Vec<(f64, f64)> = (0..=(2.0 * reach / step) as usize)
+        .map(|i| shaft_hz - reach + step * i as f64)
+        .map(|hz| (hz, comb(&levels, hz / df)))
+        .collect();
+    let values: Vec<f64> = curve.iter().map(|point| point.1).collect();
+    let usual = crate::robust::median(&values).unwrap_or(0.0);
+    let clear = LEAST_COMB_DB.max(usual + LEAST_LEAD_DB);
+    let near = SHARPENED * shaft_hz + df / 6.0;
+    let stated = top_within(&curve, shaft_hz, near, df).unwrap_or((shaft_hz, 0.0));
+    let mut speeds = vec![if stated.1 >= clear { stated.0 } else { shaft_hz }];
+    if let Some(other) = top_within(&curve, shaft_hz, f64::INFINITY, df)
+        && other.1 >= clear.max(stated.1 + OTHER_LEAD_DB)
+    {
+        speeds.push(other.0);
+    }
+    speeds
+}
+
+/// Middle and value of the top of a curve within `reach` of a frequency.
+fn top_within(curve: &[(f64, f64)], hz: f64, reach: f64, df: f64) -> Option<(f64, f64)> {
+    let inside = curve.iter().filter(|point| (point.0 - hz).abs() <= reach);
+    let top = inside.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let is_top = |point: &&(f64, f64)| point.1 >= top.1 - 0.3 && (point.0 - top.0).abs() < df / 3.0;
+    let held: Vec<f64> = curve.iter().filter(is_top).map(|point| point.0).collect();
+    Some((held.iter().sum::<f64>() / held.len() as f64, top.1))
 }
 
 /// Acceleration spectrum and envelope spectrum of the whole band, whole-record resolution.

@@ -120,7 +120,10 @@ impl Machine {
         let mut machine = Self {
             stops: stops.collect(),
             bearings: Vec::new(),
-            season: (random.random_range(0.0..0.1), random.random_range(0.0..6.28)),
+            season: (
+                random.random_range(0.0..0.1),
+                random.random_range(0.0..std::f64::consts::TAU),
+            ),
             day: random.random_range(0.0..0.05),
             load: random.random_bool(0.4).then(|| {
                 let from = if random.random_bool(0.5) { 0.0 } else { 24.0 * 30.0 };

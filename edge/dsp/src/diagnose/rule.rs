@@ -1,0 +1,131 @@
+//! The rule that names a part: one weighted sum of a part's figures, held against one threshold.
+//!
+//! The sum is a logistic regression whose weights cannot be negative, so every figure speaks for a
+//! part and none can veto it: a foreign cause takes away as much as the data say, no more. The
+//! constants stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the
+//! benchmark makes them anew for every rig that it leaves out. Invariant: a name never has less
+//! confidence than [`NAMING_CONFIDENCE`].
+
+use super::figures::{COUNT, Evidence, Figures};
+use crate::part::{Part, PerPart};
+
+pub use super::verdict::NAMING_CONFIDENCE;
+
+/// Most confidence of any name: the fit has seen fewer than a thousand names.
+const MOST_CONFIDENCE: f64 = 0.99;
+/// Standard deviations from which the cage's comb names the cage: on 326 real channels the largest is
+/// 3.6, on simulated cage damage of 60 cage turns and more it is 3.9 to 6.6.
+const CAGE_STANDS: f64 = 5.0;
+/// Excess of every part below which the cage's lines are the cage's own, units: belts and rolling
+/// elements that show such a comb have at least 1.2.
+const CAGE_ALONE: f64 = 1.0;
+/// Confidence of a cage: no recording of a damaged cage is at hand, simulated ones alone.
+pub const CAGE_CONFIDENCE: f64 = 0.75;
+
+/// Weights, threshold and calibration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    /// Weight of each figure, in the order of [`super::figures::NAMES`]; none is negative.
+    pub weights: [f64; COUNT],
+    /// What is added to the weighted sum.
+    pub offset: f64,
+    /// Sum from which a part is named.
+    pub threshold: f64,
+    /// Log odds that one unit of the sum above the threshold adds to a name.
+    pub slope: f64,
+}
+
+impl Rule {
+    /// How far a part's figures lie above the threshold, log odds of the regression; negative: no
+    /// name.
+    pub fn strength(&self, figures: &Figures) -> f64 {
+        let values = figures.values();
+        let sum: f64 = self.weights.iter().zip(values).map(|(w, v)| w * v).sum();
+        sum + self.offset - self.threshold
+    }
+
+    /// How sure a part of this strength is, 0 to 0.99; 0.7 at the threshold.
+    pub fn confidence(&self, strength: f64) -> f64 {
+        let odds = (NAMING_CONFIDENCE / (1.0 - NAMING_CONFIDENCE)).ln() + self.slope * strength;
+        (1.0 / (1.0 + (-odds).exp())).min(MOST_CONFIDENCE)
+    }
+
+    /// Strength of every part.
+    pub fn strengths(&self, evidence: &Evidence) -> PerPart<f64> {
+        PerPart::from_fn(|part| self.strength(&evidence.parts[part]))
+    }
+
+    /// The part that is named, if one is, with its confidence.
+    pub fn name(&self, evidence: &Evidence) -> Option<(Part, f64)> {
+        let strengths = self.strengths(evidence);
+        let [leading, ..] = strengths.ranked();
+        let strength = strengths[leading];
+        (strength >= 0.0).then(|| (leading, self.confidence(strength)))
+    }
+}
+
+/// Do the cage's lines stand, and no part's beside them?
+pub fn is_cage(evidence: &Evidence) -> bool {
+    evidence.cage >= CAGE_STANDS
+        && evidence.parts.iter().all(|(_, figures)| figures.excess < CAGE_ALONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::{ForeignCause, fitted::FITTED};
+
+    fn clear() -> Figures {
+        Figures {
+            excess: 5.0,
+            excess_whole: 8.0,
+            height_db: 23.0,
+            lead: 3.0,
+            own_db: 15.0,
+            ..Figures::default()
+        }
+    }
+
+    fn evidence(figures: Figures) -> Evidence {
+        let parts = PerPart { outer_race: figures, ..PerPart::default() };
+        Evidence { parts, cage: 0.0 }
+    }
+
+    #[test]
+    fn a_plain_family_is_named_and_none_is_not() {
+        let (part, confidence) = FITTED.name(&evidence(clear())).expect("a name");
+        assert!(part == Part::OuterRace && confidence >= 0.9, "{part:?} {confidence}");
+        assert_eq!(FITTED.name(&Evidence::default()), None);
+    }
+
+    /// What speaks for another cause weakens a plain family and does not throw it out.
+    #[test]
+    fn no_single_cause_forbids_a_plain_family() {
+        for cause in [
+            ForeignCause::Mains(100.0),
+            ForeignCause::ShaftHarmonic(3),
+            ForeignCause::CageHarmonic(9),
+            ForeignCause::Comb(18.0),
+            ForeignCause::HigherHarmonicsOnly,
+        ] {
+            let doubtful = Figures { cause: Some(cause), ..clear() };
+            assert!(FITTED.strength(&doubtful) <= FITTED.strength(&clear()), "{cause}");
+            assert!(FITTED.name(&evidence(doubtful)).is_some(), "{cause}");
+        }
+    }
+
+    #[test]
+    fn the_threshold_has_the_naming_confidence_and_more_strength_more() {
+        assert!((FITTED.confidence(0.0) - NAMING_CONFIDENCE).abs() < 1e-9);
+        assert!(FITTED.confidence(1.0) > FITTED.confidence(0.5));
+        assert!(FITTED.confidence(1e9) <= MOST_CONFIDENCE);
+        assert!(FITTED.weights.iter().all(|weight| *weight >= 0.0));
+    }
+
+    #[test]
+    fn the_cage_is_named_where_no_part_stands() {
+        let alone = Evidence { cage: CAGE_STANDS, ..Evidence::default() };
+        assert!(is_cage(&alone));
+        assert!(!is_cage(&Evidence { cage: CAGE_STANDS, ..evidence(clear()) }));
+    }
+}

@@ -1,0 +1,36 @@
+//! `fit`: the constants of the naming rule, from recordings whose truth is known.
+//!
+//! `cargo run --release -p pdm-tests --bin fit -- --data DIR --data DIR` prints what stands in
+//! `edge/dsp/src/diagnose/fitted.rs`. The figures of the fold stand in `docs/benchmark.md`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Parser;
+use pdm_dsp::diagnose::figures::NAMES;
+use pdm_tests::benchmark::fit::{Sample, fit};
+use pdm_tests::benchmark::folds;
+
+/// Fit the naming rule on recordings, with simulated and adversary records beside them
+#[derive(Debug, Parser)]
+struct Args {
+    /// Folder with manifest.json and the recordings; may be given more than once
+    #[arg(long, required = true)]
+    data: Vec<PathBuf>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let measured = folds::measured(&args.data)?;
+    let generated = folds::generated()?;
+    let samples: Vec<&Sample> = measured.iter().map(|one| &one.sample).chain(&generated).collect();
+    let rule = fit(&samples);
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "// {} recordings, {} generated records", measured.len(), generated.len())?;
+    for (name, weight) in NAMES.iter().zip(rule.weights) {
+        writeln!(out, "    {weight:.4}, // {name}")?;
+    }
+    writeln!(out, "    offset: {:.4},", rule.offset)?;
+    writeln!(out, "    threshold: {:.4},", rule.threshold)?;
+    Ok(writeln!(out, "    slope: {:.2},", rule.slope)?)
+}
