@@ -20,7 +20,7 @@ pub const DEFAULT_STATE: &str = "default";
 
 /// Who and where: the names that an event carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct EventNames {
     /// The gateway that measures.
     pub gateway: GatewayId,
     /// Site of the machine.
@@ -60,7 +60,7 @@ pub struct Measured {
 
 /// The event of one window. Its `sequence` is given by the spool.
 pub fn assemble(
-    place: &Place,
+    place: &EventNames,
     event_id: EventId,
     measured: Measured,
     judgement: Judgement,

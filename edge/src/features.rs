@@ -4,7 +4,7 @@
 //! become g (R-EDGE-2, R-EDGE-4); squared envelopes become g². Invariants: no figure is NaN; a
 //! spectrum has at most [`MAX_SPECTRUM_LINES`] lines.
 
-use pdm_dsp::diagnose::{Findings, Line};
+use pdm_dsp::diagnose::{ElementLine, Findings};
 use pdm_dsp::fast::{FastFindings, FastLine};
 use pdm_dsp::{Spectrum, time_domain};
 use pdm_shared::event::{
@@ -77,7 +77,7 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
     }
 }
 
-fn defect_line(line: &Line) -> DefectLine {
+fn defect_line(line: &ElementLine) -> DefectLine {
     DefectLine {
         frequency_hz: finite(line.frequency_hz),
         order: Some(line.order.get()),

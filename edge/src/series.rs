@@ -18,7 +18,7 @@ pub use table::{Request, Row, SeriesError, Table, read};
 
 /// The judgement of one column of one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line<'a> {
+pub struct SeriesLine<'a> {
     /// When, UTC. Rows without a calendar count from 1970.
     pub time: Timestamp,
     /// Which row of the table, from 0.
@@ -46,7 +46,7 @@ pub struct Line<'a> {
 pub fn judge<E>(
     table: &Table,
     failure_levels: &BTreeMap<String, f64>,
-    mut sink: impl FnMut(Line<'_>) -> Result<(), E>,
+    mut sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut settings = MonitorSettings::default();
     settings.failure_thresholds.extend(failure_levels.clone());
@@ -55,7 +55,7 @@ pub fn judge<E>(
         let columns = table.columns.iter().zip(&row.values).zip(&mut monitors);
         for ((column, value), monitor) in columns {
             let judgement = observe(monitor, row.at, column, *value);
-            sink(Line {
+            sink(SeriesLine {
                 time: row.at,
                 row: number,
                 column,

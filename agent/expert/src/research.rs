@@ -125,7 +125,7 @@ pub struct Learnt {
 
 /// What came back from a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct LookupOutcome {
     /// The documents found, nearest first.
     pub documents: Vec<Document>,
     /// Why there is no answer.
@@ -155,8 +155,8 @@ impl Inquiry {
     }
 
     /// Notes what came back and reads it.
-    pub fn note(&mut self, question: Question, outcome: Outcome) {
-        let Outcome { documents: found, failure, note } = outcome;
+    pub fn note(&mut self, question: Question, outcome: LookupOutcome) {
+        let LookupOutcome { documents: found, failure, note } = outcome;
         let known: Vec<&str> = self
             .answered
             .iter()

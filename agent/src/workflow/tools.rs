@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use pdm_expert::research::{Document, Outcome, Question};
+use pdm_expert::research::{Document, LookupOutcome, Question};
 use pdm_tools::client::{Answer, ClientError, ToolClient};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
@@ -62,8 +62,8 @@ pub(super) struct Caller {
     resting: Mutex<BTreeMap<String, Instant>>,
 }
 
-fn failed(reason: impl Into<String>) -> Outcome {
-    Outcome { failure: Some(reason.into()), ..Outcome::default() }
+fn failed(reason: impl Into<String>) -> LookupOutcome {
+    LookupOutcome { failure: Some(reason.into()), ..LookupOutcome::default() }
 }
 
 impl Caller {
@@ -101,7 +101,7 @@ impl Caller {
         }
     }
 
-    async fn call(&self, id: &str, question: &Question) -> Outcome {
+    async fn call(&self, id: &str, question: &Question) -> LookupOutcome {
         let tool = question.tool.as_str();
         if self.is_resting(tool) {
             return failed("not asked: the tool was away a moment ago");
@@ -152,7 +152,7 @@ pub(super) fn without_tools(state: &mut State) {
     }
 }
 
-fn note(state: &mut State, question: Question, outcome: Outcome) {
+fn note(state: &mut State, question: Question, outcome: LookupOutcome) {
     let names = outcome.documents.iter().map(|document| document.id.as_str());
     let found = || names.chain(outcome.note.as_deref()).collect::<Vec<_>>().join(", ");
     let text = outcome.failure.clone().unwrap_or_else(found);
@@ -169,11 +169,11 @@ fn canonical(question: &Question) -> String {
 }
 
 /// Reads the answer of a search. An answer of another form has no documents.
-fn read(answer: &Answer) -> Outcome {
-    let Some(data) = answer.structured.as_ref() else { return Outcome::default() };
+fn read(answer: &Answer) -> LookupOutcome {
+    let Some(data) = answer.structured.as_ref() else { return LookupOutcome::default() };
     let list = data.get("documents").and_then(Value::as_array);
     let documents =
         list.into_iter().flatten().filter_map(|value| Document::deserialize(value).ok());
     let note = data.get("note").and_then(Value::as_str).map(str::to_owned);
-    Outcome { documents: documents.collect(), failure: None, note }
+    LookupOutcome { documents: documents.collect(), failure: None, note }
 }

@@ -189,7 +189,7 @@ pub struct Sidebands {
 
 /// What stands at one defect frequency.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ElementLine {
     /// Which part.
     pub fault: Fault,
     /// Where its line was found, or its nominal place, Hz. For the ball: the spin frequency 1×BSF.
@@ -228,7 +228,7 @@ pub struct Findings {
     /// RMS of the envelope's variation in that band, m/s².
     pub envelope_rms_m_s2: f64,
     /// The four lines in the order of [`Fault::ALL`].
-    pub lines: [Line; 4],
+    pub lines: [ElementLine; 4],
     /// The fault that is named, or none.
     pub dominant: Option<Fault>,
     /// How sure the name is; without a name, how likely the leading candidate is.
@@ -243,7 +243,7 @@ pub struct Findings {
 
 impl Findings {
     /// The line of one fault.
-    pub fn line(&self, fault: Fault) -> &Line {
+    pub fn line(&self, fault: Fault) -> &ElementLine {
         let at = Fault::ALL.iter().position(|f| *f == fault).unwrap_or(0);
         &self.lines[at]
     }
@@ -275,6 +275,20 @@ pub fn weigh(accel_m_s2: &[f64], request: &Request) -> Result<Evidence, Diagnose
 ///
 /// # Errors
 /// [`DiagnoseError`] for a record or a request that cannot be measured at all.
+///
+/// Half a second at 600 rpm are five turns, too few for a name:
+///
+/// ```
+/// # use pdm_dsp::{DefectOrders, Request, Undetermined, diagnose};
+/// # use pdm_shared::units::{Rpm, SampleRate};
+/// let accel_m_s2: Vec<f64> = (0..6000).map(|i| f64::from(i * 7919 % 101) - 50.0).collect();
+/// let orders = DefectOrders::new(3.585, 5.415, 2.357, 0.398).expect("orders of a 6205");
+/// let rate = SampleRate::new(12_000.0).expect("a rate");
+/// let request = Request::new(rate, Rpm::new(600.0).expect("a speed"), orders);
+/// let findings = diagnose(&accel_m_s2, &request).expect("measurable");
+/// assert_eq!(findings.dominant, None);
+/// assert!(matches!(findings.undetermined, Some(Undetermined::TooFewTurns { .. })));
+/// ```
 pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, DiagnoseError> {
     request.check(accel_m_s2)?;
     let first = accel_m_s2.first().copied().unwrap_or(0.0);

@@ -85,6 +85,21 @@ impl SquaredEnvelope {
 ///
 /// **Source** Randall & Antoni 2011, doi:10.1016/j.ymssp.2010.07.017, section 5 (one-sided
 /// spectrum, shift, inverse transform); the factor 2 makes it that of the analytic signal.
+///
+/// The envelope of a tone of 3 m/s² is 3 m/s² throughout, its square 9 (m/s²)²:
+///
+/// ```
+/// # use pdm_dsp::envelope::{RecordLines, squared_envelope};
+/// # use pdm_dsp::transform::Transforms;
+/// # use pdm_shared::units::Band;
+/// let tone = |i: i32| 3.0 * (std::f64::consts::TAU * 400.0 * f64::from(i) / 2000.0).sin();
+/// let accel_m_s2: Vec<f64> = (0..2000).map(tone).collect();
+/// let mut transforms = Transforms::new();
+/// let record = RecordLines::of(&accel_m_s2, 2000.0, &mut transforms);
+/// let band = Band::new(300.0, 500.0).expect("a band");
+/// let envelope = squared_envelope(&record, band, &mut transforms);
+/// assert!((envelope.mean() - 9.0).abs() < 1e-6);
+/// ```
 pub fn squared_envelope(
     record: &RecordLines,
     band: Band,

@@ -26,6 +26,19 @@ const LINES_BELOW_BAND: f64 = 2.0;
 /// below 1000 Hz: the figure would not be the standard's.
 ///
 /// **Source** ISO 20816-1:2016; division by `jω` as in Brandt 2011 (ISBN 978-0-470-74644-8), 3.4.
+///
+/// 10 m/s² peak at 100 Hz are 10 / (2π · 100) m/s peak, 11.25 mm/s RMS:
+///
+/// ```
+/// # use pdm_dsp::integrate::velocity_rms_mm_s;
+/// # use pdm_dsp::transform::Transforms;
+/// # use pdm_shared::units::SampleRate;
+/// let tone = |i: i32| 10.0 * (std::f64::consts::TAU * 100.0 * f64::from(i) / 25_600.0).sin();
+/// let accel_m_s2: Vec<f64> = (0..25_600).map(tone).collect();
+/// let rate = SampleRate::new(25_600.0).expect("a rate");
+/// let velocity = velocity_rms_mm_s(&accel_m_s2, rate, &mut Transforms::new());
+/// assert!((velocity.expect("long enough") - 11.254).abs() < 0.01);
+/// ```
 pub fn velocity_rms_mm_s(
     accel_m_s2: &[f64],
     rate: SampleRate,

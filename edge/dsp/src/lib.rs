@@ -22,7 +22,9 @@ pub mod time_domain;
 pub mod transform;
 
 pub use bearing::{DefectOrders, Geometry};
-pub use diagnose::{DiagnoseError, Evidence, Findings, Line, Request, Undetermined, diagnose};
+pub use diagnose::{
+    DiagnoseError, ElementLine, Evidence, Findings, Request, Undetermined, diagnose,
+};
 pub use fast::{FastFindings, FastPath};
 pub use part::{Part, PerPart};
 pub use spectrum::Spectrum;

@@ -27,6 +27,12 @@ fn median_in_place(values: &mut [f64]) -> Option<f64> {
 }
 
 /// The median of the finite values; `None` if there is none.
+///
+/// ```
+/// # use pdm_dsp::robust::median;
+/// assert_eq!(median(&[1.0, f64::NAN, 1000.0, 3.0]), Some(3.0));
+/// assert_eq!(median(&[]), None);
+/// ```
 pub fn median(values: &[f64]) -> Option<f64> {
     median_in_place(&mut finite(values))
 }
@@ -122,6 +128,16 @@ pub struct TheilSen {
 ///
 /// **Source** Sen 1968, doi:10.1080/01621459.1968.10480934, sections 3 and 5 (ties in y counted);
 /// agrees with `scipy.stats.theilslopes`.
+///
+/// One wild value does not move the slope of 2 a step:
+///
+/// ```
+/// # use pdm_dsp::robust::theil_sen;
+/// let mut points: Vec<(f64, f64)> = (0..20).map(f64::from).map(|x| (x, 2.0 * x)).collect();
+/// points[10].1 = 1000.0;
+/// let line = theil_sen(&points, 0.95).expect("20 points");
+/// assert!((line.slope - 2.0).abs() < 1e-9);
+/// ```
 pub fn theil_sen(points: &[(f64, f64)], confidence: f64) -> Option<TheilSen> {
     let points: Vec<(f64, f64)> =
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();

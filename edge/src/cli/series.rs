@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
-use crate::series::{Line, Request, SeriesError, Table, judge, read};
+use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read};
 
 mod summary;
 
@@ -86,7 +86,7 @@ fn open(args: &Args) -> anyhow::Result<Table> {
     Ok(table)
 }
 
-fn write_line(out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {
+fn write_line(out: &mut impl Write, line: &SeriesLine<'_>) -> io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
 }

@@ -13,7 +13,7 @@ use pdm_dsp::robust::{MAD_TO_SIGMA, median, median_and_mad, quantile};
 use pdm_shared::event::{Baseline as Status, BaselineState};
 use serde::{Deserialize, Serialize};
 
-use super::feature::Kind;
+use super::feature::FeatureKind;
 use super::packed::Packed;
 use super::{Features, MonitorSettings};
 
@@ -142,7 +142,8 @@ fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
     let seen = block.normals();
     let fell = seen.iter().any(|(key, new)| {
         let old = learnt.get(key);
-        Kind::of(key).leads() && old.is_some_and(|old| new.centre < old.centre - 0.5 * old.spread)
+        FeatureKind::of(key).leads()
+            && old.is_some_and(|old| new.centre < old.centre - 0.5 * old.spread)
     });
     for (key, new) in seen {
         let Some(old) = learnt.get_mut(&key) else {
@@ -154,7 +155,7 @@ fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
         }
         old.medians.push(new.centre, 16);
         // background noise that goes down lets impacts stand out: shapes are learnt anew with it
-        if new.centre < old.centre || (fell && Kind::of(&key) == Kind::Shape) {
+        if new.centre < old.centre || (fell && FeatureKind::of(&key) == FeatureKind::Shape) {
             old.centre = new.centre;
             old.spread = new.spread.max(0.5 * old.spread);
         } else if old.log {
@@ -226,14 +227,16 @@ impl Block {
         let columns = self.columns.iter().map(|(key, column)| (key, column.finite()));
         columns
             .filter(|(_, values)| 2 * values.len() >= self.windows)
-            .filter_map(|(key, values)| Some((key.clone(), Normal::of(Kind::of(key), values)?)))
+            .filter_map(|(key, values)| {
+                Some((key.clone(), Normal::of(FeatureKind::of(key), values)?))
+            })
             .collect()
     }
 
     /// Whether a level is lower in the last third than in the first, beyond its own scatter.
     fn runs_in(&self) -> bool {
-        self.columns.iter().filter(|(key, _)| Kind::of(key).leads()).any(|(key, column)| {
-            let kind = Kind::of(key);
+        self.columns.iter().filter(|(key, _)| FeatureKind::of(key).leads()).any(|(key, column)| {
+            let kind = FeatureKind::of(key);
             let values = column.finite();
             let third = values.len() / 3;
             let Some(values) = logarithms(&values).filter(|_| third >= 3) else { return false };
@@ -254,14 +257,14 @@ fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 impl Normal {
-    fn of(kind: Kind, values: Vec<f64>) -> Option<Self> {
+    fn of(kind: FeatureKind, values: Vec<f64>) -> Option<Self> {
         let logs = if kind.may_be_log() { logarithms(&values) } else { None };
         let log = logs.is_some();
         let values = logs.unwrap_or(values);
         let (centre, mad) = median_and_mad(&values)?;
         // deciles see what the MAD of a quantised or skewed feature does not
         let deciles = quantile(&values, 0.9)? - quantile(&values, 0.1)?;
-        let relative = !log && kind != Kind::Decibel;
+        let relative = !log && kind != FeatureKind::Decibel;
         let floor = kind.floor() * if relative { centre.abs().max(1e-9) } else { 1.0 };
         let spread = (MAD_TO_SIGMA * mad).max(deciles / DECILES_TO_SIGMA).max(floor);
         Some(Self { log, centre, spread, anchor: centre, medians: Packed::default() })

@@ -10,7 +10,7 @@ use pdm_shared::event::Persistence;
 use serde::{Deserialize, Serialize};
 
 use super::MonitorSettings;
-use super::feature::Kind;
+use super::feature::FeatureKind;
 use super::packed::Packed;
 use super::settings::Rule;
 
@@ -151,7 +151,7 @@ impl Detector {
     /// The features by which a rule holds, and the windows that it looks at.
     fn hits(&self, settings: &MonitorSettings) -> Vec<(String, u32)> {
         let hit = |(key, column): (&String, &Packed)| {
-            let rules = if Kind::of(key) == Kind::Shape {
+            let rules = if FeatureKind::of(key) == FeatureKind::Shape {
                 std::slice::from_ref(&settings.shape_rule)
             } else {
                 &settings.rules

@@ -3,7 +3,7 @@
 
 /// Kinds of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FeatureKind {
     /// A vibration level in g: RMS, envelope RMS, the amplitude of a line.
     Level,
     /// Velocity RMS 10–1000 Hz, mm/s.
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Generic,
 }
 
-impl Kind {
+impl FeatureKind {
     /// The kind of the feature with this key.
     pub(super) fn of(key: &str) -> Self {
         let name = key.rsplit('.').next().unwrap_or(key);
@@ -93,11 +93,11 @@ mod tests {
 
     #[test]
     fn the_keys_of_the_event_are_known() {
-        assert_eq!(Kind::of("rms_g"), Kind::Level);
-        assert_eq!(Kind::of("bpfo.snr_db"), Kind::Decibel);
-        assert_eq!(Kind::of("bpfi.envelope_amplitude"), Kind::Level);
-        assert_eq!(Kind::of("kurtosis"), Kind::Shape);
-        assert_eq!(Kind::of("Bearing1_ch1_rms"), Kind::Generic);
+        assert_eq!(FeatureKind::of("rms_g"), FeatureKind::Level);
+        assert_eq!(FeatureKind::of("bpfo.snr_db"), FeatureKind::Decibel);
+        assert_eq!(FeatureKind::of("bpfi.envelope_amplitude"), FeatureKind::Level);
+        assert_eq!(FeatureKind::of("kurtosis"), FeatureKind::Shape);
+        assert_eq!(FeatureKind::of("Bearing1_ch1_rms"), FeatureKind::Generic);
         assert_eq!(unit("velocity_rms_mm_s"), "mm/s");
         assert_eq!(unit("bpfo.envelope_amplitude"), "g");
         assert!(is_squared("Bearing1_ch1_energy") && !is_squared("rms_g"));

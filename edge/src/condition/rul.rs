@@ -66,7 +66,7 @@ pub(super) struct Degradation {
 
 /// The posterior of the line `L = a + b·t`, `t` in hours from now.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct GrowthLine {
     a: f64,
     b: f64,
     var_a: f64,
@@ -177,7 +177,7 @@ impl Left {
 }
 
 /// Weighted regression of `ln(S − φ)` with a Gaussian prior on the slope.
-fn posterior(course: &[(f64, f64)], now: f64, model: Degradation) -> Option<Line> {
+fn posterior(course: &[(f64, f64)], now: f64, model: Degradation) -> Option<GrowthLine> {
     let first = course.first()?.0;
     let span = now - first;
     if course.len() < 10 || span <= 0.0 || model.scatter <= 0.0 {
@@ -199,7 +199,7 @@ fn posterior(course: &[(f64, f64)], now: f64, model: Degradation) -> Option<Line
         let (w, wt, wtt, wy, wty) = (w / scale, wt / scale, wtt / scale, wy / scale, wty / scale);
         let (btt, bty) = (wtt + prior, wty + prior * PRIOR_GROWTH / span);
         let det = w * btt - wt * wt;
-        (det > 0.0).then(|| Line {
+        (det > 0.0).then(|| GrowthLine {
             a: (btt * wy - wt * bty) / det,
             b: (w * bty - wt * wy) / det,
             var_a: btt / det,
@@ -219,7 +219,7 @@ fn posterior(course: &[(f64, f64)], now: f64, model: Degradation) -> Option<Line
 
 /// Distribution of the time ahead.
 struct Ahead {
-    line: Line,
+    line: GrowthLine,
     /// What is left to grow, `ln`.
     left: f64,
     var_left: f64,
@@ -227,7 +227,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    fn of(line: Line, model: Degradation) -> Self {
+    fn of(line: GrowthLine, model: Degradation) -> Self {
         let end = (model.failure - model.healthy).max(model.scatter).ln();
         let var_left = line.var_a + model.failure_sigma.powi(2) + WAVER * WAVER;
         let var_b = line.var_b + (DRIFT * line.b).powi(2);

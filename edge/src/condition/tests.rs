@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use pdm_shared::event::TrendDirection;
+
 use super::*;
 
 fn window(n: i64, state: &str, features: &[(&str, f64)]) -> Observation {

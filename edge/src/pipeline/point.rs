@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fft_plans::FftPlans;
 use crate::condition::{Monitor, Observation};
-use crate::event::{DEFAULT_STATE, Measured, Place, assemble, features};
+use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
 use crate::{features as blocks, quality};
@@ -55,7 +55,7 @@ struct Memory {
 #[derive(Debug)]
 pub struct Point {
     settings: PointSettings,
-    place: Place,
+    place: EventNames,
     rate: SampleRate,
     memory: Memory,
     plans: FftPlans,
@@ -90,7 +90,7 @@ impl Point {
         site: SiteId,
         rate: SampleRate,
     ) -> Self {
-        let place = Place {
+        let place = EventNames {
             gateway,
             site,
             equipment: settings.equipment.clone(),

@@ -44,7 +44,7 @@ pub fn fit(samples: &[&Sample]) -> Rule {
     let wrong = judged.iter().filter(|(_, is_right)| !is_right).map(|(sum, _)| *sum);
     let threshold = wrong.fold(f64::NEG_INFINITY, f64::max) + GAP;
     let all: Vec<usize> = (0..samples.len()).collect();
-    let Line { weights, offset } = regression(samples, &shares, &all);
+    let Regression { weights, offset } = regression(samples, &shares, &all);
     let threshold = if threshold.is_finite() { threshold } else { 0.0 };
     let strengths: Vec<(f64, bool)> =
         judged.iter().map(|(sum, is_right)| (sum - threshold, *is_right)).collect();
@@ -63,12 +63,12 @@ fn shares(samples: &[&Sample]) -> Vec<f64> {
 }
 
 /// A weighted sum of figures.
-struct Line {
+struct Regression {
     weights: [f64; COUNT],
     offset: f64,
 }
 
-impl Line {
+impl Regression {
     /// The largest sum of a record's parts, and whether that part is the damaged one.
     fn leading(&self, sample: &Sample) -> (f64, bool) {
         let sum = |part: Part| {
@@ -90,7 +90,7 @@ struct Row {
     share: f64,
 }
 
-fn regression(samples: &[&Sample], shares: &[f64], chosen: &[usize]) -> Line {
+fn regression(samples: &[&Sample], shares: &[f64], chosen: &[usize]) -> Regression {
     let mut rows: Vec<Row> = chosen
         .iter()
         .flat_map(|&i| {
@@ -116,7 +116,7 @@ fn regression(samples: &[&Sample], shares: &[f64], chosen: &[usize]) -> Line {
     let (standard, offset) = descend(&rows);
     let weights: [f64; COUNT] = std::array::from_fn(|k| standard[k] / spread[k]);
     let shift: f64 = weights.iter().zip(mean).map(|(w, m)| w * m).sum();
-    Line { weights, offset: offset - shift }
+    Regression { weights, offset: offset - shift }
 }
 
 /// Coordinate descent with Newton steps, each weight held at 0 or above.

@@ -116,7 +116,7 @@ fn doubt(diagnosis: &mut Diagnosis, inquiry: &Inquiry) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Document, Outcome, Question};
+    use super::super::{Document, LookupOutcome, Question};
     use super::*;
 
     fn inquiry(note: Option<&str>) -> Inquiry {
@@ -136,7 +136,7 @@ mod tests {
         };
         let note = note.map(str::to_owned);
         let mut inquiry = Inquiry::default();
-        inquiry.note(question, Outcome { documents: vec![document], failure: None, note });
+        inquiry.note(question, LookupOutcome { documents: vec![document], failure: None, note });
         inquiry
     }
 

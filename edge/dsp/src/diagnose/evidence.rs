@@ -4,13 +4,14 @@ use pdm_shared::fault::Fault;
 use pdm_shared::units::{Band, Order, Rpm};
 
 use super::foreign::{KnownSpeed, Scene};
-use super::score::{PARTS, log_levels};
+use super::score::log_levels;
 use super::speed::FoundSpeed;
 use super::verdict::{Judged, MENTION_SCORE, Ranked};
-use super::views::{Kind, Look, Source, limit_hz};
-use super::{Findings, ForeignCause, Harmonic, Line, Request, Sidebands};
+use super::views::{Look, LookKind, Source, limit_hz};
+use super::{ElementLine, Findings, ForeignCause, Harmonic, Request, Sidebands};
 use crate::band::kurtogram;
 use crate::envelope::{RecordLines, SquaredEnvelope, envelope_spectrum, squared_envelope};
+use crate::part::Part;
 use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
 
@@ -60,7 +61,7 @@ impl Shown {
             .as_ref()
             .map_or_else(Spectrum::default, |e| envelope_spectrum(e, limit, transforms));
         let leading_order = ranked.own_order(leading).or_else(|| best_order(looks, leading));
-        Self { band, envelope, spectrum, leading: PARTS[leading], leading_order, speed }
+        Self { band, envelope, spectrum, leading: leading.fault(), leading_order, speed }
     }
 
     /// What else than the leading part explains its lines, see [`super::foreign`].
@@ -130,7 +131,7 @@ pub fn shown_band(
     }
     looks
         .iter()
-        .filter(|look| look.source == Source::Random && look.kind == Kind::Bank)
+        .filter(|look| look.source == Source::Random && look.kind == LookKind::Bank)
         .max_by(|a, b| a.standings[leading].z.total_cmp(&b.standings[leading].z))
         .or_else(|| looks.first())
         .map(|look| look.band)
@@ -152,12 +153,12 @@ fn lines(
     squared: &Spectrum,
     rooted: &Spectrum,
     full: &Spectrum,
-) -> [Line; 4] {
+) -> [ElementLine; 4] {
     let shaft_hz = material.speed.speed.shaft_hz();
     let levels = log_levels(squared, shaft_hz);
     let finder = Finder { squared, levels: &levels, shaft_hz, request: material.request };
     Fault::ALL.map(|fault| {
-        let part = PARTS.iter().position(|p| *p == fault);
+        let part = Part::of(fault);
         let order =
             part.and_then(|p| judged.ranked.own_order(p).or_else(|| best_order(material.looks, p)));
         let shown = order.unwrap_or_else(|| material.request.orders.of(fault).get());
@@ -173,7 +174,7 @@ fn lines(
 }
 
 /// The order that the most convinced look found.
-fn best_order(looks: &[Look], part: usize) -> Option<f64> {
+fn best_order(looks: &[Look], part: Part) -> Option<f64> {
     looks
         .iter()
         .map(|look| look.standings[part])
@@ -203,7 +204,7 @@ impl Finder<'_> {
             .map(|i| (i as f64 * df, self.levels[i]))
     }
 
-    fn line(&self, fault: Fault, shown_order: f64, speed: Rpm) -> Line {
+    fn line(&self, fault: Fault, shown_order: f64, speed: Rpm) -> ElementLine {
         let at = shown_order * self.shaft_hz;
         let harmonics: Vec<Harmonic> = (1..=4_u32)
             .filter_map(|n| {
@@ -215,7 +216,7 @@ impl Finder<'_> {
         let snr_db = self.level_near(at, 1.0).map_or(0.0, |l| l.1);
         // The event prints the spin frequency 1×BSF; its defect shows at twice that.
         let shown = if fault == Fault::Ball { shown_order / 2.0 } else { shown_order };
-        Line {
+        ElementLine {
             fault,
             frequency_hz: shown * speed.shaft_hz(),
             order: Order::new(shown).unwrap_or(self.request.orders.of(fault)),

@@ -7,9 +7,8 @@
 //! distribution; the result is how many of its robust standard deviations the defect order lies
 //! above its median. So neither units nor the number of lines nor a rough floor need a threshold.
 
-use pdm_shared::fault::Fault;
-
 use super::Request;
+use crate::part::{Part, PerPart};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad, running_floor};
 use crate::spectrum::Spectrum;
 
@@ -48,11 +47,8 @@ pub struct Standing {
     pub order: f64,
 }
 
-/// Standing of outer race, inner race and ball.
-pub type Standings = [Standing; 3];
-
-/// The parts that are compared, in the order of [`Standings`].
-pub const PARTS: [Fault; 3] = [Fault::OuterRace, Fault::InnerRace, Fault::Ball];
+/// The standing of each part.
+pub type Standings = PerPart<Standing>;
 
 /// Levels of a spectrum's lines over its running median, dB (20 log of amplitude).
 ///
@@ -220,7 +216,7 @@ impl<'a> Curve<'a> {
 ///
 /// **Input** a squared-envelope spectrum up to four harmonics of BPFI, the shaft frequency (Hz).
 pub fn standings(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Standings {
-    let orders = PARTS.map(|part| request.orders.of(part).get());
+    let orders = Part::ALL.map(|part| request.orders.of(part.fault()).get());
     let most = orders.iter().copied().fold(0.0_f64, f64::max);
     let highest = HIGHEST_ORDER.max(1.1 * most);
     if spectrum.df_hz <= 0.0 || spectrum.amplitude.len() < 32 {
@@ -228,25 +224,25 @@ pub fn standings(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Stand
     }
     let curve = Curve::new(spectrum, shaft_hz, highest);
     let unrelated = unrelated_orders(&orders, highest, request.order_tolerance);
-    let curves = [
-        curve.base.clone(),
-        curve.sidebands(shaft_hz),
-        curve.sidebands(request.orders.ftf.get() * shaft_hz),
-    ];
-    let mut found = Standings::default();
-    for (i, part) in PARTS.iter().enumerate() {
-        let tolerance = request.order_tolerance;
+    let tolerance = request.order_tolerance;
+    PerPart::from_fn(|part| {
+        // each part with the sidebands that its modulation gives it
+        let statistic = match part {
+            Part::OuterRace => curve.base.clone(),
+            Part::InnerRace => curve.sidebands(shaft_hz),
+            Part::Ball => curve.sidebands(request.orders.ftf.get() * shaft_hz),
+        };
         let null: Vec<f64> =
-            unrelated.iter().map(|&o| curve.largest(&curves[i], o, tolerance).0).collect();
+            unrelated.iter().map(|&o| curve.largest(&statistic, o, tolerance).0).collect();
         let (usual, mad) = median_and_mad(&null).unwrap_or((0.0, 0.0));
-        let (value, order) = curve.largest(&curves[i], orders[i], tolerance);
-        let far = if *part == Fault::InnerRace { SECOND_SIDEBAND_DB } else { 0.0 };
+        let asked = request.orders.of(part.fault()).get();
+        let (value, order) = curve.largest(&statistic, asked, tolerance);
+        let far = if part == Part::InnerRace { SECOND_SIDEBAND_DB } else { 0.0 };
         let neighbours = &[(-1.0, 0.0), (1.0, 0.0), (-2.0, far), (2.0, far)];
         let penalty = 0.5 * curve.ladder_penalty(order, neighbours);
         let z = (value - penalty - usual) / (MAD_TO_SIGMA * mad + LEAST_SIGMA_DB);
-        found[i] = Standing { z, order };
-    }
-    found
+        Standing { z, order }
+    })
 }
 
 fn unrelated_orders(orders: &[f64], highest: f64, tolerance: f64) -> Vec<f64> {

@@ -2,11 +2,11 @@
 
 use pdm_shared::fault::Fault;
 
-use super::score::PARTS;
 use super::speed::FoundSpeed;
 use super::spin::{self, Spin};
-use super::views::{BLOCK_TURNS, Kind, Look, Source};
+use super::views::{BLOCK_TURNS, Look, LookKind, Source};
 use super::{ForeignCause, LEAST_TURNS, Request, Undetermined, cage};
+use crate::part::{Part, PerPart};
 use crate::separate::Separated;
 
 /// Confidence from which a fault is named (chosen: a wrong name costs more than a second look).
@@ -21,8 +21,6 @@ const NAMING_SCORE: f64 = 1.4;
 pub const MENTION_SCORE: f64 = 0.9;
 /// Least lead over the next candidate (chosen on the same).
 const NAMING_MARGIN: f64 = 0.4;
-/// The ball among [`PARTS`].
-const BALL: usize = 2;
 /// What the best three of a bank of bands exceed their mean by without any fault (chosen).
 const BEST_OF_BANK_BIAS: f64 = 1.2;
 /// Both races have lines of their own if the weaker reaches this in its best band … (chosen: the
@@ -42,12 +40,12 @@ const WHOLE_NUMBER: f64 = 0.005;
 /// All looks weighed together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// Evidence by part, in the order of [`PARTS`]: standard deviations above unrelated orders.
-    pub evidence: [f64; 3],
-    /// The strongest single band by part, of the random part or the raw record.
-    pub best_band: [f64; 3],
-    /// Parts by falling evidence, as indices into [`PARTS`].
-    pub order: [usize; 3],
+    /// Evidence: standard deviations above unrelated orders.
+    pub evidence: PerPart<f64>,
+    /// The strongest single band, of the random part or the raw record.
+    pub best_band: PerPart<f64>,
+    /// Parts by falling evidence.
+    pub order: [Part; 3],
     /// How far the cage's lines stand, in the random part as it is and pre-whitened alike.
     pub cage: f64,
     /// The lines of a rolling element's spin beside the cage's, if they tell more than `evidence`:
@@ -61,14 +59,14 @@ impl Ranked {
         self.evidence[self.order[0]] >= NAMING_SCORE
     }
 
-    /// The part that leads, as an index into [`PARTS`].
-    pub fn leading(&self) -> usize {
-        if self.spin.is_some() { BALL } else { self.order[0] }
+    /// The part that leads.
+    pub fn leading(&self) -> Part {
+        if self.spin.is_some() { Part::Ball } else { self.order[0] }
     }
 
     /// The order of a part's lines, if it is not the looks' own.
-    pub fn own_order(&self, part: usize) -> Option<f64> {
-        self.spin.filter(|_| part == BALL).map(|spin| spin.order)
+    pub fn own_order(&self, part: Part) -> Option<f64> {
+        self.spin.filter(|_| part == Part::Ball).map(|spin| spin.order)
     }
 }
 
@@ -77,8 +75,8 @@ impl Ranked {
 pub struct Judged {
     /// The looks weighed together.
     pub ranked: Ranked,
-    /// Probability by part that naming it would be right, beside the others.
-    pub scores: [f64; 3],
+    /// Probability that naming a part would be right, beside the others.
+    pub scores: PerPart<f64>,
     /// The name, if any.
     pub dominant: Option<Fault>,
     /// See [`super::Findings::confidence`].
@@ -89,21 +87,20 @@ pub struct Judged {
 
 /// Weighs all looks at the random part, and notes the strongest bands of the raw record beside it.
 pub fn rank(looks: &[Look], raw: &[Look]) -> Ranked {
-    let evidence: [f64; 3] = std::array::from_fn(|part| combine(looks, part));
-    let best_band = std::array::from_fn(|part| {
+    let evidence = PerPart::from_fn(|part| combine(looks, part));
+    let best_band = PerPart::from_fn(|part| {
         looks
             .iter()
             .chain(raw)
-            .filter(|look| look.kind == Kind::Bank)
+            .filter(|look| look.kind == LookKind::Bank)
             .map(|look| look.standings[part].z)
             .fold(f64::NEG_INFINITY, f64::max)
     });
-    let mut order = [0, 1, 2];
-    order.sort_by(|&a: &usize, &b: &usize| evidence[b].total_cmp(&evidence[a]));
+    let order = evidence.ranked();
     let told: Vec<&Look> = looks.iter().filter(|look| look.cage.is_some()).collect();
     let cage = told.iter().filter_map(|look| look.cage).map(|cage| cage.z).reduce(f64::min);
     let spins: Vec<Option<Spin>> = told.iter().map(|look| look.spin).collect();
-    let is_race = order[0] != BALL && evidence[order[0]] >= MENTION_SCORE;
+    let is_race = order[0] != Part::Ball && evidence[order[0]] >= MENTION_SCORE;
     let is_open = !is_race && evidence[order[0]] < NAMING_SCORE;
     let spin = spin::agreed(&spins).filter(|_| is_open);
     Ranked { evidence, best_band, order, cage: cage.unwrap_or(0.0), spin }
@@ -115,10 +112,10 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
     let top = ranked.evidence[leading];
     let margin = top - ranked.evidence[next];
     let confidence = confidence(top, margin);
-    let first = PARTS[leading];
+    let first = leading.fault();
     let mut judged = Judged {
         ranked: ranked.clone(),
-        scores: std::array::from_fn(|part| presence(ranked, part)),
+        scores: PerPart::from_fn(|part| presence(ranked, part)),
         dominant: None,
         confidence,
         undetermined: None,
@@ -139,7 +136,7 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
         judged.confidence = confidence.min(0.4);
         judged.undetermined = Some(Undetermined::Ambiguous { first, second });
     } else if top >= NAMING_SCORE && margin < NAMING_MARGIN {
-        judged.undetermined = Some(Undetermined::Ambiguous { first, second: PARTS[next] });
+        judged.undetermined = Some(Undetermined::Ambiguous { first, second: next.fault() });
     } else if top >= NAMING_SCORE && confidence >= NAMING_CONFIDENCE {
         judged.dominant = Some(first);
     } else {
@@ -151,7 +148,7 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
 
 /// A rolling element by the lines of its spin, unless something else explains them.
 fn by_spin(mut judged: Judged, spin: Spin, cause: Option<ForeignCause>) -> Judged {
-    judged.ranked.evidence[BALL] = spin.z;
+    judged.ranked.evidence[Part::Ball] = spin.z;
     judged.confidence = SPIN_CONFIDENCE;
     if let Some(cause) = cause {
         judged.confidence = 0.3;
@@ -159,7 +156,7 @@ fn by_spin(mut judged: Judged, spin: Spin, cause: Option<ForeignCause>) -> Judge
     } else {
         judged.dominant = Some(Fault::Ball);
     }
-    judged.scores[BALL] = judged.confidence;
+    judged.scores[Part::Ball] = judged.confidence;
     judged
 }
 
@@ -172,20 +169,20 @@ fn cage_lines(ranked: &Ranked) -> Option<Undetermined> {
 /// strikes both, or two faults.
 fn second_race(ranked: &Ranked) -> Option<Fault> {
     let leading = ranked.order[0];
-    let other = match PARTS[leading] {
-        Fault::OuterRace => Fault::InnerRace,
-        Fault::InnerRace => Fault::OuterRace,
-        Fault::Ball | Fault::Cage => return None,
+    let other = match leading {
+        Part::OuterRace => Part::InnerRace,
+        Part::InnerRace => Part::OuterRace,
+        Part::Ball => return None,
     };
-    let rival = ranked.best_band[PARTS.iter().position(|p| *p == other)?];
+    let rival = ranked.best_band[other];
     let both = rival >= SECOND_RACE_SCORE && rival >= SECOND_RACE_RATIO * ranked.best_band[leading];
-    both.then_some(other)
+    both.then_some(other.fault())
 }
 
 /// Probability that the part is at fault. The strongest is judged by its own lines alone; another
 /// by how far it stays behind, because lines of the strongest fall on its orders too (3×BPFO and
 /// 2×BPFI of a 6205 are 0.7 % apart).
-fn presence(ranked: &Ranked, part: usize) -> f64 {
+fn presence(ranked: &Ranked, part: Part) -> f64 {
     let evidence = ranked.evidence[part];
     let leading = ranked.order[0];
     if part == leading {
@@ -230,16 +227,16 @@ const CALIBRATION: Calibration = Calibration {
     offset: -4.0,
 };
 
-fn combine(looks: &[Look], part: usize) -> f64 {
-    let pick = |source: Source, kind: Kind| picked(looks, source, kind, part);
-    let random = pick(Source::Random, Kind::Bank);
-    let pooled = [pick(Source::Random, Kind::Pooled), pick(Source::White, Kind::Pooled)];
+fn combine(looks: &[Look], part: Part) -> f64 {
+    let pick = |source: Source, kind: LookKind| picked(looks, source, kind, part);
+    let random = pick(Source::Random, LookKind::Bank);
+    let pooled = [pick(Source::Random, LookKind::Pooled), pick(Source::White, LookKind::Pooled)];
     mean(&[
-        mean(&pick(Source::White, Kind::FullWhole)),
-        mean(&pick(Source::White, Kind::FullAveraged)),
+        mean(&pick(Source::White, LookKind::FullWhole)),
+        mean(&pick(Source::White, LookKind::FullAveraged)),
         best_of_bank(&random),
         mean(&random),
-        mean(&pick(Source::White, Kind::Bank)),
+        mean(&pick(Source::White, LookKind::Bank)),
         mean(&pooled.concat()),
     ])
 }
@@ -254,14 +251,14 @@ pub struct DiscreteFamily {
 impl DiscreteFamily {
     /// The strongest family of the raw looks, if it is strong enough for a name.
     pub fn of(raw: &[Look]) -> Option<Self> {
-        let evidence = [0, 1, 2].map(|part| {
-            let bank = picked(raw, Source::Raw, Kind::Bank, part);
+        let evidence = PerPart::from_fn(|part| {
+            let bank = picked(raw, Source::Raw, LookKind::Bank, part);
             f64::midpoint(best_of_bank(&bank), mean(&bank))
         });
-        let (part, top) = evidence.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let [part, ..] = evidence.ranked();
         let best =
             raw.iter().map(|look| look.standings[part]).max_by(|a, b| a.z.total_cmp(&b.z))?;
-        (top >= NAMING_SCORE).then_some(Self { part: PARTS[part], order: best.order })
+        (evidence[part] >= NAMING_SCORE).then_some(Self { part: part.fault(), order: best.order })
     }
 
     /// True if its discrete lines are those of impacts that hardly slip, see
@@ -291,7 +288,7 @@ impl DiscreteFamily {
 }
 
 /// What the looks of a kind found of a part, largest first.
-fn picked(looks: &[Look], source: Source, kind: Kind, part: usize) -> Vec<f64> {
+fn picked(looks: &[Look], source: Source, kind: LookKind, part: Part) -> Vec<f64> {
     let mut found: Vec<f64> = looks
         .iter()
         .filter(|look| look.source == source && look.kind == kind)

@@ -31,7 +31,7 @@ pub enum Source {
 
 /// How the look's band was chosen and its spectrum taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LookKind {
     /// The whole band, whole-record resolution.
     FullWhole,
     /// The whole band, averaged.
@@ -48,7 +48,7 @@ pub struct Look {
     /// Raw or white.
     pub source: Source,
     /// Which kind.
-    pub kind: Kind,
+    pub kind: LookKind,
     /// The band.
     pub band: Band,
     /// What it found.
@@ -80,11 +80,11 @@ pub fn looks(
     let bands = request.envelope_band.map_or_else(|| bank(nyquist, speed), |band| vec![band]);
     for (source, lines) in [(Source::Random, random), (Source::White, &white)] {
         if let Ok(full) = Band::new(0.0, nyquist) {
-            taker.take(lines, source, Kind::FullWhole, full);
-            taker.take(lines, source, Kind::FullAveraged, full);
+            taker.take(lines, source, LookKind::FullWhole, full);
+            taker.take(lines, source, LookKind::FullAveraged, full);
         }
         for band in &bands {
-            taker.take(lines, source, Kind::Bank, *band);
+            taker.take(lines, source, LookKind::Bank, *band);
         }
         taker.pool(lines, source, &bands);
     }
@@ -102,7 +102,7 @@ pub fn raw_looks(
     let nyquist = record.rate_hz / 2.0;
     let bands = request.envelope_band.map_or_else(|| bank(nyquist, speed), |band| vec![band]);
     for band in bands {
-        taker.take(record, Source::Raw, Kind::Bank, band);
+        taker.take(record, Source::Raw, LookKind::Bank, band);
     }
     taker.looks
 }
@@ -115,18 +115,19 @@ struct Taker<'a> {
 }
 
 impl Taker<'_> {
-    fn take(&mut self, record: &RecordLines, source: Source, kind: Kind, band: Band) {
+    fn take(&mut self, record: &RecordLines, source: Source, kind: LookKind, band: Band) {
         let envelope = squared_envelope(record, band, self.transforms);
         if envelope.values.is_empty() {
             return;
         }
         let shaft_hz = self.speed.shaft_hz();
-        let block_s = if kind == Kind::FullWhole { f64::INFINITY } else { BLOCK_TURNS / shaft_hz };
+        let block_s =
+            if kind == LookKind::FullWhole { f64::INFINITY } else { BLOCK_TURNS / shaft_hz };
         let limit = limit_hz(self.request, self.speed);
         let spectrum = averaged_envelope_spectrum(&envelope, block_s, limit, self.transforms);
         let standings = standings(&spectrum, shaft_hz, self.request);
-        let cage =
-            (kind == Kind::FullWhole).then(|| cage::standing(&spectrum, shaft_hz, self.request));
+        let cage = (kind == LookKind::FullWhole)
+            .then(|| cage::standing(&spectrum, shaft_hz, self.request));
         let spin = cage.and_then(|cage| spin::standing(&spectrum, shaft_hz, self.request, cage));
         self.looks.push(Look { source, kind, band, standings, cage, spin });
     }
@@ -143,7 +144,7 @@ impl Taker<'_> {
         if let Some(band) = bands.first() {
             self.looks.push(Look {
                 source,
-                kind: Kind::Pooled,
+                kind: LookKind::Pooled,
                 band: *band,
                 standings,
                 cage: None,

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use pdm_shared::event::{Rul, Trend, TrendDirection};
 use pdm_shared::time::Timestamp;
 
-use crate::series::{Line, Table, judge};
+use crate::series::{SeriesLine, Table, judge};
 
 /// Width of a curve in characters.
 const WIDTH: usize = 72;
@@ -23,7 +23,7 @@ struct Column {
 }
 
 impl Column {
-    fn take(&mut self, line: &Line<'_>) {
+    fn take(&mut self, line: &SeriesLine<'_>) {
         let alarmed = self.course.last().is_some_and(|(_, alarm)| *alarm);
         match (line.anomaly_detected, self.episodes.last_mut()) {
             (true, Some(episode)) if alarmed => episode.1 = line.row,

@@ -96,9 +96,10 @@ fn a_tachometer_and_the_speeds_that_part_operating_states_are_read_and_checked()
     let with = |bins: &str, pulses: u32| {
         let text = changed("rpm = 1797.0", &format!("rpm = 1797.0\nspeed_bins_rpm = {bins}"));
         let table = format!(
-            "[source.tachometer]\nchannel = 1\npulses_per_turn = {pulses}\n\n[[source.channel]]"
+            "\n[source.tachometer]\nchannel = 1\npulses_per_turn = {pulses}\n\n[[source.channel]]"
         );
-        text.replacen("[[source.channel]]", &table, 1)
+        // the section itself: a comment above may name it, too
+        text.replacen("\n[[source.channel]]", &table, 1)
     };
     let text = with("[600, 1200.5]", 2);
     let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");

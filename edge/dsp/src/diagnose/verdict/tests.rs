@@ -10,9 +10,11 @@ fn look(race: f64, spin: Option<Spin>) -> Look {
     let standing = |z| Standing { z, order: 3.0 };
     Look {
         source: Source::White,
-        kind: Kind::FullWhole,
+        kind: LookKind::FullWhole,
         band: Band::new(0.0, 6000.0).expect("a band"),
-        standings: [standing(race), standing(-1.0), standing(-1.0)],
+        standings: PerPart::from_fn(|part| {
+            standing(if part == Part::OuterRace { race } else { -1.0 })
+        }),
         cage: Some(Cage { z: cage::STANDS + 1.0, order: 0.38 }),
         spin,
     }
@@ -39,7 +41,7 @@ fn the_spins_lines_beside_them_name_the_ball() {
     let judged = judged(&looks, None);
     assert_eq!(judged.dominant, Some(Fault::Ball));
     assert!(judged.confidence >= NAMING_CONFIDENCE);
-    assert_eq!(rank(&looks, &[]).own_order(BALL), Some(3.92));
+    assert_eq!(rank(&looks, &[]).own_order(Part::Ball), Some(3.92));
 }
 
 #[test]
@@ -62,7 +64,7 @@ fn a_spin_that_something_else_explains_names_nothing() {
 fn a_spin_beside_a_race_names_nothing() {
     let strong = 8.0;
     let ranked = rank(&[look(strong, SPIN), look(strong, SPIN)], &[]);
-    assert_eq!(ranked.order[0], 0);
-    assert!(ranked.evidence[0] >= MENTION_SCORE, "{ranked:?}");
+    assert_eq!(ranked.order[0], Part::OuterRace);
+    assert!(ranked.evidence[Part::OuterRace] >= MENTION_SCORE, "{ranked:?}");
     assert_eq!(ranked.spin, None);
 }

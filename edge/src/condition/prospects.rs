@@ -1,0 +1,121 @@
+//! Trend and remaining life of a measuring point, from the history of the feature that leads.
+
+use pdm_shared::event::{Rul, Trend, TrendDirection};
+
+use super::baseline::Normal;
+use super::feature::{self, FeatureKind};
+use super::gate::Gate;
+use super::rul::{self, Degradation, Growth};
+use super::{Monitor, Observation, trend};
+
+/// Uncertainty of `ln(failure − healthy)` of a threshold that the plant gave, and of one that is a
+/// multiple of the baseline. Chosen; the second on the ends that chose `failure_ratio`.
+const KNOWN_THRESHOLD: f64 = 0.2;
+const TYPICAL_THRESHOLD: f64 = 0.7;
+
+/// Windows whose median is told as the level's ratio: that of the shortest rule.
+const RATIO_WINDOWS: usize = 6;
+
+impl Monitor {
+    /// Trend and remaining life by the history.
+    pub(super) fn prospects(&mut self, observation: &Observation, ready: bool) -> (Trend, Rul) {
+        let age = self.history.hours(observation.at);
+        self.choose_leader();
+        let leader = self.leader.clone().unwrap_or_default();
+        let normal = self.reference_normal(&leader);
+        let mut trend = match (normal, self.history.last_hours()) {
+            (Some(normal), Some(now)) => {
+                let recent = self.history.course(&leader, self.recent(now), trend::BINS);
+                trend::trend(&leader, &recent, normal.scatter())
+            }
+            _ => trend::unknown(&leader),
+        };
+        (trend.baseline_level, trend.baseline_limit) =
+            self.bounds(&leader, &observation.state).unzip();
+        let silent = match () {
+            () if !observation.usable => Some("this window cannot be judged"),
+            () if !ready => Some("the baseline of this operating state is still learning"),
+            () if !self.detector.alarmed() => Some("no anomaly"),
+            () => None,
+        };
+        if let Some(reason) = silent {
+            return (trend, Rul::unknown(reason));
+        }
+        let onset = self.onset.unwrap_or(0.0);
+        let grows = trend.trend_direction == TrendDirection::Rising && self.has_end(&leader);
+        let course = self.history.course(&leader, onset, trend::BINS);
+        let growth = normal
+            .filter(|_| grows)
+            .map(|normal| Growth { course: &course, model: self.degradation(&leader, normal) });
+        (trend, rul::remaining(growth, age))
+    }
+
+    /// Level and limit of a feature's baseline in a state: beyond the limit lies what the main rule
+    /// counts.
+    fn bounds(&self, key: &str, state: &str) -> Option<(f64, f64)> {
+        let normal = self.baselines.get(state)?.normal(key)?;
+        let limit = normal.at_distance(self.settings.main_rule().sigma);
+        let gate = Gate { settings: &self.settings, alarmed: false, resettling: false };
+        let least = gate.least(key, normal).unwrap_or(limit);
+        let bounds = (normal.level(), limit.max(least));
+        (bounds.0.is_finite() && bounds.1.is_finite()).then_some(bounds)
+    }
+
+    /// Where the trend begins: the later half of what came since the damage began to show, or the
+    /// last quarter of what is remembered; but no fewer windows than the longest rule looks at.
+    fn recent(&self, now: f64) -> f64 {
+        let from = self.onset.map_or(0.75 * now, |onset| f64::midpoint(onset, now));
+        let least = self.history.hours_back(2 * self.settings.memory()).unwrap_or(from);
+        self.onset.map_or(from, |onset| from.min(least).max(onset))
+    }
+
+    /// How many times its healthy level the highest of the levels has, by the latest windows.
+    pub(super) fn level_ratio(&self) -> Option<f64> {
+        let ratio = |key: &String| {
+            let healthy = self.reference_normal(key).filter(|normal| normal.is_log())?.level();
+            let ratio = self.history.level(key, RATIO_WINDOWS)? / healthy;
+            ratio.is_finite().then_some(ratio)
+        };
+        let keys = self.history.keys().filter(|key| FeatureKind::of(key) != FeatureKind::Velocity);
+        keys.filter_map(ratio).max_by(f64::total_cmp)
+    }
+
+    fn has_end(&self, key: &str) -> bool {
+        self.settings.failure_threshold(key).is_some() || feature::has_usual_end(key)
+    }
+
+    fn degradation(&self, key: &str, normal: &Normal) -> Degradation {
+        let known = self.settings.failure_threshold(key);
+        let ratio = self.settings.failure_ratio;
+        let ratio = if feature::is_squared(key) { ratio * ratio } else { ratio };
+        let healthy = normal.level();
+        let known = known.filter(|threshold| *threshold > healthy);
+        Degradation {
+            healthy,
+            scatter: normal.scatter(),
+            failure: known.unwrap_or_else(|| healthy + (ratio - 1.0) * healthy.abs()),
+            failure_sigma: if known.is_some() { KNOWN_THRESHOLD } else { TYPICAL_THRESHOLD },
+        }
+    }
+
+    /// The feature that has gone the largest part of its way to failure leads; another takes over
+    /// only when it is clearly ahead, so that trend and remaining life do not jump.
+    fn choose_leader(&mut self) {
+        let progress = |key: &String| {
+            let normal = self.reference_normal(key)?;
+            let model = self.degradation(key, normal);
+            let level = self.history.level(key, 5)?;
+            Some((level - model.healthy) / (model.failure - model.healthy).max(f64::MIN_POSITIVE))
+        };
+        let best = self
+            .history
+            .keys()
+            .filter_map(|key| Some((key, progress(key)?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((key, ahead)) = best else { return };
+        let present = self.leader.as_ref().and_then(progress);
+        if present.is_none_or(|present| ahead > 1.25 * present.max(0.0) + 0.05) {
+            self.leader = Some(key.clone());
+        }
+    }
+}
