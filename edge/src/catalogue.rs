@@ -16,15 +16,15 @@ const BUILT_IN: &str = include_str!("../../config/bearings.toml");
 /// A bearing that a machine may have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bearing {
-    /// Its name in commands and configuration.
+    /// The name of the bearing in commands and configuration.
     pub id: String,
     /// Other names it answers to.
     pub also: Vec<String>,
-    /// Its dimensions, where they are known.
+    /// The dimensions, where they are known.
     pub geometry: Option<Dimensions>,
-    /// Its defect orders.
+    /// The defect orders.
     pub orders: DefectOrders,
-    /// Where the figures come from.
+    /// The source of the figures.
     pub source: String,
 }
 

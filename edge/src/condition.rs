@@ -1,4 +1,4 @@
-//! How a measuring point is doing: baseline, anomaly, trend and remaining life.
+//! The condition of a measuring point: baseline, anomaly, trend and remaining life.
 //!
 //! Stands between the stages `features` and `event`. One [`Monitor`] a
 //! measuring point takes one [`Observation`] a window, in the order of time, and gives a
@@ -58,11 +58,11 @@ pub struct Observation {
     pub usable: bool,
     /// Turns of the shaft in an hour, where they are known.
     pub turns_per_h: Option<f64>,
-    /// What was measured. Values that are not finite are left out of account.
+    /// The measured features. Values that are not finite are ignored.
     pub features: Features,
 }
 
-/// What a monitor says of a window.
+/// The monitor's judgement of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The anomaly flag after persistence and hysteresis. Stays as it was on a window that is not

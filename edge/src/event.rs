@@ -18,7 +18,7 @@ use crate::condition::{Features, Judgement};
 /// The one operating state of a machine whose speed and load do not tell states apart.
 pub const DEFAULT_STATE: &str = "default";
 
-/// Who and where: the names that an event carries.
+/// The names that an event carries: gateway, site, machine, bearing, measuring point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventNames {
     /// The gateway that measures.
@@ -33,7 +33,7 @@ pub struct EventNames {
     pub measuring_point: Option<MeasuringPoint>,
 }
 
-/// What was measured in one window.
+/// The measurement of one window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// When the window began.
@@ -54,7 +54,7 @@ pub struct Measured {
     pub time_domain: TimeDomain,
     /// The four defect frequencies.
     pub frequency_domain: FrequencyDomain,
-    /// What the verdict saw, where it is to be shown.
+    /// The spectra behind the verdict, where the event is to show them.
     pub spectra: Option<Spectra>,
 }
 

@@ -25,7 +25,7 @@ pub struct SeriesLine<'a> {
     pub row: usize,
     /// Which column.
     pub column: &'a str,
-    /// Its value; `null` where the table has none.
+    /// The value in the row; `null` where the table has none.
     pub value: Option<f64>,
     /// The anomaly flag after persistence and hysteresis.
     pub anomaly_detected: bool,
@@ -42,7 +42,7 @@ pub struct SeriesLine<'a> {
 /// `failure_levels`: the level at failure of columns where it is known, in the column's unit.
 ///
 /// # Errors
-/// What the sink returns; the run stops there.
+/// The error of the sink; the run stops there.
 pub fn judge<E>(
     table: &Table,
     failure_levels: &BTreeMap<String, f64>,

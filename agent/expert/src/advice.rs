@@ -1,4 +1,4 @@
-//! What to do: one recommendation in Korean and English, by risk, finding and fault.
+//! The recommendation: one text in Korean and English, by risk, finding and fault.
 //!
 //! A recommendation states what to do and by when; it promises no date of failure.
 

@@ -1,4 +1,4 @@
-//! What a judgement starts from: the event, and what is remembered of its bearing.
+//! The start of a judgement: the event, and the memory of its bearing.
 //!
 //! A bearing may have several measuring points; each keeps its own state, and the bearing stands as
 //! badly as its worst point. Invariant: a state only changes by [`crate::judge`].
@@ -26,7 +26,7 @@ const UNNAMED_POINT: &str = "-";
 pub struct Case<'a> {
     /// The event.
     pub event: &'a Event,
-    /// What is remembered of its bearing.
+    /// The memory of the event's bearing.
     pub memory: &'a Memory,
     /// When it is judged.
     pub now: Timestamp,
@@ -46,7 +46,7 @@ impl Case<'_> {
         self.event.measuring_point.as_ref().map_or(UNNAMED_POINT, |point| point.as_str())
     }
 
-    /// What is remembered of the event's measuring point.
+    /// The memory of the event's measuring point.
     pub fn before(&self) -> Option<&PointState> {
         self.memory.state.points.get(self.point())
     }
@@ -63,12 +63,12 @@ impl Case<'_> {
     }
 }
 
-/// What is remembered of a bearing.
+/// The memory of a bearing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// The last judgements, newest first, at most [`RECALLED`].
     pub recent: Vec<Remembered>,
-    /// Where the bearing stands.
+    /// The state of the bearing.
     pub state: BearingState,
 }
 
@@ -94,11 +94,11 @@ impl Memory {
 pub struct Remembered {
     /// When its window was measured.
     pub measured_at: Timestamp,
-    /// Its risk.
+    /// The risk that was judged.
     pub risk: RiskLevel,
-    /// Its stage.
+    /// The stage that was judged.
     pub stage: u8,
-    /// Its fault.
+    /// The fault that was named.
     pub fault: Option<Fault>,
 }
 
@@ -122,7 +122,7 @@ pub struct PastEvent {
     pub judged: Option<Remembered>,
 }
 
-/// Where a bearing stands after its last judgement.
+/// The state of a bearing after the last judgement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BearingState {
     /// By measuring point.
@@ -157,15 +157,15 @@ impl BearingState {
     }
 }
 
-/// Where a measuring point stands after its last judgement.
+/// The state of a measuring point after the last judgement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PointState {
-    /// Its last event's time.
+    /// The time of the last event.
     pub measured_at: Timestamp,
-    /// Its risk, latched.
+    /// The latched risk.
     pub risk: RiskLevel,
-    /// Its stage, latched.
+    /// The latched stage.
     pub stage: u8,
     /// The fault that was named while the stage stands.
     pub fault: Option<Fault>,
@@ -185,7 +185,7 @@ pub struct PointState {
     pub highest_kurtosis: Option<f64>,
     /// Noise floor at the last normal judgement, g.
     pub normal_floor_g: Option<f64>,
-    /// How its sensor is doing.
+    /// The state of the sensor.
     pub sensor: Sensor,
 }
 

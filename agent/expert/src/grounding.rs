@@ -22,17 +22,17 @@ use crate::research::Inquiry;
 
 mod figures;
 
-/// What stands in place of a figure without a source.
+/// The mark in place of a figure without a source.
 pub const WITHHELD: (&str, &str) = ("[근거 미확인]", "[unverified]");
 
-/// What a judgement may lean on.
+/// The grounds of a judgement.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'a> {
     /// The event.
     pub event: &'a Event,
-    /// What is remembered of its bearing.
+    /// The memory of the event's bearing.
     pub memory: &'a Memory,
-    /// What tools found.
+    /// The findings of the tools.
     pub inquiry: &'a Inquiry,
 }
 

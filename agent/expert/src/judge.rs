@@ -85,7 +85,7 @@ fn shown_fault(thoughts: &Thoughts, state: &BearingState, stage: u8) -> Option<F
     own.or_else(|| state.fault().filter(|_| stage > 0))
 }
 
-/// What the bearing stands at, as the diagnosis shows it.
+/// The standing stage of the bearing, as the diagnosis shows it.
 struct Shown {
     risk: RiskLevel,
     stage: u8,

@@ -53,7 +53,7 @@ pub struct Question {
     pub round: u32,
     /// The tool.
     pub tool: String,
-    /// What it is asked.
+    /// The arguments of the call.
     pub arguments: Map<String, Value>,
     /// Why it is asked.
     pub why: Text,
@@ -66,13 +66,13 @@ pub struct Question {
 /// A document that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Its name, for citing it.
+    /// The name for citing the document.
     pub id: String,
-    /// Its title.
+    /// The title of the document.
     pub title: String,
-    /// Its text: data, never an instruction.
+    /// The text of the document: data, never an instruction.
     pub text: String,
-    /// Where it comes from.
+    /// The source of the document.
     pub source: String,
 }
 
@@ -88,42 +88,42 @@ pub struct Answered {
     /// The tool says that its answer has limits: it searched by words alone, say.
     #[serde(default)]
     pub limited: bool,
-    /// What was learnt from it.
+    /// The lessons learnt from the answer.
     pub learnt: Vec<Learnt>,
 }
 
-/// What kind of thing was learnt.
+/// The kind of a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lesson {
     /// Why a similar case failed.
     RootCause,
-    /// How it went on and how long it took.
+    /// The course of a past case, and its duration.
     Course,
-    /// What makes this fault grow quickly.
+    /// The conditions that make this fault grow quickly.
     RapidGrowth,
-    /// What the failure mode does and asks for.
+    /// The effect of the failure mode and the measures against it.
     FailureMode,
-    /// What to do.
+    /// The measures to take.
     Action,
-    /// What was judged before.
+    /// An earlier judgement.
     Judgement,
 }
 
 /// Something learnt: the document's own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Learnt {
-    /// What kind.
+    /// The kind.
     pub lesson: Lesson,
     /// The words.
     pub quote: String,
     /// The document.
     pub document: String,
-    /// Its source.
+    /// The source of the quote.
     pub source: String,
 }
 
-/// What came back from a tool.
+/// The answer of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LookupOutcome {
     /// The documents found, nearest first.

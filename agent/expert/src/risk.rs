@@ -21,7 +21,7 @@ use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::fact;
 
-/// What one event asks for, before memory.
+/// The risk that one event asks for, before memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// The level.

@@ -13,14 +13,14 @@ use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::{Doubt, fact, figure, hours, joined};
 
-/// What the remaining life asks of the risk.
+/// The risk that the remaining life asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
     /// Nothing, or unknown.
     None,
     /// The lower bound is within the configured number of lead times.
     Plan,
-    /// It ends before a replacement can be arranged in the ordinary way.
+    /// The life ends before a replacement can be arranged in the ordinary way.
     Act,
 }
 
@@ -29,7 +29,7 @@ pub enum Urgency {
 pub struct Remaining {
     /// The diagnosis' field.
     pub assessment: RulAssessment,
-    /// What it asks of the risk.
+    /// The risk that it asks for.
     pub urgency: Urgency,
     /// Judgements in a row in which [`Urgency::Act`] stood without a named fault.
     pub short_life: u32,

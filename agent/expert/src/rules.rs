@@ -13,7 +13,7 @@ pub const RULES_SCHEMA: &str = "pdm.rules/1";
 
 const EMBEDDED: &str = include_str!("../../../config/diagnosis.toml");
 
-/// What the rules compare with. See `config/diagnosis.toml` for the source of each value.
+/// The thresholds of the rules. See `config/diagnosis.toml` for the source of each value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
@@ -168,12 +168,12 @@ impl RuleError {
     }
 }
 
-/// What rules of before this key compare with, as in `config/diagnosis.toml`.
+/// The default for rules files without this key, as in `config/diagnosis.toml`.
 const fn warning_level_ratio() -> f64 {
     2.0
 }
 
-/// What rules of before this key compare with, as in `config/diagnosis.toml`.
+/// The default for rules files without this key, as in `config/diagnosis.toml`.
 const fn critical_level_ratio() -> f64 {
     5.0
 }

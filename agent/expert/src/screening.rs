@@ -16,7 +16,7 @@ use crate::wording::{Doubt, element, fact, figure, frequency};
 /// The kurtosis' place in the event.
 const KURTOSIS: &str = "time_domain.kurtosis";
 
-/// What the screening comes to.
+/// The result of the screening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// Bad signal or standing machine: the former judgement stands.
@@ -34,7 +34,7 @@ pub enum Finding {
 /// The first thought and what the others take from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Screening {
-    /// What it comes to.
+    /// The result.
     pub finding: Finding,
     /// The element that is taken as the fault.
     pub fault: Option<Fault>,
@@ -303,7 +303,7 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
     }
 }
 
-/// What is wrong with a signal, in words.
+/// The faults of a signal, in words.
 pub fn flags(flags: &[QualityFlag]) -> Text {
     if flags.is_empty() {
         return Text::new("원인 미상", "cause unknown");

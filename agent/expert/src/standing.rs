@@ -19,9 +19,9 @@ const FORGOTTEN_S: f64 = 48.0 * 3600.0;
 /// A stand at a level or above it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stand {
-    /// Its first window.
+    /// The first window of the stand.
     pub since: Timestamp,
-    /// Its last window so far.
+    /// The last window of the stand so far.
     pub until: Timestamp,
     /// How long the bearing had been below before, s; nothing if it never stood there.
     pub away_s: Option<f64>,
@@ -76,7 +76,7 @@ impl Standing {
     }
 }
 
-/// What a sensor tells that cannot be judged although the machine may run.
+/// The record of a sensor whose windows cannot be judged although the machine may run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sensor {
@@ -86,7 +86,7 @@ pub struct Sensor {
     pub before_s: f64,
     /// How long it is so now, s.
     pub now_s: f64,
-    /// What is wrong with the last such window.
+    /// The faults of the last such window.
     pub flags: Vec<QualityFlag>,
     /// How long the sensor had been invalid that is valid again with this window, s.
     pub back_after_s: Option<f64>,

@@ -29,7 +29,7 @@ fn judge_with(event: &Event, memory: &Memory, rules: &Rules) -> Judgement {
     judge(&Case { event, memory, now: event.measured_at.plus_seconds(2.0) }, rules)
 }
 
-/// What of a judgement has no source.
+/// The figures of a judgement that have no source.
 fn withheld(judgement: &Judgement, event: &Event, memory: &Memory) -> Vec<String> {
     let inquiry = crate::research::Inquiry::default();
     let grounds = crate::grounding::Grounds { event, memory, inquiry: &inquiry };

@@ -81,9 +81,9 @@ pub fn fact(path: impl Into<String>, value: impl Serialize, rule: &str) -> Evide
 /// A reason not to be surer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// How much it weighs.
+    /// The weight of the doubt.
     pub level: UncertaintyLevel,
-    /// What it is.
+    /// The doubt in words.
     pub cause: Text,
 }
 

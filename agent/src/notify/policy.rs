@@ -1,4 +1,4 @@
-//! Who is told, and when: a risk that rises, one that stands unacknowledged, one that is over.
+//! The policy of notifications: a risk that rises, one that stands unacknowledged, one that is over.
 //!
 //! One alarm a bearing: from the first level that is told until the bearing has been below it for as
 //! long as the hold. Within an alarm a level above the highest told is told at once, and one that
@@ -36,7 +36,7 @@ pub(crate) struct Policy {
     prefix: Prefix,
 }
 
-/// What one notification is about.
+/// The subject of one notification.
 struct Subject<'a> {
     key: &'a BearingKey,
     event_id: Option<EventId>,
@@ -53,7 +53,7 @@ impl Policy {
         Self { settings, prefix }
     }
 
-    /// What follows from a judgement.
+    /// The notifications and rows that follow from a judgement.
     pub(crate) fn judged(
         &self,
         key: &BearingKey,

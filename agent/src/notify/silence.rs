@@ -17,7 +17,7 @@ use crate::progress::Reporter;
 use crate::settings::SilenceSettings;
 use crate::store::{Announcement, GatewayState, Store, StoreError};
 
-/// How often it looks. Chosen: far below any time that is configured.
+/// The interval of the watch: a silent gateway is told at most 2 s later than configured.
 const EVERY: Duration = Duration::from_secs(2);
 /// Repetitions of one look.
 const REPEATS: u32 = 100;

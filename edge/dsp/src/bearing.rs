@@ -15,7 +15,7 @@ pub enum BearingError {
     /// Fewer rolling elements than a bearing can run on.
     #[error("a bearing has at least 3 rolling elements, got {got}")]
     TooFewElements {
-        /// What was given.
+        /// The value that was given.
         got: u32,
     },
     /// A dimension out of its range.
@@ -25,7 +25,7 @@ pub enum BearingError {
         what: &'static str,
         /// The range allowed.
         allowed: &'static str,
-        /// What was given.
+        /// The value that was given.
         got: f64,
     },
     /// The elements do not fit on the pitch circle.
@@ -43,7 +43,7 @@ pub enum BearingError {
     Order {
         /// Which order.
         name: &'static str,
-        /// What is wrong with it.
+        /// The fault of the value.
         source: QuantityError,
     },
     /// Orders that contradict each other.

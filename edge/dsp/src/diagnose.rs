@@ -46,7 +46,7 @@ pub const LEAST_TURNS: f64 = 15.0;
 /// Fewest samples that are looked at at all.
 pub const LEAST_SAMPLES: usize = 256;
 
-/// What is asked of one record.
+/// The request for one record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request {
     /// Sampling rate.
@@ -121,15 +121,15 @@ pub enum DiagnoseError {
     /// Not even a short spectrum.
     #[error("{samples} samples, at least {LEAST_SAMPLES} are needed")]
     TooFewSamples {
-        /// What was given.
+        /// The value that was given.
         samples: usize,
     },
     /// A sample that is NaN or infinite.
     #[error("sample {index} is {value}; every sample must be finite")]
     NotFinite {
-        /// Its place, from 0.
+        /// The index of the value, from 0.
         index: usize,
-        /// Its value.
+        /// The value.
         value: f64,
     },
     /// A tolerance outside what makes sense.
@@ -137,7 +137,7 @@ pub enum DiagnoseError {
     Tolerance {
         /// Which one.
         what: &'static str,
-        /// What was given.
+        /// The value that was given.
         got: f64,
         /// The largest allowed.
         most: f64,
@@ -187,7 +187,7 @@ pub struct Sidebands {
     pub snr_db: Option<f64>,
 }
 
-/// What stands at one defect frequency.
+/// The finding at one defect frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementLine {
     /// Which part.
@@ -202,7 +202,7 @@ pub struct ElementLine {
     pub envelope_amplitude_m_s2: f64,
     /// Level of the envelope line above the local floor, dB.
     pub snr_db: f64,
-    /// Its multiples that stand out, the first included.
+    /// The multiples of the line that stand out, the first included.
     pub harmonics: Vec<Harmonic>,
     /// Modulation around it.
     pub sidebands: Sidebands,
@@ -249,7 +249,7 @@ impl Findings {
     }
 }
 
-/// What the naming rule weighs of one record, without a verdict: for fitting the rule.
+/// The figures of one record that the naming rule weighs, without a verdict: for fitting the rule.
 ///
 /// **Input** as [`diagnose()`]. **Output** the figures of every part.
 ///

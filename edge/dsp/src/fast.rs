@@ -29,7 +29,7 @@ pub enum FastError {
     /// The window is too short.
     #[error("{samples} samples a window, at least {least} are needed")]
     TooFewSamples {
-        /// What was asked.
+        /// The request.
         samples: usize,
         /// The least.
         least: usize,

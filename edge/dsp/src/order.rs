@@ -11,7 +11,7 @@
 use crate::spectrum::amplitude_spectrum;
 use crate::transform::{Complex64, Transforms};
 
-/// What stands in the way of an angle. The caller falls back to the nominal speed.
+/// The reason why no angle can be found. The caller falls back to the nominal speed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrderError {
@@ -24,9 +24,9 @@ pub enum OrderError {
     /// A speed that is not a positive number.
     #[error("speed {index} is {got} Hz, it must be finite and above 0")]
     Speed {
-        /// Its place, from 0.
+        /// The index of the value, from 0.
         index: usize,
-        /// Its value.
+        /// The value.
         got: f64,
     },
     /// No shaft line to follow.

@@ -52,7 +52,7 @@ struct Block {
     columns: BTreeMap<String, Packed>,
 }
 
-/// Where one feature lies in health.
+/// The level and scatter of one feature in health.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Normal {
     log: bool,
@@ -74,7 +74,7 @@ impl Baseline {
         Status { state, windows: self.windows }
     }
 
-    /// What is normal for this feature, once learnt.
+    /// The normal range of this feature, once learnt.
     pub(super) fn normal(&self, key: &str) -> Option<&Normal> {
         self.learnt.as_ref()?.get(key)
     }
@@ -281,7 +281,7 @@ impl Normal {
         self.unscaled(self.centre + distance * self.spread)
     }
 
-    /// Its logarithm is compared: only positive values have been seen.
+    /// True if the logarithm is compared: only positive values have been seen.
     pub(super) const fn is_log(&self) -> bool {
         self.log
     }

@@ -53,7 +53,7 @@ pub(super) struct When {
     pub(super) turns_per_h: Option<f64>,
 }
 
-/// What the detector says of a window.
+/// The detector's result for a window.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
     pub(super) score: f64,

@@ -1,4 +1,4 @@
-//! What kind of quantity a feature is: how it is scaled, how far it strays in health, whether it
+//! The kinds of quantities that features are: how each is scaled, how far it strays in health, whether it
 //! can lead a trend. Decided by its key in the event; a key that is not known is `Generic`.
 
 /// Kinds of features.

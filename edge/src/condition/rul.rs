@@ -51,7 +51,7 @@ const WIDE_SIGMA: f64 = 2.2;
 /// How likely it is that the growth's model says nothing on this bearing. Chosen on the same.
 const DOUBT: f64 = 0.2;
 
-/// What the model needs besides the course.
+/// The parameters of the model besides the course.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Degradation {
     /// The healthy level φ, in the feature's unit.
@@ -79,7 +79,7 @@ struct GrowthLine {
 pub(super) struct Growth<'a> {
     /// (hours, value) since the damage began to show.
     pub(super) course: &'a [(f64, f64)],
-    /// What it grows from and to.
+    /// The healthy level and the level at failure.
     pub(super) model: Degradation,
 }
 
@@ -220,7 +220,7 @@ fn posterior(course: &[(f64, f64)], now: f64, model: Degradation) -> Option<Grow
 /// Distribution of the time ahead.
 struct Ahead {
     line: GrowthLine,
-    /// What is left to grow, `ln`.
+    /// The growth that is left, `ln`.
     left: f64,
     var_left: f64,
     var_b: f64,

@@ -1,4 +1,4 @@
-//! What the judgement of a measuring point can be told, each value with where it comes from.
+//! The settings of a measuring point's judgement, each value with its source.
 //!
 //! "Chosen" means chosen by us on the data named beside it; everything else names its source.
 //! Everything is counted in windows, so the same values serve windows every ten seconds and every
@@ -123,9 +123,9 @@ impl Default for MonitorSettings {
 pub struct SettingsError {
     /// The setting, as in the configuration.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub got: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What a monitor promises over many windows.
+//! The promises of a monitor over many windows.
 
 use proptest::prelude::*;
 
@@ -181,7 +181,7 @@ fn the_state_stays_below_64_kib_whatever_comes() {
     assert!(size < 65_536, "{size} bytes");
 }
 
-/// What a monitor of an earlier version remembered goes on.
+/// The memory of a monitor of an earlier version is continued.
 #[test]
 fn a_state_without_the_newer_fields_is_read_and_goes_on() {
     let mut monitor = Monitor::new(MonitorSettings::default());

@@ -8,7 +8,7 @@ use std::io::Read;
 use chrono::{NaiveDate, NaiveDateTime};
 use pdm_shared::time::Timestamp;
 
-/// What to read of a table.
+/// The columns to read of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The column that tells the time.
@@ -44,13 +44,13 @@ pub enum SeriesError {
     /// The period is not usable.
     #[error("the period is {got} s, allowed is a finite number above 0")]
     Period {
-        /// What was given.
+        /// The value that was given.
         got: f64,
     },
     /// A column that is not there.
     #[error("there is no column {wanted:?}; there are: {}", there.join(", "))]
     NoColumn {
-        /// What was asked for.
+        /// The column that was asked for.
         wanted: String,
         /// The header.
         there: Vec<String>,
@@ -63,7 +63,7 @@ pub enum SeriesError {
     Row {
         /// Line of the file, from 1.
         line: u64,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// A field that is no number.
@@ -94,7 +94,7 @@ pub enum SeriesError {
     Order {
         /// Line of the file, from 1.
         line: u64,
-        /// Its time.
+        /// The time in the row.
         time: Timestamp,
         /// The time before.
         before: Timestamp,

@@ -8,7 +8,7 @@ use crate::rules::Rules;
 use crate::screening::Screening;
 use crate::wording::fact;
 
-/// What the anomaly's contributors and the kurtosis say.
+/// The stages that the anomaly's contributors and the kurtosis ask for.
 pub(super) struct Symptoms {
     pub(super) level: bool,
     pub(super) velocity_only: bool,

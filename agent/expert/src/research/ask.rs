@@ -15,7 +15,7 @@ use crate::case::Remembered;
 /// Longest quote in a question, characters. Chosen: one sentence; more blurs what is looked for.
 const QUOTE_CHARS: usize = 120;
 
-/// What to ask next; nothing when the judgement has its grounds.
+/// The next questions; none when the judgement has its grounds.
 pub fn ask(diagnosis: &Diagnosis, recent: &[Remembered], inquiry: &Inquiry) -> Vec<Question> {
     let research = is_due(diagnosis);
     let round = inquiry.round() + 1;
@@ -97,7 +97,7 @@ fn first(diagnosis: &Diagnosis, rule: &str) -> Vec<Question> {
     questions
 }
 
-/// What of this kind was learnt first, the nearest document's.
+/// The first lesson of this kind, from the nearest document.
 fn learnt(inquiry: &Inquiry, round: u32, lesson: Lesson) -> Option<&Learnt> {
     inquiry
         .of_round(round)

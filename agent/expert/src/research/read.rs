@@ -21,7 +21,7 @@ const HEADINGS: [(&str, Lesson); 10] = [
     ("조치", Lesson::Action),
 ];
 
-/// What a document teaches, in the order of its sections; one quote for each kind.
+/// The lessons of a document in the order of the sections, one quote for each kind.
 pub fn read(document: &Document) -> Vec<Learnt> {
     let mut learnt: Vec<Learnt> = Vec::new();
     let mut heading = None;

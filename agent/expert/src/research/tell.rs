@@ -1,4 +1,4 @@
-//! What was found enters the judgement: quotes with their sources as evidence, the calls as
+//! Findings enter the judgement: quotes with their sources as evidence, the calls as
 //! `tools[]`, what could not be looked up as a cause of uncertainty.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What holds for every event: monotonic risk, grounded words.
+//! Properties of every event's judgement: monotonic risk, grounded words.
 
 use pdm_shared::event::{BaselineState, Event, Harmonic, IsoZone, Rul, TrendDirection};
 use pdm_shared::fault::Fault;

@@ -1,4 +1,4 @@
-//! What staff is told of a bearing beside its risk: its sensors, its documents, somebody's words.
+//! Notifications about a bearing beside its risk: failed sensors, documents, messages from tools.
 
 use pdm_expert::case::BearingState;
 use pdm_shared::delivery::{Notification, NotificationReason};
@@ -80,7 +80,7 @@ impl Policy {
         Announcement { alarm: AlarmChange::Kept, ..self.over(subject, now) }
     }
 
-    /// What somebody says to staff about a bearing. `call_id` makes its identity, so the same call
+    /// A message to staff about a bearing. `call_id` makes its identity, so the same call
     /// again is the same notification. Without a row no channel hears this level.
     pub(crate) fn message(
         &self,

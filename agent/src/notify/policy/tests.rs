@@ -1,4 +1,4 @@
-//! Who is told what, window by window.
+//! The notifications of the policy, window by window.
 
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;

@@ -25,7 +25,7 @@ const ORDERS: (f64, f64) = (0.215, 0.475);
 const SHAFT: [f64; 3] = [0.25, 1.0 / 3.0, 0.5];
 const RELATED: [f64; 3] = [0.5, 2.0 / 3.0, 1.0];
 
-/// What one look found of the cage.
+/// The finding of one look about the cage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cage {
     /// Standard deviations by which its comb stands above unrelated combs.

@@ -1,4 +1,4 @@
-//! What a person is shown: the lines, their levels, the band, the two spectra.
+//! The evidence that a person is shown: the lines, their levels, the band, the two spectra.
 
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{Band, Order, Rpm};
@@ -24,7 +24,7 @@ pub const STANDS_OUT_DB: f64 = 10.0;
 pub struct Material<'a> {
     /// Samples, m/s².
     pub accel_m_s2: &'a [f64],
-    /// What was asked.
+    /// The request.
     pub request: &'a Request,
     /// Speed used.
     pub speed: FoundSpeed,
@@ -64,7 +64,7 @@ impl Shown {
         Self { band, envelope, spectrum, leading: leading.fault(), leading_order, speed }
     }
 
-    /// What else than the leading part explains its lines, see [`super::foreign`].
+    /// The cause other than the leading part that explains the lines, see [`super::foreign`].
     pub fn foreign_cause(&self, request: &Request) -> Option<ForeignCause> {
         let orders = &request.orders;
         let elements = (orders.bpfo.get() + orders.bpfi.get()).round();

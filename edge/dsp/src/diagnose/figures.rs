@@ -49,7 +49,7 @@ const LEAST_TEETH: usize = 12;
 
 /// Number of figures.
 pub const COUNT: usize = 10;
-/// What the figures are called, in the order of [`Figures::values`].
+/// The names of the figures, in the order of [`Figures::values`].
 pub const NAMES: [&str; COUNT] = [
     "excess, all bands (2 dB)",
     "excess, whole band (2 dB)",
@@ -63,7 +63,7 @@ pub const NAMES: [&str; COUNT] = [
     "first or second harmonic stands",
 ];
 
-/// What one record shows of one part; in all of them more speaks for the part.
+/// The figures of one record for one part; a larger value of each speaks for the part.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Figures {
     /// Comb level above the median of unrelated orders, mean of all spectra, in units of 2 dB.
@@ -77,7 +77,7 @@ pub struct Figures {
     /// First harmonic over the usual tooth of the strongest slower comb it could belong to, in the
     /// mean of all spectra, dB.
     pub own_db: f64,
-    /// What else explains the lines, see [`super::foreign`].
+    /// The other causes that explain the lines, see [`super::foreign`].
     pub cause: Option<ForeignCause>,
     /// The order at which the lines stand best.
     pub order: f64,
@@ -176,7 +176,7 @@ fn has_impacts_without_slip(
     })
 }
 
-/// What is searched for in each spectrum.
+/// The orders that are searched for in each spectrum.
 struct Search {
     orders: PerPart<f64>,
     tolerance: f64,

@@ -89,7 +89,7 @@ impl<'a> Scene<'a> {
         self.spectrum.peak_at(&self.levels, hz, reach).map_or(hz, |peak| peak.0)
     }
 
-    /// What else explains a family at this order, if anything.
+    /// The other cause that explains a family at this order, if there is one.
     ///
     /// **Input** the order found; the part that it would name with the number of rolling elements.
     pub fn cause(&self, order: f64, (part, elements): (Fault, f64)) -> Option<ForeignCause> {

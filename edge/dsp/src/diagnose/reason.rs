@@ -17,7 +17,7 @@ pub enum Undetermined {
     Weak {
         /// The leading candidate.
         candidate: Fault,
-        /// Its confidence.
+        /// The confidence of the candidate.
         confidence: f64,
     },
     /// Two parts explain the lines about equally well.
@@ -33,12 +33,12 @@ pub enum Undetermined {
     Foreign {
         /// The candidate that they would have named.
         candidate: Fault,
-        /// What they are more likely.
+        /// The more likely cause.
         cause: ForeignCause,
     },
 }
 
-/// What else can put a line at a defect frequency.
+/// The other causes that can put a line at a defect frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ForeignCause {
@@ -46,7 +46,7 @@ pub enum ForeignCause {
     Mains(f64),
     /// A multiple of the shaft speed.
     ShaftHarmonic(u32),
-    /// That multiple of the cage speed: every multiple stands, not only the race's.
+    /// A multiple of the cage speed: every multiple stands, not only the race's.
     CageHarmonic(u32),
     /// A multiple of something that strikes this often, Hz: a belt, another shaft.
     Comb(f64),

@@ -27,7 +27,7 @@ pub const CAGE_CONFIDENCE: f64 = 0.75;
 pub struct Rule {
     /// Weight of each figure, in the order of [`super::figures::NAMES`]; none is negative.
     pub weights: [f64; COUNT],
-    /// What is added to the weighted sum.
+    /// The constant added to the weighted sum.
     pub offset: f64,
     /// Sum from which a part is named.
     pub threshold: f64,
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(FITTED.name(&Evidence::default()), None);
     }
 
-    /// What speaks for another cause weakens a plain family and does not throw it out.
+    /// Evidence for another cause weakens a plain family and does not exclude it.
     #[test]
     fn no_single_cause_forbids_a_plain_family() {
         for cause in [

@@ -38,7 +38,7 @@ const HIGHEST_ORDER: f64 = 9.5;
 /// Ratios of a defect order that are related to it and left out of the null.
 const RELATED: [f64; 7] = [0.5, 1.0, 2.0, 1.0 / 3.0, 3.0, 2.0 / 3.0, 1.5];
 
-/// What one look found of one part.
+/// The finding of one look about one part.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Standing {
     /// Robust standard deviations above unrelated orders.

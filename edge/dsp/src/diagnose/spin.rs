@@ -35,12 +35,12 @@ const STEPS: f64 = 4.0;
 /// Fewest free centres, near 2×BSF and unrelated, that tell anything (chosen).
 const LEAST_CENTRES: (usize, usize) = (4, 50);
 
-/// What one look found of the rolling elements' spin.
+/// The finding of one look about the rolling elements' spin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spin {
     /// Standard deviations by which the ladder stands above unrelated ladders.
     pub z: f64,
-    /// Its centre: the order of 2×BSF.
+    /// The centre of the ladder: the order of 2×BSF.
     pub order: f64,
     /// The strongest unrelated ladder in the same measure.
     pub rival: f64,

@@ -287,7 +287,7 @@ impl DiscreteFamily {
     }
 }
 
-/// What the looks of a kind found of a part, largest first.
+/// The findings of all looks of a kind about a part, largest first.
 fn picked(looks: &[Look], source: Source, kind: LookKind, part: Part) -> Vec<f64> {
     let mut found: Vec<f64> = looks
         .iter()

@@ -18,12 +18,12 @@ use crate::transform::Transforms;
 /// Shaft turns in one block of the averaged spectrum (chosen: resolves 0.02 orders).
 pub const BLOCK_TURNS: f64 = 50.0;
 
-/// What a look is taken from.
+/// The signal that a look is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The record as it is, discrete lines included.
     Raw,
-    /// Its random part.
+    /// The random part of the record.
     Random,
     /// The random part pre-whitened.
     White,
@@ -51,7 +51,7 @@ pub struct Look {
     pub kind: LookKind,
     /// The band.
     pub band: Band,
-    /// What it found.
+    /// The findings of the look.
     pub standings: Standings,
     /// How far the cage's lines stand, where the look can tell.
     pub cage: Option<Cage>,

@@ -20,7 +20,7 @@ fn look(race: f64, spin: Option<Spin>) -> Look {
     }
 }
 
-/// What stands with a clear lead.
+/// A spin that stands with a clear lead.
 const SPIN: Option<Spin> =
     Some(Spin { z: spin::STANDS + 0.7, order: 3.92, rival: 2.0, line: 0.003 });
 
@@ -59,7 +59,7 @@ fn a_spin_that_something_else_explains_names_nothing() {
     assert_eq!(judged.undetermined, Some(told));
 }
 
-/// Its own lines are worth mentioning: then the cage's may come from it.
+/// The race's own lines are worth mentioning, so the cage's may come from the race.
 #[test]
 fn a_spin_beside_a_race_names_nothing() {
     let strong = 8.0;
