@@ -6,10 +6,12 @@ pub use pdm_service::exit::{Failure, exit_of};
 
 pub mod check;
 pub mod follow_up;
+pub mod gateways;
 pub mod judge;
 pub mod knowledge;
 pub mod mcp;
 pub mod migrate;
+pub mod parse_document;
 pub mod report;
 pub mod run;
 pub mod scenario;
@@ -21,6 +23,7 @@ mod language;
 pub mod place;
 
 pub use language::Lang;
+pub use pdm_knowledge::pdf::COMMAND as PARSE_DOCUMENT;
 
 /// Judges bearing events and notifies people: intake, judgement in five thoughts, notification.
 #[derive(Debug, Parser)]
@@ -54,8 +57,13 @@ pub enum Command {
     Trace(trace::Args),
     /// List the actions that a judgement recommends, or record their progress
     FollowUp(follow_up::Args),
+    /// List gateways and their bearings; release one that has moved
+    Gateways(gateways::Args),
     /// Play sequences of events and measure the agent
     Scenario(scenario::Args),
+    /// Parse the PDF on standard input within the limits of a child process
+    #[command(name = PARSE_DOCUMENT, hide = true)]
+    ParseDocument,
     /// Print shell completions
     Completions {
         /// Shell to write completions for
@@ -79,7 +87,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::FollowUp(args) => follow_up::run(&args),
+        Command::Gateways(args) => gateways::run(&args),
         Command::Scenario(args) => scenario::run(&args),
+        Command::ParseDocument => parse_document::run(),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

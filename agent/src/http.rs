@@ -1,5 +1,5 @@
-//! The HTTP server, on loopback by default: `/healthz` and `/metrics` for monitoring, `/mcp` and
-//! `/knowledge` behind [`Access`].
+//! The HTTP server, on loopback by default: `/healthz` for everybody, `/metrics` and `/mcp` behind
+//! [`Access`], `/knowledge` for those with the token.
 
 mod knowledge;
 
@@ -12,6 +12,7 @@ use axum::routing::get;
 use pdm_knowledge::Knowledge;
 use pdm_service::http::guard::Access;
 use pdm_service::http::recorder::recorder;
+use pdm_service::http::server;
 use pdm_tools::{Runtime, mcp};
 use tokio_util::sync::CancellationToken;
 
@@ -34,18 +35,14 @@ pub(crate) async fn serve(
 ) {
     recorder();
     let Served { store, knowledge, tools, access } = served;
+    let metrics = Router::new().route("/metrics", get(metrics_text));
     let router = Router::new()
         .route("/healthz", get(health))
-        .route("/metrics", get(metrics_text))
+        .merge(access.guard_reads(metrics))
         .with_state(store)
-        .nest("/knowledge", knowledge::router(knowledge, access.clone()))
+        .nest("/knowledge", knowledge::router(knowledge, &access))
         .nest("/mcp", mcp::http::router(tools, access, stop.child_token()));
-    let served = axum::serve(listener, router)
-        .with_graceful_shutdown(async move { stop.cancelled().await })
-        .await;
-    if let Err(error) = served {
-        tracing::error!(%error, "nothing is served over HTTP any longer");
-    }
+    server::serve(listener, router, stop).await;
 }
 
 async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static str) {

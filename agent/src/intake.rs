@@ -11,14 +11,21 @@ use std::time::Duration;
 use pdm_service::clock::SharedClock;
 use pdm_shared::topic::{Prefix, Topic};
 use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
 
 use crate::mqtt::receiver::Delivery;
 use crate::progress::Reporter;
-use crate::store::{Incoming, IntakeStore, StoreError, Stored};
+use crate::settings::{QuotaSettings, TopicProof};
+use crate::store::{Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
 
 mod log;
 mod parse;
+mod quota;
 pub(crate) mod receipts;
+mod refusals;
+
+use quota::Quotas;
+use refusals::Told;
 
 /// Pause before a batch is tried again: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
@@ -37,6 +44,11 @@ pub(crate) struct Intake {
     pub(crate) owed: Arc<receipts::Owed>,
     /// Events of one gateway after which its receipt is published without waiting for the interval.
     pub(crate) receipt_after_events: u64,
+    /// What events are held to.
+    pub(crate) terms: IntakeTerms,
+    /// Whether topics have to name their gateway.
+    pub(crate) proof: TopicProof,
+    pub(crate) quota: QuotaSettings,
 }
 
 impl Intake {
@@ -44,13 +56,18 @@ impl Intake {
     /// every message that was taken from the broker is stored and acknowledged.
     pub(crate) async fn run(self, mut queue: mpsc::Receiver<Delivery>) {
         let mut deliveries = Vec::with_capacity(self.batch);
+        let mut quotas = Quotas::new(self.quota.clone(), Instant::now());
+        let mut told = Told::default();
         while queue.recv_many(&mut deliveries, self.batch).await > 0 {
             let now = self.clock.now();
             let batch: Vec<Incoming> = deliveries
                 .iter()
                 .map(|delivery| {
-                    parse::parse(&self.prefix, &delivery.topic(), delivery.payload(), now)
+                    let topic = delivery.topic();
+                    let came = parse::Came { topic: &topic, retained: delivery.is_retained() };
+                    parse::parse(&self.prefix, self.proof, came, delivery.payload(), now)
                 })
+                .filter(|incoming| fits(&mut quotas, incoming))
                 .collect();
             self.reporter.flooded(queue.len() >= self.batch);
             let stored = self.store_until_done(&batch).await;
@@ -58,6 +75,7 @@ impl Intake {
                 delivery.acknowledge();
             }
             self.report(&stored);
+            told.tell(&stored.refusals);
         }
         self.reporter.flooded(false);
     }
@@ -66,7 +84,7 @@ impl Intake {
     async fn store_until_done(&self, batch: &[Incoming]) -> Stored {
         let topic = Topic::DeadLetter.under(&self.prefix);
         loop {
-            match self.store.store(batch, self.clock.now(), &topic).await {
+            match self.store.store_under(&self.terms, batch, self.clock.now(), &topic).await {
                 Ok(stored) => return stored,
                 Err(StoreError::Content { what, reason }) => {
                     return self.store_one_by_one(batch, &topic, what, &reason).await;
@@ -91,7 +109,8 @@ impl Intake {
             let mut message = std::borrow::Cow::Borrowed(message);
             loop {
                 let one = std::slice::from_ref(message.as_ref());
-                match self.store.store(one, self.clock.now(), topic).await {
+                let now = self.clock.now();
+                match self.store.store_under(&self.terms, one, now, topic).await {
                     Ok(stored) => {
                         all.add(stored);
                         break;
@@ -137,12 +156,24 @@ impl Intake {
     }
 }
 
+/// False if a message is an event above its gateway's quota.
+fn fits(quotas: &mut Quotas, incoming: &Incoming) -> bool {
+    match incoming {
+        Incoming::Event { event, payload, proven } => {
+            quotas.admit(event, payload.len(), *proven, Instant::now())
+        }
+        Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => true,
+    }
+}
+
 impl Stored {
     fn add(&mut self, other: Self) {
         self.events += other.events;
         self.duplicates += other.duplicates;
         self.refused += other.refused;
         self.letters += other.letters;
+        self.refusals.extend(other.refusals);
+        self.uncounted += other.uncounted;
         for (gateway, count) in other.gateways {
             *self.gateways.entry(gateway).or_default() += count;
         }

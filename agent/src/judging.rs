@@ -13,9 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use pdm_expert::rules::Rules;
 use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +55,8 @@ pub struct Judging {
     clock: SharedClock,
     workflow: Workflow,
     policy: Policy,
+    /// `[intake] ahead_s`.
+    ahead_s: f64,
     reporter: Reporter,
     /// Every judgement goes into the knowledge base too.
     remembers: bool,
@@ -89,11 +93,18 @@ impl Judging {
             clock,
             workflow,
             policy: Policy::new(notify.clone(), prefix.clone()),
+            ahead_s: Rules::default().ahead_s,
             reporter: Reporter::new(),
             remembers: false,
             stored: Arc::default(),
             written: Arc::default(),
         }
+    }
+
+    /// The same task, for windows that may lie so far ahead of the clock.
+    #[must_use]
+    pub(crate) fn with_ahead_s(self, ahead_s: f64) -> Self {
+        Self { ahead_s, ..self }
     }
 
     /// The same task, with its progress reported there.
@@ -173,13 +184,18 @@ impl Judging {
         failure.map_or(Ok(count), Err)
     }
 
+    /// The latest time that a window's clock may have told.
+    fn latest(&self) -> Timestamp {
+        self.clock.now().plus_seconds(self.ahead_s)
+    }
+
     /// Judges the events of one bearing; returns the judgements that are not saved yet.
     async fn bearing(
         &self,
         key: BearingKey,
         events: Vec<Unjudged>,
     ) -> Result<BearingJudged, JudgingError> {
-        let Recall { memory, alarm } = self.store.recall(&key).await?;
+        let Recall { memory, alarm } = self.store.recall(&key, self.latest()).await?;
         let mut bearing = Bearing { key, memory, alarm, waiting: Vec::new() };
         for unjudged in events {
             self.event(&mut bearing, unjudged).await?;

@@ -1,11 +1,14 @@
 //! Telling staff: `policy` decides who is told when, `wording` says it, `lanes` carry it out of the
 //! outbox by MQTT, e-mail and web hooks.
 
+pub(crate) mod ceiling;
 pub(crate) mod email;
+mod escape;
 mod grouping;
 pub(crate) mod lanes;
 mod log;
 pub(crate) mod policy;
+mod portion;
 pub(crate) mod silence;
 pub(crate) mod staff;
 mod vectors;

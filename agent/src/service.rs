@@ -4,6 +4,7 @@
 //! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the tasks,
 //! `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
 
+mod filling;
 mod handle;
 mod log;
 mod parts;
@@ -35,7 +36,7 @@ use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
-use pdm_service::http::guard::{Access, NeedsToken};
+use pdm_service::http::guard::{Access, AccessError};
 use pdm_tools::Runtime;
 
 use crate::documents::Writer;
@@ -76,9 +77,10 @@ pub enum StartError {
         #[source]
         source: pdm_service::secret::SecretError,
     },
-    /// The HTTP address can be reached by other machines, and no token is configured.
-    #[error(transparent)]
-    Open(#[from] NeedsToken),
+    /// The HTTP address can be reached by other machines and no token is configured, or the token is
+    /// short.
+    #[error("http.listen, http.token: {0}")]
+    Access(#[from] AccessError),
     /// The HTTP address cannot be bound.
     #[error("cannot listen on {listen}")]
     Http {
@@ -203,10 +205,21 @@ async fn workflow(
 /// start. Refuses an address that others can reach unless callers need a token.
 async fn listen(settings: &HttpSettings) -> Result<Option<(TcpListener, Access)>, StartError> {
     let Some(listen) = settings.listen else { return Ok(None) };
-    let token =
-        settings.token().map_err(|source| StartError::Secret { key: "http.token", source })?;
-    let access = Access::new(listen, token)?;
+    let access = access(settings, listen)?;
     let listener =
         TcpListener::bind(listen).await.map_err(|source| StartError::Http { listen, source })?;
     Ok(Some((listener, access)))
+}
+
+/// What callers of the address need.
+///
+/// # Errors
+/// [`StartError::Secret`], [`StartError::Access`].
+pub(crate) fn access(
+    settings: &HttpSettings,
+    listen: std::net::SocketAddr,
+) -> Result<Access, StartError> {
+    let token =
+        settings.token().map_err(|source| StartError::Secret { key: "http.token", source })?;
+    Ok(Access::new(listen, token)?)
 }

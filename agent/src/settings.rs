@@ -9,6 +9,7 @@
 
 mod broker;
 mod email;
+pub mod gateways;
 mod http;
 mod intake;
 mod notify;
@@ -29,8 +30,9 @@ use serde::Deserialize;
 
 pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
 pub use email::{EmailSecurity, EmailSettings};
+pub use gateways::BearingOwners;
 pub use http::HttpSettings;
-pub use intake::IntakeSettings;
+pub use intake::{IntakeSettings, QuotaSettings, TopicProof};
 pub use notify::{Languages, NotifySettings};
 pub use silence::SilenceSettings;
 pub use store::{RetentionSettings, StorePlace, StoreSettings};
@@ -50,8 +52,10 @@ pub struct AgentSettings {
     pub broker: BrokerSettings,
     /// The store, and how long it keeps what.
     pub store: StoreSettings,
-    /// Batches, receipts, gaps.
+    /// Batches, receipts, gaps, quotas.
     pub intake: IntakeSettings,
+    /// Which gateway measures which bearings.
+    pub gateways: BearingOwners,
     /// The expert's thresholds.
     pub rules: Rules,
     /// Notifications to staff.
@@ -86,6 +90,7 @@ impl AgentSettings {
             knowledge: KnowledgeSettings::embedded_in(beside),
             store,
             intake: IntakeSettings::default(),
+            gateways: BearingOwners::default(),
             rules: Rules::default(),
             notify: NotifySettings::default(),
             silence: SilenceSettings::default(),
@@ -137,6 +142,8 @@ struct File {
     #[serde(default)]
     intake: IntakeSettings,
     #[serde(default)]
+    gateways: Vec<gateways::GatewaySettings>,
+    #[serde(default)]
     rules: RulesFile,
     #[serde(default)]
     notify: NotifySettings,
@@ -165,7 +172,7 @@ struct RulesFile {
 impl File {
     fn meant(self, path: &Path) -> Result<AgentSettings, ConfigError> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let rules = match &self.rules.file {
+        let mut rules = match &self.rules.file {
             Some(file) => rules::read(&folder.join(file))?,
             None => Rules::default(),
         };
@@ -178,6 +185,7 @@ impl File {
         };
         self.store.check(path)?;
         self.intake.check(path)?;
+        rules.ahead_s = self.intake.ahead_s;
         self.notify.check(path)?;
         self.silence.check(path)?;
         self.tools.check(path)?;
@@ -192,13 +200,14 @@ impl File {
             broker,
             store,
             intake: self.intake,
+            gateways: BearingOwners::read(path, self.gateways)?,
             rules,
-            notify: self.notify,
+            notify: self.notify.rooted(folder),
             silence: self.silence,
             knowledge,
             tools: self.tools.rooted(folder),
             reports: self.reports.rooted(folder),
-            http: self.http,
+            http: self.http.rooted(folder),
             telemetry: self.telemetry,
             shutdown_grace,
         })

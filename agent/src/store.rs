@@ -11,6 +11,7 @@
 //! - an `event_id` is stored once and judged once
 //! - an unfinished run has one checkpoint, written together with the steps that led to it
 
+pub mod admission;
 #[cfg(test)]
 mod conformance;
 mod database;
@@ -31,18 +32,20 @@ mod sqlite;
 
 pub use pdm_service::postgres::WayError;
 
+pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
     Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, FollowUp, FollowUpState, Judged,
     Recall, Unjudged,
 };
-pub use outbox::{Claimed, Outgoing, Payload, SendOutcome};
+pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
 pub use retention::{Forget, Forgotten};
 pub use roles::{
-    AlarmStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore, JudgementStore,
-    LifecycleStore, MessageStore, OutboxStore, RetentionStore, StatusStore, Store,
+    AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
+    JudgementStore, LifecycleStore, MessageStore, OutboxStore, RecollectionStore, RetentionStore,
+    StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

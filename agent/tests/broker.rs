@@ -84,6 +84,7 @@ async fn mutual_tls_connects_and_a_renewed_certificate_is_used_without_a_restart
         ca: authority.path("used.pem"),
         certificate: Some(authority.path("agent.pem")),
         key: Some(authority.path("agent.key")),
+        crl: None,
     });
     let agent = start(settings).await;
     tokio::time::sleep(Duration::from_millis(600)).await;

@@ -10,7 +10,7 @@ use pdm_agent::settings::{
     EmailSecurity, EmailSettings, Languages, WebhookFormat, WebhookSettings,
 };
 use pdm_harness::{Mosquitto, Persistence, Smtp};
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -198,7 +198,7 @@ async fn an_alarm_is_repeated_until_somebody_acknowledges_it() {
     assert_eq!(again.reason, NotificationReason::Repeated);
     assert!(again.title.ko.starts_with("[재알림 1회] [경고]"), "{}", again.title.ko);
     let ack = serde_json::json!({
-        "schema": "pdm.ack/1", "by": "kim", "at": "2026-11-21T06:00:00.000Z",
+        "schema": "pdm.ack/1", "by": "kim", "at": SystemClock.now(),
     });
     client.publish([("pdm/v1/ulsan-1/P-101/DE/ack".to_owned(), ack.to_string())]).await;
     // a look happens every two seconds: after two of them without a word it has stopped

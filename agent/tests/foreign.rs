@@ -36,8 +36,12 @@ const GUIDE: &str = include_str!("../../config/knowledge/equipment_manual/em-02.
 
 const RULES: &str = include_str!("../../config/diagnosis.toml");
 const EVENT: &str = include_str!("../../config/examples/event.json");
-const PDFS: [&[u8]; 2] =
-    [include_bytes!("../fuzz/seeds/pdf/plain.pdf"), include_bytes!("../fuzz/seeds/pdf/flate.pdf")];
+const PDFS: [&[u8]; 4] = [
+    include_bytes!("../fuzz/seeds/pdf/plain.pdf"),
+    include_bytes!("../fuzz/seeds/pdf/flate.pdf"),
+    include_bytes!("../fuzz/seeds/pdf/nested.pdf"),
+    include_bytes!("../fuzz/seeds/pdf/long.pdf"),
+];
 
 static TOOLS: LazyLock<Runtime> =
     LazyLock::new(|| Runtime::new(Catalogue::shipped().0, Means::default()));
@@ -145,7 +149,7 @@ proptest! {
 
     #[test]
     fn a_damaged_pdf_is_read_or_refused(
-        which in 0usize..2, at in 0usize..700, length in 0usize..20,
+        which in 0usize..PDFS.len(), at in 0usize..17_000, length in 0usize..20,
         with in prop::collection::vec(any::<u8>(), 0..20),
     ) {
         let mut bytes = PDFS[which].to_vec();
@@ -208,15 +212,16 @@ async fn hostile_payloads_end_in_the_dead_letters_and_the_flow_goes_on() {
     let progress = subscribed(&agent).await;
     let right = serde_json::to_string(&event(7)).expect("JSON");
     let hostile: Vec<(&str, Vec<u8>)> = vec![
-        ("not an event", b"[".repeat(300_000)),
-        ("not an event", format!("{{\"zz\":{}", "{\"a\":".repeat(50_000)).into_bytes()),
+        ("allowed are at most 131072", b"[".repeat(300_000)),
+        ("not an event", b"[".repeat(130_000)),
+        ("not an event", format!("{{\"zz\":{}", "{\"a\":".repeat(20_000)).into_bytes()),
         ("not UTF-8", [right.as_bytes(), &[0xff, 0xc0, 0x80]].concat()),
         (
             "not an event",
             right.replacen("\"samples\":", "\"samples\":1e999,\"s\":", 1).into_bytes(),
         ),
         ("not an event", right.replacen("\"sequence\":7", "\"sequence\":1e40", 1).into_bytes()),
-        ("not an event", b"x".repeat(900_000)),
+        ("allowed are at most 131072", b"x".repeat(900_000)),
         ("not an event", Vec::new()),
     ];
     let count = hostile.len();

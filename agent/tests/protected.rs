@@ -10,7 +10,8 @@ use pdm_harness::{Authority, Child, Https, Mosquitto, Persistence, Smtp, free_po
 
 use support::{Client, event};
 
-const SECRETS: [&str; 4] = ["mqtt-hunter2", "smtp-hunter3", "hook-hunter4", "http-hunter5"];
+const SECRETS: [&str; 4] =
+    ["mqtt-hunter2", "smtp-hunter3", "hook-hunter4", "http-hunter5-of-sixteen"];
 
 fn agent(config: &Path, command: &str) -> Command {
     let mut agent = Command::new(env!("CARGO_BIN_EXE_pdm-agent"));
@@ -78,8 +79,8 @@ fn shown(output: &Output) -> String {
 }
 
 async fn metrics(address: &str) -> String {
-    let get = reqwest::get(format!("http://{address}/metrics"));
-    get.await.expect("an answer").text().await.expect("text")
+    let get = reqwest::Client::new().get(format!("http://{address}/metrics"));
+    get.bearer_auth(SECRETS[3]).send().await.expect("an answer").text().await.expect("text")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,7 +130,7 @@ async fn no_secret_shows_in_logs_errors_metrics_or_dead_letters() {
     told.await.expect("a notification that cannot leave");
     pdm_agent::service::install_cryptography();
     let client = reqwest::Client::new();
-    for token in ["http-hunter5", "wrong"] {
+    for token in ["http-hunter5-of-sixteen", "wrong"] {
         let asked = client.post(format!("http://{address}/knowledge?name=a.md"));
         let asked = asked.bearer_auth(token).body("# a\nb\n").send().await;
         asked.expect("an answer");

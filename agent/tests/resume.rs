@@ -189,7 +189,7 @@ async fn prepared(folder: &Path) {
     store.migrate().await.expect("migrated");
     let event = event();
     let payload = serde_json::to_string(&event).expect("json");
-    let batch = [Incoming::Event { event: Box::new(event), payload }];
+    let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
     store.store(&batch, StoppedClock.now(), "dead").await.expect("stored");
     store.close().await;
 }

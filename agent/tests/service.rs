@@ -10,6 +10,7 @@ use pdm_agent::settings::AgentSettings;
 use pdm_harness::{Mosquitto, Persistence, free_port};
 use pdm_knowledge::Collection;
 use pdm_service::clock::SystemClock;
+use pdm_service::secret::SecretSource;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
 use pdm_tools::client::ToolClient;
@@ -20,6 +21,16 @@ use support::{Client, healthy, settings, subscribed, until};
 
 async fn start(settings: AgentSettings) -> Handle {
     Agent::start(settings, Arc::new(SystemClock)).await.expect("starts")
+}
+
+/// The token of an agent that takes documents, as a header.
+const BEARER: (&str, &str) = ("authorization", "Bearer s3cret of sixteen");
+
+/// A file with the token of [`BEARER`].
+fn token_in(folder: &Path) -> SecretSource {
+    let file = folder.join("token");
+    std::fs::write(&file, "s3cret of sixteen\n").expect("written");
+    SecretSource::File(file)
 }
 
 /// An agent that serves HTTP on loopback; its broker may be away.
@@ -111,11 +122,15 @@ async fn post(url: &str, name: &str, body: &str, headers: &[(&str, &str)]) -> (S
 #[tokio::test]
 async fn a_posted_document_is_found_and_the_same_again_changes_nothing() {
     let folder = tempfile::tempdir().expect("folder");
-    let (agent, url) = served(free_port(), folder.path()).await;
+    let mut settings = settings(free_port(), folder.path());
+    settings.http.listen = "127.0.0.1:0".parse().ok();
+    settings.http.token = Some(token_in(folder.path()));
+    let agent = start(settings).await;
+    let url = format!("http://{}", agent.address().expect("an address"));
     let text = "# 송풍기 축 정렬\n송풍기 F-7 커플링 정렬 허용치는 도면을 따른다.\n";
-    let (status, done) = post(&url, "fan-7.md", text, &[]).await;
+    let (status, done) = post(&url, "fan-7.md", text, &[BEARER]).await;
     assert_eq!((status, &done["changed"]), (StatusCode::OK, &json!(true)), "{done}");
-    let (_, again) = post(&url, "fan-7.md", text, &[]).await;
+    let (_, again) = post(&url, "fan-7.md", text, &[BEARER]).await;
     assert_eq!(again["changed"], json!(false), "{again}");
     let filter = pdm_knowledge::Filter::default();
     let found = agent
@@ -124,21 +139,50 @@ async fn a_posted_document_is_found_and_the_same_again_changes_nothing() {
         .await
         .expect("found");
     assert_eq!(found[0].chunk.document, "fan-7");
-    let (status, told) = post(&url, "fan-7.pdf", "no PDF at all", &[]).await;
+    let (status, told) = post(&url, "fan-7.pdf", "no PDF at all", &[BEARER]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{told}");
-    let (status, told) = post(&url, "fan-7.exe", "MZ", &[]).await;
+    let (status, told) = post(&url, "fan-7.exe", "MZ", &[BEARER]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{told}");
     assert!(told["error"].as_str().is_some_and(|told| told.contains(".md, .txt and .pdf")));
-    let (status, _) = post(&url, "a.md", text, &[("origin", "https://evil.example")]).await;
-    assert_eq!(status, StatusCode::FORBIDDEN, "a page of another origin");
+    let (status, told) = post(&url, "a.md", &"a".repeat((4 << 20) + 1), &[BEARER]).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{told}");
+    assert!(told["error"].as_str().is_some_and(|told| told.contains("4194304")), "{told}");
     agent.stop().await.expect("stops");
+}
+
+/// Documents change what a work order says later, so nobody uploads one without a token.
+#[tokio::test]
+async fn without_a_token_an_upload_is_refused_and_the_key_is_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (agent, url) = served(free_port(), folder.path()).await;
+    let answer = reqwest::Client::new().post(format!("{url}/knowledge?name=a.md")).body("# a\nb\n");
+    let answer = answer.send().await.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::FORBIDDEN);
+    let told = answer.text().await.expect("a text");
+    assert!(told.contains("http.token") && told.contains("16 characters"), "{told}");
+    agent.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_short_token_is_no_configuration() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut settings = settings(free_port(), folder.path());
+    settings.http.listen = "127.0.0.1:0".parse().ok();
+    let file = folder.path().join("token");
+    std::fs::write(&file, "x\n").expect("written");
+    settings.http.token = Some(SecretSource::File(file));
+    let Err(error) = Agent::start(settings, Arc::new(SystemClock)).await else {
+        panic!("started with a token of one character")
+    };
+    let told = error.to_string();
+    assert!(told.contains("http.token") && told.contains("16 or more"), "{told}");
 }
 
 #[tokio::test]
 async fn with_a_token_nothing_but_health_is_answered_without_it() {
     let folder = tempfile::tempdir().expect("folder");
     let token = folder.path().join("token");
-    std::fs::write(&token, "s3cret\n").expect("written");
+    token_in(folder.path());
     let config = format!(
         "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[http]\nlisten = \"127.0.0.1:0\"\n\
          token = {{ file = \"token\" }}\n",
@@ -150,10 +194,11 @@ async fn with_a_token_nothing_but_health_is_answered_without_it() {
     let url = format!("http://{}", agent.address().expect("an address"));
     let (status, _) = post(&url, "a.md", "# a\nb\n", &[]).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
-    let bearer = ("authorization", "Bearer s3cret");
-    let (status, _) = post(&url, "a.md", "# a\nb\n", &[bearer]).await;
+    let (status, _) = post(&url, "a.md", "# a\nb\n", &[BEARER]).await;
     assert_eq!(status, StatusCode::OK);
     assert!(ToolClient::http(&format!("{url}/mcp"), None).await.is_err());
+    let metrics = reqwest::get(format!("{url}/metrics")).await.expect("an answer");
+    assert_eq!(metrics.status(), StatusCode::UNAUTHORIZED);
     let health = reqwest::get(format!("{url}/healthz")).await.expect("an answer");
     assert_eq!(health.status(), StatusCode::OK);
     agent.stop().await.expect("stops");

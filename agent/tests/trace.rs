@@ -24,7 +24,7 @@ async fn judged(folder: &Path) {
     let store: Arc<dyn Store> = Arc::new(store);
     store.migrate().await.expect("migrated");
     let payload = serde_json::to_string(&event()).expect("json");
-    let batch = [Incoming::Event { event: Box::new(event()), payload }];
+    let batch = [Incoming::Event { event: Box::new(event()), payload, proven: false }];
     store.store(&batch, SystemClock.now(), "dead").await.expect("stored");
     let clock = Arc::new(SystemClock);
     let workflow = Workflow::new(Expert::new(Rules::default()), clock.clone());

@@ -20,6 +20,7 @@ place() { # folder, certificate's name, name there
   cp "$authority/$2.key" "private/$1/$3.key"
 }
 place mosquitto broker broker
+cp "$authority/ca.crl" private/mosquitto/ca.crl
 place agent pdm-agent pdm-agent
 place gw-01 gw-01 gw-01
 
@@ -29,12 +30,13 @@ done
 # each container's user reads its own folder only
 chmod 711 private private/secrets
 chmod 755 private/mosquitto private/agent private/gw-01
-chmod 444 private/secrets/*
 if [ "$(id -u)" -eq 0 ]; then
   chown -R 1883:1883 private/mosquitto # the user of the broker's image
-  chown -R 10001:10001 private/agent private/gw-01
+  chown -R 10001:10001 private/agent private/gw-01 private/secrets
+  chown 0:0 private/secrets
+  chmod 400 private/secrets/* # the database's container reads its password as root
 else
-  chmod 444 private/mosquitto/* private/agent/* private/gw-01/*
-  echo "not root: keys are readable by every user of this machine; run as root for more"
+  chmod 444 private/secrets/* private/mosquitto/* private/agent/* private/gw-01/*
+  echo "not root: keys and secrets are readable by every user of this machine; run as root"
 fi
 echo "ready: docker compose -f deploy/compose/compose.yaml up -d --build"

@@ -3,11 +3,13 @@
 #
 #   certificates.sh FOLDER broker HOST…      the broker's, for these host names and addresses
 #   certificates.sh FOLDER client NAME       a client's: a gateway_id, pdm-agent, staff
+#   certificates.sh FOLDER revoke NAME       puts NAME.crt on the revocation list ca.crl
 #
 # FOLDER/ca.key signs; keep it off the broker. PDM_CERTIFICATE_DAYS (default 825) is the
-# validity of a certificate in days; the authority is valid for ten years.
+# validity of a certificate in days; the authority and its list are valid for ten years. After
+# `revoke` copy ca.crl to the broker and send it SIGHUP.
 set -euo pipefail
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 [ $# -ge 3 ] || usage
 folder=$1 kind=$2
 shift 2
@@ -22,6 +24,14 @@ if [ ! -f ca.key ]; then
     -addext "basicConstraints=critical,CA:TRUE,pathlen:0" -addext "keyUsage=critical,keyCertSign,cRLSign" 2>/dev/null
   echo "made ca.crt"
 fi
+
+authority() { # arguments of `openssl ca`
+  openssl ca -config <(printf '%s\n' '[ca]' 'default_ca=d' '[d]' 'database=revoked' \
+    'default_md=sha256' 'default_crl_days=3650' 'crlnumber=crlnumber') -cert ca.crt -keyfile ca.key "$@" 2>/dev/null
+}
+[ -f revoked ] || : >revoked
+[ -f crlnumber ] || echo 01 >crlnumber # with a number the list is of version 2 (RFC 5280)
+[ -f ca.crl ] || authority -gencrl -out ca.crl
 
 sign() { # name, extensions
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
@@ -48,6 +58,11 @@ basicConstraints=critical,CA:FALSE"
   client)
     sign "$1" "extendedKeyUsage=clientAuth
 basicConstraints=critical,CA:FALSE"
+    ;;
+  revoke)
+    authority -revoke "$1.crt"
+    authority -gencrl -out ca.crl
+    echo "$1 is on ca.crl"
     ;;
   *) usage ;;
 esac

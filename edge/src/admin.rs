@@ -4,24 +4,26 @@
 //! [`Access`] authorizes requests. With a token every request needs the token. On loopback without
 //! a token every program may read, and programs of this machine may relearn, but not web pages.
 //!
-//! `/healthz` answers 200 if no part of the process has failed, `/readyz` if the spool can be read
-//! too. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
+//! `/healthz` answers 200 if no part of the process has failed and events can be written to the
+//! spool, `/readyz` if the spool can be read too. `/healthz` says `degraded` with the reason, and
+//! 200, while the agent's receipts cannot be believed. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
 //! of the gateway would not bring the broker back.
 
 mod log;
-mod serve;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use pdm_service::http::guard::{Access, NeedsToken};
+use pdm_service::http::guard::{Access, AccessError};
 use pdm_service::http::recorder::{self, recorder};
-use pdm_service::secret::SecretError;
+use pdm_service::http::server;
+use pdm_service::secret::{SecretError, SecretSource};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -30,6 +32,10 @@ use crate::progress::Progress;
 use crate::relearning::Relearning;
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
+
+/// A batch waits so long for the spool until the health fails: six of the committer's longest
+/// pauses of 5 s, so that a short lack of room does not fail it.
+const STANDSTILL: Duration = Duration::from_secs(30);
 
 /// The listener cannot be opened. The program does not start.
 #[derive(Debug, thiserror::Error)]
@@ -43,9 +49,9 @@ pub enum AdminError {
         /// The operating system's error.
         source: std::io::Error,
     },
-    /// Other machines can reach the address, and no token is configured.
+    /// Other machines can reach the address and no token is configured, or the token is short.
     #[error("admin.listen, admin.token: {0}")]
-    Open(#[from] NeedsToken),
+    Access(#[from] AccessError),
     /// The token cannot be read.
     #[error("admin.token: {0}")]
     Token(#[from] SecretError),
@@ -78,14 +84,23 @@ pub async fn bind(
     relearning: Relearning,
 ) -> Result<Admin, AdminError> {
     let listen = settings.listen;
-    let token =
-        settings.token.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose()?;
-    let access = Access::new(listen, token)?;
+    let access = settings.access()?;
     let listener =
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
     log::listening(listen);
     Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, access, relearning }) })
+}
+
+impl AdminSettings {
+    /// What callers of the address need.
+    ///
+    /// # Errors
+    /// [`AdminError::Token`], [`AdminError::Access`].
+    pub(crate) fn access(&self) -> Result<Access, AdminError> {
+        let token = self.token.as_ref().map(SecretSource::fetch).transpose()?;
+        Ok(Access::new(self.listen, token)?)
+    }
 }
 
 impl Admin {
@@ -96,7 +111,7 @@ impl Admin {
 
     /// Serves until stopped.
     pub async fn serve(self, stop: CancellationToken) {
-        serve::serve(self.listener, routes(self.shared), stop).await;
+        server::serve(self.listener, routes(self.shared), stop).await;
     }
 }
 
@@ -112,18 +127,31 @@ fn routes(shared: Arc<Shared>) -> Router {
 }
 
 async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
-    let failed = shared.progress.borrow().failed;
-    if failed {
-        (StatusCode::SERVICE_UNAVAILABLE, "a part has failed\n").into_response()
-    } else {
-        (StatusCode::OK, "ok\n").into_response()
+    let progress = *shared.progress.borrow();
+    if let Some(text) = standstill(&progress) {
+        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     }
+    match progress.receipt_trouble {
+        // events are measured, kept and sent, so a restart would not help
+        Some(trouble) => (StatusCode::OK, format!("degraded: {trouble}\n")).into_response(),
+        None => (StatusCode::OK, "ok\n").into_response(),
+    }
+}
+
+/// Why no work is done, if none is.
+fn standstill(progress: &Progress) -> Option<String> {
+    if progress.failed {
+        return Some("a part has failed\n".to_owned());
+    }
+    let waits = progress.not_committed_since?.elapsed();
+    (waits >= STANDSTILL)
+        .then(|| format!("no event could be written to the spool for {} s\n", waits.as_secs()))
 }
 
 async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
     let progress = *shared.progress.borrow();
-    if progress.failed {
-        return (StatusCode::SERVICE_UNAVAILABLE, "a part has failed\n").into_response();
+    if let Some(text) = standstill(&progress) {
+        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     }
     match shared.spool.tally().await {
         Ok(tally) => {

@@ -252,6 +252,32 @@ mod tests {
         }
     }
 
+    /// ISO 76: C0r = f0 Z Dw². The ratings are rounded to three digits or half a kilonewton.
+    #[test]
+    fn derived_balls_give_the_load_rating_that_their_source_names() {
+        let number = |text: &str, after: &str| -> f64 {
+            let rest = text.split(after).nth(1).expect(after);
+            let word = rest.split([' ', ';']).next().expect(after);
+            word.parse().expect(word)
+        };
+        let catalogue = Catalogue::built_in();
+        let derived: Vec<&Bearing> =
+            catalogue.bearings().iter().filter(|b| b.source.contains("NSK C0r")).collect();
+        assert!(derived.len() >= 20, "{}", derived.len());
+        for bearing in derived {
+            let size = bearing.geometry.expect("a geometry");
+            let (rating_kn, f0) = (number(&bearing.source, "C0r "), number(&bearing.source, "f0 "));
+            let by_balls = f0 * f64::from(size.elements) * size.element_diameter_mm.powi(2) / 1e3;
+            let off = by_balls / rating_kn - 1.0;
+            assert!(off.abs() < 0.01, "{}: {by_balls} kN of {rating_kn}", bearing.id);
+            let pitch = f64::midpoint(
+                number(&bearing.source, "bore "),
+                number(&bearing.source, "outside "),
+            );
+            assert!((size.pitch_diameter_mm - pitch).abs() < 1e-9, "{}", bearing.id);
+        }
+    }
+
     #[test]
     fn a_name_is_found_however_it_is_typed() {
         let catalogue = Catalogue::built_in();

@@ -25,6 +25,7 @@ mod packed;
 mod prospects;
 mod rul;
 mod settings;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod trend;
@@ -36,6 +37,7 @@ use detect::{Detector, Finding, When};
 use feature::FeatureKind;
 use gate::Gate;
 use history::History;
+use steps::{SURGE_WINDOWS, Steps};
 
 /// Features of one window by their key in the event: `rms_g`, `kurtosis`, `bpfo.snr_db`, …
 pub type Features = BTreeMap<String, f64>;
@@ -46,6 +48,13 @@ const MOST_STATES: usize = 8;
 /// A standstill is at least as long as this many usual times between windows: a point that is
 /// measured once a day does not stand still in between.
 const GAPS_THAT_STAND: f64 = 6.0;
+
+/// Hours between windows from which on a surge of levels is not left to the run rules. Chosen: six
+/// windows of ten minutes are an hour, in which a bearing that seizes may be gone.
+const SPARSE_H: f64 = 1.0 / 6.0;
+
+/// Windows that a growth which raises an alarm by itself was seen in, at least.
+const LEAST_GROWN: usize = 9;
 
 /// One window of a measuring point.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +102,9 @@ pub struct Monitor {
     onset: Option<f64>,
     /// The feature that leads the trend.
     leader: Option<String>,
+    /// Operating states that no key announces.
+    #[serde(default)]
+    steps: Steps,
     /// The last window that could be judged.
     #[serde(default)]
     last_usable: Option<Timestamp>,
@@ -113,6 +125,7 @@ impl Monitor {
             history: History::default(),
             onset: None,
             leader: None,
+            steps: Steps::default(),
             last_usable: None,
             usual_gap_h: None,
         }
@@ -121,12 +134,14 @@ impl Monitor {
     /// Takes the next window. Windows come in the order of time.
     pub fn observe(&mut self, observation: &Observation) -> Judgement {
         self.windows += 1;
+        let announced = observation.state.as_str();
+        let observation = &self.in_its_state(observation);
         self.make_room_for(&observation.state);
         let windows = self.windows;
         let baseline = self.baselines.entry(observation.state.clone()).or_default();
         baseline.last_seen = windows;
         let was_ready = baseline.is_ready();
-        let finding = if observation.usable { self.take(observation) } else { None };
+        let finding = if observation.usable { self.take(observation, announced) } else { None };
         let baseline = self.baselines.entry(observation.state.clone()).or_default();
         let ready = baseline.is_ready();
         let status = baseline.status();
@@ -159,6 +174,47 @@ impl Monitor {
         *self = Self::new(std::mem::take(&mut self.settings));
     }
 
+    /// The window with the state whose baseline applies: the announced one, or one found in it.
+    fn in_its_state(&mut self, observation: &Observation) -> Observation {
+        let (announced, features) = (&observation.state, &observation.features);
+        let state = if observation.usable {
+            self.steps.state_of(announced, features, &self.baselines)
+        } else {
+            self.steps.current(announced, &self.baselines)
+        };
+        Observation { state, ..observation.clone() }
+    }
+
+    /// Opens a state for a step to a level that is kept, and takes the alarm back that it raised.
+    fn holds_as_state(&mut self, state: &str, announced: &str) -> bool {
+        let baselines = self.baselines.get(state).zip(self.baselines.get(announced));
+        let Some((here, first)) = baselines else { return false };
+        let Some(step) = self.steps.found(here, first, self.detector.specific(), &self.settings)
+        else {
+            return false;
+        };
+        let stepped = here.stepped(&step.changes);
+        let Some(name) = self.steps.open(announced, &self.baselines) else { return false };
+        self.make_room_for(&name);
+        self.baselines.insert(name, stepped);
+        self.detector.withdraw();
+        true
+    }
+
+    /// Raises the alarm where levels surge and the next windows are far away.
+    fn surges(&mut self, state: &str) -> bool {
+        if self.usual_gap_h.is_none_or(|gap_h| gap_h < SPARSE_H) {
+            return false;
+        }
+        let Some(here) = self.baselines.get(state) else { return false };
+        let by = self.steps.surges(here, &self.settings);
+        let surges = !by.is_empty();
+        if surges {
+            self.detector.raise(by, SURGE_WINDOWS);
+        }
+        surges
+    }
+
     fn make_room_for(&mut self, state: &str) {
         if self.baselines.contains_key(state) || self.baselines.len() < MOST_STATES {
             return;
@@ -186,7 +242,7 @@ impl Monitor {
     }
 
     /// Judges a usable window, or learns from it.
-    fn take(&mut self, observation: &Observation) -> Option<Finding> {
+    fn take(&mut self, observation: &Observation, announced: &str) -> Option<Finding> {
         self.notice_standstill(observation.at);
         let hours = self.history.hours(observation.at);
         let alarmed = self.detector.alarmed();
@@ -195,6 +251,11 @@ impl Monitor {
             // a state first met while something is wrong has no healthy windows to offer
             if !alarmed {
                 baseline.learn(&observation.features, hours, &self.settings);
+                // a point that knows no state yet may be starting up
+                let by = baseline.grows(&self.settings);
+                if self.reference.is_some() && !by.is_empty() {
+                    self.detector.raise(by, LEAST_GROWN);
+                }
             }
             return None;
         }
@@ -204,8 +265,15 @@ impl Monitor {
             return None;
         }
         let when = When { hours, turns_per_h: observation.turns_per_h };
-        let finding = self.detector.take(&distances, when, &self.settings);
-        if finding.calm {
+        let mut finding = self.detector.take(&distances, when, &self.settings);
+        if finding.raised && self.holds_as_state(&observation.state, announced) {
+            finding = Finding { raised: false, contributors: Vec::new(), ..finding };
+        }
+        if !self.detector.alarmed() && self.surges(&observation.state) {
+            finding.raised = true;
+        }
+        let baseline = self.baselines.get_mut(&observation.state)?;
+        if finding.calm && !finding.raised {
             baseline.learn(&observation.features, hours, &self.settings);
         } else {
             baseline.disturb();

@@ -72,6 +72,7 @@ pub fn assemble(
         event_id,
         gateway_id: place.gateway.clone(),
         sequence: 0,
+        epoch: None,
         site: place.site.clone(),
         equipment_id: place.equipment.clone(),
         bearing_id: place.bearing.clone(),

@@ -1,6 +1,10 @@
 //! The counters of a running edge that the program around it can watch.
 
-use crate::spool::Tally;
+use std::fmt;
+
+use tokio::time::Instant;
+
+use crate::spool::{Implausible, Tally};
 
 /// Counters since the start of this process, and the present figures of the spool.
 ///
@@ -36,6 +40,35 @@ pub struct Progress {
     pub expected_blocks: Option<u64>,
     /// Highest sequence number given out.
     pub last_sequence: u64,
+    /// Since when a batch waits that the spool does not take; `None`: the last commit succeeded.
+    pub not_committed_since: Option<Instant>,
+    /// What is wrong with the agent's receipts, if anything is.
+    pub receipt_trouble: Option<ReceiptTrouble>,
+}
+
+/// What is wrong with the agent's receipts. No event is deleted because of such a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiptTrouble {
+    /// The last receipt cannot be true.
+    Implausible(Implausible),
+    /// A receipt covers less than one before, which has not been made up for yet.
+    Fell {
+        /// Number covered before.
+        from: u64,
+        /// Number that the receipt covers.
+        to: u64,
+    },
+}
+
+impl fmt::Display for ReceiptTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Implausible(why) => write!(f, "the agent's receipt is refused: {why}"),
+            Self::Fell { from, to } => {
+                write!(f, "the agent's receipt fell from {from} to {to}: it has lost events")
+            }
+        }
+    }
 }
 
 impl Progress {

@@ -148,6 +148,9 @@ pub struct BrokerSettings {
     pub max_packet_bytes: u32,
     /// Most events that are sent without waiting for a PUBACK.
     pub max_in_flight: u16,
+    /// Whether the topic of an event names the gateway as its last level, so that the broker's
+    /// access rules can hold a gateway to its own events.
+    pub gateway_in_topic: bool,
     /// Order after an outage.
     pub drain_order: DrainOrder,
     /// Most events of the backlog a second; `None`: no limit.
@@ -172,6 +175,7 @@ impl Default for BrokerSettings {
             session_expiry: Duration::from_hours(1),
             max_packet_bytes: 1 << 20,
             max_in_flight: 256,
+            gateway_in_topic: false,
             drain_order: DrainOrder::OldestFirst,
             drain_per_s: None,
             late_after_s: 10.0,

@@ -1,7 +1,7 @@
 //! The spool: keeps every event on disk from its measurement until the agent has stored it.
 //!
 //! Stands between the `pipeline`, which commits, and `publish`, which sends. One SQLite file (WAL,
-//! `synchronous=FULL`), format 4 (`migrations/`). A lock file beside it keeps a second program out,
+//! `synchronous=FULL`), format 5 (`migrations/`). A lock file beside it keeps a second program out,
 //! and a ledger file holds a mark above all sequence numbers given out. A payload is written once
 //! (table `event`); the state of its delivery is in a table beside it (`delivery`).
 //!
@@ -33,8 +33,10 @@
 //! metrics, and logged.
 //!
 //! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
-//! out twice, also after the file was damaged or deleted. A payload on disk never changes; the two
-//! fields `replayed` and `delayed_s` are set in the copy that is sent ([`Row::payload_at`]).
+//! out twice, also after the file was damaged or deleted; no receipt changes them. A receipt that
+//! says more than was ever given out is refused ([`Implausible`]). A payload on disk never changes;
+//! the two fields `replayed` and `delayed_s` are set in the copy that is sent ([`Row::payload_at`]),
+//! and `epoch` in rows that do not have the file's ([`labelled`]).
 //!
 //! **Corruption.** A file that SQLite reports as damaged is renamed to `….damaged-<time>`, its
 //! readable rows are copied into a new file, and the service continues ([`Spool::repair`]).
@@ -44,6 +46,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pdm_service::clock::SharedClock;
+use pdm_service::files::make_private_folder;
 use pdm_shared::id::GatewayId;
 use tokio::sync::watch;
 
@@ -55,6 +58,7 @@ mod file;
 mod hours;
 mod ledger;
 pub(crate) mod log;
+mod numbering;
 mod outbox;
 mod receipt;
 mod row;
@@ -67,8 +71,9 @@ mod waiting;
 pub use batch::{Batch, Committed};
 pub use caps::{Limits, Policy};
 pub use error::{Disposition, SpoolError};
-pub use receipt::Covered;
-pub use row::{BearingState, Lane, Row};
+pub use numbering::Numbering;
+pub use receipt::{Covered, Implausible, ReceiptOutcome};
+pub use row::{BearingState, Lane, Row, labelled};
 pub use tally::Tally;
 
 use file::Files;
@@ -120,12 +125,13 @@ impl Spool {
     ) -> Result<Self, SpoolError> {
         let path = &settings.path;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
+            make_private_folder(folder)
                 .map_err(|source| SpoolError::Folder { path: folder.to_owned(), source })?;
         }
         let lock = file::lock(path)?;
         let mut ledger = ledger::Ledger::open(path)?;
-        let files = match Files::open(path, &gateway, ledger.mark()).await {
+        let now_ms = clock.now().unix_ms();
+        let files = match Files::open(path, &gateway, ledger.mark(), now_ms).await {
             Err(error) if error.disposition() == Disposition::Repair => {
                 salvage::replace(path, &gateway, ledger.mark(), &clock, &error).await?
             }
@@ -149,16 +155,18 @@ impl Spool {
     }
 
     /// Renames a damaged file and continues with a new file that holds the readable rows. Callers
-    /// do this when an operation fails with [`Disposition::Repair`], then repeat the operation.
+    /// do this when an operation fails with [`Disposition::Repair`], then repeat the operation. False
+    /// if the file is sound, so that nothing was changed: the operation may then fail again, and
+    /// callers pause before they repeat it.
     ///
     /// # Errors
     /// [`SpoolError`] if no new file can be made.
-    pub async fn repair(&self, why: &SpoolError) -> Result<(), SpoolError> {
+    pub async fn repair(&self, why: &SpoolError) -> Result<bool, SpoolError> {
         let _one_at_a_time = self.inner.repairing.lock().await;
         let files = self.files();
         // several tasks may report the same damage: the first repairs, the others find a sound file
         if files.is_sound().await {
-            return Ok(());
+            return Ok(false);
         }
         files.close().await;
         let mark = self.inner.ledger.lock().await.mark();
@@ -167,7 +175,7 @@ impl Spool {
                 .await?;
         *self.inner.files.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         self.refresh().await;
-        Ok(())
+        Ok(true)
     }
 
     /// The tally, kept up to date with every change.
@@ -181,6 +189,11 @@ impl Spool {
     /// [`SpoolError`] if the file cannot be read.
     pub async fn tally(&self) -> Result<Tally, SpoolError> {
         self.files().tally().await
+    }
+
+    /// The count of sequence numbers.
+    pub fn numbering(&self) -> Numbering {
+        self.inner.files.read().unwrap_or_else(PoisonError::into_inner).numbering
     }
 
     /// Path of the file.

@@ -127,6 +127,7 @@ fn frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused() {
         ca: authority.path("ca.pem"),
         certificate: Some(authority.path("node.pem")),
         key: Some(authority.path("node.key")),
+        crl: None,
     };
     let mut options = MqttOptions::new("node", "127.0.0.1", broker.port());
     let config = Arc::new(files.client_config().expect("certificates"));

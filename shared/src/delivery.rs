@@ -5,9 +5,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::bounds::{
+    self, BoundError, LINE_PATTERN, MAX_BEARINGS, MAX_LINE, MAX_NOTE, MAX_REASON_BYTES,
+    MAX_TOPIC_BYTES, MAX_WITHIN_SITE, MAX_WORD,
+};
 use crate::event::{Event, IsoZone, TrendDirection};
 use crate::fault::Fault;
-use crate::id::{BearingId, EquipmentId, EventId, GatewayId, SiteId};
+use crate::id::{BearingId, Epoch, EquipmentId, EventId, GatewayId, SiteId};
 use crate::risk::RiskLevel;
 use crate::text::Text;
 use crate::time::Timestamp;
@@ -33,6 +37,9 @@ pub struct Receipt {
     pub schema: String,
     /// The gateway whose events were stored.
     pub gateway_id: GatewayId,
+    /// The count that the numbers belong to; absent if the gateway has named none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<Epoch>,
     /// Highest sequence stored without a gap; 0 if none.
     pub stored_through: u64,
     /// Gaps above `stored_through`, `[first, last]` inclusive, to be sent again.
@@ -111,13 +118,22 @@ pub struct GatewayStatus {
     pub at: Timestamp,
     /// Version of the edge program.
     #[serde(default)]
+    #[schemars(length(max = MAX_WORD), regex(pattern = LINE_PATTERN))]
     pub version: Option<String>,
     /// The measured bearings, as `equipment/bearing`.
     #[serde(default)]
+    #[schemars(length(max = MAX_BEARINGS), inner(length(max = MAX_WITHIN_SITE)))]
     pub bearings: Vec<String>,
     /// Highest sequence number given out; 0 if none.
     #[serde(default)]
     pub last_sequence: Option<u64>,
+    /// Identity of the gateway's count of sequence numbers. A new one on this topic, which only the
+    /// gateway may write, is what makes the agent follow a new count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<Epoch>,
+    /// First number of that count that the gateway can send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_sequence: Option<u64>,
     /// Number of events that wait in the spool.
     #[serde(default)]
     pub spooled: Option<u64>,
@@ -179,7 +195,8 @@ pub enum NotificationReason {
     Message,
 }
 
-/// Confirmation by staff that a notification was seen.
+/// Confirmation by staff that a notification was seen. Published without the retain flag: a retained
+/// one would silence later alarms and is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Acknowledgement {
     /// Always [`ACK_SCHEMA`].
@@ -188,12 +205,55 @@ pub struct Acknowledgement {
     #[serde(default)]
     pub notification_id: Option<Uuid>,
     /// The person who acknowledges.
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub by: String,
-    /// Time of the acknowledgement.
+    /// Time of the acknowledgement. Without `notification_id`, one of before the alarm means another
+    /// alarm and ends nothing.
     pub at: Timestamp,
     /// The person's note of the work done or the finding.
     #[serde(default)]
+    #[schemars(length(max = MAX_NOTE))]
     pub note: Option<String>,
+}
+
+/// A field of a document beyond its bound. The caller dead-letters the message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {reason}")]
+pub struct FieldError {
+    /// The field.
+    pub field: &'static str,
+    /// The bound and what it is.
+    pub reason: BoundError,
+}
+
+fn bounded(field: &'static str, checked: Result<(), BoundError>) -> Result<(), FieldError> {
+    checked.map_err(|reason| FieldError { field, reason })
+}
+
+impl GatewayStatus {
+    /// Checks the rules that the types cannot express.
+    ///
+    /// # Errors
+    /// [`FieldError`] of the first field beyond its bound.
+    pub fn check(&self) -> Result<(), FieldError> {
+        bounded("version", bounds::line(self.version.as_deref().unwrap_or_default(), MAX_WORD))?;
+        bounded("bearings", bounds::count(self.bearings.len(), MAX_BEARINGS))?;
+        for bearing in &self.bearings {
+            bounded("bearings", bounds::line(bearing, MAX_WITHIN_SITE))?;
+        }
+        Ok(())
+    }
+}
+
+impl Acknowledgement {
+    /// Checks the rules that the types cannot express.
+    ///
+    /// # Errors
+    /// [`FieldError`] of the first field beyond its bound.
+    pub fn check(&self) -> Result<(), FieldError> {
+        bounded("by", bounds::line(&self.by, MAX_LINE))?;
+        bounded("note", bounds::lines(self.note.as_deref().unwrap_or_default(), MAX_NOTE))
+    }
 }
 
 /// A message that was refused.
@@ -222,8 +282,8 @@ impl DeadLetter {
         let head = &payload[..payload.len().min(DEAD_LETTER_HEAD_BYTES)];
         Self {
             schema: DEAD_LETTER_SCHEMA.to_owned(),
-            topic: topic.to_owned(),
-            reason,
+            topic: bounds::cut(topic, MAX_TOPIC_BYTES),
+            reason: bounds::cut(&reason, MAX_REASON_BYTES),
             payload_head: String::from_utf8_lossy(head).into_owned(),
             payload_bytes: payload.len() as u64,
             received_at,
@@ -241,6 +301,33 @@ mod tests {
         let before: serde_json::Value = serde_json::from_str(text).expect("json");
         let receipt: Receipt = serde_json::from_str(text).expect("receipt");
         assert_eq!(before, serde_json::to_value(&receipt).expect("json"));
+    }
+
+    #[test]
+    fn a_name_or_note_of_a_person_beyond_its_bound_is_refused() {
+        let ack = |by: &str, note: &str| {
+            let at = Timestamp::from_unix_ms(0).expect("epoch");
+            Acknowledgement {
+                schema: ACK_SCHEMA.to_owned(),
+                notification_id: None,
+                by: by.to_owned(),
+                at,
+                note: Some(note.to_owned()),
+            }
+            .check()
+        };
+        assert_eq!(ack("김 정비", "greased\nnoise is gone"), Ok(()));
+        assert_eq!(ack("a\nb", "").map_err(|error| error.field), Err("by"));
+        assert_eq!(ack(&"x".repeat(257), "").map_err(|error| error.field), Err("by"));
+        assert_eq!(ack("", "\u{202e}").map_err(|error| error.field), Err("note"));
+    }
+
+    #[test]
+    fn a_dead_letters_reason_and_topic_are_bounded() {
+        let at = Timestamp::from_unix_ms(0).expect("epoch");
+        let letter = DeadLetter::of(&"t".repeat(60_000), b"{", "r\n".repeat(500_000), at);
+        assert!(letter.reason.len() <= 1024 && letter.topic.len() <= 512);
+        assert!(!letter.reason.contains('\n'));
     }
 
     #[test]

@@ -7,8 +7,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::{LINE_PATTERN, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD};
 use crate::fault::Fault;
-use crate::id::{BearingId, BearingKey, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use crate::id::{
+    BearingId, BearingKey, Epoch, EquipmentId, EventId, GatewayId, GatewayKey, MeasuringPoint,
+    SiteId,
+};
 use crate::time::Timestamp;
 
 mod check;
@@ -17,6 +21,10 @@ pub use check::EventError;
 
 /// The value of `schema` that this program writes and reads.
 pub const EVENT_SCHEMA: &str = "pdm.event/1";
+
+/// Highest sequence number: 2^53 - 1, the largest integer that every reader of JSON keeps exactly
+/// (RFC 7493, section 2.2). At 1,000 events a second a gateway reaches it after 285,000 years.
+pub const HIGHEST_SEQUENCE: u64 = (1 << 53) - 1;
 
 /// One window of one measuring point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +37,9 @@ pub struct Event {
     pub gateway_id: GatewayId,
     /// Sequence number of the event at its gateway: from 1, without gaps.
     pub sequence: u64,
+    /// Identity of the count that `sequence` belongs to; absent in events of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<Epoch>,
     /// Site of the machine.
     pub site: SiteId,
     /// The machine.
@@ -90,6 +101,7 @@ pub struct Operating {
     pub speed_source: SpeedSource,
     /// Operating state (speed or load bin) whose baseline applies.
     #[serde(default = "default_state")]
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub state: String,
 }
 
@@ -118,6 +130,7 @@ pub struct SignalQuality {
     /// a baseline.
     pub valid: bool,
     /// The defects found in the signal; some flags only inform, others make the window invalid.
+    #[schemars(length(max = MAX_FLAGS))]
     pub flags: Vec<QualityFlag>,
 }
 
@@ -153,6 +166,7 @@ pub struct Anomaly {
     /// Anomaly score: 0 as in the baseline … 1 far outside.
     pub score: Option<f64>,
     /// The features that contribute to the score, strongest first.
+    #[schemars(length(max = MAX_CONTRIBUTORS), inner(length(max = MAX_WORD)))]
     pub contributors: Vec<String>,
     /// Number of the last windows that were outside the baseline.
     pub persistence: Persistence,
@@ -266,10 +280,16 @@ pub struct FrequencyDomain {
     pub confidence: f64,
     /// The reason why no fault can be named or excluded, where there is one.
     #[serde(default)]
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub undetermined: Option<String>,
 }
 
 impl Event {
+    /// The full name of the gateway that the event names.
+    pub fn gateway(&self) -> GatewayKey {
+        GatewayKey::new(self.site.clone(), self.gateway_id.clone())
+    }
+
     /// The full name of the bearing that was measured.
     pub fn key(&self) -> BearingKey {
         BearingKey {
@@ -318,6 +338,7 @@ pub struct DefectLine {
     /// Level of the envelope line above the local floor.
     pub snr_db: Option<f64>,
     /// The line's multiples that exceed the floor, the first included.
+    #[schemars(length(max = MAX_HARMONICS))]
     pub harmonics: Vec<Harmonic>,
     /// Modulation around the line.
     pub sidebands: Sidebands,
@@ -351,10 +372,12 @@ pub struct Sidebands {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trend {
     /// The leading feature, by its key in this event.
+    #[schemars(length(max = MAX_WORD), regex(pattern = LINE_PATTERN))]
     pub feature: String,
     /// Theil–Sen slope of the feature.
     pub slope: Option<f64>,
     /// Unit of the slope, such as `g/h`.
+    #[schemars(length(max = 32), regex(pattern = LINE_PATTERN))]
     pub slope_unit: String,
     /// 95 % confidence interval of the slope.
     pub slope_ci: Option<[f64; 2]>,
@@ -402,8 +425,10 @@ pub struct Rul {
     pub confidence: Option<f64>,
     /// The model: `bayesian_exponential` follows this bearing's growth. Earlier edges also told
     /// `population`, the usual course of damaged bearings, which says nothing of this bearing.
+    #[schemars(length(max = MAX_WORD), regex(pattern = LINE_PATTERN))]
     pub model: Option<String>,
     /// The reason why there is no figure.
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub unknown: Option<String>,
 }
 
@@ -433,8 +458,10 @@ pub struct SpectrumLines {
     /// Distance between neighbouring lines.
     pub df_hz: f64,
     /// Unit of the amplitudes.
+    #[schemars(length(max = 32), regex(pattern = LINE_PATTERN))]
     pub unit: String,
     /// One-sided peak amplitudes; where lines were joined, the largest of these.
+    #[schemars(length(max = MAX_SPECTRUM_LINES))]
     pub amplitude: Vec<f64>,
 }
 

@@ -10,15 +10,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Longest name, bytes. No data chose it: three names and a prefix stay far below MQTT's limit of
-/// 65,535 bytes for a topic, and the names of plants fit.
-pub const MAX_NAME_BYTES: usize = 64;
+use crate::bounds::{is_hidden, shown};
+
+pub use crate::bounds::MAX_NAME_BYTES;
+
+/// The pattern of a name in JSON Schema: one level of a topic on one line.
+const NAME_PATTERN: &str = "^[^/+#\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\
+\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]+$";
 
 /// A name that cannot be a topic level. The caller reports it with the key it came from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{got:?} is no {what}: 1 to {MAX_NAME_BYTES} bytes without '/', '+', '#', '$' at the start, \
-     control characters or spaces at either end"
+     control or direction characters or spaces at either end",
+    got = shown(got, 2 * MAX_NAME_BYTES)
 )]
 pub struct NameError {
     /// The kind of name.
@@ -32,8 +37,23 @@ fn checked(what: &'static str, name: String) -> Result<String, NameError> {
         && name.len() <= MAX_NAME_BYTES
         && !name.starts_with('$')
         && name.trim() == name
-        && !name.chars().any(|c| matches!(c, '/' | '+' | '#') || c.is_control());
+        && !name.chars().any(|c| matches!(c, '/' | '+' | '#') || is_hidden(c));
     if fits { Ok(name) } else { Err(NameError { what, got: name }) }
+}
+
+/// A name from any text: what [`checked`] refuses becomes `_`, what is too long is cut off.
+fn forced(text: &str) -> String {
+    let fits = |c: char| !matches!(c, '/' | '+' | '#' | '$') && !is_hidden(c);
+    let mut name = String::new();
+    for c in text.trim().chars().map(|c| if fits(c) { c } else { '_' }) {
+        if name.len() + c.len_utf8() > MAX_NAME_BYTES {
+            break;
+        }
+        name.push(c);
+    }
+    // the cut may have left a space at the end
+    let name = name.trim_end();
+    if name.is_empty() { "_".to_owned() } else { name.to_owned() }
 }
 
 macro_rules! name {
@@ -41,7 +61,7 @@ macro_rules! name {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
-        #[schemars(extend("minLength" = 1, "maxLength" = 64, "pattern" = "^[^/+#]+$"))]
+        #[schemars(extend("minLength" = 1, "maxLength" = 64, "pattern" = NAME_PATTERN))]
         pub struct $name(String);
 
         impl $name {
@@ -51,6 +71,12 @@ macro_rules! name {
             /// [`NameError`] if it cannot be one level of a topic.
             pub fn new(name: impl Into<String>) -> Result<Self, NameError> {
                 checked($what, name.into()).map(Self)
+            }
+
+            /// Makes a name from any text, such as a file's name: characters that no name holds
+            /// become `_`, and what is longer than [`MAX_NAME_BYTES`] is cut off.
+            pub fn from_any(text: &str) -> Self {
+                Self(forced(text))
             }
 
             /// The name as text.
@@ -145,6 +171,43 @@ impl fmt::Display for BearingKey {
     }
 }
 
+/// A gateway's full name: two sites may use one gateway name.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct GatewayKey {
+    /// The plant or factory.
+    pub site: SiteId,
+    /// The gateway of that site.
+    pub gateway: GatewayId,
+}
+
+impl GatewayKey {
+    /// The gateway of a site.
+    pub const fn new(site: SiteId, gateway: GatewayId) -> Self {
+        Self { site, gateway }
+    }
+}
+
+impl fmt::Display for GatewayKey {
+    /// `site/gateway`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.site, self.gateway)
+    }
+}
+
+impl std::str::FromStr for GatewayKey {
+    type Err = NameError;
+
+    /// Reads `site/gateway`.
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let Some((site, gateway)) = text.split_once('/') else {
+            return Err(NameError { what: "site/gateway", got: text.to_owned() });
+        };
+        Ok(Self { site: site.parse()?, gateway: gateway.parse()? })
+    }
+}
+
 /// The identity of an event and its de-duplication key: a UUIDv7, made once when the window closes.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -171,6 +234,29 @@ impl fmt::Display for EventId {
     }
 }
 
+/// The identity of one count of sequence numbers: a UUIDv7, made when a gateway's spool begins to
+/// count. A spool that is lost and made anew has another one, so its numbers are never taken for
+/// those of before. Only the gateway, the broker and the agent know it: its 74 random bits cannot
+/// be guessed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Epoch(pub Uuid);
+
+impl Epoch {
+    /// A new identity whose time part is `unix_ms`.
+    pub fn at(unix_ms: i64) -> Self {
+        Self(EventId::at(unix_ms).0)
+    }
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl std::str::FromStr for EventId {
     type Err = uuid::Error;
 
@@ -181,11 +267,31 @@ impl std::str::FromStr for EventId {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_becomes_a_name(text in any::<String>(), spaces in "[ /+#$\t\n\u{2028}]{0,80}") {
+            for text in [text.clone(), format!("{spaces}{text}{spaces}"), spaces] {
+                prop_assert!(EquipmentId::new(EquipmentId::from_any(&text).as_str()).is_ok());
+            }
+        }
+
+        #[test]
+        fn a_name_stays_what_it_is(text in "\\PC{1,20}") {
+            if let Ok(name) = EquipmentId::new(text) {
+                prop_assert_eq!(EquipmentId::from_any(name.as_str()), name);
+            }
+        }
+    }
 
     #[test]
     fn a_name_that_would_break_a_topic_is_refused() {
-        for bad in ["", "a/b", "+", "#", "$SYS", " a", "a\n", &"x".repeat(65)] {
+        for bad in
+            ["", "a/b", "+", "#", "$SYS", " a", "a\n", "DE\u{202e}", "\u{2066}P", &"x".repeat(65)]
+        {
             assert!(BearingId::new(bad).is_err(), "{bad:?}");
         }
         for good in ["DE", "P-101", "펌프 1호", "bearing_1.x"] {

@@ -4,6 +4,7 @@
 //! No module here does I/O, asks a clock or needs a runtime; `pdm-service` holds the services of a
 //! running program.
 
+pub mod bounds;
 pub mod delivery;
 pub mod diagnosis;
 pub mod event;

@@ -59,6 +59,9 @@ impl fmt::Display for Prefix {
     }
 }
 
+/// The level in the place of a machine under which a gateway's own documents stand.
+pub const GATEWAY_LEVEL: &str = "gateway";
+
 /// The kinds of topics of a bearing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BearingTopic {
@@ -119,6 +122,14 @@ pub enum Topic {
         /// The kind of topic: event, state, diagnosis, …
         what: BearingTopic,
     },
+    /// `{prefix}/{site}/{equipment_id}/{bearing_id}/event/{gateway_id}`: an event under a topic that
+    /// names its gateway, so that the broker's access rules can hold the two together.
+    GatewayEvent {
+        /// The bearing.
+        key: BearingKey,
+        /// The gateway that sends.
+        gateway: GatewayId,
+    },
     /// `{prefix}/{site}/gateway/{gateway_id}/{what}`
     Gateway {
         /// The site of the gateway.
@@ -137,6 +148,7 @@ impl Topic {
     pub fn under(&self, prefix: &Prefix) -> String {
         match self {
             Self::Bearing { key, what } => format!("{prefix}/{key}/{}", what.as_str()),
+            Self::GatewayEvent { key, gateway } => format!("{prefix}/{key}/event/{gateway}"),
             Self::Gateway { site, gateway, what } => {
                 format!("{prefix}/{site}/gateway/{gateway}/{}", what.as_str())
             }
@@ -163,6 +175,10 @@ impl Topic {
                 key: BearingKey::parse(site, equipment, bearing).ok()?,
                 what: BearingTopic::ALL.into_iter().find(|topic| topic.as_str() == what)?,
             }),
+            [site, equipment, bearing, "event", gateway] => Some(Self::GatewayEvent {
+                key: BearingKey::parse(site, equipment, bearing).ok()?,
+                gateway: gateway.parse().ok()?,
+            }),
             _ => None,
         }
     }
@@ -170,6 +186,11 @@ impl Topic {
     /// The filter for one kind of bearing topic of every site, machine and bearing.
     pub fn bearing_filter(prefix: &Prefix, what: BearingTopic) -> String {
         format!("{prefix}/+/+/+/{}", what.as_str())
+    }
+
+    /// The filter for events of every bearing whose topic names the gateway.
+    pub fn gateway_event_filter(prefix: &Prefix) -> String {
+        format!("{prefix}/+/+/+/event/+")
     }
 
     /// The filter for one kind of gateway topic of every site and gateway.
@@ -193,6 +214,19 @@ mod tests {
         };
         assert_eq!(topic.under(&prefix), "pdm/v1/ulsan-1/P-101/DE/event");
         assert_eq!(Topic::DeadLetter.under(&prefix), "pdm/v1/dead-letter");
+    }
+
+    #[test]
+    fn an_events_topic_may_name_its_gateway() {
+        let prefix = Prefix::default();
+        let topic = Topic::GatewayEvent {
+            key: BearingKey::parse("ulsan-1", "P-101", "DE").expect("names"),
+            gateway: "gw-01".parse().expect("name"),
+        };
+        let text = "pdm/v1/ulsan-1/P-101/DE/event/gw-01";
+        assert_eq!(topic.under(&prefix), text);
+        assert_eq!(Topic::parse(&prefix, text), Some(topic));
+        assert_eq!(Topic::parse(&prefix, "pdm/v1/ulsan-1/P-101/DE/state/gw-01"), None);
     }
 
     proptest! {

@@ -131,6 +131,17 @@ fn from_gateways() -> Vec<Channel> {
             "One event per window and measuring point.",
         ),
         channel(
+            "gateway_event",
+            Topic::GatewayEvent {
+                key: BearingKey::parse("{site}", "{equipment_id}", "{bearing_id}").expect("levels"),
+                gateway: "{gateway_id}".parse().expect("a level"),
+            },
+            "event",
+            (Sends, Receives),
+            false,
+            "The same event under a topic that names its gateway, for access rules of the broker.",
+        ),
+        channel(
             "state",
             bearing(BearingTopic::State),
             "state",

@@ -198,6 +198,7 @@ fn prepare_makes_certificates_and_secrets_and_keeps_them() {
     let private = folder.path().join("compose/private");
     let secret = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
     assert_eq!(secret.len(), 48);
+    secrets_belong_to_their_containers(&private);
     for file in ["mosquitto/broker.key", "agent/pdm-agent.crt", "gw-01/gw-01.key", "gw-01/ca.crt"] {
         assert!(private.join(file).exists(), "{file}");
     }
@@ -205,6 +206,17 @@ fn prepare_makes_certificates_and_secrets_and_keeps_them() {
     prepare();
     let again = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
     assert_eq!(again, secret, "a second run keeps what is there");
+}
+
+/// As root each secret is for the containers' user alone; without root nobody can give files away.
+fn secrets_belong_to_their_containers(private: &Path) {
+    for secret in ["postgres", "http", "admin"] {
+        let metadata = std::fs::metadata(private.join("secrets").join(secret)).expect("a secret");
+        let owner = std::os::unix::fs::MetadataExt::uid(&metadata);
+        let mode = metadata.permissions().mode() & 0o777;
+        let is_private = owner == 10001 && mode == 0o400;
+        assert!(is_private || (owner != 10001 && mode == 0o444), "{secret}: {owner} {mode:o}");
+    }
 }
 
 /// A broker that runs under another user than the owner of its image's folders saves no session.
@@ -254,6 +266,12 @@ fn units_run_unprivileged_and_leave_time_to_stop() {
         assert_eq!(value("RestartPreventExitStatus"), "78", "{name}");
         let program = value("ExecStart").split(' ').next().unwrap_or_default();
         assert_eq!(program, format!("/usr/local/bin/{name}"));
+        // everything else is read-only for the service
+        let state = format!("/var/lib/{}", value("StateDirectory"));
+        assert_eq!(value("WorkingDirectory"), state, "{name}");
+        let folder = value("ExecStart").split("--broker-folder ").nth(1);
+        assert!(folder.is_none_or(|folder| folder.starts_with(&state)), "{name}: {folder:?}");
+        assert!(name != "pdm" || folder.is_some(), "the broker's folder would be below /etc");
         let grace_s = if name == "pdm-agent" { 10 } else { 45 };
         let stop_s: u32 = value("TimeoutStopSec").parse().expect("seconds");
         assert!(stop_s > grace_s, "{name} is killed after {stop_s} s, before its {grace_s} s");

@@ -75,6 +75,7 @@ impl Shipped {
             ca: self.file("ca.crt"),
             certificate: Some(self.file(&format!("{name}.crt"))),
             key: Some(self.file(&format!("{name}.key"))),
+            crl: None,
         };
         let config = Arc::new(tls.client_config().expect("certificates"));
         let mut options = MqttOptions::new(name, "127.0.0.1", self.port);
@@ -152,13 +153,15 @@ impl Peer {
 }
 
 const OWN: [&str; 3] = [
-    "pdm/v1/ulsan-1/P-101/DE/event",
+    "pdm/v1/ulsan-1/P-101/DE/event/gw-01",
     "pdm/v1/ulsan-1/P-101/DE/state",
     "pdm/v1/ulsan-1/gateway/gw-01/status",
 ];
-const NOT_OWN: [&str; 6] = [
+const NOT_OWN: [&str; 8] = [
+    "pdm/v1/ulsan-1/P-101/DE/event",
+    "pdm/v1/ulsan-1/P-101/DE/event/gw-02",
     "pdm/v1/ulsan-1/gateway/gw-02/status",
-    "pdm/v1/busan-1/P-101/DE/event",
+    "pdm/v1/busan-1/P-101/DE/event/gw-01",
     "pdm/v1/ulsan-1/gateway/gw-01/receipt",
     "pdm/v1/ulsan-1/P-101/DE/diagnosis",
     "pdm/v1/ulsan-1/P-101/DE/notification",

@@ -12,6 +12,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::rules::Rules;
 use crate::standing::{Sensor, Standing};
 
 /// How many earlier judgements are recalled.
@@ -56,6 +57,12 @@ impl Case<'_> {
         self.before().is_some_and(|state| self.event.measured_at < state.measured_at)
     }
 
+    /// The event lies so far ahead of the clock by which it is judged that the clock of its gateway
+    /// must be wrong. Such an event is judged, and moves nothing that later events are compared with.
+    pub fn is_ahead(&self, rules: &Rules) -> bool {
+        self.event.measured_at.seconds_since(self.now) > rules.ahead_s
+    }
+
     /// A line of the event that is named by one of the anomaly's contributors.
     pub(crate) fn contributes(&self, wanted: fn(&str) -> bool) -> bool {
         self.event.anomaly_detected
@@ -73,8 +80,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Remembers a judgement: where the bearing stands, and the judgement among the last.
+    /// Remembers a judgement: where the bearing stands, and the judgement among the last. One of an
+    /// event ahead of the clock is not remembered.
     pub fn recall(&mut self, event: &Event, judgement: &Judgement) {
+        if judgement.ahead {
+            return;
+        }
         let remembered = Remembered {
             measured_at: event.measured_at,
             risk: judgement.diagnosis.risk_level,
@@ -109,8 +120,11 @@ pub struct Judgement {
     pub diagnosis: Diagnosis,
     /// The state of the bearing after this judgement.
     pub state: BearingState,
-    /// The event was older than its measuring point's last.
+    /// The event was older than its measuring point's last, or ahead of the clock.
     pub late: bool,
+    /// The event was ahead of the clock ([`Case::is_ahead`]).
+    #[serde(default)]
+    pub ahead: bool,
 }
 
 /// A window of a bearing's past, with its judgement.

@@ -3,6 +3,7 @@
 //! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
 //! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet.
 
+use pdm_shared::bounds::{MAX_WORD, shown};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
 use pdm_shared::event::TrendDirection;
 use pdm_shared::text::Text;
@@ -79,7 +80,9 @@ fn conclusion(
 ) -> Text {
     let trend = &case.event.trend;
     let slope = trend.slope.map(|slope| {
-        let (slope, unit, feature) = (figure(slope), &trend.slope_unit, &trend.feature);
+        let slope = figure(slope);
+        // an event that an earlier version stored may hold any text
+        let (unit, feature) = (shown(&trend.slope_unit, MAX_WORD), shown(&trend.feature, MAX_WORD));
         Text::new(
             format!("({feature} 기울기 {slope} {unit})"),
             format!("({feature} slope {slope} {unit})"),

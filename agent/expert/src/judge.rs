@@ -35,6 +35,9 @@ struct Thoughts {
 pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
     let mut thoughts = think(case, rules);
     let own_stage = thoughts.staging.stage;
+    if case.is_ahead(rules) {
+        return judge_ahead(case, rules, thoughts);
+    }
     let mut point = latch(case, &thoughts.screening, own_stage, thoughts.proposal.risk, rules);
     if !case.is_late() {
         point.short_life = thoughts.remaining.short_life;
@@ -47,7 +50,23 @@ pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
     tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
     let fault = shown_fault(&thoughts, &state, shown_stage);
     let diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });
-    Judgement { diagnosis, state, late: case.is_late() }
+    Judgement { diagnosis, state, late: case.is_late(), ahead: false }
+}
+
+/// The judgement of an event ahead of the clock: as bad as it says or as the bearing stands, whichever
+/// is worse, and the memory stays as it was.
+fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement {
+    let state = case.memory.state.clone();
+    let risk = state.risk().max(thoughts.proposal.risk);
+    let stage = state.stage().max(thoughts.staging.stage);
+    let fault = shown_fault(&thoughts, &state, stage);
+    let mut diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage, fault });
+    diagnosis.uncertainty.level = UncertaintyLevel::High;
+    diagnosis.uncertainty.causes.push(Text::new(
+        "측정 시각이 현재보다 앞섬: 게이트웨이 시계를 확인",
+        "Measured ahead of the present: check the gateway's clock",
+    ));
+    Judgement { diagnosis, state, late: true, ahead: true }
 }
 
 fn think(case: &Case<'_>, rules: &Rules) -> Thoughts {

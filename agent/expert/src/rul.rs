@@ -4,6 +4,7 @@
 //! stage 2 on too, as a late answer costs more than an early one (PHM 2008 score: exp(d/10) late
 //! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals.
 
+use pdm_shared::bounds::{MAX_LINE, shown};
 use pdm_shared::diagnosis::{Evidence, RulAssessment, Thought, ThoughtTitle};
 use pdm_shared::text::Text;
 
@@ -53,7 +54,8 @@ pub fn assess(
         return unknown(reason, fact("rul.model", &rul.model, "RUL-1"), screening, stage);
     }
     let Some(median) = rul.hours else {
-        let reason = rul.unknown.clone().unwrap_or_else(|| "not given".to_owned());
+        let reason = rul.unknown.as_deref().map_or("not given".into(), |why| shown(why, MAX_LINE));
+        let reason = reason.into_owned();
         let evidence = fact("rul.unknown", &reason, "RUL-1");
         return unknown(reason, evidence, screening, stage);
     };

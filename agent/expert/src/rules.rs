@@ -31,6 +31,16 @@ pub struct Rules {
     pub rul: Rul,
     /// Fifth thought.
     pub risk: Risk,
+    /// How far a window may lie ahead of the clock by which it is judged, s. No threshold of a rules
+    /// file: the agent sets `[intake] ahead_s`.
+    #[serde(skip, default = "an_hour_s")]
+    pub ahead_s: f64,
+}
+
+/// Chosen: a clock without time synchronisation drifts by about 1 s a day (10 ppm), so an hour is years
+/// of drift; a clock in local time or with a wrong date is off by more.
+const fn an_hour_s() -> f64 {
+    3600.0
 }
 
 /// Thresholds of the screening.

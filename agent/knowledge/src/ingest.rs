@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::about::Collection;
 use super::chunk::cut;
+use pdm_service::files::read_regular;
+
 use super::document::{Document, DocumentError};
-use super::{Knowledge, KnowledgeError, pdf};
+use super::pdf::{self, PdfReader};
+use super::{Knowledge, KnowledgeError, shipped};
 
 /// Largest text file, bytes: about a thousand pages.
 const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
@@ -30,6 +33,8 @@ pub struct Ingested {
 pub struct IngestOutcome {
     /// The document's id.
     pub document: String,
+    /// Title of the document, Korean.
+    pub title: String,
     /// Collection of the document.
     pub collection: Collection,
     /// Number of the document's chunks.
@@ -54,6 +59,7 @@ impl Knowledge {
         for path in files(path)? {
             let outcome = self.ingest_file(&path, collection).await;
             if let Err(error) = &outcome {
+                metrics::counter!("pdm_agent_documents_refused_total").increment(1);
                 tracing::warn!(path = %path.display(), %error, "document not ingested");
             }
             all.push(Ingested { path, outcome });
@@ -66,8 +72,8 @@ impl Knowledge {
         path: &Path,
         collection: Collection,
     ) -> Result<IngestOutcome, KnowledgeError> {
-        let from = path.to_owned();
-        self.ingest_read(path, move || read(&from, collection)).await
+        let (from, reader) = (path.to_owned(), self.pdf_reader.clone());
+        self.ingest_read(path, move || read(&from, collection, &reader)).await
     }
 
     /// Ingests the content of a file called `name`; without front matter it goes into `collection`.
@@ -80,11 +86,12 @@ impl Knowledge {
         bytes: Vec<u8>,
         collection: Collection,
     ) -> Result<IngestOutcome, KnowledgeError> {
-        let called = name.to_owned();
-        self.ingest_read(name, move || parse(&called, bytes, collection)).await
+        let (called, reader) = (name.to_owned(), self.pdf_reader.clone());
+        self.ingest_read(name, move || parse(&called, bytes, collection, &reader)).await
     }
 
-    /// Ingests a file; a PDF is parsed off the async threads.
+    /// Ingests a file that somebody brought; it is read off the async threads. A document that
+    /// comes with the program cannot be replaced: its instructions are cited by their id.
     async fn ingest_read(
         &self,
         name: &Path,
@@ -94,6 +101,10 @@ impl Knowledge {
             let reason = "the reader failed on it".to_owned();
             Err(DocumentError::Pdf { path: name.display().to_string(), reason })
         })?;
+        if shipped::is_claimed_by(&document) {
+            let (path, id) = (name.display().to_string(), document.id);
+            return Err(DocumentError::Shipped { path, id }.into());
+        }
         self.ingest_document(&document).await
     }
 
@@ -110,6 +121,7 @@ impl Knowledge {
         let is_changed = self.put(chunks).await?;
         Ok(IngestOutcome {
             document: document.id.clone(),
+            title: document.about.title.ko.clone(),
             collection: document.about.collection,
             chunks: count,
             is_changed,
@@ -120,17 +132,18 @@ impl Knowledge {
 /// Reads one file as a document.
 ///
 /// # Errors
-/// [`DocumentError`].
-pub fn read(path: &Path, collection: Collection) -> Result<Document, DocumentError> {
-    let kind = FileKind::of(path)?;
-    let limit = kind.max_bytes();
-    let bytes =
-        std::fs::metadata(path).map_err(|source| DocumentError::unreadable(path, source))?.len();
-    if bytes > limit {
-        return Err(DocumentError::TooLarge { path: path.display().to_string(), bytes, limit });
+/// [`DocumentError`]; a path that is not a regular file is not waited for.
+pub fn read(
+    path: &Path,
+    collection: Collection,
+    reader: &PdfReader,
+) -> Result<Document, DocumentError> {
+    let limit = FileKind::of(path)?.max_bytes();
+    match read_regular(path, limit) {
+        Ok(Some(bytes)) => parse(path, bytes, collection, reader),
+        Ok(None) => Err(DocumentError::TooLarge { path: path.display().to_string(), limit }),
+        Err(source) => Err(DocumentError::unreadable(path, source)),
     }
-    let bytes = std::fs::read(path).map_err(|source| DocumentError::unreadable(path, source))?;
-    parse(path, bytes, collection)
 }
 
 /// Reads the content of a file called `name` as a document. Blocks, because parsing a PDF takes
@@ -142,15 +155,26 @@ pub fn parse(
     name: &Path,
     bytes: Vec<u8>,
     collection: Collection,
+    reader: &PdfReader,
 ) -> Result<Document, DocumentError> {
-    match FileKind::of(name)? {
+    let kind = FileKind::of(name)?;
+    let limit = kind.max_bytes();
+    if bytes.len() as u64 > limit {
+        return Err(DocumentError::TooLarge { path: name.display().to_string(), limit });
+    }
+    match kind {
         FileKind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
-        FileKind::Pdf => Document::parse(name, &pdf::text(name, bytes)?, collection),
+        FileKind::Pdf => Document::parse(name, &reader.text(name, bytes)?, collection),
     }
 }
 
-/// Largest content, bytes, over all kinds of files.
-pub const MAX_BYTES: u64 = pdf::MAX_BYTES;
+/// Largest content, bytes, of a file with this name.
+///
+/// # Errors
+/// [`DocumentError::Kind`] if files with its extension are not read.
+pub fn max_bytes(name: &Path) -> Result<u64, DocumentError> {
+    FileKind::of(name).map(FileKind::max_bytes)
+}
 
 /// The kind of a file, by the extension of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -33,6 +33,15 @@ pub struct Filled {
     pub refused: usize,
 }
 
+/// What a store holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct There {
+    /// Chunks of documents.
+    pub documents: u64,
+    /// Judgements.
+    pub judgements: u64,
+}
+
 impl Keeper {
     /// A keeper that fills `knowledge` with the documents of this folder, or with those that come
     /// with the program.
@@ -67,6 +76,19 @@ impl Keeper {
             }
         }
         Ok(filled)
+    }
+
+    /// What the store holds; creates what is missing of its collections.
+    ///
+    /// # Errors
+    /// [`KnowledgeError`] of a store that does not answer.
+    pub async fn look(&self) -> Result<There, KnowledgeError> {
+        let knowledge = &self.knowledge;
+        knowledge.store.prepare().await?;
+        let manuals = knowledge.count(Collection::EquipmentManual).await?;
+        let history = knowledge.count(Collection::MaintenanceHistory).await?;
+        let judgements = knowledge.count(Collection::AnalysisHistory).await?;
+        Ok(There { documents: manuals + history, judgements })
     }
 
     /// Repeats the run until it succeeds.

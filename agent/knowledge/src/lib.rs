@@ -13,6 +13,7 @@
 //! its source; a document that cannot be read changes nothing.
 
 pub mod about;
+mod breaker;
 pub mod chunk;
 pub mod document;
 pub mod embed;
@@ -34,12 +35,14 @@ use pdm_shared::diagnosis::Diagnosis;
 
 pub use about::{Collection, DocType};
 pub use chunk::Chunk;
+pub use pdf::PdfReader;
 pub use section::Section;
 pub use settings::{KnowledgeFile, KnowledgeSettings};
 pub use store::{Filter, Hit};
 
 use embed::breaker::Breaker;
 use embed::{EmbedError, Embedder, Passage};
+use store::guarded::GuardedStore;
 use store::{Point, Query, StoreError, VectorStore};
 
 /// Number of hits of a search if the caller sets none (the seed's top-k).
@@ -115,6 +118,7 @@ pub struct Findings {
 pub struct Knowledge {
     store: Arc<dyn VectorStore>,
     embedder: Arc<dyn Embedder>,
+    pdf_reader: PdfReader,
 }
 
 impl Knowledge {
@@ -136,7 +140,18 @@ impl Knowledge {
     pub async fn connect(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let store = settings.store(embedder.dimensions()).await?;
-        Ok(Self { store, embedder })
+        let store = Arc::new(GuardedStore::new(store));
+        Ok(Self { store, embedder, pdf_reader: PdfReader::absent() })
+    }
+
+    /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is
+    /// made or changed.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`], [`KnowledgeError::Secret`].
+    pub async fn probe(settings: &KnowledgeSettings) -> Result<(), KnowledgeError> {
+        let embedder = settings.embedder()?;
+        Ok(settings.store(embedder.dimensions()).await?.probe().await?)
     }
 
     /// A knowledge base on an existing store and embedder; creates the collections.
@@ -148,7 +163,16 @@ impl Knowledge {
         embedder: Arc<dyn Embedder>,
     ) -> Result<Self, KnowledgeError> {
         store.prepare().await?;
-        Ok(Self { store, embedder: Arc::new(Breaker::new(embedder)) })
+        let store = Arc::new(GuardedStore::new(store));
+        let embedder = Arc::new(Breaker::new(embedder));
+        Ok(Self { store, embedder, pdf_reader: PdfReader::absent() })
+    }
+
+    /// The knowledge base with a way to read PDFs; without it they are refused.
+    #[must_use]
+    pub fn with_pdf_reader(mut self, reader: PdfReader) -> Self {
+        self.pdf_reader = reader;
+        self
     }
 
     /// The best `top_k` chunks of `collection` for `query`, best first; found by words alone while

@@ -1,50 +1,76 @@
-//! Text of a PDF. A PDF is foreign input in a complex format, so it is read on a separate thread
-//! with limits on bytes, pages and time. A panic of the parser counts as a file that cannot be
-//! parsed.
+//! Text of a PDF. Pages become sections `1`, `2`, …, so that the look-up of sections finds a page.
 //!
-//! Pages become sections `1`, `2`, …, so that the look-up of sections finds a page.
+//! A PDF is foreign input in a complex format: 7 KB of nested brackets overflow the parser's stack,
+//! which ends the process and cannot be caught. So a program parses a PDF in a child process
+//! ([`PdfReader::own_program`]): the same program with the command [`COMMAND`], which limits itself
+//! before it reads ([`child`]). Whatever a file does to the child, the program gets its text or an
+//! error.
+//!
+//! ```text
+//! bytes ─► reader ─ standard input ─► child: limits, parser ─ standard output ─► reader ─► Markdown
+//! ```
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
-use std::time::Duration;
 
-use oxidize_pdf::parser::{PdfDocument, PdfReader};
+use oxidize_pdf::parser::{PdfDocument, PdfReader as Parser};
 
 use super::document::DocumentError;
+
+pub mod child;
+mod reader;
+
+pub use reader::PdfReader;
+
+/// The hidden command of a program that can read documents: it parses a PDF from standard input.
+pub const COMMAND: &str = "parse-document";
 
 /// Largest file, bytes: a scanned manual of some hundred pages.
 pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Most bytes of text, the same as of a text file: about a thousand pages. A compressed page can
+/// announce any number of letters.
+const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
+
 /// Most pages.
 const MAX_PAGES: u32 = 2000;
 
-/// Longest time for one file. After it the reader is abandoned; its thread ends when the parser
-/// returns.
-const MAX_TIME: Duration = Duration::from_mins(1);
-
-/// The text of all pages of the file called `path`, as Markdown with a section for each page.
+/// The text of all pages of the file called `path`, as Markdown with a section for each page, read
+/// in this process: for files of one's own, since a hostile one can end the process.
 ///
 /// # Errors
 /// [`DocumentError::Pdf`] with the parser's message; an error if there is no text.
 pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
-    let bad = |reason: String| DocumentError::Pdf { path: path.display().to_string(), reason };
-    let (done, result) = sync_channel(1);
-    std::thread::Builder::new()
-        .name("pdf".to_owned())
-        .spawn(move || {
-            let read = catch_unwind(AssertUnwindSafe(|| pages(bytes)));
-            // the time limit has passed, and the receiver is gone
-            let _late = done.send(read.unwrap_or_else(|_| Err("the parser panicked".to_owned())));
-        })
-        .map_err(|source| DocumentError::unreadable(path, source))?;
-    let pages = result
-        .recv_timeout(MAX_TIME)
-        .map_err(|_timeout| bad(format!("not read within {} s", MAX_TIME.as_secs())))?
-        .map_err(bad)?;
+    markdown(bytes).and_then(not_blank).map_err(|fault| fault.at(path))
+}
+
+/// Why a PDF has no text.
+#[derive(Debug)]
+enum PdfFault {
+    /// No page holds a letter.
+    Empty,
+    /// The parser's message.
+    Refused(String),
+}
+
+impl PdfFault {
+    fn at(self, path: &Path) -> DocumentError {
+        let path = path.display().to_string();
+        match self {
+            Self::Empty => DocumentError::Empty { path },
+            Self::Refused(reason) => DocumentError::Pdf { path, reason },
+        }
+    }
+}
+
+/// The pages as Markdown; empty text if no page holds a letter.
+fn markdown(bytes: Vec<u8>) -> Result<String, PdfFault> {
+    let read = catch_unwind(AssertUnwindSafe(|| pages(bytes)));
+    let panicked = |_| Err("the parser panicked".to_owned());
+    let pages = read.unwrap_or_else(panicked).map_err(PdfFault::Refused)?;
     if pages.iter().all(|page| page.trim().is_empty()) {
-        return Err(DocumentError::Empty { path: path.display().to_string() });
+        return Ok(String::new());
     }
     let sections = pages
         .iter()
@@ -53,17 +79,30 @@ pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     Ok(sections.collect())
 }
 
+fn not_blank(text: String) -> Result<String, PdfFault> {
+    if text.is_empty() { Err(PdfFault::Empty) } else { Ok(text) }
+}
+
 fn pages(bytes: Vec<u8>) -> Result<Vec<String>, String> {
-    let reader = PdfReader::new(Cursor::new(bytes)).map_err(|error| error.to_string())?;
+    let reader = Parser::new(Cursor::new(bytes)).map_err(|error| error.to_string())?;
     let document = PdfDocument::new(reader);
     let count = document.page_count().map_err(|error| error.to_string())?;
     if count > MAX_PAGES {
         return Err(format!("{count} pages, at most {MAX_PAGES} are read"));
     }
-    (0..count)
-        .map(|page| {
-            let text = document.extract_text_from_page(page);
-            text.map(|text| text.text).map_err(|error| format!("page {}: {error}", page + 1))
-        })
-        .collect()
+    let mut pages = Vec::new();
+    let mut letters = 0;
+    for page in 0..count {
+        let text = document.extract_text_from_page(page);
+        let text = text.map_err(|error| format!("page {}: {error}", page + 1))?.text;
+        letters += text.len();
+        if letters > MAX_TEXT_BYTES {
+            return Err(format!(
+                "more than {MAX_TEXT_BYTES} bytes of text up to page {}",
+                page + 1
+            ));
+        }
+        pages.push(text);
+    }
+    Ok(pages)
 }

@@ -132,7 +132,10 @@ impl KnowledgeFile {
         let folder = path.parent().unwrap_or(Path::new(""));
         let store = match (self.store, beside) {
             (Some(StoreChoice::Sqlite(file)), _) => StoreChoice::Sqlite(folder.join(file)),
-            (Some(choice), _) => choice,
+            (Some(StoreChoice::Qdrant(choice)), _) => StoreChoice::Qdrant(QdrantChoice {
+                key: choice.key.map(|key| key.rooted(folder)),
+                ..choice
+            }),
             (None, Some(beside)) => StoreChoice::Sqlite(beside.join(DEFAULT_FILE)),
             (None, None) => {
                 let allowed = "{ sqlite = \"FILE\" } or { qdrant = { url = \"…\" } }";
@@ -141,7 +144,13 @@ impl KnowledgeFile {
         };
         let documents = self.documents.map(|documents| folder.join(documents));
         let max_judgements = self.max_judgements.unwrap_or(MAX_JUDGEMENTS);
-        let embedding = self.embedding;
+        let embedding = match self.embedding {
+            EmbeddingChoice::Openai(choice) => EmbeddingChoice::Openai(OpenAiChoice {
+                key: choice.key.map(|key| key.rooted(folder)),
+                ..choice
+            }),
+            EmbeddingChoice::Local => EmbeddingChoice::Local,
+        };
         let settings = KnowledgeSettings { documents, store, embedding, max_judgements };
         settings.check(path)?;
         Ok(settings)
@@ -181,6 +190,30 @@ impl KnowledgeSettings {
                 let key = "knowledge.embedding.openai.dimensions";
                 return Err(ConfigError::value(path, key, choice.dimensions, "1 to 8192"));
             }
+        }
+        Ok(())
+    }
+
+    /// Whether the store is on a server, which may come back empty.
+    pub const fn is_server(&self) -> bool {
+        matches!(self.store, StoreChoice::Qdrant(_))
+    }
+
+    /// Reads the keys, so that one that cannot be used is told before a server is asked.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Secret`].
+    pub fn check_keys(&self) -> Result<(), KnowledgeError> {
+        let mut keys = Vec::new();
+        if let StoreChoice::Qdrant(choice) = &self.store {
+            keys.push(("store.qdrant.key", &choice.key));
+        }
+        if let EmbeddingChoice::Openai(choice) = &self.embedding {
+            keys.push(("embedding.openai.key", &choice.key));
+        }
+        for (key, source) in keys {
+            let read = source.as_ref().map(SecretSource::fetch).transpose();
+            read.map_err(|source| KnowledgeError::Secret { key, source })?;
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! The documents that come with the program (those of `config/knowledge/`), so that an agent needs
 //! no other file for its look-ups. `[knowledge] documents` replaces them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::about::Collection;
 use super::document::{Document, DocumentError};
 
@@ -95,6 +98,19 @@ pub fn documents() -> Result<Vec<Document>, DocumentError> {
     DOCUMENTS.iter().map(read).collect()
 }
 
+/// Content hash of each document, by its id in small letters.
+static HASHES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    // a document that cannot be read is an error of the start and of a test
+    let documents = documents().unwrap_or_default();
+    documents.into_iter().map(|one| (one.id.to_lowercase(), one.about.hash)).collect()
+});
+
+/// True if `document` has the id of a shipped document and another content.
+pub(super) fn is_claimed_by(document: &Document) -> bool {
+    let id = document.id.trim().to_lowercase();
+    HASHES.get(&id).is_some_and(|hash| *hash != document.about.hash)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +130,19 @@ mod tests {
         let shipped: Vec<&str> = DOCUMENTS.iter().map(|(path, _)| *path).collect();
         assert_eq!(shipped, there);
         assert_eq!(documents().expect("right").len(), there.len());
+    }
+
+    #[test]
+    fn a_shipped_id_belongs_to_its_text_alone() {
+        let read = |text: &str| {
+            Document::parse("x.md".as_ref(), text, Collection::EquipmentManual).expect("a document")
+        };
+        let (_, text) = DOCUMENTS[5];
+        assert!(text.contains("id = \"EM-06\""), "the procedure");
+        assert!(!is_claimed_by(&read(text)));
+        assert!(is_claimed_by(&read(&text.replace("## ", "## No lockout needed "))));
+        let small = text.replace("id = \"EM-06\"", "id = \"em-06\"");
+        assert!(is_claimed_by(&read(&small)));
+        assert!(!is_claimed_by(&read(&text.replace("id = \"EM-06\"", "id = \"EM-60\""))));
     }
 }

@@ -5,6 +5,7 @@
 //! suite in `tests/knowledge_store.rs`, which defines the behaviour of a store.
 
 pub mod embedded;
+pub mod guarded;
 mod index;
 pub mod qdrant;
 
@@ -148,6 +149,15 @@ pub trait VectorStore: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// [`StoreError::Unavailable`], [`StoreError::Dimensions`].
     async fn prepare(&self) -> Result<(), StoreError>;
+
+    /// Whether the store answers and takes this agent's key, for reading and for writing. Makes and
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn probe(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Stores `points` and removes all other chunks of `documents`.
     ///

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,8 +13,9 @@ use pdm_knowledge::embed::openai::OpenAiEmbedder;
 use pdm_knowledge::section::items::items;
 use pdm_knowledge::store::embedded::EmbeddedStore;
 use pdm_knowledge::{
-    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings, Mode,
+    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings, Mode, PdfReader,
 };
+use pdm_service::error_chain::error_chain;
 use tempfile::TempDir;
 
 const HISTORY: Collection = Collection::MaintenanceHistory;
@@ -27,7 +29,7 @@ async fn empty() -> (TempDir, Knowledge) {
     let folder = tempfile::tempdir().expect("folder");
     let settings = KnowledgeSettings::embedded(folder.path().join("knowledge.db"));
     let knowledge = Knowledge::open(&settings).await.expect("knowledge");
-    (folder, knowledge)
+    (folder, knowledge.with_pdf_reader(PdfReader::in_process()))
 }
 
 async fn filled() -> (TempDir, Knowledge) {
@@ -105,14 +107,17 @@ async fn ingesting_twice_changes_nothing_and_a_change_replaces() {
     for file in again {
         assert!(!file.outcome.expect("a document").is_changed, "{}", file.path.display());
     }
-    let changed = folder.path().join("mh-05.md");
+    // a document of the program keeps its text, so a copy with an id of its own is changed
+    let own = folder.path().join("mh-55.md");
     let text = std::fs::read_to_string(documents().join("maintenance_history/mh-05.md"));
-    let text = text.expect("document").replace("배관 지지대", "스프링 행거");
-    std::fs::write(&changed, text).expect("written");
-    let outcome = knowledge.ingest(&changed, MANUAL).await.expect("file").remove(0).outcome;
-    assert!(outcome.expect("a document").is_changed);
-    assert_eq!(knowledge.count(HISTORY).await.expect("count"), 12);
-    assert_eq!(found(&knowledge, HISTORY, "스프링 행거").await[0], "MH-05");
+    let text = text.expect("document").replace("id = \"MH-05\"", "id = \"MH-55\"");
+    for text in [&text, &text.replace("배관 지지대", "스프링 행거")] {
+        std::fs::write(&own, text).expect("written");
+        let outcome = knowledge.ingest(&own, MANUAL).await.expect("file").remove(0).outcome;
+        assert!(outcome.expect("a document").is_changed);
+        assert_eq!(knowledge.count(HISTORY).await.expect("count"), 12 + 1);
+    }
+    assert_eq!(found(&knowledge, HISTORY, "스프링 행거").await[0], "MH-55");
 }
 
 /// R-KB-4.
@@ -179,19 +184,30 @@ async fn a_bad_file_is_told_and_the_others_are_ingested() {
     write("c-empty.txt", b"  \n");
     write("d-good.txt", "윤활 점검표: 감속기 오일 레벨".as_bytes());
     write("e-other.docx", b"PK");
+    let procedure = documents().join("equipment_manual/em-06.md");
+    let procedure = std::fs::read_to_string(procedure).expect("shipped");
+    write("f-forged.md", procedure.replace("\n## ", "\n## No lockout needed ").as_bytes());
+    let pipe = Command::new("mkfifo").arg(docs.join("g-pipe.txt")).status();
+    assert!(pipe.expect("runs").success());
+    std::os::unix::fs::symlink("/dev/zero", docs.join("h-endless.md")).expect("a link");
+    write("i-large.txt", &vec![b'a'; (4 << 20) + 1]);
     let files = knowledge.ingest(&docs, MANUAL).await.expect("folder");
     let told: Vec<String> = files
         .iter()
         .map(|file| match &file.outcome {
             Ok(outcome) => format!("{} chunks {}", outcome.document, outcome.chunks),
-            Err(error) => error.to_string(),
+            Err(error) => error_chain(error),
         })
         .collect();
-    assert_eq!(told.len(), 4, "{told:?}");
+    assert_eq!(told.len(), 8, "{told:?}");
     assert!(told[0].contains("a-broken.pdf: no readable PDF"), "{told:?}");
     assert!(told[1].contains("b-typo.md:3:1: unknown field `colection`"), "{told:?}");
     assert!(told[2].contains("c-empty.txt: no text in it"), "{told:?}");
     assert_eq!(told[3], "d-good chunks 1");
+    assert!(told[4].contains("f-forged.md: the id EM-06 is that of a document"), "{told:?}");
+    assert!(told[5].contains("g-pipe.txt") && told[5].contains("a named pipe"), "{told:?}");
+    assert!(told[6].contains("h-endless.md") && told[6].contains("a device"), "{told:?}");
+    assert!(told[7].contains("i-large.txt: larger than 4194304 bytes"), "{told:?}");
     let alone = knowledge.ingest(&docs.join("e-other.docx"), MANUAL).await.expect("file");
     let error = alone[0].outcome.as_ref().expect_err("a kind that is not read");
     assert!(error.to_string().contains("only .md, .txt and .pdf"), "{error}");

@@ -1,6 +1,7 @@
 //! The limits of a judgement: the quality of its data, and observations that would change it.
 
 use pdm_expert::wording::figure;
+use pdm_shared::bounds::{MAX_LINE, shown};
 use pdm_shared::event::{BaselineState, Event, Method, SpeedSource, TrendDirection};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -23,6 +24,7 @@ pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
         }
     });
     if let Some(why) = &event.frequency_domain.undetermined {
+        let why = shown(why, MAX_LINE);
         told.push(Text::new(
             format!("결함 판별 불가 사유: {why}"),
             format!("No fault can be named or excluded: {why}"),

@@ -51,10 +51,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     mqtt::options(&settings.broker, &settings.broker.client_id, 0)
         .map_err(|error| failure::start(error.into()))?;
     crate::service::channels(&settings.notify).map_err(failure::start)?;
-    settings
-        .http
-        .token()
-        .map_err(|source| failure::start(StartError::Secret { key: "http.token", source }))?;
+    if let Some(listen) = settings.http.listen {
+        crate::service::access(&settings.http, listen).map_err(failure::start)?;
+    }
+    settings.knowledge.check_keys().map_err(|error| failure::start(error.into()))?;
     let mut findings =
         vec![Finding { what: format!("configuration {}", args.config.display()), wrong: None }];
     findings.push(tools(&settings)?);
@@ -108,7 +108,7 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
     };
     findings.push(Finding { what: format!("store {}", settings.store), wrong: store });
     let knowledge =
-        async { Knowledge::open(&settings.knowledge).await.err().map(|error| error.to_string()) };
+        async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };
     findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });
     for (attempt, address) in settings.broker.addresses.iter().enumerate() {
         findings.push(Finding {

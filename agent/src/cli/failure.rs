@@ -32,7 +32,7 @@ pub(super) fn start(error: StartError) -> Failure {
         | StartError::Email(_)
         | StartError::Webhook(_)
         | StartError::Secret { .. }
-        | StartError::Open(_) => Exit::Config,
+        | StartError::Access(_) => Exit::Config,
         StartError::Http { .. } | StartError::Tools(_) => Exit::Unavailable,
     };
     Failure::new(exit, error)

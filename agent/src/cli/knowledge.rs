@@ -7,7 +7,7 @@ use clap::Subcommand;
 use pdm_knowledge::ingest::Ingested;
 use pdm_knowledge::settings::StoreChoice;
 use pdm_knowledge::{
-    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
+    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings, PdfReader,
 };
 use pdm_service::exit::{Exit, Failure};
 use serde_json::{Value, json};
@@ -115,6 +115,7 @@ fn settings(args: &Args) -> Result<KnowledgeSettings, Failure> {
 
 async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> {
     let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
+    let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
     match &args.action {
         KnowledgeAction::Ingest { paths, collection } => {
             let mut files = Vec::new();

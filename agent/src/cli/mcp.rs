@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::http::guard::Access;
+use pdm_service::http::server;
 use pdm_service::telemetry::{self, LogFormat};
 use pdm_tools::Runtime;
 use pdm_tools::mcp::http::router;
@@ -81,6 +82,6 @@ async fn listen_at(
     let address = listener.local_addr().map_err(unavailable)?;
     tracing::info!(%address, "MCP is served at /mcp.");
     let app = Router::new().nest("/mcp", router(runtime, access, stop.child_token()));
-    let served = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned());
-    served.await.map_err(unavailable)
+    server::serve(listener, app, stop).await;
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pdm_knowledge::keeper::Keeper;
-use pdm_knowledge::{Knowledge, KnowledgeSettings};
+use pdm_knowledge::{Knowledge, KnowledgeSettings, PdfReader};
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::{Exit, Failure};
 use pdm_tools::exec::search::KnowledgeSearch;
@@ -102,6 +102,7 @@ impl PlacedTools {
     async fn knowledge(&self) -> Result<Option<Arc<dyn KnowledgeSearch>>, Failure> {
         let Some(settings) = &self.knowledge else { return Ok(None) };
         let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
+        let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         if self.agent.is_some() {
             let keeper = Keeper::new(knowledge.clone(), settings.documents.clone());
             keeper.fill().await.map_err(failure::knowledge)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::{Exit, Failure};
+use pdm_service::files::keep_private;
 use pdm_service::telemetry::LogFormat;
 
 use super::failure;
@@ -46,6 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(name) = &args.client_id {
         settings.name_replica(name);
     }
+    keep_private();
     let telemetry = Telemetry::start(&settings, format, "info");
     let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,10 +1,11 @@
 //! Writes the documents of a run: the workflow's nodes `generate_report` and `generate_work_order`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use pdm_expert::rules::LeadTime;
-use pdm_knowledge::Knowledge;
+use pdm_knowledge::{Knowledge, KnowledgeError};
 use pdm_report::files::{self, DocumentKind};
 use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
@@ -12,6 +13,10 @@ use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
 use crate::store::Store;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
+
+/// How long one look-up for a document may take, because the notification names the documents and waits
+/// for them. Chosen: three look-ups for the two documents of an alarm, together 1.5 s.
+const LOOK_UP: Duration = Duration::from_millis(500);
 
 /// Writes the documents of a run into the configured folder.
 #[derive(Debug)]
@@ -39,9 +44,9 @@ impl Writer {
         case.memory.clone_from(&state.memory_context.recent);
         case.research = findings::of_run(&state.inquiry);
         // a document without passages is better than none, and states that there is no procedure
-        match grounds::look_up(&self.knowledge, fault).await {
+        match in_time(grounds::look_up(&self.knowledge, fault)).await {
             Ok(grounds) => case.grounds = grounds,
-            Err(error) => tracing::warn!(%error, "the documents quote nothing"),
+            Err(error) => tracing::warn!(error, "the documents quote nothing"),
         }
         Ok(case)
     }
@@ -53,9 +58,9 @@ impl Writer {
         let mut case = self.case(state).await?;
         if kind == DocumentKind::Report {
             // the work order does not include the research
-            match english::look_up(&self.knowledge, &case.research).await {
+            match in_time(english::look_up(&self.knowledge, &case.research)).await {
                 Ok(english) => case.english = english,
-                Err(error) => tracing::warn!(%error, "the research is quoted as it stands"),
+                Err(error) => tracing::warn!(error, "the research is quoted as it stands"),
             }
         }
         let settings = self.settings.clone();
@@ -72,6 +77,14 @@ impl Writer {
         let files = written.files.iter();
         let files = files.map(|file| Written { kind, place: self.settings.place(file) });
         Ok(DocumentOutcome { written: files.collect(), ungrounded: written.ungrounded })
+    }
+}
+
+/// A look-up that may take [`LOOK_UP`].
+async fn in_time<T>(look_up: impl Future<Output = Result<T, KnowledgeError>>) -> Result<T, String> {
+    match tokio::time::timeout(LOOK_UP, look_up).await {
+        Ok(found) => found.map_err(|error| error.to_string()),
+        Err(_elapsed) => Err(format!("no answer within {} ms", LOOK_UP.as_millis())),
     }
 }
 

@@ -1,13 +1,44 @@
 //! What happens at the intake, each as one function that logs and counts.
 
+use pdm_shared::id::GatewayKey;
+
 use crate::mqtt::publisher::PublishError;
-use crate::store::{StoreError, Stored};
+use crate::settings::QuotaSettings;
+use crate::store::{Refusal, StoreError, Stored};
 
 /// A batch was stored.
 pub(super) fn stored(stored: &Stored) {
     metrics::counter!("pdm_agent_events_stored_total").increment(stored.events);
     metrics::counter!("pdm_agent_events_duplicate_total").increment(stored.duplicates);
     metrics::counter!("pdm_agent_dead_letters_total").increment(stored.refused);
+    for refusal in &stored.refusals {
+        let cause = refusal.cause.as_str();
+        metrics::counter!("pdm_agent_events_refused_total", "cause" => cause).increment(1);
+    }
+}
+
+/// An event that does not come from the gateway that it names, or is not that gateway's. Told once for
+/// each cause, gateway and bearing.
+pub(super) fn event_refused(refusal: &Refusal) {
+    tracing::error!(
+        cause = refusal.cause.as_str(), gateway = %refusal.gateway, bearing = %refusal.bearing,
+        reason = refusal.reason, "event refused; further ones of this kind are counted only"
+    );
+}
+
+/// An event is above its gateway's quota.
+pub(super) fn event_put_off() {
+    metrics::counter!("pdm_agent_events_put_off_total").increment(1);
+}
+
+/// A gateway is above its quota; told once a minute.
+pub(super) fn gateway_over_quota(gateway: &GatewayKey, quota: &QuotaSettings) {
+    tracing::warn!(
+        %gateway,
+        events_per_minute = quota.events_per_minute,
+        bytes_per_minute = quota.bytes_per_minute,
+        "gateway is above its quota (intake.quota), its events are put off and asked for again"
+    );
 }
 
 /// The store did not take a batch; the batch is tried again.

@@ -1,17 +1,36 @@
 //! Reads a message by its topic into what is stored; a message of no known form is refused with the
 //! reason.
 
+use pdm_shared::bounds::{MAX_DOCUMENT_BYTES, MAX_EVENT_BYTES};
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, GatewayStatus, STATUS_SCHEMA};
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
-use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
+use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
 
+use crate::settings::TopicProof;
 use crate::store::Incoming;
 
+/// How a message came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came<'a> {
+    /// The topic that it was published under.
+    pub(super) topic: &'a str,
+    /// The broker had kept it.
+    pub(super) retained: bool,
+}
+
 /// Reads one message.
-pub(super) fn parse(prefix: &Prefix, topic: &str, payload: &[u8], now: Timestamp) -> Incoming {
-    read(prefix, topic, payload)
+pub(super) fn parse(
+    prefix: &Prefix,
+    proof: TopicProof,
+    came: Came<'_>,
+    payload: &[u8],
+    now: Timestamp,
+) -> Incoming {
+    let Came { topic, retained } = came;
+    read(prefix, proof, topic, payload)
+        .and_then(|incoming| not_retained(incoming, retained))
         .unwrap_or_else(|reason| Incoming::Refused(DeadLetter::of(topic, payload, reason, now)))
 }
 
@@ -24,7 +43,7 @@ pub(super) fn refused(
     now: Timestamp,
 ) -> Option<Incoming> {
     match message {
-        Incoming::Event { event, payload } => Some(Incoming::Refused(DeadLetter::of(
+        Incoming::Event { event, payload, .. } => Some(Incoming::Refused(DeadLetter::of(
             &event.key().to_string(),
             payload.as_bytes(),
             format!("not stored: {what}: {reason}"),
@@ -34,9 +53,21 @@ pub(super) fn refused(
     }
 }
 
-fn read(prefix: &Prefix, topic: &str, payload: &[u8]) -> Result<Incoming, String> {
+fn read(
+    prefix: &Prefix,
+    proof: TopicProof,
+    topic: &str,
+    payload: &[u8],
+) -> Result<Incoming, String> {
     match Topic::parse(prefix, topic) {
-        Some(Topic::Bearing { key, what: BearingTopic::Event }) => event(&key, payload),
+        Some(Topic::Bearing { key, what: BearingTopic::Event }) => match proof {
+            TopicProof::Accepted => event(&key, None, payload),
+            TopicProof::Required => Err(format!(
+                "topic names no gateway, expected {prefix}/{key}/event/{{gateway_id}} \
+                 (intake.gateway_in_topic = \"required\")"
+            )),
+        },
+        Some(Topic::GatewayEvent { key, gateway }) => event(&key, Some(&gateway), payload),
         Some(Topic::Bearing { key, what: BearingTopic::Ack }) => ack(key, payload),
         Some(Topic::Gateway { site, gateway, what: GatewayTopic::Status }) => {
             status(site, &gateway, payload)
@@ -47,12 +78,30 @@ fn read(prefix: &Prefix, topic: &str, payload: &[u8]) -> Result<Incoming, String
     }
 }
 
-fn text(payload: &[u8]) -> Result<&str, String> {
+/// Refuses an acknowledgement that the broker kept: it comes again at every connection, and would
+/// silence alarms that are raised after it.
+fn not_retained(incoming: Incoming, is_retained: bool) -> Result<Incoming, String> {
+    if is_retained && matches!(incoming, Incoming::Ack { .. }) {
+        return Err("a retained acknowledgement: publish it without the retain flag".to_owned());
+    }
+    Ok(incoming)
+}
+
+/// A payload of at most `most` bytes as text. The length is checked before anything of it is read.
+fn text(payload: &[u8], most: usize) -> Result<&str, String> {
+    if payload.len() > most {
+        return Err(format!("the message has {} bytes, allowed are at most {most}", payload.len()));
+    }
     std::str::from_utf8(payload).map_err(|error| format!("not UTF-8: {error}"))
 }
 
-fn event(key: &BearingKey, payload: &[u8]) -> Result<Incoming, String> {
-    let text = text(payload)?;
+/// Reads an event; `gateway` is the one that the topic names, if it names one.
+fn event(
+    key: &BearingKey,
+    gateway: Option<&GatewayId>,
+    payload: &[u8],
+) -> Result<Incoming, String> {
+    let text = text(payload, MAX_EVENT_BYTES)?;
     let event: Event =
         serde_json::from_str(text).map_err(|error| format!("not an event: {error}"))?;
     event.check().map_err(|error| format!("not a valid event: {error}"))?;
@@ -60,20 +109,32 @@ fn event(key: &BearingKey, payload: &[u8]) -> Result<Incoming, String> {
     if named != *key {
         return Err(format!("topic and event differ: the event names {named}"));
     }
-    Ok(Incoming::Event { event: Box::new(event), payload: text.to_owned() })
+    if let Some(gateway) = gateway.filter(|gateway| **gateway != event.gateway_id) {
+        return Err(format!(
+            "topic and event differ: gateway_id is {}, expected {gateway}",
+            event.gateway_id
+        ));
+    }
+    if key.equipment.as_str() == GATEWAY_LEVEL {
+        // the alarm of a silent gateway stands under this name
+        return Err(format!("equipment_id is {GATEWAY_LEVEL:?}, a name that no machine may have"));
+    }
+    let proven = gateway.is_some();
+    Ok(Incoming::Event { event: Box::new(event), payload: text.to_owned(), proven })
 }
 
 fn ack(key: BearingKey, payload: &[u8]) -> Result<Incoming, String> {
-    let ack: Acknowledgement = serde_json::from_str(text(payload)?)
+    let ack: Acknowledgement = serde_json::from_str(text(payload, MAX_DOCUMENT_BYTES)?)
         .map_err(|error| format!("not an acknowledgement: {error}"))?;
     if ack.schema != ACK_SCHEMA {
         return Err(format!("not an acknowledgement: schema is {:?}", ack.schema));
     }
+    ack.check().map_err(|error| format!("not an acknowledgement: {error}"))?;
     Ok(Incoming::Ack { key, ack })
 }
 
 fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming, String> {
-    let status: GatewayStatus = serde_json::from_str(text(payload)?)
+    let status: GatewayStatus = serde_json::from_str(text(payload, MAX_DOCUMENT_BYTES)?)
         .map_err(|error| format!("not a gateway status: {error}"))?;
     if status.schema != STATUS_SCHEMA {
         return Err(format!("not a gateway status: schema is {:?}", status.schema));
@@ -81,6 +142,7 @@ fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming,
     if status.gateway_id != *gateway {
         return Err(format!("topic and status differ: it names {}", status.gateway_id));
     }
+    status.check().map_err(|error| format!("not a gateway status: {error}"))?;
     Ok(Incoming::Status { site, status })
 }
 
@@ -93,7 +155,13 @@ mod tests {
     const EVENT: &str = include_str!("../../../config/examples/event.json");
 
     fn read(topic: &str, payload: &[u8]) -> Incoming {
-        parse(&Prefix::default(), topic, payload, Timestamp::from_unix_ms(0).expect("epoch"))
+        under(TopicProof::Accepted, topic, payload)
+    }
+
+    fn under(proof: TopicProof, topic: &str, payload: &[u8]) -> Incoming {
+        let now = Timestamp::from_unix_ms(0).expect("epoch");
+        let came = Came { topic, retained: false };
+        parse(&Prefix::default(), proof, came, payload, now)
     }
 
     fn reason(incoming: Incoming) -> String {
@@ -119,16 +187,80 @@ mod tests {
     }
 
     #[test]
+    fn a_topic_that_names_another_gateway_is_refused() {
+        let own = "pdm/v1/ulsan-1/P-101/DE/event/gw-01";
+        assert!(matches!(read(own, EVENT.as_bytes()), Incoming::Event { proven: true, .. }));
+        let reason = reason(read("pdm/v1/ulsan-1/P-101/DE/event/gw-02", EVENT.as_bytes()));
+        assert_eq!(reason, "topic and event differ: gateway_id is gw-01, expected gw-02");
+    }
+
+    #[test]
+    fn a_topic_without_a_gateway_is_refused_where_one_is_required() {
+        let plain = "pdm/v1/ulsan-1/P-101/DE/event";
+        let text = reason(under(TopicProof::Required, plain, EVENT.as_bytes()));
+        assert!(text.contains("pdm/v1/ulsan-1/P-101/DE/event/{gateway_id}"), "{text}");
+        let named = under(TopicProof::Required, &format!("{plain}/gw-01"), EVENT.as_bytes());
+        assert!(matches!(named, Incoming::Event { .. }));
+    }
+
+    #[test]
+    fn an_event_in_the_place_of_a_gateways_alarm_is_refused() {
+        let event = EVENT.replace("\"P-101\"", "\"gateway\"");
+        let reason = reason(read("pdm/v1/ulsan-1/gateway/DE/event", event.as_bytes()));
+        assert!(reason.starts_with("equipment_id is"), "{reason}");
+    }
+
+    #[test]
     fn what_is_no_event_is_refused_with_the_reason() {
         let topic = "pdm/v1/ulsan-1/P-101/DE/event";
         assert!(reason(read(topic, b"{")).starts_with("not an event: "));
         assert!(reason(read(topic, &[0xff, 0xfe])).starts_with("not UTF-8: "));
-        let deep = format!("{{\"x\":{}", "[".repeat(200_000));
+        let deep = format!("{{\"x\":{}", "[".repeat(100_000));
         assert!(reason(read(topic, deep.as_bytes())).starts_with("not an event: "));
         let sure = EVENT.replace("\"confidence\": 0.95", "\"confidence\": 9.5");
         assert!(
             reason(read(topic, sure.as_bytes())).contains("frequency_domain.confidence is 9.5")
         );
+    }
+
+    #[test]
+    fn a_retained_acknowledgement_is_refused_and_a_retained_status_is_taken() {
+        let kept = |topic: &str, payload: &str| {
+            let now = Timestamp::from_unix_ms(0).expect("epoch");
+            parse(
+                &Prefix::default(),
+                TopicProof::Accepted,
+                Came { topic, retained: true },
+                payload.as_bytes(),
+                now,
+            )
+        };
+        let ack = r#"{"schema":"pdm.ack/1","by":"kim","at":"2001-01-01T00:00:00Z"}"#;
+        let said = reason(kept("pdm/v1/ulsan-1/P-101/DE/ack", ack));
+        assert!(said.starts_with("a retained acknowledgement"), "{said}");
+        let status = r#"{"schema":"pdm.gateway/1","gateway_id":"g","status":"online",
+            "at":"2026-11-21T05:10:21Z"}"#;
+        assert!(matches!(kept("pdm/v1/s/gateway/g/status", status), Incoming::Status { .. }));
+    }
+
+    /// The limit is far below the brokers', so that what is made of an event always fits.
+    #[test]
+    fn an_event_or_document_beyond_its_bound_is_refused_with_field_and_limit() {
+        let topic = "pdm/v1/ulsan-1/P-101/DE/event";
+        let large = format!("{EVENT}{}", " ".repeat(MAX_EVENT_BYTES));
+        let said = reason(read(topic, large.as_bytes()));
+        assert!(said.contains("allowed are at most 131072"), "{said}");
+        let fault =
+            EVENT.replace("\"feature\": \"envelope_rms_g\"", "\"feature\": \"a\\nAction: none\"");
+        let said = reason(read(topic, fault.as_bytes()));
+        assert!(said.contains("trend.feature is") && !said.contains('\n'), "{said}");
+        let ack = r#"{"schema":"pdm.ack/1","by":"a\nb","at":"2026-11-21T05:10:21Z"}"#;
+        let said = reason(read("pdm/v1/ulsan-1/P-101/DE/ack", ack.as_bytes()));
+        assert!(said.contains("by holds the character U+000A"), "{said}");
+        let status = r#"{"schema":"pdm.gateway/1","gateway_id":"g","status":"online",
+            "at":"2026-11-21T05:10:21Z","version":"\u202e1.0"}"#;
+        let said = reason(read("pdm/v1/s/gateway/g/status", status.as_bytes()));
+        assert!(said.contains("version holds the character U+202E"), "{said}");
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pdm_service::clock::{Patience, SharedClock};
 use pdm_shared::delivery::Receipt;
-use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::id::{GatewayKey, SiteId};
 use pdm_shared::topic::{GatewayTopic, Prefix, Topic};
 use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -29,13 +29,13 @@ const PUBLISH: Duration = Duration::from_secs(5);
 /// is bounded by the number of gateways.
 #[derive(Debug, Default)]
 pub(crate) struct Owed {
-    gateways: Mutex<BTreeMap<GatewayId, u64>>,
+    gateways: Mutex<BTreeMap<GatewayKey, u64>>,
     many: Notify,
 }
 
 impl Owed {
     /// Adds events of a gateway; wakes the task when there are at least `many`.
-    pub(super) fn add(&self, gateway: &GatewayId, events: u64, many: u64) {
+    pub(super) fn add(&self, gateway: &GatewayKey, events: u64, many: u64) {
         let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
         let owed = gateways.entry(gateway.clone()).or_default();
         *owed += events;
@@ -44,7 +44,7 @@ impl Owed {
         }
     }
 
-    fn take(&self) -> Vec<GatewayId> {
+    fn take(&self) -> Vec<GatewayKey> {
         let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *gateways).into_keys().collect()
     }
@@ -134,7 +134,7 @@ impl Receipts {
         }
     }
 
-    fn owe(&self, gateways: &[GatewayId]) {
+    fn owe(&self, gateways: &[GatewayKey]) {
         for gateway in gateways {
             self.owed.add(gateway, 0, u64::MAX);
         }

@@ -1,6 +1,7 @@
 //! What happens while judging, each as one function that logs and counts.
 
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 
 use super::JudgingError;
 use crate::workflow::{Node, WorkflowError};
@@ -20,6 +21,12 @@ pub(super) fn run_resumed(event_id: EventId, node: Node) {
 /// The checkpoint of a run cannot be used.
 pub(super) fn run_begun_again(event_id: EventId, error: &WorkflowError) {
     tracing::warn!(%error, %event_id, "run begins again");
+}
+
+/// An event lies ahead of the clock: it is judged and marked, and moves no memory.
+pub(super) fn event_ahead(key: &BearingKey, measured_at: Timestamp) {
+    metrics::counter!("pdm_agent_events_ahead_total").increment(1);
+    tracing::debug!(bearing = %key, %measured_at, "event is ahead of the clock, its memory is not moved");
 }
 
 /// Judgements were saved, with the notifications and calls of tools that belong to them.

@@ -168,6 +168,7 @@ pub(super) fn detail(
         "risk_level": judgement.diagnosis.risk_level,
         "fault_stage": judgement.diagnosis.fault_stage,
         "late": judgement.late,
+        "ahead": judgement.ahead,
     });
     if let Some((announcement, withheld)) = announcement {
         detail["ungrounded"] = json!(withheld);

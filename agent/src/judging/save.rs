@@ -7,7 +7,7 @@ use pdm_expert::grounding::{Grounds, Sources};
 use super::bearing::Bearing;
 use super::{Judging, log, outcome};
 use crate::progress::Standing;
-use crate::store::{Announcement, BearingJudged, Judged};
+use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, Judged};
 use crate::workflow::{Node, Run};
 
 impl Judging {
@@ -29,6 +29,9 @@ impl Judging {
         let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
         outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
         let measured_at = run.state.event_payload.measured_at;
+        if judgement.ahead {
+            log::event_ahead(&bearing.key, measured_at);
+        }
         bearing.memory.recall(&run.state.event_payload, &judgement);
         let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
         run.note(Node::SaveMemory, self.clock.now(), detail);
@@ -62,6 +65,8 @@ impl Judging {
             .policy
             .sensor_failed(key, point, state, now)
             .or_else(|| self.policy.judged(key, diagnosis, state, alarm, now))
+            // a window of a wrong clock can raise an alarm, and neither ends one nor tells it again
+            .filter(|told| !judgement.ahead || is_worse(told, alarm))
             .or_else(|| self.policy.sensor_back(key, point, state, now))
             .or_else(|| is_written.then(|| self.policy.written(key, diagnosis, now)).flatten());
         told.map(|mut announcement| {
@@ -118,5 +123,14 @@ impl Judging {
         for lane in self.written.iter() {
             lane.notify_one();
         }
+    }
+}
+
+/// Whether an announcement is worse than the alarm that stands.
+fn is_worse(told: &Announcement, alarm: Option<&Alarm>) -> bool {
+    match &told.alarm {
+        AlarmChange::Stands(raised) => alarm.is_none_or(|alarm| raised.risk > alarm.risk),
+        AlarmChange::Kept => true,
+        AlarmChange::Over => false,
     }
 }

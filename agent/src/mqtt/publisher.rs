@@ -28,7 +28,14 @@ pub(crate) enum PublishError {
     Disconnected,
     #[error("the broker refused it: {0}")]
     Refused(String),
+    /// Trying again cannot help.
+    #[error("the message has {bytes} bytes, the broker takes at most {most}")]
+    TooLarge { bytes: usize, most: usize },
 }
+
+/// Bytes of a PUBLISH beside topic and payload: header and remaining length (5), length of the topic
+/// (2), packet identifier (2), properties (1), and some reserve.
+const PACKET_OVERHEAD: usize = 16;
 
 type Waiting = oneshot::Sender<Result<(), PublishError>>;
 
@@ -38,6 +45,15 @@ pub(crate) struct Message {
     pub(crate) topic: String,
     pub(crate) payload: Vec<u8>,
     pub(crate) retain: bool,
+}
+
+impl Message {
+    /// Whether the broker takes a packet of this size. The client would end the connection over a
+    /// larger one, and every later attempt as well.
+    fn fits(&self, most: usize) -> Result<(), PublishError> {
+        let bytes = self.topic.len() + self.payload.len() + PACKET_OVERHEAD;
+        if bytes > most { Err(PublishError::TooLarge { bytes, most }) } else { Ok(()) }
+    }
 }
 
 /// Hands messages to the connection.
@@ -164,10 +180,15 @@ impl Connection {
         stop: &CancellationToken,
     ) -> Result<(), String> {
         let mut stands = false;
+        let own = usize::try_from(self.settings.max_packet_bytes).unwrap_or(usize::MAX);
+        let mut most = own;
         loop {
             tokio::select! {
                 event = events.poll() => match event.map_err(|error| error.to_string())? {
-                    Event::Incoming(Packet::ConnAck(_)) => {
+                    Event::Incoming(Packet::ConnAck(ack)) => {
+                        let told = ack.properties.and_then(|told| told.max_packet_size);
+                        let told = told.and_then(|bytes| usize::try_from(bytes).ok());
+                        most = own.min(told.unwrap_or(usize::MAX));
                         reconnection.stands();
                         stands = true;
                         log::connected_for_publishing();
@@ -193,6 +214,10 @@ impl Connection {
                 },
                 message = self.messages.recv(), if stands && in_flight.len() < IN_FLIGHT => {
                     let Some((message, waiting)) = message else { return Ok(()) };
+                    if let Err(error) = message.fits(most) {
+                        let _gone = waiting.send(Err(error));
+                        continue;
+                    }
                     let sent = client.try_publish(
                         message.topic, QoS::AtLeastOnce, message.retain, message.payload,
                     );

@@ -16,12 +16,17 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Packet, Publish};
 use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{Reconnection, log};
 use crate::progress::Reporter;
 use crate::settings::BrokerSettings;
+
+/// Messages that wait for the intake together, KiB: 16 MiB. The receive maximum bounds their number,
+/// this bounds their bytes, because 1,024 messages of the largest size have a gigabyte. Chosen: 1,024
+/// usual events have 3 MB, 512 with spectra 15 MB.
+const IN_HAND_KIB: u32 = 16 * 1024;
 
 /// A message that is not acknowledged yet. If it is dropped, the broker keeps the message.
 #[derive(Debug)]
@@ -29,11 +34,18 @@ use crate::settings::BrokerSettings;
 pub(crate) struct Delivery {
     publish: Publish,
     acks: Arc<Acks>,
+    /// Returns the message's share of [`IN_HAND_KIB`] when it is acknowledged or dropped.
+    _room: OwnedSemaphorePermit,
 }
 
 impl Delivery {
     pub(crate) fn topic(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.publish.topic)
+    }
+
+    /// Whether the broker kept the message from before the subscription.
+    pub(crate) fn is_retained(&self) -> bool {
+        self.publish.retain
     }
 
     pub(crate) fn payload(&self) -> &[u8] {
@@ -89,6 +101,8 @@ impl Acks {
 pub(crate) struct Receiver {
     settings: BrokerSettings,
     reporter: Reporter,
+    /// Kibibytes that may still wait for the intake.
+    room: Arc<Semaphore>,
 }
 
 impl Receiver {
@@ -96,7 +110,8 @@ impl Receiver {
         settings: BrokerSettings,
         reporter: Reporter,
     ) -> Result<Self, super::BrokerError> {
-        let receiver = Self { settings, reporter };
+        let room = Arc::new(Semaphore::new(IN_HAND_KIB as usize));
+        let receiver = Self { settings, reporter, room };
         // files and secrets that the settings name must be readable at the start
         receiver.options(0)?;
         Ok(receiver)
@@ -179,10 +194,9 @@ impl Receiver {
                 }
                 Event::Incoming(Packet::Publish(publish)) => {
                     if let Some(queue) = &queue {
-                        let delivery = Delivery { publish, acks: Arc::clone(acks) };
                         tokio::select! {
-                            sent = queue.send(delivery) => {
-                                if sent.is_err() { return Ok(()) }
+                            taken = self.hand_on(publish, acks, queue) => {
+                                if !taken { return Ok(()) }
                             }
                             () = stop.cancelled() => {}
                         }
@@ -193,15 +207,29 @@ impl Receiver {
         }
     }
 
+    /// Hands a message to the intake as soon as there is room for it; false if the intake has ended.
+    async fn hand_on(
+        &self,
+        publish: Publish,
+        acks: &Arc<Acks>,
+        queue: &mpsc::Sender<Delivery>,
+    ) -> bool {
+        let kib = u32::try_from(publish.payload.len() / 1024 + 1).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).acquire_many_owned(kib.min(IN_HAND_KIB)).await;
+        // the semaphore is never closed
+        let Ok(room) = room else { return false };
+        queue.send(Delivery { publish, acks: Arc::clone(acks), _room: room }).await.is_ok()
+    }
+
     fn filters(&self) -> Vec<Filter> {
         let prefix = &self.settings.prefix;
-        let events = Topic::bearing_filter(prefix, BearingTopic::Event);
-        let events = match &self.settings.shared_group {
-            Some(group) => format!("$share/{group}/{events}"),
-            None => events,
+        let shared = |filter: String| match &self.settings.shared_group {
+            Some(group) => format!("$share/{group}/{filter}"),
+            None => filter,
         };
         [
-            events,
+            shared(Topic::bearing_filter(prefix, BearingTopic::Event)),
+            shared(Topic::gateway_event_filter(prefix)),
             Topic::bearing_filter(prefix, BearingTopic::Ack),
             Topic::gateway_filter(prefix, GatewayTopic::Status),
         ]

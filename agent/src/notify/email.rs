@@ -14,6 +14,7 @@ use pdm_shared::text::Language;
 use uuid::Uuid;
 
 use super::EMAIL_LANE;
+use super::escape;
 use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
 use crate::settings::{EmailSecurity, EmailSettings};
@@ -110,9 +111,10 @@ impl Email {
 fn words(languages: &[Language], notifications: &[Notification]) -> (String, String) {
     let sorted = by_urgency(notifications);
     let first = languages.first().copied().unwrap_or_default();
-    let head = sorted.first().map_or("", |worst| worst.title.in_language(first));
+    let head =
+        sorted.first().map_or(String::new(), |worst| escape::title(worst.title.in_language(first)));
     let subject = match (sorted.len(), first) {
-        (0 | 1, _) => head.to_owned(),
+        (0 | 1, _) => head,
         (count, Language::Ko) => format!("{head} 외 {}건", count - 1),
         (count, Language::En) => format!("{head} and {} more", count - 1),
     };
@@ -120,8 +122,8 @@ fn words(languages: &[Language], notifications: &[Notification]) -> (String, Str
         .iter()
         .flat_map(|notification| {
             languages.iter().map(|language| {
-                let title = notification.title.in_language(*language);
-                format!("{title}\n{}", notification.body.in_language(*language))
+                let title = escape::title(notification.title.in_language(*language));
+                format!("{title}\n{}", escape::plain(notification.body.in_language(*language)))
             })
         })
         .collect();

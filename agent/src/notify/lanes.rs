@@ -3,8 +3,9 @@
 //!
 //! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter. A
 //! notification that cannot be delivered is given up after a configured time: it stays in the outbox, is
-//! counted and logged. A publication is never given up, because the broker that it waits for is the
-//! same one that brings events: without it nothing new has to leave.
+//! counted and logged. A publication is given up only if it is larger than the broker takes; otherwise
+//! never, because the broker that it waits for is the same one that brings events: without it nothing
+//! new has to leave.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,15 +18,17 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::ceiling::Ceiling;
 use super::grouping::{groups, key_of};
+use super::portion::Portion;
 use super::{MQTT_LANE, log};
 use crate::mqtt::publisher::{Message, PublishError, Publisher};
 use crate::progress::Reporter;
 use crate::store::due::LONGEST_RETRY_S;
 use crate::store::{Claimed, OutboxStore, SendOutcome};
 
-/// Rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
-const CLAIM: u32 = 256;
+/// Most rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
+pub(super) const CLAIM: u32 = 256;
 /// How long a claim holds, s: longer than the longest send, which is a batch of publications that waits
 /// [`CONFIRM`] for its PUBACKs.
 const CLAIM_S: f64 = 300.0;
@@ -79,17 +82,28 @@ pub(crate) struct Lane {
 impl Lane {
     /// Runs the lane of publications to the broker.
     pub(crate) async fn run_mqtt(self, publisher: Publisher) {
-        while let Some(rows) = self.next(MQTT_LANE).await {
+        let mut portion = Portion::of(CLAIM);
+        while let Some(rows) = self.next(MQTT_LANE, &mut portion).await {
             let outcomes = self.publish(&publisher, rows).await;
             self.settle(&outcomes).await;
         }
     }
 
-    /// Runs the lane of a channel.
-    pub(crate) async fn run(self, channel: Arc<dyn Channel>) {
-        while let Some(rows) = self.next(channel.lane()).await {
+    /// Runs the lane of a channel, at most as many messages an hour as the ceiling says.
+    pub(crate) async fn run(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
+        let mut portion = Portion::of(CLAIM);
+        while let Some(rows) = self.next(channel.lane(), &mut portion).await {
             for group in groups(rows) {
-                let outcomes = self.send(channel.as_ref(), &group).await;
+                let now = self.clock.now();
+                let outcomes = if ceiling.has_room(now).await {
+                    self.send(channel.as_ref(), &group).await
+                } else {
+                    ceiling.hold(group.len(), now);
+                    group.iter().map(|row| (row.id, SendOutcome::Held)).collect()
+                };
+                if matches!(outcomes.first(), Some((_, SendOutcome::Delivered))) {
+                    ceiling.delivered(now).await;
+                }
                 self.settle(&outcomes).await;
             }
         }
@@ -97,7 +111,7 @@ impl Lane {
 
     /// The next rows; `None` when the lane is stopped and no due row is left. Rows that wait for a later
     /// time stay in the outbox for the next start.
-    pub(super) async fn next(&self, lane: &str) -> Option<Vec<Claimed>> {
+    pub(super) async fn next(&self, lane: &str, portion: &mut Portion) -> Option<Vec<Claimed>> {
         // after a failed claim the database may have committed it although the answer was lost; this
         // lane holds no other claim at this point, so all of its claims can be freed
         let mut may_hold = false;
@@ -106,8 +120,11 @@ impl Lane {
             if may_hold && self.store.let_go(lane).await.is_ok() {
                 may_hold = false;
             }
-            match self.store.claim(lane, now, now.plus_seconds(CLAIM_S), CLAIM).await {
-                Ok(rows) if !rows.is_empty() => return Some(rows),
+            match self.store.claim(lane, now, now.plus_seconds(CLAIM_S), portion.rows()).await {
+                Ok(rows) if !rows.is_empty() => {
+                    portion.took(rows.len(), rows.iter().map(|row| row.payload.len()).sum());
+                    return Some(rows);
+                }
                 Ok(_) if self.stop.is_cancelled() => return None,
                 Ok(_) => {}
                 Err(error) => {
@@ -144,8 +161,13 @@ impl Lane {
         for (row, confirmed) in rows.iter().zip(waiting) {
             let outcome = match confirmation(confirmed, deadline).await {
                 Ok(()) => SendOutcome::Delivered,
+                // this row alone is given up: it would be refused again, and the rows behind it wait
+                Err(Unconfirmed::Never(error)) => {
+                    log::given_up(MQTT_LANE, &error, row.key);
+                    SendOutcome::GivenUp { error }
+                }
                 // every row waits for the same broker: the shortest pause for all keeps their order
-                Err(error) => SendOutcome::Retry {
+                Err(Unconfirmed::Later(error)) => SendOutcome::Retry {
                     at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
                     error,
                 },
@@ -216,16 +238,30 @@ impl Lane {
     }
 }
 
+/// Why a publication has no PUBACK.
+#[derive(Debug)]
+enum Unconfirmed {
+    Later(String),
+    Never(String),
+}
+
 /// Waits for the PUBACK of a message; one that was not queued in time has none.
 async fn confirmation(
     queued: Option<oneshot::Receiver<Result<(), PublishError>>>,
     deadline: tokio::time::Instant,
-) -> Result<(), String> {
-    let Some(confirmed) = queued else { return Err("no connection to the broker".to_owned()) };
+) -> Result<(), Unconfirmed> {
+    let later = |why: &str| Err(Unconfirmed::Later(why.to_owned()));
+    let Some(confirmed) = queued else { return later("no connection to the broker") };
     match tokio::time::timeout_at(deadline, confirmed).await {
-        Ok(Ok(result)) => result.map_err(|error| error.to_string()),
-        Ok(Err(_dropped)) => Err("the connection to the broker was lost".to_owned()),
-        Err(_elapsed) => Err("not confirmed by the broker in time".to_owned()),
+        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error @ PublishError::TooLarge { .. }))) => {
+            Err(Unconfirmed::Never(error.to_string()))
+        }
+        Ok(Ok(Err(error @ (PublishError::Disconnected | PublishError::Refused(_))))) => {
+            Err(Unconfirmed::Later(error.to_string()))
+        }
+        Ok(Err(_dropped)) => later("the connection to the broker was lost"),
+        Err(_elapsed) => later("not confirmed by the broker in time"),
     }
 }
 

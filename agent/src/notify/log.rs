@@ -15,6 +15,25 @@ pub(super) fn not_delivered(lane: &str, error: &str, attempts: u32, pause_s: f64
     tracing::warn!(lane, error, attempts, pause_s, "notification not delivered, trying again");
 }
 
+/// The store does not say what a lane has delivered in this hour; the message leaves.
+pub(super) fn ceiling_unknown(lane: &str, error: &StoreError) {
+    tracing::warn!(lane, %error, "cannot count the messages of this hour");
+}
+
+/// Notifications above the ceiling are held back for the hour's summary.
+pub(super) fn held_back(lane: &str, notifications: usize, per_hour: u32, is_first: bool) {
+    metrics::counter!("pdm_agent_notify_held_back_total", "lane" => lane.to_owned())
+        .increment(notifications as u64);
+    if is_first {
+        tracing::warn!(
+            lane,
+            per_hour,
+            "more messages in this hour than notify.per_recipient_per_hour allows: the rest follows \
+             in one summary"
+        );
+    }
+}
+
 /// A notification is not tried again.
 pub(super) fn given_up(lane: &str, error: &str, key: Uuid) {
     count_failure(lane);

@@ -254,7 +254,7 @@ fn new_id(now: Timestamp) -> Uuid {
 }
 
 /// An identity made of names: the same names, the same identity.
-fn id_of(names: &[&str]) -> Uuid {
+pub(super) fn id_of(names: &[&str]) -> Uuid {
     let mut hash = Sha256::new();
     for name in names {
         // the length keeps ("ab", "c") and ("a", "bc") apart

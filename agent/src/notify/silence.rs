@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
-use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::topic::GATEWAY_LEVEL;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +39,7 @@ pub(crate) struct Watchdog {
 pub(crate) fn key_of(site: &SiteId, gateway: &GatewayId) -> Option<BearingKey> {
     Some(BearingKey {
         site: site.clone(),
-        equipment: EquipmentId::new("gateway").ok()?,
+        equipment: EquipmentId::new(GATEWAY_LEVEL).ok()?,
         bearing: BearingId::new(gateway.as_str()).ok()?,
     })
 }
@@ -73,17 +74,18 @@ impl Watchdog {
     }
 
     async fn look_at(&self, gateway: &GatewayState, now: Timestamp) -> Result<(), StoreError> {
-        let Some(key) = key_of(&gateway.site, &gateway.gateway) else { return Ok(()) };
+        let GatewayKey { site, gateway: name } = &gateway.gateway;
+        let Some(key) = key_of(site, name) else { return Ok(()) };
         let alarm = self.store.alarm(&key).await?;
         match (is_silent(gateway, &self.silence, self.started, now), alarm) {
             (true, None) => {
                 let presence = gateway.presence.map(|(presence, _)| presence);
-                let words = wording::silent(&gateway.gateway, gateway.last_event_at, presence);
+                let words = wording::silent(name, gateway.last_event_at, presence);
                 let announcement = self.policy.silent(&key, self.silence.risk, words, now);
                 self.announce(&key, None, announcement).await
             }
             (false, Some(alarm)) => {
-                let words = wording::heard(&gateway.gateway);
+                let words = wording::heard(name);
                 let announcement = self.policy.heard(&key, &alarm, words, now);
                 self.announce(&key, Some(alarm.notification.notification_id), announcement).await
             }
@@ -139,8 +141,9 @@ mod tests {
 
     fn gateway(last_event: Option<f64>, presence: Option<(Presence, f64)>) -> GatewayState {
         GatewayState {
-            site: "s".parse().expect("name"),
-            gateway: "gw-01".parse().expect("name"),
+            gateway: "s/gw-01".parse().expect("name"),
+            highest_sequence: 0,
+            proven: false,
             last_event_at: last_event.map(at),
             presence: presence.map(|(presence, seconds)| (presence, at(seconds))),
             lost_events: 0,

@@ -15,9 +15,13 @@ use pdm_shared::text::Text;
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
+use super::escape::one_line;
 use super::policy::Policy;
 use crate::progress::Reporter;
 use crate::store::{MessageStore, Outgoing, StoreError};
+
+/// Longest message of a tool, characters: a page of text.
+const MOST: usize = 2000;
 
 /// Writes messages to staff into the outbox.
 #[derive(Debug)]
@@ -73,7 +77,8 @@ fn channels(rows: &[Outgoing]) -> Vec<String> {
 impl Notifier for OutboxNotifier {
     async fn notify(&self, message: StaffMessage) -> Result<Accepted, Failure> {
         let key = self.bearing(&message.equipment_id).await?;
-        let words = Text::new(message.message.as_str(), message.message.as_str());
+        let told = one_line(&message.message, MOST);
+        let words = Text::new(told.as_str(), told.as_str());
         let (call, risk): (&str, RiskLevel) = (&message.idempotency_key, message.risk_level);
         let (notification, rows) = self.policy.message(call, &key, risk, words, self.clock.now());
         let notification_id = notification.notification_id.to_string();

@@ -11,7 +11,8 @@ use std::time::Duration;
 use pdm_knowledge::Knowledge;
 use pdm_shared::diagnosis::Diagnosis;
 
-use super::lanes::{Lane, PAUSES};
+use super::lanes::{CLAIM, Lane, PAUSES};
+use super::portion::Portion;
 use super::{VECTORS_LANE, log};
 use crate::store::{Claimed, SendOutcome};
 
@@ -22,7 +23,8 @@ const WAIT: Duration = Duration::from_secs(10);
 impl Lane {
     /// Runs the lane.
     pub(crate) async fn run_vectors(self, knowledge: Knowledge) {
-        while let Some(rows) = self.next(VECTORS_LANE).await {
+        let mut portion = Portion::of(CLAIM);
+        while let Some(rows) = self.next(VECTORS_LANE, &mut portion).await {
             tokio::select! {
                 () = self.reporter.judging_first(WAIT) => {}
                 () = self.stop.cancelled() => {}

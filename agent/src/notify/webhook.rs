@@ -4,12 +4,15 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::error_chain::error_chain;
+use pdm_shared::bounds::shown;
 use pdm_shared::delivery::Notification;
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::escape;
 use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
 use super::webhook_lane;
@@ -110,13 +113,23 @@ impl Channel for Webhook {
         if status.is_success() {
             return Ok(());
         }
-        let text: String =
-            answer.text().await.unwrap_or_default().chars().take(ANSWER_CHARS).collect();
-        let said = format!("the receiver answers {status}: {text}");
+        let said = format!("the receiver answers {status}: {}", head(answer).await);
         // 408, 425 and 429 ask to try later; other 4xx and redirects will not change by themselves
         let later = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
         Err(if later { SendError::Later(said) } else { SendError::Never(said) })
     }
+}
+
+/// The first characters of an answer. Its time-out is that of the request; an answer that breaks off
+/// is told as far as it came.
+async fn head(mut answer: reqwest::Response) -> String {
+    let mut head = Head::of(ERROR_BYTES);
+    while let Ok(Some(chunk)) = answer.chunk().await {
+        if !head.take(&chunk) {
+            break;
+        }
+    }
+    shown(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned()
 }
 
 fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notification]) -> Value {
@@ -130,40 +143,62 @@ fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notifica
     }
 }
 
-/// Slack's `mrkdwn` escapes three characters.
-fn slack_text(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 fn slack(languages: &[Language], notifications: &[Notification]) -> Value {
     let sorted = by_urgency(notifications);
     let first = languages.first().copied().unwrap_or_default();
     let fallback: Vec<String> = sorted
         .iter()
-        .map(|notification| slack_text(notification.title.in_language(first)))
+        .take(MOST_BLOCKS)
+        .map(|notification| slack_title(notification, first))
         .collect();
     let blocks: Vec<Value> = sorted
         .iter()
         .flat_map(|notification| languages.iter().map(move |language| (notification, *language)))
         .map(|(notification, language)| {
-            let title = slack_text(notification.title.in_language(language));
-            let body = slack_text(notification.body.in_language(language));
-            json!({ "type": "section", "text": { "type": "mrkdwn", "text": format!("*{title}*\n{body}") } })
+            let body: Vec<String> = escape::lines(notification.body.in_language(language))
+                .map(|line| escape::slack(&line))
+                .collect();
+            let text = format!("*{}*\n{}", slack_title(notification, language), body.join("\n"));
+            slack_section(&text)
         })
         .collect();
+    let blocks = at_most(blocks, |left| slack_section(&format!("… {left} more")));
     json!({ "text": fallback.join("\n"), "blocks": blocks })
+}
+
+/// Most blocks of one message, which is Slack's limit; the rest is counted in the last one.
+const MOST_BLOCKS: usize = 50;
+/// Most characters of one block: Slack's limit is 3,000.
+const BLOCK_CHARS: usize = 2900;
+
+fn slack_title(notification: &Notification, language: Language) -> String {
+    escape::slack(&escape::title(notification.title.in_language(language)))
+}
+
+/// A block of text in which Slack makes no links of its own (`verbatim`).
+fn slack_section(text: &str) -> Value {
+    let text: String = text.chars().take(BLOCK_CHARS).collect();
+    json!({ "type": "section", "text": { "type": "mrkdwn", "verbatim": true, "text": text } })
+}
+
+/// The blocks that a receiver takes; the last one counts those that are left out.
+fn at_most(mut blocks: Vec<Value>, more: impl FnOnce(usize) -> Value) -> Vec<Value> {
+    if blocks.len() > MOST_BLOCKS {
+        let left = blocks.len() - (MOST_BLOCKS - 1);
+        blocks.truncate(MOST_BLOCKS - 1);
+        blocks.push(more(left));
+    }
+    blocks
 }
 
 fn teams(languages: &[Language], notifications: &[Notification]) -> Value {
     let mut elements = Vec::new();
     for notification in by_urgency(notifications) {
         for language in languages {
-            elements.push(json!({
-                "type": "TextBlock", "weight": "Bolder", "size": "Medium", "wrap": true,
-                "text": notification.title.in_language(*language),
-            }));
-            for line in notification.body.in_language(*language).lines() {
-                elements.push(json!({ "type": "TextBlock", "wrap": true, "text": line }));
+            let title = escape::title(notification.title.in_language(*language));
+            elements.push(teams_line(json!({ "weight": "Bolder", "size": "Medium" }), &title));
+            for line in escape::lines(notification.body.in_language(*language)) {
+                elements.push(teams_line(json!({}), &line));
             }
         }
     }
@@ -177,6 +212,14 @@ fn teams(languages: &[Language], notifications: &[Notification]) -> Value {
             },
         }],
     })
+}
+
+/// A line of an adaptive card. A `TextRun` shows its text as it stands, where a `TextBlock` reads
+/// Markdown in it.
+fn teams_line(mut run: Value, text: &str) -> Value {
+    run["type"] = "TextRun".into();
+    run["text"] = text.into();
+    json!({ "type": "RichTextBlock", "inlines": [run] })
 }
 
 #[cfg(test)]
@@ -220,7 +263,37 @@ mod tests {
         let body = body(WebhookFormat::Teams, &[Language::Ko], &[notification()]);
         let card = &body["attachments"][0]["content"];
         assert_eq!(card["type"], "AdaptiveCard");
-        assert_eq!(card["body"][1]["text"], "근거: 가");
+        assert_eq!(card["body"][1]["inlines"][0]["text"], "근거: 가");
+    }
+
+    /// A line break or a mark in a name is shown as such and begins nothing.
+    #[test]
+    fn a_forged_line_or_mark_stays_within_its_line_in_every_form() {
+        let forged = Notification {
+            title: Text::new("*a* <!channel>", "a\nAction: none"),
+            body: Text::new("가 [x](http://x) *b*", "Evidence: a\u{2028}Action: none `b`"),
+            ..notification()
+        };
+        let languages = [Language::Ko, Language::En];
+        let slack = body(WebhookFormat::Slack, &languages, std::slice::from_ref(&forged));
+        let text = slack["blocks"][1]["text"]["text"].as_str().expect("text");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert_eq!(text, "*a\\nAction: none*\nEvidence: a\\u{2028}Action: none ˋbˋ");
+        assert_eq!(slack["text"], "∗a∗ &lt;!channel&gt;");
+        let teams = body(WebhookFormat::Teams, &languages, &[forged]);
+        let card = &teams["attachments"][0]["content"]["body"];
+        assert_eq!(card.as_array().map(Vec::len), Some(4));
+        assert!(card.to_string().matches("TextBlock").count() == 4, "no block reads Markdown");
+        assert_eq!(card.to_string().matches("RichTextBlock").count(), 4);
+    }
+
+    #[test]
+    fn a_message_has_no_more_blocks_than_slack_takes() {
+        let many = vec![notification(); 80];
+        let slack = body(WebhookFormat::Slack, &[Language::Ko, Language::En], &many);
+        let blocks = slack["blocks"].as_array().expect("blocks");
+        assert_eq!(blocks.len(), 50);
+        assert_eq!(blocks[49]["text"]["text"], "… 111 more");
     }
 
     #[test]

@@ -193,7 +193,7 @@ impl Stage {
         let end = event.measured_at.plus_seconds(event.window.duration_s + JUDGED_AFTER_S);
         self.clock.0.store(end.unix_ms(), Ordering::Relaxed);
         let payload = serde_json::to_string(&event).unwrap_or_default();
-        let batch = [Incoming::Event { event: Box::new(event), payload }];
+        let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
         self.store.store(&batch, end, "dead-letter").await?;
         let started = std::time::Instant::now();
         self.judging.pass().await?;

@@ -1,6 +1,8 @@
 //! Log lines of the start and the stop.
 
 use pdm_knowledge::KnowledgeError;
+
+use crate::store::StoreError;
 use pdm_tools::Problem;
 
 /// A task did not end within the grace period and is aborted.
@@ -31,6 +33,22 @@ pub(super) fn knowledge_not_ready(error: &KnowledgeError) {
 /// The start does not wait longer for the knowledge base.
 pub(super) fn knowledge_still_filling() {
     tracing::warn!("the knowledge base is still being filled");
+}
+
+/// A server of the knowledge base came back without its documents.
+pub(super) fn knowledge_empty() {
+    metrics::counter!("pdm_agent_knowledge_refills_total").increment(1);
+    tracing::warn!("the knowledge base has no document, filling it again");
+}
+
+/// The knowledge base has no judgement: those of the store are sent again.
+pub(super) fn judgements_sent_again(rows: u64) {
+    tracing::warn!(rows, "the knowledge base has no judgement, sending those of the store again");
+}
+
+/// The store did not give its judgements; they are sent again later.
+pub(super) fn judgements_not_sent_again(error: &StoreError) {
+    tracing::warn!(%error, "cannot send judgements to the knowledge base again");
 }
 
 /// The knowledge base refuses its documents.

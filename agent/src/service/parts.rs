@@ -11,21 +11,23 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::filling::Filling;
 use super::task::{RunningTask, StopSignal, Task};
-use super::tooling::{Filling, Watching};
+use super::tooling::Watching;
 use crate::http::{self, Served};
 use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
 use crate::judging::Judging;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
+use crate::notify::ceiling::Ceiling;
 use crate::notify::lanes::{Channel, Lane};
 use crate::notify::policy::Policy;
 use crate::notify::silence::Watchdog;
 use crate::progress::Reporter;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
-use crate::store::Store;
+use crate::store::{IntakeTerms, Store};
 use crate::workflow::Workflow;
 
 /// The signals that end the tasks, one for each stage of stopping.
@@ -74,7 +76,8 @@ impl Parts {
     /// Fills the knowledge base and follows the tools' folder for as long as the agent runs.
     pub(super) fn tooling(&mut self, filling: Filling, watching: Watching) {
         let stop = self.stops.publisher.clone();
-        self.spawn(Task::Knowledge, filling.run(stop.clone()));
+        let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
+        self.spawn(Task::Knowledge, filling.run(store, clock, stop.clone()));
         self.spawn(Task::Tools, watching.run(stop));
     }
 
@@ -119,7 +122,11 @@ impl Parts {
         self.spawn(Task::Outbox, mqtt.run_mqtt(publisher));
         self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
-            self.spawn(Task::Outbox, lane.run(channel));
+            let per_hour = self.settings.notify.per_recipient_per_hour;
+            let ceiling = Arc::new(Ceiling::new(self.store.clone(), channel.lane(), per_hour));
+            let summaries = lane.clone().run_summaries(channel.clone(), Arc::clone(&ceiling));
+            self.spawn(Task::Outbox, summaries);
+            self.spawn(Task::Outbox, lane.run(channel, ceiling));
         }
         Arc::new(bells)
     }
@@ -135,6 +142,7 @@ impl Parts {
             &self.settings.broker.prefix,
         )
         .with_reporter(self.reporter.clone())
+        .with_ahead_s(self.settings.intake.ahead_s)
         .with_knowledge()
         .with_bells(Arc::clone(&self.stops.stored), written);
         let watchdog = Watchdog {
@@ -181,6 +189,9 @@ impl Parts {
             stored: Arc::clone(&self.stops.stored),
             owed: Arc::clone(&owed),
             receipt_after_events: self.settings.intake.receipt_after_events,
+            terms: IntakeTerms::of(&self.settings.intake, &self.settings.gateways),
+            proof: self.settings.intake.gateway_in_topic,
+            quota: self.settings.intake.quota.clone(),
         };
         let gap_lost_after =
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);

@@ -1,30 +1,25 @@
 //! The knowledge base and the tools that search it, opened for the agent's use.
 //!
 //! Both are opened before anything is received, so that the first judgement can quote its sources. A
-//! server that is away (Qdrant, an embedding endpoint) holds up the start for [`FIRST_FILL`] at most: the
+//! server that is away (Qdrant, an embedding endpoint) holds up the start for 10 s at most: the
 //! knowledge base is filled when the server answers, and the search tools report it as unavailable until
 //! then.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pdm_knowledge::Knowledge;
-use pdm_knowledge::keeper::Keeper;
+use pdm_knowledge::{Knowledge, PdfReader};
 use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
 use pdm_tools::exec::search::KnowledgeSearch;
 use pdm_tools::settings::ToolSettings;
 use pdm_tools::{Catalogue, Problem, Runtime};
 use tokio_util::sync::CancellationToken;
 
+use super::filling::Filling;
 use super::search::SearchedKnowledge;
 use super::{StartError, log};
 use crate::notify::staff::OutboxNotifier;
 use crate::settings::AgentSettings;
-
-/// How long the start waits for the knowledge base. The shipped documents take well below a second with
-/// the local embedding and a few seconds with a remote one.
-const FIRST_FILL: Duration = Duration::from_secs(10);
 
 /// The knowledge base and the tools, with the tasks that keep them up to date.
 pub(crate) struct Tooling {
@@ -44,6 +39,7 @@ impl Tooling {
         notifier: Option<Arc<OutboxNotifier>>,
     ) -> Result<Self, StartError> {
         let knowledge = Knowledge::connect(&settings.knowledge).await?;
+        let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         let filling = Filling::start(&knowledge, settings).await?;
         let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
         let (runtime, problems) = runtime(&settings.tools, Some(searched), notifier)?;
@@ -77,44 +73,6 @@ pub(crate) fn runtime(
         means.builtins = Builtins::default().with("notify_maintenance_staff", notify);
     }
     Ok((Arc::new(Runtime::new(catalogue, means)), problems))
-}
-
-/// Fills the knowledge base: at the start, or later if its server was away.
-pub(super) struct Filling {
-    rest: Option<Keeper>,
-}
-
-impl Filling {
-    async fn start(knowledge: &Knowledge, settings: &AgentSettings) -> Result<Self, StartError> {
-        let keeper = Keeper::new(knowledge.clone(), settings.knowledge.documents.clone());
-        match tokio::time::timeout(FIRST_FILL, keeper.fill()).await {
-            Ok(Ok(filled)) => {
-                log::knowledge_ready(&filled);
-                return Ok(Self { rest: None });
-            }
-            Ok(Err(error)) if !error.is_transient() => return Err(error.into()),
-            Ok(Err(error)) => log::knowledge_not_ready(&error),
-            Err(_elapsed) => log::knowledge_still_filling(),
-        }
-        Ok(Self { rest: Some(keeper) })
-    }
-
-    /// Fills what is left, then waits for `stop`.
-    pub(super) async fn run(self, stop: CancellationToken) {
-        let fill = async {
-            if let Some(keeper) = &self.rest {
-                match keeper.fill_until_done().await {
-                    Ok(filled) => log::knowledge_ready(&filled),
-                    Err(error) => log::knowledge_not_filled(&error),
-                }
-            }
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            () = fill => {}
-            () = stop.cancelled() => {}
-        }
-    }
 }
 
 /// The tools' folder, followed while the agent runs.

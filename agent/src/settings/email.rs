@@ -49,6 +49,15 @@ impl EmailSettings {
                 return Err(ConfigError::value(path, key, address, allowed));
             }
         }
+        if self.security == EmailSecurity::None
+            && self.password.is_some()
+            && !is_loopback(&self.host)
+        {
+            let allowed = "\"starttls\" or \"tls\": without them the password would cross the \
+                           network in the clear; \"none\" with a password is allowed for localhost, \
+                           127.0.0.0/8 and ::1 only";
+            return Err(ConfigError::value(path, "notify.email.security", "none", allowed));
+        }
         if self.to.is_empty() {
             return Err(ConfigError::value(path, "notify.email.to", "[]", "one address or more"));
         }
@@ -65,6 +74,14 @@ impl EmailSettings {
     }
 }
 
+/// Whether a host is this machine. A name other than `localhost` may lead anywhere, also by a changed
+/// name server, so it is not.
+fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// How an SMTP connection is protected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -74,6 +91,6 @@ pub enum EmailSecurity {
     Starttls,
     /// TLS from the first byte.
     Tls,
-    /// No protection: for a relay on the same machine.
+    /// No protection: for a relay on the same machine, or one that asks for no password.
     None,
 }

@@ -29,6 +29,11 @@ impl HttpSettings {
         }
     }
 
+    /// The settings with a relative file of the token resolved against `folder`.
+    pub(super) fn rooted(self, folder: &Path) -> Self {
+        Self { token: self.token.map(|token| token.rooted(folder)), ..self }
+    }
+
     /// Reads the token.
     ///
     /// # Errors

@@ -1,11 +1,16 @@
-//! `[intake]`: batches, receipts, gaps.
+//! `[intake]`: batches, receipts, gaps, quotas.
 
 use std::path::Path;
 
-use pdm_service::config::{ConfigError, above_zero, within};
+use pdm_service::config::{ConfigError, above_zero, count_within, within};
 use serde::Deserialize;
 
 use super::YEAR_H;
+
+/// Most messages of one transaction: at 64 KiB an event with its spectra, 640 MiB.
+const MAX_BATCH: u64 = 10_000;
+/// Most events before a receipt: the spool of a gateway keeps them that long.
+const MAX_RECEIPT_AFTER: u64 = 1_000_000;
 
 /// `[intake]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -17,8 +22,51 @@ pub struct IntakeSettings {
     pub receipt_after_s: f64,
     /// Most events of a gateway before its receipt.
     pub receipt_after_events: u64,
+    /// How far an event may lie ahead of the agent's clock, s; one beyond is judged and marked, and
+    /// moves neither the bearing's last time nor its memory.
+    pub ahead_s: f64,
     /// Hours after which a gap in a gateway's sequence counts as lost.
     pub gap_lost_after_h: f64,
+    /// Whether the topic of an event has to name its gateway.
+    pub gateway_in_topic: TopicProof,
+    /// Highest number of events by which a gateway's sequence may jump ahead at once.
+    pub largest_jump: u64,
+    /// What one gateway may send.
+    pub quota: QuotaSettings,
+}
+
+/// Whether the topic of an event has to name its gateway.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TopicProof {
+    /// Both forms of the topic are taken. A gateway whose topic has named it once must go on so.
+    #[default]
+    Accepted,
+    /// An event whose topic names no gateway is refused.
+    Required,
+}
+
+/// `[intake.quota]`: what one gateway may send. An event above the quota of its minute is put off:
+/// it is not stored, its number stays missing, and the gateway sends it again when it is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuotaSettings {
+    /// Most events of a gateway in a minute.
+    pub events_per_minute: u64,
+    /// Most bytes of a gateway's events in a minute.
+    pub bytes_per_minute: u64,
+    /// Most bearings that begin to belong to a gateway in an hour, those of `[[gateways]]` not
+    /// counted.
+    pub new_bearings_per_hour: u64,
+}
+
+impl Default for QuotaSettings {
+    /// The edge's default spool (1 GiB, about 400,000 events) is sent within two minutes; a gateway
+    /// with 64 channels and a window a second makes 3,840 events a minute. Three times these 64
+    /// channels may be new in an hour.
+    fn default() -> Self {
+        Self { events_per_minute: 300_000, bytes_per_minute: 1 << 30, new_bearings_per_hour: 200 }
+    }
 }
 
 impl Default for IntakeSettings {
@@ -27,16 +75,29 @@ impl Default for IntakeSettings {
             batch: 512,
             receipt_after_s: 1.0,
             receipt_after_events: 100,
+            ahead_s: 3600.0,
             gap_lost_after_h: 7.0 * 24.0,
+            gateway_in_topic: TopicProof::Accepted,
+            // the edge's default spool of 1 GiB holds at most 2^20 events of 1 KiB, which is less
+            // than any event has
+            largest_jump: 1 << 20,
+            quota: QuotaSettings::default(),
         }
     }
 }
 
 impl IntakeSettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        above_zero(path, "intake.batch", self.batch as u64)?;
-        above_zero(path, "intake.receipt_after_events", self.receipt_after_events)?;
+        count_within(path, "intake.batch", self.batch as u64, MAX_BATCH)?;
+        let events = self.receipt_after_events;
+        count_within(path, "intake.receipt_after_events", events, MAX_RECEIPT_AFTER)?;
+        above_zero(path, "intake.largest_jump", self.largest_jump)?;
+        let quota = &self.quota;
+        above_zero(path, "intake.quota.events_per_minute", quota.events_per_minute)?;
+        above_zero(path, "intake.quota.bytes_per_minute", quota.bytes_per_minute)?;
+        above_zero(path, "intake.quota.new_bearings_per_hour", quota.new_bearings_per_hour)?;
         within(path, "intake.receipt_after_s", self.receipt_after_s, 3600.0, "seconds")?;
+        within(path, "intake.ahead_s", self.ahead_s, 86_400.0, "seconds")?;
         within(path, "intake.gap_lost_after_h", self.gap_lost_after_h, YEAR_H, "hours")
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use pdm_service::config::{ConfigError, within};
+use pdm_service::config::{ConfigError, above_zero, within};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use serde::Deserialize;
@@ -39,6 +39,9 @@ pub struct NotifySettings {
     pub group_wait_s: f64,
     /// Hours after which an undeliverable notification is given up (kept, counted, shown).
     pub give_up_after_h: f64,
+    /// Most messages of the e-mail list and of each web hook in an hour; what is above leaves as one
+    /// summary.
+    pub per_recipient_per_hour: u32,
     /// The `notification` topic.
     pub mqtt: bool,
     /// E-mail.
@@ -58,6 +61,7 @@ impl Default for NotifySettings {
             sensor_after_h: 1.0,
             group_wait_s: 5.0,
             give_up_after_h: 24.0,
+            per_recipient_per_hour: 120,
             mqtt: true,
             email: None,
             webhook: Vec::new(),
@@ -66,6 +70,17 @@ impl Default for NotifySettings {
 }
 
 impl NotifySettings {
+    /// The settings with relative files of secrets resolved against `folder`.
+    pub(super) fn rooted(mut self, folder: &Path) -> Self {
+        if let Some(email) = &mut self.email {
+            email.password = email.password.take().map(|password| password.rooted(folder));
+        }
+        for hook in &mut self.webhook {
+            hook.url_secret = hook.url_secret.take().map(|url| url.rooted(folder));
+        }
+        self
+    }
+
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         within(path, "notify.repeat_after_h", self.repeat_after_h, YEAR_H, "hours")?;
         within(path, "notify.hold_h", self.hold_h, YEAR_H, "hours")?;
@@ -73,6 +88,7 @@ impl NotifySettings {
         within(path, "notify.sensor_after_h", self.sensor_after_h, YEAR_H, "hours")?;
         within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_GROUP_WAIT_S, "seconds")?;
         within(path, "notify.give_up_after_h", self.give_up_after_h, YEAR_H, "hours")?;
+        above_zero(path, "notify.per_recipient_per_hour", self.per_recipient_per_hour.into())?;
         let mut names: Vec<&str> = self.webhook.iter().map(|hook| hook.name.as_str()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {

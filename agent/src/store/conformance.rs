@@ -34,7 +34,7 @@ pub(super) fn event(sequence: u64) -> Event {
 
 pub(super) fn incoming(event: &Event) -> Incoming {
     let payload = serde_json::to_string(event).expect("json");
-    Incoming::Event { event: Box::new(event.clone()), payload }
+    Incoming::Event { event: Box::new(event.clone()), payload, proven: false }
 }
 
 async fn put(store: &dyn Store, events: &[Event]) -> Stored {
@@ -78,7 +78,7 @@ pub(super) async fn judge_some(store: &dyn Store, limit: u32) -> u64 {
     let count = waiting.len() as u64;
     for unjudged in waiting {
         let key = || BearingKey { bearing: unjudged.event.bearing_id.clone(), ..key() };
-        let recall = store.recall(&key()).await.expect("recalled");
+        let recall = store.recall(&key(), at(1e9)).await.expect("recalled");
         let case = Case { event: &unjudged.event, memory: &recall.memory, now: at(10_000.0) };
         let judgement = judge(&case, &Rules::default());
         let diagnosis = &judgement.diagnosis;
@@ -117,13 +117,21 @@ where
     };
     intake::an_event_is_stored_once(&*fresh().await).await;
     intake::sequences_are_followed(&*fresh().await).await;
-    intake::a_gateway_may_count_anew(&*fresh().await).await;
+    intake::a_gateway_counts_anew_only_by_its_status(&*fresh().await).await;
+    intake::the_first_count_of_a_gateway_goes_on(&*fresh().await).await;
+    intake::a_count_that_events_have_brought_goes_on(&*fresh().await).await;
+    intake::two_sites_have_two_receipts_for_one_name(&*fresh().await).await;
+    intake::a_bearing_stays_with_its_gateway_until_it_is_released(&*fresh().await).await;
+    intake::a_proven_gateway_is_believed_by_its_topic_until_it_is_released(&*fresh().await).await;
     intake::gaps_are_lost_in_the_end(&*fresh().await).await;
     judgements::judgements_are_remembered(&*fresh().await).await;
     judgements::the_past_of_a_bearing_is_read_back(&*fresh().await).await;
     judgements::a_run_is_resumed_where_it_stood(&*fresh().await).await;
     judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
+    leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;
+    leaving::what_is_held_back_is_counted_and_settled_together(&*fresh().await).await;
+    leaving::judgements_are_sent_again_once(&*fresh().await).await;
     leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated(&*fresh().await).await;
     leaving::the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
     intake::refused_messages_do_not_pile_up(&*fresh().await).await;

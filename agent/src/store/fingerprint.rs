@@ -1,6 +1,7 @@
 //! A stable fingerprint of refused messages, by which the same message again finds its row.
 
 use pdm_shared::delivery::DeadLetter;
+use pdm_shared::id::{BearingKey, GatewayKey};
 
 /// FNV-1a, 64 bits (Fowler, Noll, Vo 1991; draft-eastlake-fnv). The hash does not resist an adversary,
 /// and need not: two messages with one fingerprint share a counter, nothing more.
@@ -23,6 +24,16 @@ pub(super) fn of_message(letter: &DeadLetter) -> i64 {
         letter.reason.as_bytes(),
         letter.payload_head.as_bytes(),
         &letter.payload_bytes.to_le_bytes(),
+    ])
+}
+
+/// The fingerprint of all events that are refused for one cause, gateway and bearing.
+pub(super) fn of_cause(cause: &str, gateway: &GatewayKey, bearing: &BearingKey) -> i64 {
+    fnv1a(&[
+        b"cause",
+        cause.as_bytes(),
+        gateway.to_string().as_bytes(),
+        bearing.to_string().as_bytes(),
     ])
 }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::Event;
-use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
+
+use super::Refusal;
 
 /// A message that came in; it is stored before it is acknowledged.
 #[derive(Debug, Clone)]
@@ -16,6 +18,8 @@ pub enum Incoming {
         event: Box<Event>,
         /// The text as received.
         payload: String,
+        /// Whether the topic named the gateway, so that the broker's access rules vouch for it.
+        proven: bool,
     },
     /// The status of a gateway: online or offline.
     Status {
@@ -46,17 +50,24 @@ pub struct Stored {
     pub refused: u64,
     /// Refused messages that leave on the dead-letter topic: those not seen before.
     pub letters: u64,
+    /// Events that were refused because of their gateway, bearing or sequence number; they count in
+    /// `refused` too.
+    pub refusals: Vec<Refusal>,
+    /// New events whose number was neither missing nor above the highest of their gateway.
+    pub uncounted: u64,
     /// Events by gateway, new or not: each of these gateways is owed a receipt.
-    pub gateways: BTreeMap<GatewayId, u64>,
+    pub gateways: BTreeMap<GatewayKey, u64>,
 }
 
 /// The state of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayState {
-    /// The gateway's site.
-    pub site: SiteId,
     /// The gateway.
-    pub gateway: GatewayId,
+    pub gateway: GatewayKey,
+    /// Highest sequence number stored.
+    pub highest_sequence: u64,
+    /// Whether its events come under a topic that names it.
+    pub proven: bool,
     /// When the last event of the gateway came in.
     pub last_event_at: Option<Timestamp>,
     /// Online or offline, and since when.

@@ -1,15 +1,37 @@
 //! Log lines of the store.
 
-use pdm_shared::id::GatewayId;
+use pdm_shared::id::{BearingKey, GatewayKey};
 
-/// A gateway's numbers have started again, as after the loss of its spool.
-pub(super) fn sequence_restarted(gateway: &GatewayId, number: i64) {
-    tracing::warn!(%gateway, number, "gateway counts from a new start, following it");
+/// A gateway's status names a new count of sequence numbers, as after the loss of its spool.
+pub(super) fn count_restarted(gateway: &GatewayKey, first: u64) {
+    metrics::counter!("pdm_agent_gateway_counts_total").increment(1);
+    tracing::warn!(%gateway, first, "gateway counts from a new start, following it");
+}
+
+/// New events have numbers of which the gateway's sequence knows nothing; they are stored.
+pub(super) fn numbers_not_counted(gateway: &GatewayKey, events: u64) {
+    metrics::counter!("pdm_agent_events_not_counted_total").increment(events);
+    tracing::warn!(
+        %gateway, events,
+        "events with numbers that this gateway has used before, stored without moving its receipt"
+    );
+}
+
+/// A gateway has used the topic that names it for the first time.
+pub(super) fn gateway_proven(gateway: &GatewayKey) {
+    tracing::info!(%gateway, "topic names the gateway; its events are taken under this topic only");
+}
+
+/// An acknowledgement came, and ended the repetitions of an alarm or of none.
+pub(super) fn acknowledged(key: &BearingKey, applied: bool) {
+    let outcome = if applied { "applied" } else { "without_effect" };
+    metrics::counter!("pdm_agent_acknowledgements_total", "outcome" => outcome).increment(1);
+    tracing::info!(bearing = %key, outcome, "acknowledgement");
 }
 
 /// A gateway was asked for events and did not send them in time.
-pub(super) fn events_lost(gateway: &str, count: i64) {
-    tracing::warn!(gateway, count, "events were asked for and never came, counted as lost");
+pub(super) fn events_lost(gateway: &GatewayKey, count: i64) {
+    tracing::warn!(%gateway, count, "events were asked for and never came, counted as lost");
 }
 
 /// A partition of `events` was made.

@@ -1,6 +1,7 @@
 //! Rows of the outbox as they are written, claimed and settled, and the lanes they leave by.
 
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
@@ -25,6 +26,8 @@ pub(super) enum OutboxState {
     Delivered,
     /// The row is not tried again.
     GivenUp,
+    /// The notification is above its lane's ceiling and leaves with the next summary.
+    Held,
 }
 
 impl OutboxState {
@@ -34,6 +37,7 @@ impl OutboxState {
             Self::Waiting => "waiting",
             Self::Delivered => "delivered",
             Self::GivenUp => "given_up",
+            Self::Held => "held",
         }
     }
 }
@@ -131,4 +135,26 @@ pub enum SendOutcome {
         /// Why the last try failed.
         error: String,
     },
+    /// The row leaves with the next summary of its lane.
+    Held,
+}
+
+/// What a lane has delivered in an hour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToldInHour {
+    /// Messages; notifications that left together are one.
+    pub messages: u32,
+    /// Summaries.
+    pub summaries: u32,
+}
+
+/// The rows of a lane above its ceiling.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeldBack {
+    /// How many of each level, the worst first.
+    pub levels: Vec<(RiskLevel, u64)>,
+    /// Bearings of the worst level, at most 40.
+    pub worst: Vec<BearingKey>,
+    /// The last row.
+    pub through: i64,
 }

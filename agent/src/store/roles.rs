@@ -9,7 +9,7 @@ use pdm_expert::case::PastEvent;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayKey, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
@@ -17,7 +17,8 @@ use uuid::Uuid;
 
 use super::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
-    GatewayState, Incoming, Outgoing, Recall, SendOutcome, StoreError, Stored, Unjudged,
+    GatewayState, HeldBack, Incoming, IntakeTerms, Outgoing, Recall, SendOutcome, StoreError,
+    Stored, ToldInHour, Unjudged,
 };
 
 /// Starting and ending the store; used by the program that opens it.
@@ -46,14 +47,25 @@ pub trait StatusStore: Send + Sync + std::fmt::Debug {
 /// Storing what comes in; used by the intake.
 #[async_trait]
 pub trait IntakeStore: Send + Sync + std::fmt::Debug {
-    /// Stores a batch; only after this returns may its messages be acknowledged. A refused message
-    /// that is new leaves on `dead_letter_topic`.
+    /// Stores a batch; only after this returns may its messages be acknowledged. Events are held to
+    /// `terms`. A refused message that is new leaves on `dead_letter_topic`.
+    async fn store_under(
+        &self,
+        terms: &IntakeTerms,
+        batch: &[Incoming],
+        now: Timestamp,
+        dead_letter_topic: &str,
+    ) -> Result<Stored, StoreError>;
+
+    /// Stores a batch under the default terms.
     async fn store(
         &self,
         batch: &[Incoming],
         now: Timestamp,
         dead_letter_topic: &str,
-    ) -> Result<Stored, StoreError>;
+    ) -> Result<Stored, StoreError> {
+        self.store_under(&IntakeTerms::default(), batch, now, dead_letter_topic).await
+    }
 }
 
 /// Gateways and their sequences; used by the receipts and by the watch for silent gateways.
@@ -62,7 +74,7 @@ pub trait GatewayStore: Send + Sync + std::fmt::Debug {
     /// What each gateway may forget and must send again.
     async fn receipts(
         &self,
-        gateways: &[GatewayId],
+        gateways: &[GatewayKey],
         now: Timestamp,
     ) -> Result<Vec<(SiteId, Receipt)>, StoreError>;
 
@@ -71,6 +83,16 @@ pub trait GatewayStore: Send + Sync + std::fmt::Debug {
 
     /// Every gateway that has ever sent something, in the order of their names.
     async fn gateways(&self) -> Result<Vec<GatewayState>, StoreError>;
+
+    /// Every bearing that belongs to the gateway of its first event, in the order of their names.
+    async fn bearing_owners(&self) -> Result<Vec<(BearingKey, GatewayKey)>, StoreError>;
+
+    /// Lets the next event decide which gateway a bearing belongs to. False if it belongs to none.
+    async fn release_bearing(&self, bearing: &BearingKey) -> Result<bool, StoreError>;
+
+    /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its next
+    /// events and status are taken as they are. False if the gateway is not known.
+    async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError>;
 }
 
 /// Reading what waits and writing judgements; used by the judging task.
@@ -80,8 +102,9 @@ pub trait JudgementStore: Send + Sync + std::fmt::Debug {
     /// an event of their bearings until this agent calls again.
     async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError>;
 
-    /// What a judgement of this bearing starts from.
-    async fn recall(&self, key: &BearingKey) -> Result<Recall, StoreError>;
+    /// What a judgement of this bearing starts from. Judgements of windows that were measured after
+    /// `until` are left out: their clock was ahead.
+    async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError>;
 
     /// Writes judgements with everything that leaves because of them. The steps of their runs stay,
     /// their checkpoints are deleted. An event that was judged before is left as it stands.
@@ -200,6 +223,37 @@ pub trait OutboxStore: Send + Sync + std::fmt::Debug {
     ) -> Result<(), StoreError>;
 }
 
+/// What each lane has delivered in an hour and what is above its ceiling; used by the lanes of the
+/// outbox.
+#[async_trait]
+pub trait CeilingStore: Send + Sync + std::fmt::Debug {
+    /// What a lane has delivered in the hour that begins at `hour`.
+    async fn told_in(&self, lane: &str, hour: Timestamp) -> Result<ToldInHour, StoreError>;
+
+    /// Counts a message of this hour.
+    async fn note_message(&self, lane: &str, hour: Timestamp) -> Result<(), StoreError>;
+
+    /// The rows of a lane that are held back.
+    async fn held_back(&self, lane: &str) -> Result<HeldBack, StoreError>;
+
+    /// Settles the rows up to `through` as delivered, and counts the hour's summary.
+    async fn settle_held(
+        &self,
+        lane: &str,
+        through: i64,
+        hour: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+}
+
+/// Sending judgements to a knowledge base that has lost them; used by the task that fills it.
+#[async_trait]
+pub trait RecollectionStore: Send + Sync + std::fmt::Debug {
+    /// Writes a row of `lane` for each of the last `most` judgements, unless rows of it wait already;
+    /// tells how many.
+    async fn send_again(&self, lane: &str, most: u32, now: Timestamp) -> Result<u64, StoreError>;
+}
+
 /// Deleting what is no longer kept; used by the retention task.
 #[async_trait]
 pub trait RetentionStore: Send + Sync + std::fmt::Debug {
@@ -220,6 +274,8 @@ pub trait Store:
     + AlarmStore
     + MessageStore
     + OutboxStore
+    + CeilingStore
+    + RecollectionStore
     + RetentionStore
 {
 }
@@ -235,6 +291,8 @@ impl<S> Store for S where
         + AlarmStore
         + MessageStore
         + OutboxStore
+        + CeilingStore
+        + RecollectionStore
         + RetentionStore
 {
 }

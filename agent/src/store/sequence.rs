@@ -1,10 +1,8 @@
 //! A gateway's sequence: the highest number seen and what is missing below it, without a database.
 //!
-//! A number below the highest that lies in no gap, with a new event id, means that the gateway counts
-//! from a new start (its spool was lost or replaced): the sequence is then followed from there. An event
-//! that was stored, deleted after its days and received once more looks the same; the stored events that
-//! come again then fill the gaps that this has made. Invariant: gaps do not overlap and lie below the
-//! highest number.
+//! A number below the highest that lies in no gap changes nothing: only the gateway's status can begin a
+//! new count ([`super::admission`]), so events cannot set a receipt back. Invariant: gaps do not overlap
+//! and lie below the highest number.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +28,6 @@ pub(super) struct Sequence {
 /// The changes of a sequence that have to be written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
-    /// Every stored gap is void.
-    pub(super) anew: bool,
     /// The first numbers of stored gaps that are filled or have changed.
     pub(super) removed: Vec<i64>,
     /// Gaps that are new or have changed.
@@ -48,31 +44,24 @@ impl Sequence {
         Self { highest, read: gaps.clone(), gaps, changes: Changes::default() }
     }
 
-    /// Follows the number of a new event. False if the gateway counts from a new start at this number.
+    /// Follows the number of a stored event. False if the number was neither missing nor above the
+    /// highest.
     pub(super) fn follow(&mut self, number: i64, now_ms: i64) -> bool {
         if number > self.highest {
-            self.add(self.highest + 1, number - 1, now_ms, false);
+            self.add(self.highest.saturating_add(1), number.saturating_sub(1), now_ms, false);
             self.highest = number;
             return true;
         }
-        if self.fill(number) {
-            return true;
-        }
-        self.gaps.clear();
-        self.changes.anew = true;
-        self.add(1, number - 1, now_ms, false);
-        self.highest = number;
-        false
+        self.fill(number)
     }
 
-    /// Follows the number of an event that is stored already, so it is not missing. True if the number lay
-    /// in a gap.
-    pub(super) fn fill(&mut self, number: i64) -> bool {
+    /// Takes a number out of the gap that it lies in, if there is one.
+    fn fill(&mut self, number: i64) -> bool {
         let holding = self.gaps.range(..=number).next_back().map(|(_, gap)| *gap);
         let Some(gap) = holding.filter(|gap| gap.last >= number) else { return false };
         self.gaps.remove(&gap.first);
-        self.add(gap.first, number - 1, gap.noticed_at_ms, gap.lost);
-        self.add(number + 1, gap.last, gap.noticed_at_ms, gap.lost);
+        self.add(gap.first, number.saturating_sub(1), gap.noticed_at_ms, gap.lost);
+        self.add(number.saturating_add(1), gap.last, gap.noticed_at_ms, gap.lost);
         self.changes.found += i64::from(gap.lost);
         true
     }
@@ -86,7 +75,7 @@ impl Sequence {
     /// The highest number, and the changes that have to be written.
     pub(super) fn finish(self) -> (i64, Changes) {
         let Self { highest, gaps, read, mut changes } = self;
-        let (before, after) = (if changes.anew { BTreeMap::new() } else { read }, gaps);
+        let (before, after) = (read, gaps);
         let differ = |of: &BTreeMap<i64, Gap>, other: &BTreeMap<i64, Gap>| -> Vec<Gap> {
             of.iter()
                 .filter(|(first, gap)| other.get(first) != Some(gap))
@@ -109,9 +98,6 @@ mod tests {
 
     /// Applies changes as a database does.
     fn write(stored: &mut BTreeMap<i64, Gap>, changes: Changes) {
-        if changes.anew {
-            stored.clear();
-        }
         for first in changes.removed {
             assert!(stored.remove(&first).is_some(), "only what is stored is removed");
         }
@@ -121,25 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_no_gap_begins_a_new_count() {
-        let mut sequence = Sequence::new(5, []);
-        assert!(!sequence.follow(3, 7));
-        let gap = Gap { first: 1, last: 2, noticed_at_ms: 7, lost: false };
-        let changes = Changes { anew: true, added: vec![gap], ..Changes::default() };
-        assert_eq!(sequence.finish(), (3, changes));
-    }
-
-    /// An event was deleted after its days, and the gateway had not heard that it was stored.
-    #[test]
-    fn what_is_stored_fills_the_gaps_that_a_forgotten_event_has_torn() {
-        let mut sequence = Sequence::new(5, []);
-        assert!(!sequence.follow(2, 7));
-        assert!(sequence.fill(1), "stored, so not missing");
-        assert!(!sequence.fill(4), "above the highest: the numbers to come tell");
-        assert!(sequence.follow(6, 8));
-        assert!(sequence.fill(3) && sequence.fill(4) && sequence.fill(5));
-        let (highest, changes) = sequence.finish();
-        assert_eq!((highest, changes.added, changes.found), (6, vec![], 0));
+    fn a_number_that_is_neither_missing_nor_new_changes_nothing() {
+        let gap = Gap { first: 2, last: 3, noticed_at_ms: 0, lost: false };
+        let mut sequence = Sequence::new(5, [gap]);
+        for number in [1, 4, 5] {
+            assert!(!sequence.follow(number, 7));
+        }
+        assert_eq!(sequence.finish(), (5, Changes::default()));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::settings::{StorePlace, StoreSettings};
 
 mod alarms;
 mod bulk;
+mod ceilings;
 pub(super) mod days;
 mod follow_ups;
 mod gateways;
@@ -27,6 +28,8 @@ pub(super) mod judgements;
 mod keys;
 mod messages;
 mod outbox;
+mod pins;
+mod recollection;
 mod retention;
 
 /// The store on a SQLite file or a PostgreSQL server.

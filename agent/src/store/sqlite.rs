@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use pdm_service::files::make_private_database;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
 
@@ -45,9 +46,7 @@ pub(super) struct Sqlite {
 impl Sqlite {
     /// Opens the file, creating it and its folder if need be.
     pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| cannot_open(path, error.into()))?;
-        }
+        make_private_database(path).map_err(|error| cannot_open(path, error.into()))?;
         Self::connect(path, options(path)).await
     }
 

@@ -44,6 +44,9 @@ pub struct State {
     pub inquiry: Inquiry,
     /// Documents that were written.
     pub documents: Vec<Written>,
+    /// How long the calls of tools have taken, ms.
+    #[serde(default)]
+    pub looked_up_ms: u64,
     /// When the run began: the present moment of the whole judgement.
     pub now: Timestamp,
 }
@@ -96,6 +99,7 @@ impl State {
             pending: Vec::new(),
             inquiry: Inquiry::default(),
             documents: Vec::new(),
+            looked_up_ms: 0,
             now,
         }
     }

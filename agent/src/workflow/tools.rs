@@ -23,9 +23,11 @@ use super::node::MAX_TOOL_CALLS;
 use super::state::{Message, State};
 use super::{log, spans};
 
-/// How long one call may take, retries within the tool included: the tools' own three retries take 7 s.
-const CALL: Duration = Duration::from_secs(10);
-/// How long a tool that did not answer is not called: judging waits 10 s for it once a minute at most.
+/// How long all calls of a run may take together, retries within the tools included, because staff is
+/// told after them. Chosen: a search takes some tenths of a second with an embedding and a store on
+/// servers; an alarm may be 5 s late where servers hang, and its documents need a second.
+const BUDGET: Duration = Duration::from_secs(3);
+/// How long a tool that did not answer is not called: judging waits for it once a minute at most.
 const REST: Duration = Duration::from_mins(1);
 
 /// Calls tools.
@@ -77,6 +79,8 @@ impl Caller {
         let mut made: BTreeSet<String> =
             state.inquiry.answered.iter().map(|answered| canonical(&answered.question)).collect();
         let first = state.inquiry.answered.len();
+        let begun = Instant::now();
+        let deadline = begun + BUDGET.saturating_sub(Duration::from_millis(state.looked_up_ms));
         let event = state.event_payload.event_id;
         let calls = pending.iter().enumerate().map(|(at, question)| {
             let number = first + at;
@@ -91,18 +95,23 @@ impl Caller {
             async move {
                 match refusal {
                     Some(reason) => failed(reason),
-                    None => self.call(&id, question).await,
+                    None => self.call(&id, question, deadline).await,
                 }
             }
         });
         let outcomes = join_all(calls).await;
+        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        state.looked_up_ms = state.looked_up_ms.saturating_add(took_ms);
         for (question, outcome) in pending.into_iter().zip(outcomes) {
             note(state, question, outcome);
         }
     }
 
-    async fn call(&self, id: &str, question: &Question) -> LookupOutcome {
+    async fn call(&self, id: &str, question: &Question, deadline: Instant) -> LookupOutcome {
         let tool = question.tool.as_str();
+        if deadline <= Instant::now() {
+            return failed("not asked: the look-ups of this judgement have taken all their time");
+        }
         if self.is_resting(tool) {
             return failed("not asked: the tool was away a moment ago");
         }
@@ -112,7 +121,7 @@ impl Caller {
             spans::fail(&span, kind, &reason);
             failed(reason)
         };
-        match tokio::time::timeout(CALL, call).await {
+        match tokio::time::timeout_at(deadline, call).await {
             Ok(Ok(answer)) if answer.is_error => {
                 let kind = answer.failure.as_deref().unwrap_or("tool_error");
                 if kind == "unavailable" {
@@ -127,7 +136,7 @@ impl Caller {
             }
             Err(_elapsed) => {
                 self.rest(tool);
-                told("timeout", format!("no answer within {} s", CALL.as_secs()))
+                told("timeout", format!("no answer within {} s", BUDGET.as_secs()))
             }
         }
     }

@@ -45,8 +45,11 @@ fn claims(seen: &Value) {
     for tool in tools {
         assert!(jsonschema::meta::is_valid(&tool["inputSchema"]), "{tool}");
         assert!(jsonschema::meta::is_valid(&tool["outputSchema"]), "{tool}");
+        let mark = &tool["outputSchema"]["properties"]["_trust"]["const"];
+        assert_eq!(mark, "untrusted", "{tool}");
     }
-    let rows = json!({"row_count": 2, "truncated": false,
+    // a client that gives the data alone to a model gives the mark with it
+    let rows = json!({"row_count": 2, "truncated": false, "_trust": "untrusted",
         "rows": [{"name": "DE 베어링"}, {"name": "NDE bearing"}]});
     assert_eq!(seen["good"]["structured"], rows);
     assert_eq!(seen["good"]["isError"], false);

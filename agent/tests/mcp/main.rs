@@ -159,13 +159,13 @@ async fn the_tools_are_listed_and_called_over_standard_input_of_the_program() {
 #[tokio::test]
 async fn with_a_token_nothing_is_answered_without_it() {
     let plant = plant().await;
-    let url = serve(runtime(&plant), Some("s3cret")).await;
+    let url = serve(runtime(&plant), Some("s3cret of sixteen")).await;
     let wrong = Secret::new("guess".to_owned());
     for token in [None, Some(&wrong)] {
         let refused = ToolClient::http(&url, token).await.expect_err("refused");
         assert!(matches!(refused, ClientError::Unreachable(_)), "{refused}");
     }
-    let right = Secret::new("s3cret".to_owned());
+    let right = Secret::new("s3cret of sixteen".to_owned());
     claims(&ToolClient::http(&url, Some(&right)).await.expect("connected")).await;
 }
 

@@ -18,6 +18,11 @@ use serde_json::{Map, Value};
 pub(crate) const CALL_ID: &str = "io.pdm/call-id";
 /// Key in an answer's `_meta` for facts about the answer beside its content.
 pub(crate) const ANSWER: &str = "io.pdm/answer";
+/// Property of every structured answer that marks it as data from outside, not instructions: a
+/// client that hands the data alone to a model keeps the mark.
+pub(crate) const TRUST: &str = "_trust";
+/// The value of [`TRUST`].
+pub(crate) const UNTRUSTED: &str = "untrusted";
 
 /// A call or connection that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,7 +58,7 @@ pub struct Answer {
     pub failure: Option<String>,
     /// The text for a model.
     pub text: String,
-    /// The answer as data.
+    /// The answer as data, without the mark of its trust: whoever shows it to a model marks it anew.
     pub structured: Option<Value>,
 }
 
@@ -153,8 +158,16 @@ fn answer(result: CallToolResult) -> Answer {
         is_error: result.is_error.unwrap_or(false),
         failure,
         text,
-        structured: result.structured_content,
+        structured: result.structured_content.map(unmarked),
     }
+}
+
+/// A structured answer without the mark of its trust.
+fn unmarked(mut structured: Value) -> Value {
+    if let Some(fields) = structured.as_object_mut() {
+        fields.remove(TRUST);
+    }
+    structured
 }
 
 fn failed(error: &ServiceError) -> ClientError {

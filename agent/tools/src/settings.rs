@@ -89,6 +89,9 @@ impl ToolSettings {
         for place in self.databases.values_mut() {
             place.root(folder);
         }
+        for server in self.servers.values_mut() {
+            server.token = server.token.take().map(|token| token.rooted(folder));
+        }
         self
     }
 

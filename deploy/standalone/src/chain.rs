@@ -79,8 +79,8 @@ impl Chain {
     pub(crate) async fn start(settings: ChainSettings) -> anyhow::Result<Self> {
         let ChainSettings { broker, mut agent, mut edge } = settings;
         let broker =
-            Broker::start(broker).await.map_err(|error| Failure::new(Exit::Unavailable, error))?;
-        let address = broker.address();
+            Broker::start(broker).await.map_err(|error| Failure::new(error.exit(), error))?;
+        let address = broker.inside();
         // the embedded broker uses plain TCP on loopback, so TLS and login of the files do not
         // apply
         let embedded = BrokerAddress { host: address.ip().to_string(), port: address.port() };

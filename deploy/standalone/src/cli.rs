@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use pdm_agent::cli::PARSE_DOCUMENT;
+
 use crate::demo;
 
 /// Bearing predictive maintenance in one process: broker, edge and agent.
@@ -23,6 +25,9 @@ pub(crate) enum Command {
     Demo(Box<demo::Args>),
     /// Run the whole chain in production on one machine
     Up(UpArgs),
+    /// Parse the PDF on standard input within the limits of a child process
+    #[command(name = PARSE_DOCUMENT, hide = true)]
+    ParseDocument,
     /// Print shell completions
     Completions {
         /// For which shell
@@ -36,6 +41,8 @@ pub(crate) enum Command {
 Examples:
   pdm up --config config                 the folder with edge.toml and agent.toml
   pdm up --config /etc/pdm --listen 127.0.0.1:1883
+  pdm up --config /etc/pdm --listen 0.0.0.0:8883 --tls-certificate broker.crt --tls-key broker.key \\
+         --tls-ca ca.crt                 other machines connect with a certificate
 
 Exit codes: 0 stopped by SIGINT or SIGTERM, 69 the broker's address is taken,
 70 a part failed, 74 a folder cannot be written, 78 the configuration is wrong")]
@@ -47,6 +54,18 @@ pub(crate) struct UpArgs {
     /// Address of the embedded broker; both programs use it instead of the brokers in their files
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:1883")]
     pub(crate) listen: SocketAddr,
+    /// Certificate chain of the broker, PEM; needed on other addresses than loopback
+    #[arg(long, value_name = "FILE", requires_all = ["tls_key", "tls_ca"])]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// Private key of the certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Authorities that may sign a client's certificate, PEM; each client needs one
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// Revoked certificates of clients, PEM; read at start
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_crl: Option<PathBuf>,
     /// Folder for sessions and queues of the embedded broker (default: DIR/broker)
     #[arg(long, value_name = "DIR")]
     pub(crate) broker_folder: Option<PathBuf>,

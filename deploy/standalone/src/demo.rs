@@ -88,7 +88,10 @@ fn settings(args: &Args, machine: &machine::Machine, folder: &Path) -> ChainSett
     edge.shutdown_grace = Duration::from_secs(10);
     let agent =
         AgentSettings::embedded(listen.ip().to_string(), listen.port(), folder.join("agent.db"));
-    let broker =
-        BrokerSettings { listen, folder: args.keep.as_ref().map(|_| folder.join("broker")) };
+    let broker = BrokerSettings {
+        listen,
+        folder: args.keep.as_ref().map(|_| folder.join("broker")),
+        tls: None,
+    };
     ChainSettings { broker, agent, edge }
 }

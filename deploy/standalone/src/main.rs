@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use pdm_service::command_line;
 use pdm_service::exit::Exit;
+use pdm_service::files::keep_private;
 use pdm_service::telemetry::{self, LogFormat};
 
 use crate::cli::{Cli, Command};
@@ -25,11 +26,16 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
     let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match cli.command {
         Command::Demo(args) => {
+            keep_private();
             // the view shows the progress, so the log is reduced to warnings and errors
-            telemetry::start(LogFormat::Text, "warn,mqtt5=error");
+            telemetry::start(LogFormat::Text, "warn,mqtt5=error,mqtt5::broker::server=off");
             runtime()?.block_on(demo::run(&args))
         }
-        Command::Up(args) => up::run(&args, &runtime()?),
+        Command::Up(args) => {
+            keep_private();
+            up::run(&args, &runtime()?)
+        }
+        Command::ParseDocument => pdm_agent::cli::parse_document::run(),
         Command::Completions { shell } => {
             let mut out = pdm_service::command_line::stdout();
             clap_complete::generate(shell, &mut Cli::command(), "pdm", &mut out);

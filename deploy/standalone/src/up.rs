@@ -2,6 +2,7 @@
 
 use pdm_agent::settings::AgentSettings;
 use pdm_agent::traces::Telemetry;
+use pdm_service::broker::ServerTls;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::LogFormat;
 use pdm_shared::text::Language;
@@ -12,13 +13,17 @@ use crate::chain::{Chain, ChainSettings};
 use crate::cli::UpArgs;
 use crate::view::View;
 
+/// What is logged: of the broker's server nothing, since it writes lines for every connection that
+/// fails; the gate before it tells the first and every doubling.
+const LOGGED: &str = "info,mqtt5=error,mqtt5::broker::server=off";
+
 /// Runs the chain until it is stopped.
 ///
 /// # Errors
 /// The error of the part that did not start or failed, with its exit code.
 pub(crate) fn run(args: &UpArgs, runtime: &Runtime) -> anyhow::Result<Exit> {
     let settings = settings(args)?;
-    let telemetry = Telemetry::start(&settings.agent, LogFormat::Text, "info,mqtt5=warn");
+    let telemetry = Telemetry::start(&settings.agent, LogFormat::Text, LOGGED);
     let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;
     let done = runtime.block_on(chain(args, settings));
     telemetry.end();
@@ -41,6 +46,16 @@ fn settings(args: &UpArgs) -> anyhow::Result<ChainSettings> {
     let (edge, _log) = pdm_edge::settings::read(&args.config.join("edge.toml")).map_err(config)?;
     let agent = AgentSettings::read(&args.config.join("agent.toml")).map_err(config)?;
     let folder = args.broker_folder.clone().unwrap_or_else(|| args.config.join("broker"));
-    let broker = BrokerSettings { listen: args.listen, folder: Some(folder) };
+    let broker = BrokerSettings { listen: args.listen, folder: Some(folder), tls: tls(args) };
     Ok(ChainSettings { broker, agent, edge })
+}
+
+/// The certificates; clap has made sure that all three are there or none.
+fn tls(args: &UpArgs) -> Option<ServerTls> {
+    Some(ServerTls {
+        certificate: args.tls_certificate.clone()?,
+        key: args.tls_key.clone()?,
+        client_ca: args.tls_ca.clone()?,
+        crl: args.tls_crl.clone(),
+    })
 }

@@ -1,11 +1,11 @@
 //! The thorough path: which part of the bearing is damaged, and how sure is that? (R-EDGE-4)
 //!
-//! One record goes through: speed search ([`speed`]) → its random part, without steady lines
-//! ([`crate::separate`]) → many looks at the envelope ([`views`]: bands, as it is and pre-whitened,
-//! whole-record, averaged and [`pooled`]) → in each look the level of the defect lines
-//! against the same statistic at unrelated orders ([`score`]), and beside it what turns with the
-//! cage ([`cage`], [`spin`]) → one verdict with a calibrated
-//! confidence ([`verdict`]) → the evidence that a person is shown ([`evidence`]).
+//! One record goes through: the speeds to try ([`speed`]) → logarithmic envelopes of many bands, of
+//! the record as it is and with its steady lines clipped ([`spectra`]) → the comb level of each
+//! defect order against unrelated ones ([`comb`]) → four figures for each part ([`figures`]) → one
+//! fitted rule ([`rule`], constants in [`fitted`]); beside it what turns with the cage ([`views`],
+//! [`cage`], [`spin`]) → one verdict with a calibrated confidence ([`verdict`]) → what else explains
+//! lines without a name ([`foreign`]) → the evidence that a person is shown ([`evidence`]).
 //!
 //! Invariants: a fault is named only if its lines stand out where unrelated orders do not; a name
 //! never comes with less confidence than [`verdict::NAMING_CONFIDENCE`]; without a name
@@ -26,10 +26,9 @@ pub mod evidence;
 pub mod figures;
 pub mod fitted;
 pub mod foreign;
-pub mod pooled;
+pub mod levels;
 pub mod reason;
 pub mod rule;
-pub mod score;
 pub mod spectra;
 pub mod speed;
 pub mod spin;
@@ -208,7 +207,8 @@ pub struct ElementLine {
     pub sidebands: Sidebands,
     /// 0 nothing … 1 certain that its lines are there.
     pub score: f64,
-    /// The evidence statistic before calibration: standard deviations above unrelated orders.
+    /// The evidence before calibration: comb level above unrelated orders, mean of all bands, in
+    /// units of 2 dB.
     pub evidence: f64,
 }
 
@@ -257,14 +257,11 @@ impl Findings {
 /// As [`diagnose()`].
 pub fn weigh(accel_m_s2: &[f64], request: &Request) -> Result<Evidence, DiagnoseError> {
     request.check(accel_m_s2)?;
-    let rate_hz = request.rate.get();
     let mut transforms = Transforms::new();
-    let record = RecordLines::of(accel_m_s2, rate_hz, &mut transforms);
-    let separated = separate(accel_m_s2, rate_hz, &mut transforms);
-    let acceleration = amplitude_spectrum(accel_m_s2, rate_hz, &mut transforms);
+    let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
+    let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
     let sources = figures::Sources { record: &record, separated: &separated };
-    let tried_hz = speed::candidates_hz(&acceleration, request);
-    Ok(figures::measure(sources, &tried_hz, request, &mut transforms))
+    Ok(measured(accel_m_s2, sources, request, &mut transforms))
 }
 
 /// Judges one record.
@@ -297,26 +294,32 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     }
     let mut transforms = Transforms::new();
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
-    let speed = speed::search(accel_m_s2, &record, request, &mut transforms);
     let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
-    let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
-    let raw = views::raw_looks(&record, request, speed.speed, &mut transforms);
-    let mut looks = views::looks(&separated.random, request, speed.speed, &mut transforms);
-    let mut ranked = verdict::rank(&looks, &raw);
-    let family = verdict::DiscreteFamily::of(&raw).filter(|_| !ranked.may_be_named());
-    if family.is_some_and(|family| family.is_of_impacts(&separated, speed, request)) {
-        looks = views::looks(&record, request, speed.speed, &mut transforms);
-        ranked = verdict::rank(&looks, &raw);
-    }
+    let sources = figures::Sources { record: &record, separated: &separated };
+    let evidence = measured(accel_m_s2, sources, request, &mut transforms);
+    let speed = speed::search(accel_m_s2, &record, request, &mut transforms);
     let random = &separated.random;
-    let band = evidence::shown_band(random, request, &looks, &ranked, &mut transforms);
-    let seen = (band, looks.as_slice(), &ranked);
+    let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
+    let looks = views::looks(random, request, speed.speed, &mut transforms);
+    let ranked = verdict::Ranked::new(evidence, &looks);
+    let speed = if ranked.is_named() { speed.or_at(ranked.figures().shaft_hz) } else { speed };
+    let band = evidence::shown_band(random, request, &ranked, &mut transforms);
+    let seen = (band, &ranked);
     let shown = evidence::Shown::new(&record, request, speed, seen, &mut transforms);
-    let cause = shown.foreign_cause(request);
-    let mut judged = verdict::judge(&ranked, cause, turns);
-    if judged.dominant.is_none() && judged.undetermined.is_none() {
-        judged.undetermined = family.map(|family| family.undetermined());
-    }
-    let material = evidence::Material { accel_m_s2, request, speed, turns, looks: &looks };
+    let is_open = !ranked.is_named() && ranked.is_worth_mentioning();
+    let cause = if is_open { shown.foreign_cause(request) } else { None };
+    let judged = verdict::judge(&ranked, cause, turns);
+    let material = evidence::Material { accel_m_s2, request, speed, turns };
     Ok(evidence::gather(&material, shown, judged, &mut transforms))
+}
+
+fn measured(
+    accel_m_s2: &[f64],
+    sources: figures::Sources<'_>,
+    request: &Request,
+    transforms: &mut Transforms,
+) -> Evidence {
+    let acceleration = amplitude_spectrum(accel_m_s2, request.rate.get(), transforms);
+    let tried = speed::tried(&acceleration, request);
+    figures::measure(sources, &tried, request, transforms)
 }

@@ -202,6 +202,11 @@ fn secrets(settings: &EdgeSettings) -> Finding {
             return Finding::bad(format!("secret {key}"), Exit::Config, &error);
         }
     }
+    if let Some(admin) = &settings.admin
+        && let Err(error) = admin.access()
+    {
+        return Finding::bad("admin", Exit::Config, &error);
+    }
     Finding::good("secrets", format!("{count} can be read"))
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::Exit;
+use pdm_service::files::keep_private;
 use pdm_service::{shutdown, telemetry};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -40,6 +41,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, log) =
         settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
     with_a_small_heap();
+    keep_private();
     telemetry::start(log.format, &log.filter);
     runtime()?.block_on(serve(args, settings))
 }

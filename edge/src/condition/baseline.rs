@@ -79,6 +79,25 @@ impl Baseline {
         self.learnt.as_ref()?.get(key)
     }
 
+    /// The baseline of a state whose levels lie as far above this one's as those of a step: what
+    /// is normal there until its own windows tell.
+    pub(super) fn stepped(&self, changes: &BTreeMap<String, f64>) -> Self {
+        let mut learnt = self.learnt.clone().unwrap_or_default();
+        for (key, normal) in &mut learnt {
+            if let Some(change) = changes.get(key).filter(|_| normal.log) {
+                normal.centre += change;
+                normal.anchor = normal.centre;
+                normal.medians = Packed::default();
+            }
+        }
+        Self {
+            windows: self.windows,
+            last_seen: self.last_seen,
+            learnt: Some(learnt),
+            ..Self::default()
+        }
+    }
+
     /// The machine stood for long, and its levels are being learnt anew.
     pub(super) const fn is_resettling(&self) -> bool {
         self.resettling
@@ -121,6 +140,12 @@ impl Baseline {
         }
         self.resettling = false;
         self.let_go();
+    }
+
+    /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were being
+    /// collected: no windows to learn health from.
+    pub(super) fn grows(&self, settings: &MonitorSettings) -> Vec<String> {
+        self.block.risen(settings.strong_ratio.ln())
     }
 
     /// Lets go of the block that was being collected: it is not calm.
@@ -233,6 +258,18 @@ impl Block {
             .collect()
     }
 
+    /// Levels whose latest three windows lie above the first third by so much, in the logarithm.
+    fn risen(&self, by: f64) -> Vec<String> {
+        let risen = |(key, column): (&String, &Packed)| {
+            let values = logarithms(&column.finite()).filter(|values| values.len() >= 9)?;
+            let first = median(&values[..values.len() / 3])?;
+            (median(&values[values.len() - 3..])? > first + by).then(|| key.clone())
+        };
+        let levels =
+            self.columns.iter().filter(|(key, _)| FeatureKind::of(key) == FeatureKind::Level);
+        levels.filter_map(risen).collect()
+    }
+
     /// Whether a level is lower in the last third than in the first, beyond its own scatter.
     fn runs_in(&self) -> bool {
         self.columns.iter().filter(|(key, _)| FeatureKind::of(key).leads()).any(|(key, column)| {
@@ -279,6 +316,16 @@ impl Normal {
     /// The value that lies so many robust standard deviations above the centre.
     pub(super) fn at_distance(&self, distance: f64) -> f64 {
         self.unscaled(self.centre + distance * self.spread)
+    }
+
+    /// The healthy level's natural logarithm, where that is what is compared.
+    pub(super) fn log_centre(&self) -> Option<f64> {
+        self.log.then_some(self.centre)
+    }
+
+    /// How far the centre lies above the first centre of another normal, natural logarithm.
+    pub(super) fn above_anchor_of(&self, other: &Self) -> f64 {
+        self.centre - other.anchor
     }
 
     /// True if the logarithm is compared: only positive values have been seen.

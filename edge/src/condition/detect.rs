@@ -70,6 +70,11 @@ impl Detector {
         self.alarm.is_some()
     }
 
+    /// Whether an alarm stands that this feature raised.
+    pub(super) fn alarmed_by(&self, key: &str) -> bool {
+        self.alarm.as_ref().is_some_and(|alarm| alarm.by.iter().any(|by| by == key))
+    }
+
     /// Windows since the last evidence of an alarm that stands; 0 without one.
     pub(super) fn quiet_for(&self) -> u64 {
         self.alarm.as_ref().map_or(0, |alarm| self.judged - alarm.evidence)
@@ -116,6 +121,30 @@ impl Detector {
             calm: self.alarm.is_none() && !outside,
             raised,
         }
+    }
+
+    /// Raises the alarm by features of which more is known than their distances.
+    pub(super) fn raise(&mut self, by: Vec<String>, windows: usize) {
+        self.alarm = Some(Alarm {
+            since: self.judged.saturating_sub(windows as u64),
+            raised: self.judged,
+            evidence: self.judged,
+            by,
+        });
+    }
+
+    /// Takes an alarm back, and the distances that raised it: they were those of another state.
+    pub(super) fn withdraw(&mut self) {
+        self.alarm = None;
+        self.recent.clear();
+        self.held_since_h = None;
+    }
+
+    /// Latest distances of what is specific to bearings: shapes and lines.
+    pub(super) fn specific(&self) -> impl Iterator<Item = &Packed> {
+        let specific =
+            |key: &str| matches!(FeatureKind::of(key), FeatureKind::Shape | FeatureKind::Decibel);
+        self.recent.iter().filter(move |(key, _)| specific(key)).map(|(_, column)| column)
     }
 
     /// Raises or clears; true if the alarm was raised now.

@@ -6,7 +6,8 @@ use super::baseline::Normal;
 use super::feature::{self, FeatureKind};
 use super::gate::Gate;
 use super::rul::{self, Degradation, Growth};
-use super::{Monitor, Observation, trend};
+use super::steps::SURGE_WINDOWS;
+use super::{Monitor, Observation, SPARSE_H, trend};
 
 /// Uncertainty of `ln(failure − healthy)` of a threshold that the plant gave, and of one that is a
 /// multiple of the baseline. Chosen; the second on the ends that chose `failure_ratio`.
@@ -73,11 +74,21 @@ impl Monitor {
     pub(super) fn level_ratio(&self) -> Option<f64> {
         let ratio = |key: &String| {
             let healthy = self.reference_normal(key).filter(|normal| normal.is_log())?.level();
-            let ratio = self.history.level(key, RATIO_WINDOWS)? / healthy;
+            let settled = self.history.level(key, RATIO_WINDOWS)?;
+            let surging = self.surge_level(key).unwrap_or(settled);
+            let ratio = settled.max(surging) / healthy;
             ratio.is_finite().then_some(ratio)
         };
         let keys = self.history.keys().filter(|key| FeatureKind::of(key) != FeatureKind::Velocity);
         keys.filter_map(ratio).max_by(f64::total_cmp)
+    }
+
+    /// The level of a feature that surged to an alarm while windows are far apart: the median of the
+    /// windows that make a surge.
+    fn surge_level(&self, key: &str) -> Option<f64> {
+        let sparse = self.usual_gap_h.is_some_and(|gap_h| gap_h >= SPARSE_H);
+        let alarmed = self.detector.alarmed_by(key);
+        (sparse && alarmed).then(|| self.history.level(key, SURGE_WINDOWS))?
     }
 
     fn has_end(&self, key: &str) -> bool {

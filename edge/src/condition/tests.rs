@@ -147,6 +147,76 @@ fn a_window_that_is_not_usable_changes_neither_alarm_nor_baseline() {
     assert!(judgement.rul.unknown.is_some());
 }
 
+/// A window each hour with all the levels and shapes of the contract.
+fn full(n: i64, level: f64, kurtosis: f64) -> Observation {
+    let noisy = |of: i64, scatter: f64| 1.0 + scatter * noise(3 * n + of);
+    window(
+        6 * n,
+        "default",
+        &[
+            ("rms_g", level * noisy(0, 0.03)),
+            ("envelope_rms_g", 0.4 * level * noisy(1, 0.04)),
+            ("kurtosis", kurtosis * noisy(2, 0.05)),
+        ],
+    )
+}
+
+/// Hours with an alarm while a load comes for 20 h and goes for 20 h from hour 200 on.
+fn alarmed_hours(level: impl Fn(i64) -> f64, kurtosis: impl Fn(i64) -> f64) -> usize {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    (0..900).filter(|&n| monitor.observe(&full(n, level(n), kurtosis(n))).anomaly_detected).count()
+}
+
+fn loaded(n: i64) -> f64 {
+    if n >= 200 && n / 20 % 2 == 0 { 1.5 } else { 1.0 }
+}
+
+/// R-EDGE-6: a machine whose load changes moves its levels at once and brings them back.
+#[test]
+fn a_load_that_no_key_announces_is_a_state_of_its_own() {
+    assert_eq!(alarmed_hours(loaded, |_| 3.0), 0);
+}
+
+/// The level of the second load is no excuse for a level that creeps up to it.
+#[test]
+fn damage_is_found_in_a_machine_whose_load_changes() {
+    let growth = |n: i64| if n < 600 { 1.0 } else { (0.003 * (n - 600) as f64).exp() };
+    assert!(alarmed_hours(|n| loaded(n) * growth(n), |_| 3.0) > 100);
+    assert!(alarmed_hours(growth, |_| 3.0) > 100);
+}
+
+/// A step that comes with impacts is damage: a spall breaks out within one window, too.
+#[test]
+fn a_step_with_impacts_is_an_anomaly() {
+    let broken = |before: f64, after: f64| move |n: i64| if n < 200 { before } else { after };
+    assert!(alarmed_hours(broken(1.0, 1.5), broken(3.0, 4.5)) > 600);
+    assert_eq!(alarmed_hours(broken(1.0, 1.5), |_| 3.0), 0);
+    assert!(alarmed_hours(broken(1.0, 2.2), |_| 3.0) > 600, "6 dB are no load");
+}
+
+/// A load that the machine has not run before is no cover for a bearing that fails under it.
+#[test]
+fn a_level_that_doubles_while_its_state_is_learnt_is_an_anomaly() {
+    let hours = |growth: f64| {
+        let mut monitor = Monitor::new(MonitorSettings::default());
+        let state = |n: i64| if n < 100 { "light" } else { "heavy" };
+        let level = |n: i64| if n < 100 { 1.0 } else { 2.5 * (growth * (n - 100) as f64).exp() };
+        let one = |n: i64| Observation { state: state(n).to_owned(), ..full(n, level(n), 3.0) };
+        (0..140).filter(|&n| monitor.observe(&one(n)).anomaly_detected).count()
+    };
+    assert_eq!(hours(0.0), 0);
+    assert!(hours(0.08) > 20);
+}
+
+/// A bearing that seizes within hours is told before the run rules have their windows.
+#[test]
+fn a_level_that_doubles_within_three_hourly_windows_is_told() {
+    let surge = |n: i64| 1.6_f64.powi((n - 300).clamp(0, 6) as i32);
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let told = (0..310).find(|&n| monitor.observe(&full(n, surge(n), 3.0)).anomaly_detected);
+    assert!(told.is_some_and(|n| (302..304).contains(&n)), "{told:?}");
+}
+
 /// R-EDGE-8: φ 1 g, growth 0.02 per window of ten minutes, failure at five times the baseline.
 #[test]
 fn an_exponential_life_is_told_once_it_grows_and_not_before() {

@@ -18,7 +18,7 @@ use super::{StartError, log};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
-use crate::source::{Block, Source, SourceFormat};
+use crate::source::{Block, Source, SourceError, SourceFormat};
 use crate::spool::Batch;
 use crate::window::{Cut, Windower};
 
@@ -46,6 +46,15 @@ pub(super) struct Built {
     pub(super) queue: Arc<Queue<Block>>,
 }
 
+/// What a folder without a readable recording means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// A service measures its other sources.
+    LeaveOut,
+    /// A command has nothing to do.
+    Fail,
+}
+
 /// Opens every source and restores the memory that the spool holds of it. Blocks on files and
 /// devices.
 pub(super) fn sources(
@@ -54,16 +63,26 @@ pub(super) fn sources(
     clock: &SharedClock,
     progress: &watch::Sender<Progress>,
     relearning: &Relearning,
+    unreadable: Unreadable,
 ) -> Result<Vec<Built>, StartError> {
     let mut built = Vec::new();
     let mut expected = Some(0);
     let turn = Turn::default();
     let builder = Builder { settings, memory, clock, progress, relearning, turn: &turn };
     for source in &settings.sources {
-        let opened = source.input.open(clock).map_err(|source_error| StartError::Source {
-            name: source.name.clone(),
-            source: source_error,
-        })?;
+        let opened = match source.input.open(clock) {
+            Ok(opened) => opened,
+            // a folder is filled by other programs: its files must not keep the edge from starting
+            Err(error @ SourceError::NothingReadable { .. })
+                if unreadable == Unreadable::LeaveOut =>
+            {
+                log::source_left_out(&source.name, &error);
+                continue;
+            }
+            Err(error) => {
+                return Err(StartError::Source { name: source.name.clone(), source: error });
+            }
+        };
         let blocks = opened.expected_blocks();
         built.push(builder.build(source, opened)?);
         expected = expected.zip(blocks).map(|(sum, blocks)| sum + blocks);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pdm_service::backoff::{Backoff, Pauses};
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::log;
@@ -40,12 +41,13 @@ pub(super) async fn run(
             batch.events.extend(more.events);
             batch.memory.extend(more.memory);
         }
-        let Some(done) = commit(&spool, &mut batch, &abandon).await? else {
+        let Some(done) = commit(&spool, &mut batch, &progress, &abandon).await? else {
             log::windows_abandoned(batch.events.len());
             return Ok(());
         };
         let tally = *spool.watch().borrow();
         progress.send_modify(|progress| {
+            progress.not_committed_since = None;
             progress.spooled += done.taken;
             progress.follow(&tally);
         });
@@ -57,19 +59,30 @@ pub(super) async fn run(
 async fn commit(
     spool: &Spool,
     batch: &mut Batch,
+    progress: &watch::Sender<Progress>,
     abandon: &CancellationToken,
 ) -> Result<Option<Committed>, SpoolError> {
     let mut retry = Backoff::new(RETRY);
+    // also a commit that hangs must be seen; nobody is woken, because most take milliseconds
+    progress.send_if_modified(|progress| {
+        progress.not_committed_since.get_or_insert_with(Instant::now);
+        false
+    });
     loop {
         let error = match spool.commit(batch).await {
             Ok(done) => return Ok(Some(done)),
             Err(error) => error,
         };
         spool::log::failed(&error);
+        progress.send_modify(|progress| {
+            progress.not_committed_since.get_or_insert_with(Instant::now);
+        });
         match error.disposition() {
             Disposition::Fatal => return Err(error),
             Disposition::Repair => match spool.repair(&error).await {
-                Ok(()) => continue,
+                Ok(true) => continue,
+                // the file is sound and still fails: as for a disk that takes nothing
+                Ok(false) => {}
                 Err(error) if error.disposition() == Disposition::Fatal => return Err(error),
                 Err(error) => spool::log::failed(&error),
             },

@@ -14,6 +14,12 @@ pub(super) fn source_lost(name: &str, error: &SourceError) {
     tracing::error!(source = name, %error, "source failed, opening it again");
 }
 
+/// No recording of a folder can be read, so its source is not measured until the next start.
+pub(super) fn source_left_out(name: &str, error: &SourceError) {
+    counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);
+    tracing::error!(source = name, %error, "source left out");
+}
+
 /// A live source was opened again and has another format.
 pub(super) fn source_changed(name: &str, format: &SourceFormat) {
     counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);

@@ -48,8 +48,14 @@ pub fn measure_all(
     each: &mut dyn FnMut(&Event, Option<u64>) -> io::Result<()>,
 ) -> Result<(), OfflineError> {
     let progress = watch::Sender::new(Progress::default());
-    let built =
-        build::sources(settings, &BTreeMap::new(), &clock, &progress, &Relearning::default())?;
+    let built = build::sources(
+        settings,
+        &BTreeMap::new(),
+        &clock,
+        &progress,
+        &Relearning::default(),
+        build::Unreadable::Fail,
+    )?;
     let expected = progress.borrow().expected_blocks;
     let (sender, mut batches) = mpsc::channel(BATCHES);
     std::thread::scope(|scope| {

@@ -10,8 +10,10 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle as Thread;
+use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
+use pdm_service::http::recorder::recorder;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +36,14 @@ use crate::spool::{Batch, Spool};
 /// measurer can continue with its next batch during a commit.
 const BATCHES: usize = 4;
 
+/// A stop waits so long for a spool that takes nothing. A transient lock of the file is gone within
+/// SQLite's busy time-out of 5 s; a full disk or a damaged count is not gone by waiting.
+const FAILING_STOP: Duration = Duration::from_secs(5);
+
+/// A task that was told to abandon its work is cut off after this time, twice the 5 s for which
+/// SQLite waits for a lock. What it has not written is measured or sent again at the next start.
+const CUT_OFF: Duration = Duration::from_secs(10);
+
 /// Starts edges.
 #[derive(Debug, Clone, Copy)]
 pub struct Edge;
@@ -52,6 +62,10 @@ impl Edge {
         progress.follow(&spool.tally().await?);
         let progress = watch::Sender::new(progress);
         let relearning = Relearning::of(settings.bearings());
+        if settings.admin.is_some() {
+            // before the sources: what is counted while they are opened would be lost
+            recorder();
+        }
         let built = open_sources(&settings, &spool, &clock, &progress, &relearning).await?;
         let admin = match &settings.admin {
             None => None,
@@ -95,7 +109,10 @@ async fn open_sources(
     let memory = spool.memory().await?;
     let (settings, clock, progress) = (settings.clone(), Arc::clone(clock), progress.clone());
     let relearning = relearning.clone();
-    let opening = move || build::sources(&settings, &memory, &clock, &progress, &relearning);
+    let opening = move || {
+        let unreadable = build::Unreadable::LeaveOut;
+        build::sources(&settings, &memory, &clock, &progress, &relearning, unreadable)
+    };
     match tokio::task::spawn_blocking(opening).await {
         Ok(built) => built,
         Err(panic) => Err(StartError::Unfit {
@@ -154,7 +171,9 @@ impl Service {
         if let Some(admin) = admin {
             admin.abort();
         }
-        self.spool.close().await;
+        if tokio::time::timeout(CUT_OFF, self.spool.close()).await.is_err() {
+            self.failure.note(EdgePart::Service, "the spool could not be closed in time");
+        }
         self.failure.first().map_or(Ok(()), Err)
     }
 
@@ -173,11 +192,35 @@ impl Service {
             for queue in &queues {
                 queue.close();
             }
-            if !committing.ended_within(self.settings.shutdown_grace).await {
-                abandon.cancel();
+            let grace = self.settings.shutdown_grace;
+            tokio::select! {
+                has_ended = committing.ended_within(grace) => {
+                    if !has_ended {
+                        abandon.cancel();
+                    }
+                }
+                () = self.spool_takes_nothing() => abandon.cancel(),
             }
         }
+        if !committing.ended_within(CUT_OFF).await {
+            committing.cut_off();
+        }
         committing.join(&self.failure).await;
+    }
+
+    /// Resolves when a batch has waited for the spool for [`FAILING_STOP`] during the stop.
+    async fn spool_takes_nothing(&self) {
+        let mut progress = self.progress.subscribe();
+        loop {
+            // an error would mean that the sender is gone, and the sender is a field of self
+            drop(progress.wait_for(|now| now.not_committed_since.is_some()).await);
+            let recovered = async {
+                drop(progress.wait_for(|now| now.not_committed_since.is_none()).await);
+            };
+            if tokio::time::timeout(FAILING_STOP, recovered).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Ends publishing. An edge whose sources have ended continues to send until a stop is
@@ -198,6 +241,9 @@ impl Service {
         if !publishing.ended_within(self.settings.shutdown_grace).await {
             // events that are not sent by now stay in the spool for the next start
             abandon.cancel();
+        }
+        if !publishing.ended_within(CUT_OFF).await {
+            publishing.cut_off();
         }
         publishing.join(&self.failure).await;
     }

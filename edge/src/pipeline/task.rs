@@ -49,12 +49,20 @@ impl Task {
         self.result.is_some()
     }
 
+    /// Ends the task where it stands.
+    pub(super) fn cut_off(&self) {
+        self.handle.abort();
+    }
+
     /// Waits for the end and notes the task's failure, if it failed.
     pub(super) async fn join(mut self, failure: &Failure) {
         self.ended().await;
         match self.result {
             Some(Ok(Ok(()))) | None => {}
             Some(Ok(Err(error))) => failure.note(self.part, error.to_string()),
+            Some(Err(error)) if error.is_cancelled() => {
+                failure.note(self.part, "it did not end in time and was cut off");
+            }
             Some(Err(error)) => failure.note(self.part, format!("it panicked: {error}")),
         }
     }

@@ -44,7 +44,7 @@ impl Asked {
     /// These numbers are remembered.
     pub(super) fn filter(&mut self, receipt: &Receipt, last: u64, now: Instant) -> Receipt {
         if receipt.stored_through > self.stored_through {
-            self.numbers = self.numbers.split_off(&(receipt.stored_through + 1));
+            self.numbers = self.numbers.split_off(&receipt.stored_through.saturating_add(1));
             self.pauses.reset();
             self.again_at = now + self.pauses.next_pause();
         } else if now >= self.again_at {
@@ -77,6 +77,7 @@ mod tests {
         Receipt {
             schema: "pdm.receipt/1".to_owned(),
             gateway_id: "gw".parse().expect("name"),
+            epoch: None,
             stored_through,
             missing: missing.to_vec(),
             at: Timestamp::from_unix_ms(0).expect("epoch"),

@@ -6,7 +6,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
 
 use super::PublisherSettings;
-use crate::spool::Tally;
+use crate::spool::Spool;
 
 /// The topic of a gateway's own documents.
 pub(super) fn topic(
@@ -21,19 +21,21 @@ pub(super) fn topic(
 /// The status document.
 pub(super) fn status(
     settings: &PublisherSettings,
-    gateway: &GatewayId,
+    spool: &Spool,
     presence: Presence,
-    tally: &Tally,
     at: Timestamp,
 ) -> Vec<u8> {
+    let (tally, numbering) = (*spool.watch().borrow(), spool.numbering());
     let status = GatewayStatus {
         schema: STATUS_SCHEMA.to_owned(),
-        gateway_id: gateway.clone(),
+        gateway_id: spool.gateway().clone(),
         status: presence,
         at,
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         bearings: settings.bearings.clone(),
         last_sequence: Some(tally.last_sequence),
+        epoch: Some(numbering.epoch),
+        first_sequence: Some(numbering.first),
         spooled: Some(tally.waiting),
         dropped: Some(tally.dropped),
     };

@@ -6,6 +6,7 @@ use metrics::{counter, gauge};
 
 use super::Down;
 use crate::settings::BrokerAddress;
+use crate::spool::Implausible;
 
 /// The broker took the connection.
 pub(super) fn connected(address: &BrokerAddress) {
@@ -68,6 +69,11 @@ pub(super) fn receipts_not_subscribed(reason: &str) {
 pub(super) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
     counter!("pdm_edge_receipts_total", "outcome" => "not_understood").increment(1);
     tracing::warn!(topic, %error, "receipt not understood");
+}
+
+/// A receipt says what cannot be true. Told once until it changes, since receipts come every second.
+pub(super) fn receipt_not_believed(why: &Implausible) {
+    tracing::error!(%why, "receipt refused, nothing is deleted: the agent's receipts are false");
 }
 
 /// Receipts do not advance, so the last event was called back to be sent again.

@@ -15,7 +15,7 @@ use super::link::{Down, Happening, Link};
 use super::options::{ConnectOptions, Will};
 use super::{Publisher, documents, log};
 use crate::settings::BrokerAddress;
-use crate::spool::{self, Disposition, SpoolError, Tally};
+use crate::spool::{self, Disposition, Numbering, SpoolError, Tally};
 
 mod acknowledging;
 mod ahead;
@@ -71,6 +71,7 @@ pub(super) struct Session<'a> {
     states_at: Option<Instant>,
     status_at: Instant,
     told_dropped: u64,
+    told_numbering: Option<Numbering>,
     max_packet: usize,
     answered_at: Instant,
     declined: u32,
@@ -95,6 +96,7 @@ impl<'a> Session<'a> {
             states_at: None,
             status_at: now,
             told_dropped: 0,
+            told_numbering: None,
             max_packet: 0,
             answered_at: now,
             declined: 0,
@@ -129,8 +131,7 @@ impl<'a> Session<'a> {
         let gateway = spool.gateway();
         let client_id =
             settings.broker.client_id.clone().unwrap_or_else(|| gateway.as_str().to_owned());
-        let tally = *spool.watch().borrow();
-        let offline = documents::status(settings, gateway, Presence::Offline, &tally, clock.now());
+        let offline = documents::status(settings, spool, Presence::Offline, clock.now());
         let will = Will {
             topic: documents::topic(settings, gateway, GatewayTopic::Status),
             payload: offline,
@@ -249,8 +250,8 @@ impl<'a> Session<'a> {
         spool::log::failed(&error);
         match error.disposition() {
             Disposition::Fatal => Err(error),
-            Disposition::Repair => self.publisher.spool.repair(&error).await,
-            Disposition::Retry => {
+            Disposition::Repair if self.publisher.spool.repair(&error).await? => Ok(()),
+            Disposition::Repair | Disposition::Retry => {
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 Ok(())
             }

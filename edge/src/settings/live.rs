@@ -26,6 +26,10 @@ const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
 /// ADXL345.
 const DEFAULT_IIO_BLOCK: usize = 4096;
 
+/// Most samples of a block: 20 s of the fastest device of the kernel (51.2 kHz); the bytes of a block
+/// are reserved at once.
+const MAX_IIO_BLOCK: usize = 1 << 20;
+
 /// The values that `from` may have.
 const FROM: &str =
     "\"stdin\", \"tcp://HOST:PORT\", \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
@@ -140,11 +144,17 @@ impl IioTable {
             let allowed = "the name of a device, such as \"iio:device0\"";
             return Err(context.origin.refuse(&key, &self.device, allowed));
         }
+        let block_samples = self.block_samples.unwrap_or(DEFAULT_IIO_BLOCK);
+        if !(1..=MAX_IIO_BLOCK).contains(&block_samples) {
+            let key = format!("{}.iio.block_samples", context.key);
+            let allowed = format!("1 to {MAX_IIO_BLOCK}");
+            return Err(context.origin.refuse(&key, block_samples, allowed));
+        }
         Ok(SourceInput::Iio(IioSettings {
             folder: PathBuf::from("/sys/bus/iio/devices").join(&self.device),
             device: PathBuf::from("/dev").join(&self.device),
             channels: self.channels.clone(),
-            block_samples: self.block_samples.unwrap_or(DEFAULT_IIO_BLOCK),
+            block_samples,
         }))
     }
 }
@@ -224,6 +234,11 @@ mod tests {
             ("kind = \"stream\"\nrate_hz = 8000.0".to_owned(), "a table [source.stream]"),
             ("kind = \"iio\"".to_owned(), "a table [source.iio]"),
             ("kind = \"iio\"\n[source.iio]\ndevice = \"../etc\"".to_owned(), "iio:device0"),
+            (
+                "kind = \"iio\"\n[source.iio]\ndevice = \"a\"\nblock_samples = 1000000000"
+                    .to_owned(),
+                "allowed is 1 to 1048576",
+            ),
             (
                 format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("i16", "i8")),
                 "f32",

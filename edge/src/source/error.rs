@@ -34,6 +34,15 @@ pub enum SourceError {
         /// The fault, its place, and the allowed content.
         what: String,
     },
+    /// No file of a folder can be read; each is named in the log. A service leaves the source out and
+    /// measures the others; a command reports the error.
+    #[error("{}: no readable recording in this folder; the last error: {last}", path.display())]
+    NothingReadable {
+        /// The folder.
+        path: PathBuf,
+        /// The error of the last file.
+        last: String,
+    },
     /// The options do not fit the file. The person who gave them corrects them.
     #[error("{}: {what}", path.display())]
     Options {
@@ -50,7 +59,7 @@ impl SourceError {
         match self {
             Self::Missing { .. } => Exit::NoInput,
             Self::Io { .. } => Exit::Io,
-            Self::Malformed { .. } => Exit::BadInput,
+            Self::Malformed { .. } | Self::NothingReadable { .. } => Exit::BadInput,
             Self::Options { .. } => Exit::Usage,
         }
     }

@@ -12,11 +12,11 @@
 //! | `.wav` | one | as the file says |
 //! | `.csv`, IMS ASCII | one | columns that hold samples |
 
-use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis, Slice};
+use pdm_service::files::open_regular;
 use pdm_shared::time::Timestamp;
 
 use super::{Block, Calibration, Source, SourceError, SourceFormat};
@@ -25,6 +25,7 @@ use options::{check_channels, cut_of, rate_of};
 pub use options::RecordingOptions;
 pub use sequence::open_sequence;
 
+mod bounds;
 mod matlab5;
 mod npy;
 mod options;
@@ -222,10 +223,12 @@ pub fn open_content(
 
 fn open_raw(path: &Path, options: &RecordingOptions) -> Result<RawRecording, SourceError> {
     let io_error = |e| SourceError::from_io(path, e);
-    let mut file = File::open(path).map_err(io_error)?;
-    if file.metadata().map_err(io_error)?.is_dir() {
-        return Err(SourceError::malformed(path, "this is a folder, a recording is a file"));
-    }
+    let mut file = open_regular(path).map_err(|error| {
+        if error.kind() == io::ErrorKind::InvalidInput {
+            return SourceError::malformed(path, error.to_string());
+        }
+        SourceError::from_io(path, error)
+    })?;
     let mut start = Vec::new();
     file.by_ref().take(START_BYTES as u64).read_to_end(&mut start).map_err(io_error)?;
     file.seek(SeekFrom::Start(0)).map_err(io_error)?;

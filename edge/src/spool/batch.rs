@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pdm_shared::delivery::State;
 use pdm_shared::event::Event;
+use pdm_shared::id::Epoch;
 use sqlx::{Sqlite, Transaction};
 
 use super::caps::Refused;
@@ -52,7 +53,7 @@ impl Spool {
         // the mark must be durable before a number below it is: it is the only record of the
         // numbers if the database is lost
         self.inner.ledger.lock().await.reserve(first + batch.events.len() as u64)?;
-        let payloads = numbered(&mut batch.events, first)?;
+        let payloads = numbered(&mut batch.events, first, files.numbering.epoch)?;
         let bytes = payloads.iter().map(|payload| payload.len() as u64).sum();
         let limits = &self.inner.settings.limits;
         let refused = caps::make_room(&mut tx, limits, now_ms, bytes).await.map_err(failed)?;
@@ -140,10 +141,11 @@ async fn committed_before(
 }
 
 /// Numbers the events from `first` on and encodes them as JSON.
-fn numbered(events: &mut [Event], first: u64) -> Result<Vec<Vec<u8>>, SpoolError> {
+fn numbered(events: &mut [Event], first: u64, epoch: Epoch) -> Result<Vec<Vec<u8>>, SpoolError> {
     let mut payloads = Vec::with_capacity(events.len());
     for (event, sequence) in events.iter_mut().zip(first..) {
         event.sequence = sequence;
+        event.epoch = Some(epoch);
         event.replayed = false;
         event.delayed_s = 0.0;
         payloads.push(serde_json::to_vec(event).map_err(SpoolError::Json)?);

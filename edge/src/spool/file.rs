@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pdm_service::files::make_private_database;
 use pdm_shared::id::GatewayId;
 use sqlx::Connection as _;
 use sqlx::sqlite::{
@@ -10,6 +11,7 @@ use sqlx::sqlite::{
     SqliteSynchronous,
 };
 
+use super::numbering::{self, Numbering};
 use super::tally::Standing;
 use super::{SpoolError, Tally, tally};
 
@@ -32,6 +34,7 @@ pub(super) struct Files {
     pub(super) writer: SqlitePool,
     /// One connection: reading does not wait for a commit.
     pub(super) reader: SqlitePool,
+    pub(super) numbering: Numbering,
 }
 
 /// Takes the lock beside the spool. The lock is held while the returned file is open.
@@ -73,8 +76,11 @@ impl Files {
         path: &Path,
         gateway: &GatewayId,
         first_sequence: u64,
+        now_ms: i64,
     ) -> Result<Self, SpoolError> {
         let failed = |source| SpoolError::sqlite(path, source);
+        make_private_database(path)
+            .map_err(|source| SpoolError::Folder { path: path.to_owned(), source })?;
         let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
         let writer = pool(options(path).create_if_missing(true)).await.map_err(failed)?;
         if size > 0 && size <= CHECKED_AT_OPENING_BYTES {
@@ -82,6 +88,7 @@ impl Files {
         }
         migrate(path, &writer).await?;
         claim(path, &writer, gateway, first_sequence).await?;
+        let numbering = numbering::settle(&writer, now_ms).await.map_err(failed)?;
         // parked rows wait again: the limit of the broker or the configuration may have changed
         let mut tx = writer.begin().await.map_err(failed)?;
         tally::move_all(&mut tx, Standing::Parked, Standing::Waiting).await.map_err(failed)?;
@@ -92,7 +99,7 @@ impl Files {
             .pragma("cache_size", READER_CACHE)
             .pragma("query_only", "1");
         let reader = pool(reading).await.map_err(failed)?;
-        Ok(Self { path: path.to_owned(), writer, reader })
+        Ok(Self { path: path.to_owned(), writer, reader, numbering })
     }
 
     /// True if the file can be read and its pages are consistent.

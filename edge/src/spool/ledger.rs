@@ -7,6 +7,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use pdm_shared::event::HIGHEST_SEQUENCE;
+
 use super::SpoolError;
 use super::file::beside;
 
@@ -25,7 +27,10 @@ impl Ledger {
     pub(super) fn open(spool: &Path) -> Result<Self, SpoolError> {
         let path = beside(spool, "sequence");
         let mark = match std::fs::read_to_string(&path) {
-            Ok(text) => text.trim().parse().unwrap_or(1),
+            // a higher mark comes from a false receipt that an earlier version followed
+            Ok(text) => {
+                text.trim().parse().ok().filter(|mark| *mark <= HIGHEST_SEQUENCE).unwrap_or(1)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => 1,
             Err(source) => return Err(SpoolError::Beside { path, source }),
         };
@@ -40,10 +45,10 @@ impl Ledger {
     /// Raises the mark if it is not above `next + AHEAD / 2`. Must be called before `next` is given
     /// out.
     pub(super) fn reserve(&mut self, next: u64) -> Result<(), SpoolError> {
-        if next + AHEAD / 2 < self.mark {
+        if next.saturating_add(AHEAD / 2) < self.mark {
             return Ok(());
         }
-        let mark = next + AHEAD;
+        let mark = next.saturating_add(AHEAD);
         self.write(mark)
             .map_err(|source| SpoolError::Beside { path: self.path.clone(), source })?;
         self.mark = mark;

@@ -65,9 +65,39 @@ pub(super) fn receipt_applied(covered: &Covered, stored_through: u64) {
     }
 }
 
-/// The agent has stored higher numbers than the spool has given out.
-pub(super) fn sequence_raised(from: u64, to: u64) {
-    tracing::error!(from, to, "receipt is ahead of the spool, sequence numbers go on above it");
+/// A receipt cannot be true, and nothing was done.
+pub(super) fn receipt_implausible(outcome: &'static str, why: &impl std::fmt::Display) {
+    counter!("pdm_edge_receipts_total", "outcome" => outcome).increment(1);
+    tracing::debug!(%why, "receipt refused");
+}
+
+/// A receipt belongs to a count of sequence numbers that this spool does not have.
+pub(super) fn receipt_of_another_count() {
+    counter!("pdm_edge_receipts_total", "outcome" => "another_count").increment(1);
+    tracing::debug!("receipt of another count of sequence numbers, nothing to do");
+}
+
+/// A receipt says less than the one before. It deletes nothing.
+pub(super) fn receipt_fell(from: u64, to: u64) {
+    counter!("pdm_edge_receipts_total", "outcome" => "fell").increment(1);
+    tracing::error!(
+        from,
+        to,
+        "receipt says less than before: the agent has lost events or its receipts are false; \
+         nothing is deleted"
+    );
+}
+
+/// The count of sequence numbers could not be true and was repaired.
+pub(super) fn count_healed(next: f64, stored_through: f64, now: u64) {
+    counter!("pdm_edge_spool_repairs_total").increment(1);
+    tracing::error!(
+        next,
+        stored_through,
+        next_sequence = now,
+        "the spool's count of sequence numbers was moved by a false receipt; it goes on after the \
+         last event that was committed"
+    );
 }
 
 /// A row cannot be read, and is parked.

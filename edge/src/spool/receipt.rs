@@ -22,6 +22,51 @@ pub struct Covered {
     pub first_called_back: Option<u64>,
     /// Missing numbers whose rows were deleted before.
     pub gone: u64,
+    /// The number that the receipt before covered, if this one covers less.
+    pub fell_from: Option<u64>,
+}
+
+/// What became of a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiptOutcome {
+    /// The receipt was applied.
+    Applied(Covered),
+    /// The receipt belongs to another gateway, schema or count; nothing was changed.
+    Foreign,
+    /// The receipt cannot be true; nothing was changed.
+    Implausible(Implausible),
+}
+
+/// The reason why a receipt cannot be true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Implausible {
+    /// More is stored than this gateway has ever given out.
+    #[error("stored_through is {stored}, but this gateway has given out numbers up to {last} only")]
+    AboveLast {
+        /// What the receipt says.
+        stored: u64,
+        /// Highest number given out.
+        last: u64,
+    },
+    /// The gaps do not rise, overlap, or lie below `stored_through`.
+    #[error("the gap {first} to {to} in missing does not lie above {after}")]
+    Gaps {
+        /// First number of the gap.
+        first: u64,
+        /// Last number of the gap.
+        to: u64,
+        /// End of what stands before it.
+        after: u64,
+    },
+}
+
+impl Implausible {
+    const fn outcome(self) -> &'static str {
+        match self {
+            Self::AboveLast { .. } => "above_last",
+            Self::Gaps { .. } => "gaps",
+        }
+    }
 }
 
 impl Spool {
@@ -48,27 +93,41 @@ impl Spool {
         Ok(Some(last))
     }
 
-    /// Applies a receipt. A receipt of another gateway or schema changes nothing.
+    /// Applies a receipt. A receipt of another gateway, schema or count of sequence numbers changes
+    /// nothing, nor does one that cannot be true.
     ///
     /// # Errors
     /// [`SpoolError`] if the file cannot be written; the next receipt does the same work.
-    pub async fn apply(&self, receipt: &Receipt) -> Result<Covered, SpoolError> {
+    pub async fn apply(&self, receipt: &Receipt) -> Result<ReceiptOutcome, SpoolError> {
         if receipt.gateway_id != self.inner.gateway || receipt.schema != RECEIPT_SCHEMA {
             log::receipt_refused(&receipt.schema, receipt.gateway_id.as_str());
-            return Ok(Covered::default());
+            return Ok(ReceiptOutcome::Foreign);
         }
         let files = self.files();
+        if receipt.epoch.is_some_and(|epoch| epoch != files.numbering.epoch) {
+            log::receipt_of_another_count();
+            return Ok(ReceiptOutcome::Foreign);
+        }
         let failed = |source| files.failed(source);
-        let stored = receipt.stored_through.min(i64::MAX as u64 - 1).cast_signed();
         let mut tx = self.begin(&files).await?;
-        let last: i64 = sqlx::query_scalar("SELECT next_sequence - 1 FROM gateway")
-            .fetch_one(&mut *tx)
-            .await
-            .map_err(failed)?;
+        let (last, before): (i64, i64) =
+            sqlx::query_as("SELECT next_sequence - 1, stored_through FROM gateway")
+                .fetch_one(&mut *tx)
+                .await
+                .map_err(failed)?;
+        if let Err(why) = plausible(receipt, last.unsigned_abs()) {
+            log::receipt_implausible(why.outcome(), &why);
+            return Ok(ReceiptOutcome::Implausible(why));
+        }
         let missing = missing_numbers(receipt, last.unsigned_abs());
         let list = json_list(&missing);
-        let (deleted, here) = cover(&mut tx, stored, last, &list).await.map_err(failed)?;
+        let stored = receipt.stored_through.cast_signed();
+        let (deleted, here) = cover(&mut tx, stored, &list).await.map_err(failed)?;
         self.finish(&files, tx).await?;
+        let fell_from = (stored < before).then_some(before.unsigned_abs());
+        if let Some(before) = fell_from {
+            log::receipt_fell(before, receipt.stored_through);
+        }
         let back: Vec<u64> =
             here.iter().filter(|row| row.1 == 1).map(|row| row.0.unsigned_abs()).collect();
         let covered = Covered {
@@ -76,10 +135,30 @@ impl Spool {
             called_back: back.len() as u64,
             first_called_back: back.first().copied(),
             gone: (missing.len() - here.len()) as u64,
+            fell_from,
         };
         log::receipt_applied(&covered, receipt.stored_through);
-        Ok(covered)
+        Ok(ReceiptOutcome::Applied(covered))
     }
+}
+
+/// Checks a receipt against the highest number given out.
+///
+/// # Errors
+/// [`Implausible`].
+fn plausible(receipt: &Receipt, last: u64) -> Result<(), Implausible> {
+    let stored = receipt.stored_through;
+    if stored > last {
+        return Err(Implausible::AboveLast { stored, last });
+    }
+    let mut end = stored;
+    for &[first, to] in &receipt.missing {
+        if first <= end || to < first {
+            return Err(Implausible::Gaps { first, to, after: end });
+        }
+        end = to;
+    }
+    Ok(())
 }
 
 /// A row's sequence number and the state of its delivery.
@@ -90,20 +169,11 @@ type NumberAndState = (i64, i64);
 async fn cover(
     tx: &mut SqliteConnection,
     stored: i64,
-    last: i64,
     list: &str,
 ) -> Result<(u64, Vec<NumberAndState>), sqlx::Error> {
-    if stored > last {
-        // the agent has stored higher numbers than this file knows: the spool was lost and created
-        // anew, and its numbers must not repeat those of before
-        log::sequence_raised(last.unsigned_abs(), stored.unsigned_abs());
-        sqlx::query("UPDATE gateway SET next_sequence = ? + 1")
-            .bind(stored)
-            .execute(&mut *tx)
-            .await?;
-    }
-    // The value is taken over even if it is lower than before: an agent that lost events asks for
-    // them again, and until they are stored again, a PUBACK must not delete their rows.
+    // The value is taken over even if it is lower than before, which can only keep more rows: an
+    // agent that lost events asks for them again, and until they are stored again, a PUBACK must
+    // not delete their rows.
     sqlx::query("UPDATE gateway SET stored_through = ?").bind(stored).execute(&mut *tx).await?;
     let deleted = sqlx::query(
         "DELETE FROM delivery WHERE state = 1 AND sequence <= ?

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use pdm_shared::id::Epoch;
 use pdm_shared::topic::Topic;
 
 /// A range of sequence numbers, `first..end`, read in ascending order.
@@ -62,4 +63,33 @@ impl Row {
         late.extend_from_slice(&self.payload[at + PROMPT.len()..]);
         late.into()
     }
+}
+
+/// The name of the field and the quote before its value.
+const EPOCH: &[u8] = br#""epoch":""#;
+
+/// Length of an identity as text.
+const EPOCH_TEXT: usize = 36;
+
+/// The payload with the identity of the count that its sequence number belongs to. Committed payloads
+/// have it, so nothing is copied; a row of an earlier version gets it, and a row of a count that was
+/// repaired gets the new one.
+pub fn labelled(payload: Bytes, epoch: Epoch) -> Bytes {
+    let text = epoch.to_string();
+    let found = payload.windows(EPOCH.len()).position(|bytes| bytes == EPOCH);
+    let (head, tail) = match found {
+        Some(at) => {
+            let value = at + EPOCH.len();
+            let Some(tail) = payload.get(value + EPOCH_TEXT..) else { return payload };
+            if payload[value..value + EPOCH_TEXT] == *text.as_bytes() {
+                return payload;
+            }
+            (payload[..value].to_vec(), [text.as_bytes(), tail].concat())
+        }
+        None => match payload.strip_prefix(b"{") {
+            Some(fields) => (format!(r#"{{"epoch":"{text}","#).into_bytes(), fields.to_vec()),
+            None => return payload,
+        },
+    };
+    [head, tail].concat().into()
 }

@@ -8,11 +8,13 @@
 use std::path::{Path, PathBuf};
 
 use pdm_service::clock::SharedClock;
+use pdm_shared::event::HIGHEST_SEQUENCE;
 use pdm_shared::id::{BearingId, EquipmentId, GatewayId, SiteId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{FromRow as _, Row as _, SqlitePool};
 
 use super::file::{Files, companion, pool};
+use super::numbering::{self, Numbering};
 use super::tally::{Standing, json_list};
 use super::{SpoolError, log, tally};
 
@@ -28,6 +30,7 @@ struct Salvaged {
     memory: Vec<(String, Vec<u8>)>,
     next_sequence: Option<i64>,
     counters: (i64, i64, i64),
+    numbering: Option<Numbering>,
 }
 
 /// A row of the table `event`.
@@ -62,13 +65,19 @@ pub(super) async fn replace(
     why: &SpoolError,
 ) -> Result<Files, SpoolError> {
     let aside = set_aside(path, clock)?;
-    let salvaged = read(&aside).await;
+    let mut salvaged = read(&aside).await;
+    let possible = 1..=HIGHEST_SEQUENCE.cast_signed();
+    salvaged.rows.retain(|row| possible.contains(&row.sequence));
     let highest = salvaged.rows.iter().map(|row| row.sequence.unsigned_abs()).max().unwrap_or(0);
     let next = match salvaged.next_sequence {
         Some(next) => next.unsigned_abs().max(highest + 1),
         None => mark.max(highest + 1),
     };
-    let files = Files::open(path, gateway, next).await?;
+    let mut files = Files::open(path, gateway, next, clock.now().unix_ms()).await?;
+    // without the identity of the count, the rows that were saved belong to the new one
+    let lowest = salvaged.rows.first().map_or(next, |row| row.sequence.unsigned_abs());
+    let fresh = Numbering { first: lowest, ..files.numbering };
+    files.numbering = salvaged.numbering.unwrap_or(fresh);
     write(&files, &salvaged).await.map_err(|source| files.failed(source))?;
     log::salvaged(why, &aside, salvaged.rows.len(), next);
     Ok(files)
@@ -103,8 +112,16 @@ async fn read(aside: &Path) -> Salvaged {
     .fetch_one(&pool)
     .await
     {
-        salvaged.next_sequence = Some(next);
+        salvaged.next_sequence = Some(next).filter(|next| *next <= HIGHEST_SEQUENCE.cast_signed());
         salvaged.counters = (dropped, unconfirmed, stored);
+    }
+    // a file of an earlier format has no such columns
+    if salvaged.next_sequence.is_some() {
+        salvaged.numbering = sqlx::query_as("SELECT epoch, epoch_first FROM gateway")
+            .fetch_one(&pool)
+            .await
+            .ok()
+            .and_then(numbering::of_row);
     }
     salvaged.memory =
         sqlx::query_as("SELECT key, value FROM memory").fetch_all(&pool).await.unwrap_or_default();
@@ -194,6 +211,7 @@ async fn write(files: &Files, salvaged: &Salvaged) -> Result<(), sqlx::Error> {
             .execute(&mut *tx)
             .await?;
     }
+    numbering::write(&mut tx, files.numbering).await?;
     let (dropped, unconfirmed, stored) = salvaged.counters;
     sqlx::query("UPDATE gateway SET dropped = ?, unconfirmed = ?, stored_through = ?")
         .bind(dropped)

@@ -66,6 +66,7 @@ pub(super) fn receipt(stored_through: u64, missing: &[[u64; 2]]) -> Receipt {
     Receipt {
         schema: RECEIPT_SCHEMA.to_owned(),
         gateway_id: gateway(),
+        epoch: None,
         stored_through,
         missing: missing.to_vec(),
         at: Timestamp::from_unix_ms(0).expect("epoch"),

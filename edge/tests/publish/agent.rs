@@ -43,6 +43,7 @@ impl Stored {
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
             gateway_id: GATEWAY.parse().expect("name"),
+            epoch: None,
             stored_through,
             missing,
             at: SystemClock.now(),

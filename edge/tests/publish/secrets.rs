@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use pdm_harness::{Child, Mosquitto, Persistence, free_port, until};
 
-const SECRETS: [&str; 2] = ["mqtt-hunter2", "admin-hunter3"];
+const SECRETS: [&str; 2] = ["mqtt-hunter2", "admin-hunter3-of-sixteen"];
 
 fn edge(config: &Path, command: &str) -> Command {
     let mut edge = Command::new(env!("CARGO_BIN_EXE_pdm-edge"));

@@ -44,6 +44,7 @@ impl Certified {
             ca: self.path(ca),
             certificate: client.map(|name| self.path(&format!("{name}.pem"))),
             key: client.map(|name| self.path(&format!("{name}.key"))),
+            crl: None,
         };
         BrokerSettings {
             tls: Some(tls),
@@ -108,6 +109,36 @@ async fn a_refusing_broker_sees_no_storm_and_nothing_is_lost() {
     assert!(attempts <= 3, "{attempts} attempts in two seconds");
     assert_eq!(stage.spool.tally().await.expect("reads").waiting, 5);
     running.crash().await;
+}
+
+/// With a revocation list a broker whose certificate is on it is refused, and another is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_broker_is_refused_by_name() {
+    let name = "a_revoked_broker_is_refused_by_name";
+    let Some(authority) = Certified::found(name) else { return };
+    authority.0.issue("stolen");
+    authority.0.revoke("stolen");
+    for (certificate, is_revoked) in [("stolen", true), ("broker", false)] {
+        let Some(broker) = authority.broker(name, certificate, None) else { return };
+        let mut settings = authority.settings(broker.port(), "ca.pem", Some("gateway"));
+        let probed = probe(&settings, &settings.addresses[0], "gw-01").await;
+        assert!(probed.is_ok(), "without a list nothing counts as revoked: {probed:?}");
+        if let Some(tls) = &mut settings.tls {
+            tls.crl = Some(authority.path("ca.crl"));
+        }
+        if is_revoked {
+            let text = refusal(&settings).await;
+            assert!(text.contains("Revoked"), "{text}");
+        } else {
+            probe(&settings, &settings.addresses[0], "gw-01").await.expect("taken");
+        }
+    }
+    let mut settings = authority.settings(1, "ca.pem", None);
+    if let Some(tls) = &mut settings.tls {
+        tls.crl = Some(authority.path("ca.pem"));
+    }
+    let text = refusal(&settings).await;
+    assert!(text.contains("ca.pem") && text.contains("revocation list"), "{text}");
 }
 
 /// A certificate is renewed under the same name: the next connection uses it.

@@ -9,6 +9,7 @@
 //! ca = "ca.pem"
 //! certificate = "gw-01.pem"                     # with key: mutual TLS
 //! key = "gw-01.key"
+//! crl = "ca.crl"                                # certificates that the authority has revoked
 //! ```
 //!
 //! [`TlsFiles::client_config`] is called for every connection, so a renewed file is used without a
@@ -18,9 +19,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustls::client::WebPkiServerVerifier;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde::Deserialize;
 
 use crate::config::ConfigError;
@@ -62,6 +66,23 @@ pub struct TlsFiles {
     /// Private key of `certificate`.
     #[serde(default)]
     pub key: Option<PathBuf>,
+    /// Revocation lists of the authorities. With them a broker's certificate that is on a list, or
+    /// whose authority has no list here, is refused.
+    #[serde(default)]
+    pub crl: Option<PathBuf>,
+}
+
+/// The certificates of a listener whose clients need a certificate, PEM files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerTls {
+    /// The listener's certificate chain.
+    pub certificate: PathBuf,
+    /// Private key of `certificate`.
+    pub key: PathBuf,
+    /// Certificates of the authorities that may sign a client's certificate.
+    pub client_ca: PathBuf,
+    /// Revocation lists of these authorities; as in [`TlsFiles::crl`].
+    pub crl: Option<PathBuf>,
 }
 
 /// The keys as the file has them.
@@ -162,9 +183,18 @@ pub enum TlsError {
         /// The file.
         path: PathBuf,
     },
+    /// A file holds no revocation list.
+    #[error("{} holds no revocation list", path.display())]
+    NoList {
+        /// The file.
+        path: PathBuf,
+    },
     /// Certificate and key do not fit, or TLS refuses them.
     #[error("certificate and key cannot be used: {0}")]
     Refused(#[from] rustls::Error),
+    /// Authorities and revocation lists cannot be used together.
+    #[error("authorities and revocation lists cannot be used: {0}")]
+    Verifier(String),
 }
 
 impl TlsFiles {
@@ -173,6 +203,7 @@ impl TlsFiles {
             ca: folder.join(self.ca),
             certificate: self.certificate.map(|path| folder.join(path)),
             key: self.key.map(|path| folder.join(path)),
+            crl: self.crl.map(|path| folder.join(path)),
         }
     }
 
@@ -181,14 +212,14 @@ impl TlsFiles {
     /// # Errors
     /// [`TlsError`] with the file's path.
     pub fn client_config(&self) -> Result<ClientConfig, TlsError> {
-        let mut roots = RootCertStore::empty();
-        for certificate in certificates(&self.ca)? {
-            roots.add(certificate)?;
-        }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider)
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots(&self.ca)?, provider())
+            .with_crls(revoked(self.crl.as_deref())?)
+            .only_check_end_entity_revocation()
+            .build()
+            .map_err(unusable)?;
+        let builder = ClientConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots);
+            .with_webpki_verifier(verifier);
         match (&self.certificate, &self.key) {
             (Some(certificate), Some(key)) => {
                 let key = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(key, &error))?;
@@ -197,6 +228,57 @@ impl TlsFiles {
             _ => Ok(builder.with_no_client_auth()),
         }
     }
+}
+
+impl ServerTls {
+    /// Reads the files into a listener's configuration.
+    ///
+    /// # Errors
+    /// [`TlsError`] with the file's path.
+    pub fn server_config(&self) -> Result<Arc<ServerConfig>, TlsError> {
+        let authorities = roots(&self.client_ca)?;
+        let verifier = WebPkiClientVerifier::builder_with_provider(authorities, provider())
+            .with_crls(revoked(self.crl.as_deref())?)
+            .only_check_end_entity_revocation()
+            .build()
+            .map_err(unusable)?;
+        let key =
+            PrivateKeyDer::from_pem_file(&self.key).map_err(|error| failed(&self.key, &error))?;
+        let config = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(certificates(&self.certificate)?, key)?;
+        Ok(Arc::new(config))
+    }
+}
+
+/// The verifier's error as text: its own message already holds its cause.
+fn unusable(error: VerifierBuilderError) -> TlsError {
+    TlsError::Verifier(error.to_string())
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path)? {
+        roots.add(certificate)?;
+    }
+    Ok(Arc::new(roots))
+}
+
+/// The revocation lists of a file; without a file there are none, and nothing counts as revoked.
+fn revoked(path: Option<&Path>) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let lists: Vec<_> = CertificateRevocationListDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| failed(path, &error))?;
+    if lists.is_empty() {
+        return Err(TlsError::NoList { path: path.to_owned() });
+    }
+    Ok(lists)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
@@ -221,7 +303,7 @@ mod tests {
     fn a_missing_or_empty_file_is_named() {
         let folder = tempfile::tempdir().expect("folder");
         let ca = folder.path().join("ca.pem");
-        let files = TlsFiles { ca: ca.clone(), certificate: None, key: None };
+        let files = TlsFiles { ca: ca.clone(), certificate: None, key: None, crl: None };
         let text = files.client_config().expect_err("missing").to_string();
         assert!(text.contains("ca.pem"), "{text}");
         std::fs::write(&ca, "no certificate here\n").expect("writes");
@@ -238,7 +320,7 @@ mod tests {
 
     #[test]
     fn without_a_port_it_is_that_of_the_protocol_and_paths_start_at_the_folder() {
-        let tls = TlsFiles { ca: "ca.pem".into(), certificate: None, key: None };
+        let tls = TlsFiles { ca: "ca.pem".into(), certificate: None, key: None, crl: None };
         let addresses = Some(vec!["a".to_owned(), "b:1".to_owned()]);
         let reach = meant(ReachFile { addresses, tls: Some(tls), ..ReachFile::default() });
         let reach = reach.expect("right");
@@ -253,7 +335,7 @@ mod tests {
         assert!(meant(user).expect_err("wrong").contains("broker.user is a"));
         let none = ReachFile { addresses: Some(Vec::new()), ..ReachFile::default() };
         assert!(meant(none).expect_err("wrong").contains("broker.addresses is []"));
-        let tls = TlsFiles { ca: "a".into(), certificate: Some("b".into()), key: None };
+        let tls = TlsFiles { ca: "a".into(), certificate: Some("b".into()), key: None, crl: None };
         let half = ReachFile { tls: Some(tls), ..ReachFile::default() };
         assert!(meant(half).expect_err("wrong").contains("broker.tls.certificate"));
     }

@@ -121,6 +121,17 @@ pub fn above_zero(path: &Path, key: &str, value: u64) -> Result<(), ConfigError>
     if value == 0 { Err(ConfigError::value(path, key, value, "1 or more")) } else { Ok(()) }
 }
 
+/// Refuses a count of `key` that is 0 or above `most`: a size that memory is reserved by.
+///
+/// # Errors
+/// [`ConfigError::Value`].
+pub fn count_within(path: &Path, key: &str, value: u64, most: u64) -> Result<(), ConfigError> {
+    if (1..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::value(path, key, value, format!("1 to {most}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,7 @@
-//! The parts that all HTTP servers of the project share: the guard and the metrics text.
+//! The parts that all HTTP servers of the project share: the server with its limits, the guard, the
+//! metrics text.
 
 pub mod guard;
+mod peers;
 pub mod recorder;
+pub mod server;

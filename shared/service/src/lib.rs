@@ -4,15 +4,19 @@
 //! No module here knows a bearing; both programs and the crates of the agent depend on this crate.
 
 pub mod backoff;
+pub mod bounded;
 pub mod broker;
 pub mod clock;
 pub mod command_line;
 pub mod config;
 pub mod error_chain;
 pub mod exit;
+pub mod files;
 pub mod http;
+pub mod places;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod process_limits;
 pub mod secret;
 pub mod shutdown;
 pub mod telemetry;

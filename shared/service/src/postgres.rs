@@ -198,7 +198,10 @@ impl PostgresSettings {
             return Err(ConfigError::value(path, key, "a URL with a password", allowed));
         }
         if !matches!(url.scheme(), "postgres" | "postgresql") || url.query().is_some() {
-            return Err(ConfigError::value(path, key, &self.url, allowed));
+            // a query may hold a password, so the address is not repeated either
+            let query = if url.query().is_some() { " with a query" } else { "" };
+            let got = format!("a URL of the scheme {}{query}", url.scheme());
+            return Err(ConfigError::value(path, key, got, allowed));
         }
         above_zero(path, &format!("{section}.connections"), self.connections.into())?;
         let key = format!("{section}.statement_timeout_s");

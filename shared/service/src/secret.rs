@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 /// A secret's value. Only [`Secret::expose`] gives it out; `Debug` does not.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,13 +30,77 @@ impl fmt::Debug for Secret {
 }
 
 /// Source of a secret: `{ file = "/run/secrets/mqtt" }` or `{ env = "PDM_MQTT_PASSWORD" }`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
     /// A file; one line end at its end is not part of the secret.
     File(PathBuf),
     /// An environment variable.
     Env(String),
+}
+
+/// The forms of a secret's source, for errors. They never quote the value: who wrote the secret
+/// itself in its place must not find it in the log.
+const FORMS: &str = "a secret is not written here; allowed are { file = \"PATH\" } and \
+                     { env = \"NAME\" }";
+
+impl<'de> Deserialize<'de> for SecretSource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Form;
+
+        impl<'de> Visitor<'de> for Form {
+            type Value = Option<SecretSource>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(FORMS)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let hidden = |_quotes_the_value| A::Error::custom(FORMS);
+                let mut source = None;
+                while let Some(key) = map.next_key::<String>().map_err(hidden)? {
+                    match key.as_str() {
+                        "file" if source.is_none() => {
+                            let path = map.next_value::<PathBuf>().map_err(hidden)?;
+                            source = Some(SecretSource::File(path));
+                        }
+                        "env" if source.is_none() => {
+                            let name = map.next_value::<String>().map_err(hidden)?;
+                            source = Some(SecretSource::Env(name));
+                        }
+                        _ => return Err(A::Error::custom(FORMS)),
+                    }
+                }
+                Ok(source)
+            }
+
+            fn visit_str<E: serde::de::Error>(self, _secret: &str) -> Result<Self::Value, E> {
+                Ok(None)
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, _secret: i64) -> Result<Self::Value, E> {
+                Ok(None)
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, _secret: f64) -> Result<Self::Value, E> {
+                Ok(None)
+            }
+
+            fn visit_bool<E: serde::de::Error>(self, _secret: bool) -> Result<Self::Value, E> {
+                Ok(None)
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<Self::Value, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(None)
+            }
+        }
+
+        let read = deserializer.deserialize_any(Form)?;
+        read.ok_or_else(|| D::Error::custom(FORMS))
+    }
 }
 
 /// A secret that cannot be read. The caller reports it with the key it belongs to.
@@ -50,6 +115,12 @@ pub enum SecretError {
         /// The error of the read.
         #[source]
         source: std::io::Error,
+    },
+    /// The secret has more than one line: two keys in one file, or a file of another kind.
+    #[error("the secret of {place} has more than one line, allowed is one")]
+    Lines {
+        /// The file or the variable; the text is not told.
+        place: String,
     },
     /// The variable is not set or not UTF-8.
     #[error("environment variable {name} is not set (or not UTF-8)")]
@@ -75,14 +146,27 @@ impl SecretSource {
     /// [`SecretError`] if the file or the variable cannot be read.
     pub fn fetch(&self) -> Result<Secret, SecretError> {
         match self {
-            Self::File(path) => std::fs::read_to_string(path)
-                .map(|text| Secret(text.trim_end_matches(['\r', '\n']).to_owned()))
-                .map_err(|source| SecretError::File { path: path.clone(), source }),
-            Self::Env(name) => std::env::var(name)
-                .map(Secret)
-                .map_err(|_not_set| SecretError::Env { name: name.clone() }),
+            Self::File(path) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|source| SecretError::File { path: path.clone(), source })?;
+                one_line(text.trim_end_matches(['\r', '\n']), || path.display().to_string())
+            }
+            Self::Env(name) => {
+                let text = std::env::var(name)
+                    .map_err(|_not_set| SecretError::Env { name: name.clone() })?;
+                one_line(&text, || format!("environment variable {name}"))
+            }
         }
     }
+}
+
+/// The secret of a text. A line break in a header or a login would be refused later with the secret in
+/// the message, so it is refused here without.
+fn one_line(text: &str, place: impl FnOnce() -> String) -> Result<Secret, SecretError> {
+    if text.contains(['\r', '\n', '\0']) {
+        return Err(SecretError::Lines { place: place() });
+    }
+    Ok(Secret(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -96,10 +180,53 @@ mod tests {
     }
 
     #[test]
+    fn a_file_with_two_lines_is_refused_without_its_text() {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        std::fs::write(file.path(), "hunter2\nhunter3\n").expect("write");
+        let error = SecretSource::File(file.path().into()).fetch().expect_err("two lines");
+        let told = format!("{error} {error:?}");
+        assert!(told.contains("more than one line") && !told.contains("hunter"), "{told}");
+    }
+
+    #[test]
     fn a_file_gives_the_secret_without_its_line_end() {
         let file = tempfile::NamedTempFile::new().expect("file");
         std::fs::write(file.path(), "s3cret\r\n").expect("write");
         let secret = SecretSource::File(file.path().into()).fetch().expect("secret");
         assert_eq!(secret.expose(), "s3cret");
+    }
+
+    #[test]
+    fn a_secret_in_the_configuration_itself_is_refused_and_not_shown() {
+        #[derive(Debug, Deserialize)]
+        struct Settings {
+            token: SecretSource,
+        }
+        let read = |value: &str| {
+            let path = std::path::Path::new("agent.toml");
+            crate::config::parse::<Settings>(path, &format!("token = {value}\n"))
+        };
+        for wrong in [
+            "\"hunter2\"",
+            "[\"hunter2\"]",
+            "{ hunter2 = 1 }",
+            "{ value = \"hunter2\" }",
+            "{ file = [\"hunter2\"] }",
+            "{ env = { a = \"hunter2\" } }",
+            "4221",
+            "42.21",
+            "true",
+            "2026-11-23",
+            "{}",
+        ] {
+            let told = read(wrong).expect_err(wrong).to_string();
+            assert!(told.starts_with("agent.toml:1:") && told.contains("token"), "{told}");
+            assert!(told.contains("{ file = \"PATH\" }"), "{told}");
+            for value in ["hunter2", "4221", "42.21", "2026"] {
+                assert!(!told.contains(value), "{told}");
+            }
+        }
+        let settings = read("{ env = \"PDM_TOKEN\" }").expect("a source");
+        assert_eq!(settings.token, SecretSource::Env("PDM_TOKEN".to_owned()));
     }
 }

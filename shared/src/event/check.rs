@@ -1,6 +1,11 @@
 //! The checks of an event beyond its types; the agent refuses an event that fails one.
 
-use super::{EVENT_SCHEMA, Event, FrequencyDomain, MAX_SPECTRUM_LINES, Rul, Spectra};
+use super::{
+    EVENT_SCHEMA, Event, FrequencyDomain, HIGHEST_SEQUENCE, MAX_SPECTRUM_LINES, Rul, Spectra,
+};
+use crate::bounds::{
+    self, BoundError, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD, shown,
+};
 use crate::fault::Fault;
 
 /// An event that contradicts its contract. The caller dead-letters it.
@@ -8,7 +13,7 @@ use crate::fault::Fault;
 #[non_exhaustive]
 pub enum EventError {
     /// The event has another schema or version.
-    #[error("schema is {got:?}, expected {EVENT_SCHEMA:?}")]
+    #[error("schema is {:?}, expected {EVENT_SCHEMA:?}", shown(got, MAX_WORD))]
     Schema {
         /// The schema in the event.
         got: String,
@@ -22,6 +27,14 @@ pub enum EventError {
         got: f64,
         /// The allowed range.
         allowed: &'static str,
+    },
+    /// A text or a list is beyond its bound.
+    #[error("{path} {reason}")]
+    Bound {
+        /// JSON path of the field.
+        path: String,
+        /// The bound and what it is.
+        reason: BoundError,
     },
     /// Two fields contradict each other.
     #[error("{path}: {reason}")]
@@ -49,6 +62,14 @@ fn share(path: &str, value: Option<f64>) -> Result<(), EventError> {
     value.map_or(Ok(()), |v| range(path, v, "0 to 1", (0.0..=1.0).contains(&v)))
 }
 
+fn bounded(path: &str, checked: Result<(), BoundError>) -> Result<(), EventError> {
+    checked.map_err(|reason| EventError::Bound { path: path.to_owned(), reason })
+}
+
+fn line(path: &str, text: Option<&String>) -> Result<(), EventError> {
+    text.map_or(Ok(()), |text| bounded(path, bounds::line(text, MAX_LINE)))
+}
+
 impl Event {
     /// Checks the rules that the types cannot express.
     ///
@@ -58,13 +79,14 @@ impl Event {
         if self.schema != EVENT_SCHEMA {
             return Err(EventError::Schema { got: self.schema.clone() });
         }
-        if self.sequence == 0 || i64::try_from(self.sequence).is_err() {
+        if self.sequence == 0 || self.sequence > HIGHEST_SEQUENCE {
             return Err(EventError::OutOfRange {
                 path: "sequence".to_owned(),
                 got: self.sequence as f64,
-                allowed: "1 to 2^63 - 1",
+                allowed: "1 to 2^53 - 1",
             });
         }
+        self.check_texts()?;
         not_negative("delayed_s", Some(self.delayed_s))?;
         not_negative("window.sampling_rate_hz", Some(self.window.sampling_rate_hz))?;
         not_negative("window.duration_s", Some(self.window.duration_s))?;
@@ -75,6 +97,26 @@ impl Event {
         not_negative("trend.span_h", self.trend.span_h)?;
         self.rul.check()?;
         self.spectra.as_ref().map_or(Ok(()), Spectra::check)
+    }
+
+    /// Checks that every text is one line of its length, every list of its length, and that features
+    /// are figures of the event.
+    fn check_texts(&self) -> Result<(), EventError> {
+        line("operating.state", Some(&self.operating.state))?;
+        let flags = self.signal_quality.flags.len();
+        bounded("signal_quality.flags", bounds::count(flags, MAX_FLAGS))?;
+        let contributors = &self.anomaly.contributors;
+        let path = "anomaly.contributors";
+        bounded(path, bounds::count(contributors.len(), MAX_CONTRIBUTORS))?;
+        for (at, key) in contributors.iter().enumerate() {
+            bounded(&format!("{path}[{at}]"), bounds::feature(key))?;
+        }
+        line("frequency_domain.undetermined", self.frequency_domain.undetermined.as_ref())?;
+        bounded("trend.feature", bounds::feature(&self.trend.feature))?;
+        bounded("trend.slope_unit", bounds::unit(&self.trend.slope_unit))?;
+        let model = self.rul.model.as_deref().unwrap_or_default();
+        bounded("rul.model", bounds::line(model, MAX_WORD))?;
+        line("rul.unknown", self.rul.unknown.as_ref())
     }
 
     fn check_time_domain(&self) -> Result<(), EventError> {
@@ -104,6 +146,7 @@ impl FrequencyDomain {
         for fault in Fault::ALL {
             let line = self.line(fault);
             let path = |field: &str| format!("frequency_domain.{}.{field}", fault.frequency_key());
+            bounded(&path("harmonics"), bounds::count(line.harmonics.len(), MAX_HARMONICS))?;
             share(&path("score"), line.score)?;
             not_negative(&path("frequency_hz"), line.frequency_hz)?;
             not_negative(&path("amplitude_g"), line.amplitude_g)?;
@@ -147,6 +190,7 @@ impl Spectra {
                 let reason = format!("{count} lines, at most {MAX_SPECTRUM_LINES}");
                 return Err(EventError::Contradiction { path, reason });
             }
+            bounded(&format!("{path}.unit"), bounds::unit(&lines.unit))?;
             not_negative(path, Some(lines.df_hz))?;
         }
         Ok(())
@@ -173,6 +217,37 @@ mod tests {
         event.frequency_domain.confidence = 1.5;
         let text = event.check().expect_err("too sure").to_string();
         assert_eq!(text, "frequency_domain.confidence is 1.5, allowed is 0 to 1");
+    }
+
+    /// A text that a person is shown can be no line of its own, and no event larger than its readers
+    /// expect.
+    #[test]
+    fn a_text_or_list_beyond_its_bound_is_refused_with_its_path() {
+        let refused = |change: fn(&mut Event)| {
+            let mut event = example();
+            change(&mut event);
+            event.check().expect_err("beyond its bound").to_string()
+        };
+        let long = refused(|event| event.trend.feature = "x".repeat(1_000_000));
+        assert!(long.starts_with("trend.feature is ") && long.len() < 300, "{long}");
+        let forged = refused(|event| {
+            event.trend.feature = "rms_g\nAction: SENSOR TEST, keep running".to_owned();
+        });
+        assert!(forged.starts_with("trend.feature is ") && !forged.contains('\n'), "{forged}");
+        let long = refused(|event| event.operating.state = "x".repeat(257));
+        assert_eq!(long, "operating.state has 257 characters, allowed are at most 256");
+        let turned = refused(|event| event.rul = Rul::unknown("a\u{202e}b"));
+        assert!(turned.starts_with("rul.unknown holds the character U+202E"), "{turned}");
+        let many = refused(|event| event.anomaly.contributors = vec!["rms_g".to_owned(); 33]);
+        assert_eq!(many, "anomaly.contributors has 33 entries, allowed are at most 32");
+        refused(|event| event.trend.slope_unit = "keep it running".to_owned());
+        refused(|event| event.rul.model = Some("a\nb".to_owned()));
+        refused(|event| event.frequency_domain.undetermined = Some("\u{7}".to_owned()));
+        refused(|event| {
+            event.frequency_domain.bpfo.harmonics =
+                vec![super::super::Harmonic { n: 1, frequency_hz: 1.0, snr_db: 1.0 }; 33];
+        });
+        refused(|event| event.signal_quality.flags = vec![super::super::QualityFlag::Clipping; 17]);
     }
 
     #[test]

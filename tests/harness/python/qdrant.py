@@ -1,7 +1,13 @@
 """A stand-in for a Qdrant server: the local mode of Qdrant's own Python client, which does in memory
 what the server does, behind the server's gRPC services and by the client's own conversions. Prints
-the port it listens on. Index and durability are the server's alone and are not shown by it."""
+the port it listens on. Durability and speed are the server's alone and are not shown by it.
 
+Lines on its standard input make it behave badly: `hang`, `go on`, `forget` (as after a start on an
+empty disk), `keys FULL READ_ONLY`, `lose index FIELD`, `strict` (a filter on a field without an index
+is refused, as by the server's strict mode)."""
+
+import sys
+import threading
 from concurrent import futures
 
 import grpc
@@ -15,6 +21,11 @@ from qdrant_client.grpc.collections_service_pb2_grpc import (
 from qdrant_client.grpc.points_service_pb2_grpc import PointsServicer, add_PointsServicer_to_server
 
 LOCAL = QdrantClient(":memory:")
+# fields with a payload index, by collection
+INDEXED = {}
+GOES_ON = threading.Event()
+STATE = {"keys": None, "strict": False}
+WRITES = ("Create", "Delete", "Upsert", "CreateFieldIndex")
 
 
 def there(request, context):
@@ -34,7 +45,56 @@ def done():
     return proto.PointsOperationResponse(result=result)
 
 
+class Moods(grpc.ServerInterceptor):
+    """Hangs and denies, before any service is asked."""
+
+    def intercept_service(self, continuation, details):
+        handler = continuation(details)
+        key = dict(details.invocation_metadata).get("api-key")
+        writes = details.method.rsplit("/", 1)[-1] in WRITES
+
+        def behave(request, context):
+            GOES_ON.wait()
+            keys = STATE["keys"]
+            if keys and key not in keys:
+                context.abort(grpc.StatusCode.UNAUTHENTICATED, "Invalid API key or JWT")
+            if keys and writes and key != keys[0]:
+                refused = "Forbidden: Global manage access is required"
+                context.abort(grpc.StatusCode.PERMISSION_DENIED, refused)
+            return handler.unary_unary(request, context)
+
+        return grpc.unary_unary_rpc_method_handler(
+            behave, handler.request_deserializer, handler.response_serializer
+        )
+
+
+def obey():
+    for line in sys.stdin:
+        match line.split():
+            case ["hang"]:
+                GOES_ON.clear()
+            case ["go", "on"]:
+                GOES_ON.set()
+            case ["forget"]:
+                for collection in LOCAL.get_collections().collections:
+                    LOCAL.delete_collection(collection.name)
+                INDEXED.clear()
+            case ["keys", full, read_only]:
+                STATE["keys"] = (full, read_only)
+            case ["lose", "index", field]:
+                for fields in INDEXED.values():
+                    fields.discard(field)
+            case ["strict"]:
+                STATE["strict"] = True
+        print("done", flush=True)
+
+
 class Collections(CollectionsServicer):
+    def List(self, request, context):
+        names = [collection.name for collection in LOCAL.get_collections().collections]
+        described = [proto.CollectionDescription(name=name) for name in names]
+        return proto.ListCollectionsResponse(collections=described)
+
     def CollectionExists(self, request, context):
         exists = LOCAL.collection_exists(request.collection_name)
         return proto.CollectionExistsResponse(result=proto.CollectionExists(exists=exists))
@@ -53,17 +113,22 @@ class Collections(CollectionsServicer):
         return proto.CollectionOperationResponse(result=True)
 
     def Get(self, request, context):
-        info = LOCAL.get_collection(there(request, context))
-        return proto.GetCollectionInfoResponse(result=RestToGrpc.convert_collection_info(info))
+        name = there(request, context)
+        info = RestToGrpc.convert_collection_info(LOCAL.get_collection(name))
+        for field in INDEXED.get(name, ()):
+            kind = proto.PayloadSchemaInfo(data_type=proto.PayloadSchemaType.Keyword)
+            info.payload_schema[field].CopyFrom(kind)
+        return proto.GetCollectionInfoResponse(result=info)
 
     def Delete(self, request, context):
+        INDEXED.pop(request.collection_name, None)
         gone = LOCAL.delete_collection(request.collection_name)
         return proto.CollectionOperationResponse(result=bool(gone))
 
 
 class Points(PointsServicer):
     def CreateFieldIndex(self, request, context):
-        there(request, context)
+        INDEXED.setdefault(there(request, context), set()).add(request.field_name)
         return done()
 
     def Upsert(self, request, context):
@@ -77,6 +142,12 @@ class Points(PointsServicer):
 
     def Query(self, request, context):
         asked = GrpcToRest.convert_query_points(request)
+        if STATE["strict"]:
+            indexed = INDEXED.get(request.collection_name, set())
+            for condition in (asked.filter.must or []) if asked.filter else []:
+                if condition.key not in indexed:
+                    refused = f"Index required but not found for {condition.key}"
+                    context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused)
         found = LOCAL.query_points(
             there(request, context),
             query=asked.query,
@@ -112,12 +183,14 @@ class Points(PointsServicer):
 
 def main():
     # one worker: the local mode is for one thread
-    server = grpc.server(futures.ThreadPoolExecutor(1))
+    server = grpc.server(futures.ThreadPoolExecutor(1), interceptors=[Moods()])
     add_CollectionsServicer_to_server(Collections(), server)
     add_PointsServicer_to_server(Points(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
+    GOES_ON.set()
+    threading.Thread(target=obey, daemon=True).start()
     server.wait_for_termination()
 
 

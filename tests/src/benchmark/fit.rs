@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use pdm_dsp::diagnose::figures::COUNT;
+use pdm_dsp::diagnose::figures::{COUNT, NAMES};
 use pdm_dsp::diagnose::rule::{NAMING_CONFIDENCE, Rule};
 use pdm_dsp::{Evidence, Part};
 
@@ -49,6 +49,20 @@ pub fn fit(samples: &[&Sample]) -> Rule {
     let strengths: Vec<(f64, bool)> =
         judged.iter().map(|(sum, is_right)| (sum - threshold, *is_right)).collect();
     Rule { weights, offset, threshold, slope: slope(&strengths) }
+}
+
+/// A rule as `edge/dsp/src/diagnose/fitted.rs` holds it.
+pub fn constants(rule: &Rule) -> String {
+    let weights: Vec<String> = NAMES
+        .iter()
+        .zip(rule.weights)
+        .map(|(name, weight)| format!("    {weight:.4}, // {name}\n"))
+        .collect();
+    let Rule { offset, threshold, slope, .. } = rule;
+    let rest = format!(
+        "    offset: {offset:.4},\n    threshold: {threshold:.4},\n    slope: {slope:.2},\n"
+    );
+    weights.concat() + &rest
 }
 
 /// Weight of each sample: a rig's faulty and its sound records each count with the root of their
@@ -177,7 +191,7 @@ mod tests {
 
     /// A record of a rig in which the outer race stands by so much.
     fn sample(rig: usize, excess: f64, truth: Option<Part>) -> Sample {
-        let outer_race = Figures { excess, ..Figures::default() };
+        let outer_race = Figures { excess, own_db: 10.0, off_whole: 1.0, ..Figures::default() };
         let evidence = Evidence { parts: PerPart { outer_race, ..PerPart::default() }, cage: 0.0 };
         Sample { evidence, truth, rig: rig.to_string() }
     }

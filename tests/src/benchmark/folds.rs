@@ -138,7 +138,21 @@ pub fn judged(measured: &[Measured], generated: &[Sample], fold: Fold) -> Vec<Sc
             scored.insert(i, score(one, rule.name(&one.sample.evidence)));
         }
     }
-    scored.into_values().collect()
+    scored.into_values().chain(judged_generated(measured, generated)).collect()
+}
+
+/// The generated records by a rule that has seen recordings alone: one more rig.
+fn judged_generated(measured: &[Measured], generated: &[Sample]) -> Vec<Scored> {
+    let rule = fit(&measured.iter().map(|m| &m.sample).collect::<Vec<_>>());
+    let one = |(i, sample): (usize, &Sample)| {
+        let truth = sample.truth.map(Part::fault);
+        let group = if truth.is_some() { "generated, damaged" } else { "generated, sound" };
+        let label = Label::generated(group.to_owned(), truth);
+        let name = format!("{} of the generated records, {}", i + 1, sample.rig);
+        let one = Measured { name, label, sample: sample.clone() };
+        Scored { is_simulated: true, ..score(&one, rule.name(&sample.evidence)) }
+    };
+    generated.iter().enumerate().map(one).collect()
 }
 
 fn score(one: &Measured, name: Option<(Part, f64)>) -> Scored {

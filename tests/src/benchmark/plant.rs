@@ -46,6 +46,8 @@ pub struct Failed {
     pub warning_h: Option<f64>,
     /// Hours before the end at which its level was twice the healthy one.
     pub doubled_h: f64,
+    /// Windows measured from then on: a machine that stands is not measured.
+    pub windows: usize,
 }
 
 impl Failed {
@@ -78,9 +80,11 @@ fn watch(machine: &Machine, bearing: &Bearing, rules: &Rules, plant: &mut Plant)
     let mut memory = Memory::default();
     let mut last_watch_h: Option<f64> = None;
     let (mut watch_h, mut warning_h) = (None, None);
+    let (doubled_h, mut windows) = (bearing.doubled_before_end_h(), 0);
     let end_h = bearing.fails_at_h.unwrap_or(24.0 * DAYS);
     let sound_h = bearing.damaged_from_h.unwrap_or(end_h);
     for window in machine.windows(bearing) {
+        windows += usize::from(window.valid && end_h - window.hours <= doubled_h);
         if window.relearn {
             monitor.relearn();
             memory = Memory::default();
@@ -104,9 +108,9 @@ fn watch(machine: &Machine, bearing: &Bearing, rules: &Rules, plant: &mut Plant)
     }
     plant.sound_years += sound_h.min(end_h) / (24.0 * 365.25);
     if let (Some(decay), Some(_)) = (bearing.decay, bearing.fails_at_h) {
-        let doubled_h = bearing.doubled_before_end_h();
         let name = bearing.name.clone();
-        plant.failures.push(Failed { name, decay, watch_h, warning_h, doubled_h });
+        let failed = Failed { name, decay, watch_h, warning_h, doubled_h, windows };
+        plant.failures.push(failed);
     }
 }
 
@@ -159,7 +163,11 @@ impl Plant {
         let lead_h = Rules::default().lead_time.total_h();
         let hours = |h: Option<f64>| h.map_or("never".to_owned(), |h| format!("{h:.0} h ahead"));
         for failed in self.failures.iter().filter(|failed| failed.watch_h.is_none()) {
-            writeln!(text, "- MISSED: {} ({:?})", failed.name, failed.decay)?;
+            writeln!(
+                text,
+                "- MISSED: {} ({:?}), {} windows measured since its level had doubled",
+                failed.name, failed.decay, failed.windows
+            )?;
         }
         for failed in self.failures.iter().filter(|failed| !failed.is_in_time(lead_h)) {
             let (watch, warning) = (hours(failed.watch_h), hours(failed.warning_h));

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+mod calibration;
 mod femto;
 mod ims;
 mod report;

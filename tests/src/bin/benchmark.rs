@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use pdm_tests::benchmark::fit::{Sample, constants, fit};
 use pdm_tests::benchmark::folds::{self, Fold};
 use pdm_tests::benchmark::report::DiagnosisReport;
 use pdm_tests::benchmark::{diagnosis, plant, runs};
@@ -112,6 +113,10 @@ fn print_folds(args: &Args) -> anyhow::Result<()> {
         } else {
             writeln!(out, "# Leave one {} out\n\n{report}", fold.name())?;
         }
+    }
+    if !args.json {
+        let all: Vec<&Sample> = measured.iter().map(|one| &one.sample).chain(&generated).collect();
+        writeln!(out, "# Fitted on everything\n\n{}", constants(&fit(&all)))?;
     }
     Ok(())
 }

@@ -7,8 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Parser;
-use pdm_dsp::diagnose::figures::NAMES;
-use pdm_tests::benchmark::fit::{Sample, fit};
+use pdm_tests::benchmark::fit::{Sample, constants, fit};
 use pdm_tests::benchmark::folds;
 
 /// Fit the naming rule on recordings, with simulated and adversary records beside them
@@ -27,10 +26,5 @@ fn main() -> anyhow::Result<()> {
     let rule = fit(&samples);
     let mut out = std::io::stdout().lock();
     writeln!(out, "// {} recordings, {} generated records", measured.len(), generated.len())?;
-    for (name, weight) in NAMES.iter().zip(rule.weights) {
-        writeln!(out, "    {weight:.4}, // {name}")?;
-    }
-    writeln!(out, "    offset: {:.4},", rule.offset)?;
-    writeln!(out, "    threshold: {:.4},", rule.threshold)?;
-    Ok(writeln!(out, "    slope: {:.2},", rule.slope)?)
+    Ok(write!(out, "{}", constants(&rule))?)
 }

@@ -5,6 +5,7 @@ use pdm_shared::event::{Harmonic, IsoZone, QualityFlag, Rul, TrendDirection};
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
 use super::{Life, example, healthy, judge_one, judge_with};
 use crate::case::Memory;
@@ -317,6 +318,35 @@ fn a_late_event_does_not_lower_the_risk_nor_count_as_better() {
     assert!(judgement.late);
     assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Warning);
     assert_eq!(judgement.state.points, state.points);
+}
+
+/// An event dated 9999 would be the bearing's last for ever: everything after it would be late.
+#[test]
+fn an_event_ahead_of_the_clock_is_judged_and_moves_no_memory() {
+    let mut life = Life::new();
+    life.next(&healthy());
+    let before = life.memory.clone();
+    let now = life.at;
+    let mut ahead = example();
+    for ahead_s in [3601.0, 3e11] {
+        ahead.measured_at = Timestamp::parse("9999-12-31T23:59:59Z").expect("a time");
+        if ahead_s < 1e6 {
+            ahead.measured_at = now.plus_seconds(ahead_s);
+        }
+        let case = crate::case::Case { event: &ahead, memory: &life.memory, now };
+        let judgement = crate::judge(&case, &life.rules);
+        assert!(judgement.late && judgement.ahead);
+        assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Warning, "as bad as it says");
+        assert_eq!(judgement.diagnosis.uncertainty.level, UncertaintyLevel::High);
+        assert_eq!(judgement.state, before.state);
+        life.memory.recall(&ahead, &judgement);
+        assert_eq!(life.memory, before);
+    }
+    let judgement = life.next(&example());
+    assert!(!judgement.late, "the next window of a right clock is no late one");
+    ahead.measured_at = now.plus_seconds(3599.0);
+    let case = crate::case::Case { event: &ahead, memory: &life.memory, now };
+    assert!(!case.is_ahead(&life.rules));
 }
 
 #[test]

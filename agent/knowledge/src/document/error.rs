@@ -27,14 +27,20 @@ pub enum DocumentError {
         path: String,
     },
     /// The file is larger than allowed.
-    #[error("{path}: {bytes} bytes, at most {limit} are read")]
+    #[error("{path}: larger than {limit} bytes, the most that is read of its kind")]
     TooLarge {
         /// The file.
         path: String,
-        /// The file's size.
-        bytes: u64,
         /// The limit.
         limit: u64,
+    },
+    /// The id is that of another document, which comes with the program.
+    #[error("{path}: the id {id} is that of a document of the program; choose another id")]
+    Shipped {
+        /// The file.
+        path: String,
+        /// The id.
+        id: String,
     },
     /// The file holds no text.
     #[error("{path}: no text in it")]

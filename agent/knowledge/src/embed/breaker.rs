@@ -5,61 +5,28 @@
 //! fail at once, and the caller searches by words alone. Documents are embedded with the embedder's
 //! own retries; the first success ends the pause.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::time::Instant;
 
 use super::{EmbedError, Embedder, Passage};
-
-/// Longest wait of a question for its vector. No data chose it: an endpoint usually answers one
-/// text within some tenths of a second, and the notification of staff waits for the judgement and
-/// its sources.
-const ANSWER: Duration = Duration::from_secs(2);
-/// Pause after a failure in which the endpoint is not asked. No data chose it: one slow question a
-/// minute while the endpoint is away, against at most a minute of search by words after its return.
-const REST: Duration = Duration::from_mins(1);
+use crate::breaker::{self, ANSWER};
 
 /// An embedder with a short wait for questions.
 #[derive(Debug)]
 pub struct Breaker {
     embedder: Arc<dyn Embedder>,
-    resting: Mutex<Option<Rest>>,
-}
-
-#[derive(Debug)]
-struct Rest {
-    until: Instant,
-    reason: String,
+    breaker: breaker::Breaker,
 }
 
 impl Breaker {
     /// A breaker in front of `embedder`.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, resting: Mutex::default() }
+        Self { embedder, breaker: breaker::Breaker::new("embedding") }
     }
 
     fn away(&self, reason: String) -> EmbedError {
         EmbedError::Unavailable { url: self.embedder.id().to_owned(), reason }
-    }
-
-    /// The reason of the pause, while it lasts.
-    fn rests(&self) -> Option<String> {
-        let resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        let rest = resting.as_ref().filter(|rest| rest.until > Instant::now())?;
-        Some(format!("not asked again yet: {}", rest.reason))
-    }
-
-    fn is_there(&self) {
-        *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    fn is_away(&self, error: &EmbedError) {
-        tracing::warn!(%error, rest = ?REST, "Questions are searched by words alone for a while.");
-        metrics::counter!("pdm_agent_embedding_rests_total").increment(1);
-        let rest = Rest { until: Instant::now() + REST, reason: error.to_string() };
-        *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
     }
 }
 
@@ -75,33 +42,24 @@ impl Embedder for Breaker {
 
     async fn embed_passages(&self, passages: &[Passage]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vectors = self.embedder.embed_passages(passages).await?;
-        self.is_there();
+        self.breaker.is_there();
         Ok(vectors)
     }
 
     async fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
-        if let Some(reason) = self.rests() {
-            return Err(self.away(reason));
-        }
-        let asked = tokio::time::timeout(ANSWER, self.embedder.embed_query(query)).await;
-        let answer = asked.unwrap_or_else(|_elapsed| {
-            Err(self.away(format!("no answer within {} s", ANSWER.as_secs())))
-        });
-        match &answer {
-            Ok(_) => self.is_there(),
-            Err(error @ EmbedError::Unavailable { .. }) => self.is_away(error),
-            // the endpoint is there but the settings or the model are wrong: waiting does not help
-            Err(EmbedError::Refused { .. } | EmbedError::Answer { .. }) => {}
-        }
-        answer
+        let request = self.embedder.embed_query(query);
+        let was_away = |error: &EmbedError| matches!(error, EmbedError::Unavailable { .. });
+        self.breaker.ask(ANSWER, request, |reason| self.away(reason), was_away).await
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::breaker::REST;
 
     /// An embedder that hangs until it is released.
     #[derive(Debug, Default)]

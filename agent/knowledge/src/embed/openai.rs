@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pdm_service::backoff::Pauses;
+use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::error_chain::error_chain;
 use pdm_service::secret::Secret;
 use reqwest::StatusCode;
@@ -111,11 +112,13 @@ impl OpenAiEmbedder {
         if let Some(key) = &self.key {
             call = call.bearer_auth(key.expose());
         }
-        let answer = call.send().await.map_err(|error| away(error_chain(&error)))?;
+        let mut answer = call.send().await.map_err(|error| away(error_chain(&error)))?;
         let status = answer.status();
-        if !status.is_success() {
-            let words: String = answer.text().await.unwrap_or_default().chars().take(300).collect();
-            let reason = format!("{status}: {words}");
+        let is_good = status.is_success();
+        let mut head = Head::of(if is_good { self.most_bytes(texts.len()) } else { ERROR_BYTES });
+        let ended = read(&mut answer, &mut head).await;
+        if !is_good {
+            let reason = format!("{status}: {}", head.told(300));
             let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
             return Err(if passing {
                 away(reason)
@@ -123,8 +126,17 @@ impl OpenAiEmbedder {
                 EmbedError::Refused { url: self.url.clone(), reason }
             });
         }
-        let answer: Answer = answer.json().await.map_err(|error| self.odd(error_chain(&error)))?;
+        ended.map_err(|error| away(error_chain(&error)))?;
+        let bytes = head.whole().ok_or_else(|| self.odd("an answer that is longer".to_owned()))?;
+        let answer: Answer =
+            serde_json::from_slice(&bytes).map_err(|error| self.odd(error.to_string()))?;
         self.ordered(answer, texts.len())
+    }
+
+    /// Most bytes of an answer: 32 for each number, which has at most 25 digits and signs, and as many
+    /// for the rest as an error page has.
+    const fn most_bytes(&self, texts: usize) -> usize {
+        ERROR_BYTES.saturating_add(texts.saturating_mul(self.dimensions).saturating_mul(32))
     }
 
     fn ordered(&self, answer: Answer, expected: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -144,6 +156,16 @@ impl OpenAiEmbedder {
         let expected = format!("vectors of {} dimensions", self.dimensions);
         EmbedError::Answer { url: self.url.clone(), expected, got }
     }
+}
+
+/// Reads an answer to its end or until the head is full.
+async fn read(answer: &mut reqwest::Response, head: &mut Head) -> Result<(), reqwest::Error> {
+    while let Some(chunk) = answer.chunk().await? {
+        if !head.take(&chunk) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 #[async_trait]

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
+use pdm_service::files::make_private_database;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions};
 use tokio::sync::Mutex;
@@ -63,9 +64,7 @@ impl EmbeddedStore {
     /// # Errors
     /// [`StoreError::Unavailable`] if the file cannot be opened or has a newer schema.
     pub async fn open(path: &Path, dimensions: usize) -> Result<Self, StoreError> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| unavailable(path, &error))?;
-        }
+        make_private_database(path).map_err(|error| unavailable(path, &error))?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pdm_service::secret::Secret;
+use pdm_shared::bounds;
 use qdrant_client::config::QdrantConfig;
 use qdrant_client::qdrant::{
     self as proto, Condition, CountPointsBuilder, CreateCollectionBuilder,
@@ -69,11 +70,12 @@ impl QdrantStore {
         prefix: &str,
         dimensions: usize,
     ) -> Result<Self, StoreError> {
-        let mut config = QdrantConfig::from_url(url).timeout(TIMEOUT).skip_compatibility_check();
+        let mut config =
+            QdrantConfig::from_url(url).timeout(2 * TIMEOUT).skip_compatibility_check();
         if let Some(key) = key {
             config = config.api_key(key.expose());
         }
-        let client = Qdrant::new(config).map_err(|error| failed(url, &error))?;
+        let client = Qdrant::new(config).map_err(|error| failed(url, &told(&error)))?;
         Ok(Self { client, url: url.to_owned(), prefix: prefix.to_owned(), dimensions })
     }
 
@@ -83,8 +85,7 @@ impl QdrantStore {
     /// [`StoreError::Unavailable`].
     pub async fn drop_collections(&self) -> Result<(), StoreError> {
         for collection in Collection::ALL {
-            let gone = self.client.delete_collection(self.name(collection)).await;
-            gone.map_err(|e| self.failed(e))?;
+            self.ask(self.client.delete_collection(self.name(collection))).await?;
         }
         Ok(())
     }
@@ -97,7 +98,19 @@ impl QdrantStore {
         failed(&self.url, &error)
     }
 
-    async fn create(&self, name: &str) -> Result<(), QdrantError> {
+    /// Waits for an answer at most [`TIMEOUT`]. The client's own time-out is longer and is never
+    /// reached: it would ask a second time.
+    async fn ask<T>(
+        &self,
+        request: impl Future<Output = Result<T, QdrantError>>,
+    ) -> Result<T, StoreError> {
+        match tokio::time::timeout(TIMEOUT, request).await {
+            Ok(answer) => answer.map_err(|error| self.failed(told(&error))),
+            Err(_elapsed) => Err(self.failed(format!("no answer within {} s", TIMEOUT.as_secs()))),
+        }
+    }
+
+    async fn create(&self, name: &str) -> Result<(), StoreError> {
         let mut vectors = VectorsConfigBuilder::default();
         vectors.add_named_vector_params(
             DENSE,
@@ -108,23 +121,25 @@ impl QdrantStore {
             WORDS,
             SparseVectorParamsBuilder::default().modifier(Modifier::Idf),
         );
-        self.client
-            .create_collection(
-                CreateCollectionBuilder::new(name)
-                    .vectors_config(vectors)
-                    .sparse_vectors_config(sparse),
-            )
-            .await?;
-        for field in INDEXED {
-            let index = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Keyword);
-            self.client.create_field_index(index.wait(true)).await?;
-        }
+        let collection = CreateCollectionBuilder::new(name)
+            .vectors_config(vectors)
+            .sparse_vectors_config(sparse);
+        self.ask(Box::pin(self.client.create_collection(collection))).await?;
         Ok(())
     }
 
-    /// Refuses a collection that holds vectors of another length.
+    async fn index(&self, name: &str, field: &str) -> Result<(), StoreError> {
+        let index = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Keyword);
+        self.ask(self.client.create_field_index(index.wait(true))).await?;
+        Ok(())
+    }
+
+    /// Refuses a collection that holds vectors of another length, and makes the payload indexes that
+    /// it has not: a process that was stopped while it made a collection leaves it without some.
     async fn check(&self, name: &str) -> Result<(), StoreError> {
-        let info = self.client.collection_info(name).await.map_err(|e| self.failed(e))?;
+        let info = self.ask(self.client.collection_info(name)).await?;
+        let indexed: Vec<String> =
+            info.result.iter().flat_map(|info| info.payload_schema.keys().cloned()).collect();
         let stored = info
             .result
             .and_then(|info| info.config)
@@ -137,6 +152,9 @@ impl QdrantStore {
             })
             .unwrap_or(0);
         if stored == self.dimensions as u64 {
+            for field in INDEXED.iter().filter(|field| !indexed.iter().any(|is| is == *field)) {
+                self.index(name, field).await?;
+            }
             return Ok(());
         }
         Err(StoreError::Dimensions {
@@ -159,6 +177,53 @@ impl QdrantStore {
 
 fn failed(url: &str, error: &impl std::fmt::Display) -> StoreError {
     StoreError::Unavailable { place: url.to_owned(), reason: error.to_string() }
+}
+
+/// Numbers of gRPC's status codes (grpc.io, "Status codes and their use in gRPC").
+mod code {
+    pub(super) const CANCELLED: i32 = 1;
+    pub(super) const DEADLINE_EXCEEDED: i32 = 4;
+    pub(super) const NOT_FOUND: i32 = 5;
+    pub(super) const PERMISSION_DENIED: i32 = 7;
+    pub(super) const RESOURCE_EXHAUSTED: i32 = 8;
+    pub(super) const UNAVAILABLE: i32 = 14;
+    pub(super) const UNAUTHENTICATED: i32 = 16;
+}
+
+/// Code and message of an error, if the server or the connection gave them.
+fn status_of(error: &QdrantError) -> Option<(i32, &str)> {
+    if let QdrantError::ResponseError { status }
+    | QdrantError::ResourceExhaustedError { status, .. } = error
+    {
+        return Some((i32::from(status.code()), status.message()));
+    }
+    None
+}
+
+/// Whether the server refuses the key, or refuses to write with it.
+fn is_of_key(error: &QdrantError) -> bool {
+    let code = status_of(error).map(|(code, _)| code);
+    matches!(code, Some(code::UNAUTHENTICATED | code::PERMISSION_DENIED))
+}
+
+/// A client's error in words for a person: what to do about it, and no types of the client.
+fn told(error: &QdrantError) -> String {
+    let Some((code, words)) = status_of(error) else {
+        return bounds::shown(&error.to_string(), bounds::MAX_LINE).into_owned();
+    };
+    let what = match code {
+        code::UNAUTHENTICATED => "wrong key: the server refuses it",
+        code::PERMISSION_DENIED => "read-only key: the server refuses to write with it",
+        code::UNAVAILABLE => "the server cannot be reached",
+        code::CANCELLED | code::DEADLINE_EXCEEDED => "the server did not answer in time",
+        code::NOT_FOUND => "the server has no such collection",
+        code::RESOURCE_EXHAUSTED => "the server takes no more",
+        _ => "the server failed",
+    };
+    if words.is_empty() || words.contains("tonic") || words.contains("transport") {
+        return what.to_owned();
+    }
+    format!("{what}: {}", bounds::shown(words, bounds::MAX_LINE))
 }
 
 /// The filter in Qdrant's form; `None` if the filter allows all chunks.
@@ -256,18 +321,29 @@ impl VectorStore for QdrantStore {
     async fn prepare(&self) -> Result<(), StoreError> {
         for collection in Collection::ALL {
             let name = self.name(collection);
-            let exists = self.client.collection_exists(&name).await.map_err(|e| self.failed(e))?;
-            if !exists && let Err(error) = self.create(&name).await {
+            let exists = self.ask(self.client.collection_exists(&name)).await?;
+            if !exists && let Err(error) = Box::pin(self.create(&name)).await {
                 // another agent may have created the collection meanwhile
-                let made =
-                    self.client.collection_exists(&name).await.map_err(|e| self.failed(e))?;
+                let made = self.ask(self.client.collection_exists(&name)).await?;
                 if !made {
-                    return Err(self.failed(error));
+                    return Err(error);
                 }
             }
             self.check(&name).await?;
         }
         Ok(())
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        self.ask(self.client.list_collections()).await?;
+        // a collection that cannot exist: a key that may write is told so, one that may not is refused
+        let none = format!("{}check-of-the-key-only", self.prefix);
+        let delete = DeletePointsBuilder::new(&none).points(proto::Filter::default()).wait(true);
+        match tokio::time::timeout(TIMEOUT, self.client.delete_points(delete)).await {
+            Ok(Err(error)) if is_of_key(&error) => Err(self.failed(told(&error))),
+            Ok(_) => Ok(()),
+            Err(_elapsed) => Err(self.failed(format!("no answer within {} s", TIMEOUT.as_secs()))),
+        }
     }
 
     async fn replace(
@@ -280,20 +356,20 @@ impl VectorStore for QdrantStore {
         if !documents.is_empty() {
             let old = proto::Filter::must([Condition::matches("document", documents.to_vec())]);
             let delete = DeletePointsBuilder::new(&name).points(old).wait(true);
-            self.client.delete_points(delete).await.map_err(|e| self.failed(e))?;
+            self.ask(self.client.delete_points(delete)).await?;
         }
         for batch in points.chunks(BATCH) {
             let batch: Result<Vec<PointStruct>, _> = batch.iter().map(point).collect();
             let batch = batch.map_err(|e| self.failed(e))?;
             let upsert = UpsertPointsBuilder::new(&name, batch).wait(true);
-            self.client.upsert_points(upsert).await.map_err(|e| self.failed(e))?;
+            self.ask(self.client.upsert_points(upsert)).await?;
         }
         Ok(())
     }
 
     async fn search(&self, collection: Collection, query: &Query) -> Result<Vec<Hit>, StoreError> {
         let Some(request) = request(self.name(collection), query) else { return Ok(Vec::new()) };
-        let found = self.client.query(request).await.map_err(|e| self.failed(e))?;
+        let found = self.ask(Box::pin(self.client.query(request))).await?;
         let hits: Result<Vec<Hit>, StoreError> = found
             .result
             .iter()
@@ -321,7 +397,7 @@ impl VectorStore for QdrantStore {
             if let Some(next) = offset {
                 scroll = scroll.offset::<proto::PointId>(next);
             }
-            let page = self.client.scroll(scroll).await.map_err(|e| self.failed(e))?;
+            let page = self.ask(self.client.scroll(scroll)).await?;
             for point in &page.result {
                 let embedder = point.payload.get("embedder").and_then(|value| value.as_str());
                 let embedder = embedder.map_or_else(String::new, ToString::to_string);
@@ -338,7 +414,7 @@ impl VectorStore for QdrantStore {
 
     async fn count(&self, collection: Collection) -> Result<u64, StoreError> {
         let count = CountPointsBuilder::new(self.name(collection)).exact(true);
-        let answer = self.client.count(count).await.map_err(|e| self.failed(e))?;
+        let answer = self.ask(self.client.count(count)).await?;
         Ok(answer.result.map_or(0, |result| result.count))
     }
 }

@@ -2,10 +2,10 @@
 
 use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence, STATUS_SCHEMA};
 use pdm_shared::event::Event;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{Epoch, EventId};
 
 use super::{at, event, put};
-use crate::store::{Incoming, MQTT_LANE, Store};
+use crate::store::{Incoming, MQTT_LANE, RefusalCause, Store};
 
 pub(super) async fn an_event_is_stored_once(store: &dyn Store) {
     let events = [event(1), event(2), event(1)];
@@ -20,14 +20,14 @@ pub(super) async fn an_event_is_stored_once(store: &dyn Store) {
 }
 
 pub(super) async fn receipt(store: &dyn Store) -> (u64, Vec<[u64; 2]>) {
-    let receipts = store.receipts(&[event(1).gateway_id], at(1.0)).await.expect("receipts");
+    let receipts = store.receipts(&[event(1).gateway()], at(1.0)).await.expect("receipts");
     let (site, receipt) = receipts.into_iter().next().expect("one");
     assert_eq!(site, event(1).site);
     (receipt.stored_through, receipt.missing)
 }
 
 pub(super) async fn sequences_are_followed(store: &dyn Store) {
-    let none = store.receipts(&[event(1).gateway_id], at(1.0)).await.expect("receipts");
+    let none = store.receipts(&[event(1).gateway()], at(1.0)).await.expect("receipts");
     assert_eq!(none, []);
     put(store, &[event(3)]).await;
     assert_eq!(receipt(store).await, (0, vec![[1, 2]]));
@@ -41,12 +41,112 @@ pub(super) async fn sequences_are_followed(store: &dyn Store) {
     assert_eq!(receipt(store).await, (10, vec![]));
 }
 
-pub(super) async fn a_gateway_may_count_anew(store: &dyn Store) {
-    put(store, &[event(1), event(2), event(3)]).await;
-    let mut again = event(1);
-    again.event_id = EventId::at(at(500.0).unix_ms());
-    put(store, &[again]).await;
-    assert_eq!(receipt(store).await, (1, vec![]), "nothing of the new count is promised");
+/// An online status of the example's gateway.
+async fn birth(store: &dyn Store, epoch: Option<Epoch>, first: u64, last: u64) {
+    let status = GatewayStatus {
+        epoch,
+        first_sequence: Some(first),
+        last_sequence: Some(last),
+        bearings: vec![event(1).key().within_site()],
+        ..status(Presence::Online, 0.0)
+    };
+    let incoming = Incoming::Status { site: event(1).site, status };
+    store.store(&[incoming], at(0.0), "dead").await.expect("stored");
+}
+
+fn counted(sequence: u64, epoch: Epoch) -> Event {
+    Event { epoch: Some(epoch), ..event(sequence) }
+}
+
+/// An event with a number that was used before, and an identity of its own.
+fn repeated(sequence: u64, n: i64, epoch: Option<Epoch>) -> Event {
+    let event_id = EventId::at(at(500.0).unix_ms() + n);
+    Event { event_id, epoch, ..event(sequence) }
+}
+
+pub(super) async fn a_gateway_counts_anew_only_by_its_status(store: &dyn Store) {
+    let (before, after) = (Epoch::at(1), Epoch::at(2));
+    birth(store, Some(before), 1, 0).await;
+    put(store, &(1..=6).map(|n| counted(n, before)).collect::<Vec<_>>()).await;
+    assert_eq!(receipt(store).await, (6, vec![]));
+    // forged: no count, another count, and an earlier number of the true one
+    for n in 1..=4 {
+        put(store, &[repeated(1, n, None), repeated(1, 10 + n, Some(after))]).await;
+    }
+    let stored = put(store, &[repeated(2, 30, Some(before))]).await;
+    assert_eq!((stored.events, stored.uncounted), (1, 1), "stored, and moves nothing");
+    assert_eq!(receipt(store).await, (6, vec![]));
+    birth(store, Some(after), 1, 2).await;
+    assert_eq!(receipt(store).await, (0, vec![]), "the new count");
+    let stored = put(store, &[repeated(900, 40, Some(before))]).await;
+    assert_eq!(stored.events, 1, "what was on its way is kept");
+    assert_eq!(receipt(store).await, (0, vec![]), "and not counted");
+    put(store, &[repeated(1, 50, Some(after)), repeated(2, 51, Some(after))]).await;
+    assert_eq!(receipt(store).await, (2, vec![]));
+}
+
+/// A gateway of an earlier version is updated: its spool gets a count, its numbers go on.
+pub(super) async fn the_first_count_of_a_gateway_goes_on(store: &dyn Store) {
+    put(store, &[event(1), event(2), event(4)]).await;
+    let epoch = Epoch::at(1);
+    birth(store, Some(epoch), 1, 4).await;
+    assert_eq!(receipt(store).await, (2, vec![[3, 3]]));
+    // stored before under no count, and sent again: its number counts
+    put(store, &[counted(3, epoch), counted(4, epoch), counted(5, epoch)]).await;
+    assert_eq!(receipt(store).await, (5, vec![]));
+}
+
+/// A gateway was updated long before the agent: its events carry the count, its status is old.
+pub(super) async fn a_count_that_events_have_brought_goes_on(store: &dyn Store) {
+    let epoch = Epoch::at(1);
+    put(store, &[counted(7, epoch), counted(8, epoch)]).await;
+    birth(store, Some(epoch), 1, 0).await;
+    assert_eq!(receipt(store).await, (0, vec![[1, 6]]));
+}
+
+pub(super) async fn two_sites_have_two_receipts_for_one_name(store: &dyn Store) {
+    let other = Event { site: "busan-1".parse().expect("name"), ..repeated(1, 1, None) };
+    put(store, &[event(1), event(2), event(3), other.clone()]).await;
+    assert_eq!(receipt(store).await, (3, vec![]));
+    let receipts = store.receipts(&[other.gateway()], at(1.0)).await.expect("receipts");
+    assert_eq!((receipts[0].0.as_str(), receipts[0].1.stored_through), ("busan-1", 1));
+    let known = store.gateways().await.expect("gateways");
+    let names: Vec<String> = known.iter().map(|state| state.gateway.to_string()).collect();
+    assert_eq!(names, ["busan-1/gw-01", "ulsan-1/gw-01"]);
+}
+
+pub(super) async fn a_bearing_stays_with_its_gateway_until_it_is_released(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    let stranger = Event { gateway_id: "gw-02".parse().expect("name"), ..repeated(1, 1, None) };
+    for _ in 0..2 {
+        let stored = put(store, std::slice::from_ref(&stranger)).await;
+        assert_eq!((stored.events, stored.refused, stored.refusals.len()), (0, 1, 1));
+        assert_eq!(stored.refusals[0].cause, RefusalCause::Owner);
+    }
+    assert_eq!(store.backlog().await.expect("counted").dead_letters, 1, "one letter, counted");
+    assert_eq!(store.gateways().await.expect("gateways").len(), 1, "the stranger is not known");
+    assert_eq!(receipt(store).await, (1, vec![]));
+    let owners = store.bearing_owners().await.expect("read");
+    assert_eq!(owners, [(event(1).key(), event(1).gateway())]);
+    assert!(store.release_bearing(&event(1).key()).await.expect("released"));
+    assert!(!store.release_bearing(&event(1).key()).await.expect("looked"), "only once");
+    assert_eq!(put(store, &[stranger]).await.events, 1);
+}
+
+pub(super) async fn a_proven_gateway_is_believed_by_its_topic_until_it_is_released(
+    store: &dyn Store,
+) {
+    let proven = |sequence: u64| {
+        let event = event(sequence);
+        let payload = serde_json::to_string(&event).expect("json");
+        Incoming::Event { event: Box::new(event), payload, proven: true }
+    };
+    store.store(&[proven(1)], at(0.0), "dead").await.expect("stored");
+    let stored = put(store, &[event(2)]).await;
+    assert_eq!((stored.events, stored.refusals[0].cause), (0, RefusalCause::Topic));
+    assert!(store.release_gateway(&event(1).gateway()).await.expect("released"));
+    assert_eq!(put(store, &[event(2)]).await.events, 1);
+    assert_eq!(receipt(store).await, (2, vec![]));
 }
 
 pub(super) async fn gaps_are_lost_in_the_end(store: &dyn Store) {
@@ -78,19 +178,25 @@ pub(super) async fn refused_messages_do_not_pile_up(store: &dyn Store) {
     assert_eq!(store.backlog().await.expect("counted").dead_letters, 2);
 }
 
+fn status(presence: Presence, seconds: f64) -> GatewayStatus {
+    GatewayStatus {
+        schema: STATUS_SCHEMA.to_owned(),
+        gateway_id: event(1).gateway_id,
+        status: presence,
+        at: at(seconds),
+        version: None,
+        bearings: Vec::new(),
+        last_sequence: None,
+        epoch: None,
+        first_sequence: None,
+        spooled: None,
+        dropped: None,
+    }
+}
+
 pub(super) async fn presence_is_noted(store: &dyn Store) {
     let say = async |presence: Presence, seconds: f64| {
-        let status = GatewayStatus {
-            schema: STATUS_SCHEMA.to_owned(),
-            gateway_id: event(1).gateway_id,
-            status: presence,
-            at: at(seconds),
-            version: None,
-            bearings: Vec::new(),
-            last_sequence: None,
-            spooled: None,
-            dropped: None,
-        };
+        let status = status(presence, seconds);
         let incoming = Incoming::Status { site: event(1).site, status };
         store.store(&[incoming], at(seconds), "dead").await.expect("stored");
         store.gateways().await.expect("gateways").remove(0).presence

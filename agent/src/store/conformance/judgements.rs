@@ -15,7 +15,7 @@ pub(super) async fn judgements_are_remembered(store: &dyn Store) {
     put(store, &events).await;
     judge_all(store).await;
     assert_eq!(store.unjudged(10).await.expect("read").len(), 0);
-    let recall = store.recall(&key()).await.expect("recalled");
+    let recall = store.recall(&key(), at(1e9)).await.expect("recalled");
     let times: Vec<Timestamp> =
         recall.memory.recent.iter().map(|remembered| remembered.measured_at).collect();
     let last: Vec<Timestamp> = (3..=7).rev().map(|sequence| event(sequence).measured_at).collect();
@@ -26,7 +26,7 @@ pub(super) async fn judgements_are_remembered(store: &dyn Store) {
     assert_eq!(diagnosis.event_id, events[6].event_id);
     assert_eq!(diagnosis.memory.used, 5);
     let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
-    let recall = store.recall(&other).await.expect("recalled");
+    let recall = store.recall(&other, at(1e9)).await.expect("recalled");
     assert_eq!(recall.memory, Memory::default(), "of this bearing only");
 }
 

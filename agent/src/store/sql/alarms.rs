@@ -135,12 +135,15 @@ async fn upsert(
     connection
         .query(
             "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level,
-                                 repeats, repeat_at_ms, notification)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                                 repeats, repeat_at_ms, notification, since_ms)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
              ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
              SET notification_id = excluded.notification_id, risk_level = excluded.risk_level,
                  repeats = excluded.repeats, repeat_at_ms = excluded.repeat_at_ms,
-                 notification = excluded.notification, acknowledged_at_ms = NULL,
+                 notification = excluded.notification,
+                 since_ms = CASE WHEN excluded.repeats = 0 THEN excluded.since_ms
+                                 ELSE alarms.since_ms END,
+                 acknowledged_at_ms = NULL,
                  acknowledged_by = NULL",
         )
         .bind_key(key)
@@ -149,6 +152,7 @@ async fn upsert(
         .bind(i64::from(alarm.repeats))
         .bind(alarm.repeat_at.map(Timestamp::unix_ms))
         .bind(to_json("a notification", &alarm.notification)?)
+        .bind(alarm.notification.created_at.unix_ms())
         .execute()
         .await?;
     Ok(())

@@ -1,16 +1,18 @@
 //! Gateways: how far each sequence is stored, what is missing, whether the gateway is online.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
-use pdm_shared::event::Event;
-use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::delivery::{GatewayStatus, RECEIPT_SCHEMA, Receipt};
+use pdm_shared::event::{Event, HIGHEST_SEQUENCE};
+use pdm_shared::id::{BearingKey, Epoch, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
+use uuid::Uuid;
 
-use super::SqlStore;
-use crate::store::database::{Connection, Dialect, Row, Spelt};
+use super::{SqlStore, pins};
+use crate::store::admission::Books;
+use crate::store::database::{Connection, Dialect, Query, Row, Spelt};
 use crate::store::encoding::{json_of, sequence_of, time_of, word_of};
 use crate::store::sequence::{Gap, Sequence};
 use crate::store::{GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, StoreError, log};
@@ -21,9 +23,10 @@ use crate::store::{GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, StoreError, 
 static LOCK_GATEWAYS_WITH_OLD_GAPS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| match dialect {
         Dialect::Sqlite => "SELECT 1 WHERE $1 IS NULL".to_owned(),
-        Dialect::Postgres => "SELECT gateway_id FROM gateways WHERE gateway_id IN (
-                 SELECT gateway_id FROM sequence_gaps WHERE NOT lost AND noticed_at_ms < $1)
-             ORDER BY gateway_id FOR UPDATE"
+        Dialect::Postgres => "SELECT gateway_id FROM gateways WHERE (site, gateway_id) IN (
+                 SELECT site, gateway_id FROM sequence_gaps
+                 WHERE NOT lost AND noticed_at_ms < $1)
+             ORDER BY site, gateway_id FOR UPDATE"
             .to_owned(),
     })
 });
@@ -32,7 +35,7 @@ static LOCK_GATEWAYS_WITH_OLD_GAPS: LazyLock<Spelt> = LazyLock::new(|| {
 impl GatewayStore for SqlStore {
     async fn receipts(
         &self,
-        gateways: &[GatewayId],
+        gateways: &[GatewayKey],
         now: Timestamp,
     ) -> Result<Vec<(SiteId, Receipt)>, StoreError> {
         // one snapshot: a receipt must not join a highest number with older gaps
@@ -52,21 +55,25 @@ impl GatewayStore for SqlStore {
         let lost = connection
             .query(
                 "UPDATE sequence_gaps SET lost = TRUE WHERE NOT lost AND noticed_at_ms < $1
-                 RETURNING gateway_id, last_sequence - first_sequence + 1",
+                 RETURNING site, gateway_id, last_sequence - first_sequence + 1",
             )
             .bind(before)
             .fetch_all()
             .await?;
         let mut total = 0;
         for row in &lost {
-            let (gateway, count): (&str, i64) = (row.get(0)?, row.get(1)?);
+            let gateway = key_of(row)?;
+            let count: i64 = row.get(2)?;
             connection
-                .query("UPDATE gateways SET lost_events = lost_events + $1 WHERE gateway_id = $2")
+                .query(
+                    "UPDATE gateways SET lost_events = lost_events + $1
+                     WHERE site = $2 AND gateway_id = $3",
+                )
                 .bind(count)
-                .bind(gateway)
+                .bind_gateway(&gateway)
                 .execute()
                 .await?;
-            log::events_lost(gateway, count);
+            log::events_lost(&gateway, count);
             total += count.unsigned_abs();
         }
         transaction.commit().await?;
@@ -76,11 +83,52 @@ impl GatewayStore for SqlStore {
     async fn gateways(&self) -> Result<Vec<GatewayState>, StoreError> {
         let mut reader = self.read().await?;
         let query = reader.query(
-            "SELECT site, gateway_id, last_event_at_ms, presence, presence_at_ms, lost_events
-             FROM gateways ORDER BY gateway_id",
+            "SELECT site, gateway_id, last_event_at_ms, presence, presence_at_ms, lost_events,
+                    highest_sequence, proven
+             FROM gateways ORDER BY site, gateway_id",
         );
         query.fetch_all().await?.iter().map(state_of).collect()
     }
+
+    async fn bearing_owners(&self) -> Result<Vec<(BearingKey, GatewayKey)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query =
+            reader.query("SELECT bearing, site, gateway_id FROM bearing_gateways ORDER BY bearing");
+        query.fetch_all().await?.iter().map(pins::owner_of).collect()
+    }
+
+    async fn release_bearing(&self, bearing: &BearingKey) -> Result<bool, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let query = connection.query("DELETE FROM bearing_gateways WHERE bearing = $1");
+        let gone = query.bind(bearing.to_string()).execute().await?;
+        transaction.commit().await?;
+        Ok(gone > 0)
+    }
+
+    async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let query = connection.query(
+            "UPDATE gateways SET proven = FALSE, epoch = NULL, epoch_before = NULL
+             WHERE site = $1 AND gateway_id = $2",
+        );
+        let changed = query.bind_gateway(gateway).execute().await?;
+        transaction.commit().await?;
+        Ok(changed > 0)
+    }
+}
+
+impl Query<'_> {
+    /// Adds site and gateway as the next two parameters.
+    pub(super) fn bind_gateway(self, gateway: &GatewayKey) -> Self {
+        self.bind(gateway.site.as_str()).bind(gateway.gateway.as_str())
+    }
+}
+
+/// The gateway that the first two columns name.
+fn key_of(row: &Row) -> Result<GatewayKey, StoreError> {
+    Ok(GatewayKey::new(word_of("a site", row.get(0)?)?, word_of("a gateway", row.get(1)?)?))
 }
 
 fn state_of(row: &Row) -> Result<GatewayState, StoreError> {
@@ -91,8 +139,9 @@ fn state_of(row: &Row) -> Result<GatewayState, StoreError> {
         _ => None,
     };
     Ok(GatewayState {
-        site: word_of("a site", row.get(0)?)?,
-        gateway: word_of("a gateway", row.get(1)?)?,
+        gateway: key_of(row)?,
+        highest_sequence: row.get::<i64>(6)?.unsigned_abs(),
+        proven: row.get(7)?,
         last_event_at: row.get::<Option<i64>>(2)?.map(time_of).transpose()?,
         presence,
         lost_events: row.get::<i64>(5)?.unsigned_abs(),
@@ -102,19 +151,16 @@ fn state_of(row: &Row) -> Result<GatewayState, StoreError> {
 /// The receipt of one gateway; none if it has never sent an event or status.
 async fn receipt(
     connection: &mut Connection<'_>,
-    gateway: &GatewayId,
+    gateway: &GatewayKey,
     now: Timestamp,
 ) -> Result<Option<(SiteId, Receipt)>, StoreError> {
-    let query =
-        connection.query("SELECT site, highest_sequence FROM gateways WHERE gateway_id = $1");
-    let Some(row) = query.bind(gateway.as_str()).fetch_optional().await? else { return Ok(None) };
-    let highest: i64 = row.get(1)?;
+    let Some(books) = books(connection, gateway).await? else { return Ok(None) };
     let gaps = connection
         .query(
             "SELECT first_sequence, last_sequence FROM sequence_gaps
-             WHERE gateway_id = $1 AND NOT lost ORDER BY first_sequence LIMIT $2",
+             WHERE site = $1 AND gateway_id = $2 AND NOT lost ORDER BY first_sequence LIMIT $3",
         )
-        .bind(gateway.as_str())
+        .bind_gateway(gateway)
         .bind(MAX_GAPS_IN_RECEIPT)
         .fetch_all()
         .await?;
@@ -122,87 +168,215 @@ async fn receipt(
         .iter()
         .map(|gap| Ok([gap.get::<i64>(0)?.unsigned_abs(), gap.get::<i64>(1)?.unsigned_abs()]));
     let missing = missing.collect::<Result<Vec<[u64; 2]>, StoreError>>()?;
-    let stored_through = missing.first().map_or(highest.unsigned_abs(), |gap| gap[0] - 1);
+    let stored_through = missing.first().map_or(books.highest, |gap| gap[0].saturating_sub(1));
     let receipt = Receipt {
         schema: RECEIPT_SCHEMA.to_owned(),
-        gateway_id: gateway.clone(),
+        gateway_id: gateway.gateway.clone(),
+        epoch: books.epoch,
         stored_through,
         missing,
         at: now,
     };
-    Ok(Some((word_of("a site", row.get(0)?)?, receipt)))
+    Ok(Some((gateway.site.clone(), receipt)))
 }
 
-/// Locks the events' gateways in the order of their names, so that two writers never wait for each
-/// other; tells the highest number of each.
+const BOOKS: &str = "SELECT highest_sequence, epoch, epoch_before, told_through, proven
+     FROM gateways WHERE site = $1 AND gateway_id = $2";
+
+/// As [`BOOKS`], and locks the row until the transaction ends. SQLite has one writer.
+static LOCKED_BOOKS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| match dialect {
+        Dialect::Sqlite => BOOKS.to_owned(),
+        Dialect::Postgres => format!("{BOOKS} FOR UPDATE"),
+    })
+});
+
+async fn books(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<Option<Books>, StoreError> {
+    let row = connection.query(BOOKS).bind_gateway(gateway).fetch_optional().await?;
+    row.as_ref().map(books_of).transpose()
+}
+
+fn books_of(row: &Row) -> Result<Books, StoreError> {
+    Ok(Books {
+        highest: row.get::<i64>(0)?.unsigned_abs(),
+        epoch: row.get::<Option<Uuid>>(1)?.map(Epoch),
+        epoch_before: row.get::<Option<Uuid>>(2)?.map(Epoch),
+        told_through: row.get::<i64>(3)?.unsigned_abs(),
+        proven: row.get(4)?,
+    })
+}
+
+/// Locks those of these gateways that are known, in the order of their names, so that two writers never
+/// wait for each other; tells what is known of each.
 pub(super) async fn lock(
     connection: &mut Connection<'_>,
-    events: &[(&Event, &str)],
-) -> Result<BTreeMap<GatewayId, i64>, StoreError> {
-    let sites: BTreeMap<&GatewayId, &SiteId> =
-        events.iter().map(|(event, _)| (&event.gateway_id, &event.site)).collect();
-    let mut highest = BTreeMap::new();
-    for (gateway, site) in sites {
-        // the update, which changes nothing, locks a row that is there; no other transaction sees a
-        // row that is new
-        let row = connection
-            .query(
-                "INSERT INTO gateways (gateway_id, site) VALUES ($1, $2)
-                 ON CONFLICT (gateway_id) DO UPDATE SET site = gateways.site
-                 RETURNING highest_sequence",
-            )
-            .bind(gateway.as_str())
-            .bind(site.as_str())
-            .fetch_one()
-            .await?;
-        highest.insert(gateway.clone(), row.get(0)?);
+    gateways: &BTreeSet<GatewayKey>,
+) -> Result<BTreeMap<GatewayKey, Books>, StoreError> {
+    let mut known = BTreeMap::new();
+    for gateway in gateways {
+        let query = connection.query(&LOCKED_BOOKS).bind_gateway(gateway);
+        if let Some(row) = query.fetch_optional().await? {
+            known.insert(gateway.clone(), books_of(&row)?);
+        }
     }
-    Ok(highest)
+    Ok(known)
+}
+
+/// Makes the row of a gateway whose first event was admitted, and locks it; tells its highest number.
+pub(super) async fn begin(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<u64, StoreError> {
+    // the update, which changes nothing, locks a row that another writer has just made
+    let row = connection
+        .query(
+            "INSERT INTO gateways (site, gateway_id) VALUES ($1, $2)
+             ON CONFLICT (site, gateway_id) DO UPDATE SET site = gateways.site
+             RETURNING highest_sequence",
+        )
+        .bind_gateway(gateway)
+        .fetch_one()
+        .await?;
+    Ok(row.get::<i64>(0)?.unsigned_abs())
+}
+
+/// Notes that a gateway's events come under a topic that names it.
+pub(super) async fn note_proof(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<(), StoreError> {
+    let query =
+        connection.query("UPDATE gateways SET proven = TRUE WHERE site = $1 AND gateway_id = $2");
+    query.bind_gateway(gateway).execute().await?;
+    log::gateway_proven(gateway);
+    Ok(())
+}
+
+/// Takes over what a gateway's birth document says of its count of sequence numbers.
+///
+/// The first count that a gateway names goes on from what is stored of it, if that can be; another one
+/// is followed from its first number, and the events of the count before are kept when they still come.
+pub(super) async fn note_count(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+    status: &GatewayStatus,
+) -> Result<(), StoreError> {
+    let Some(before) = lock(connection, &BTreeSet::from([gateway.clone()])).await?.remove(gateway)
+    else {
+        return Ok(());
+    };
+    let told = status.last_sequence.unwrap_or(0).min(HIGHEST_SEQUENCE);
+    let first = status.first_sequence.unwrap_or(1).clamp(1, told.saturating_add(1));
+    let Some(epoch) = status.epoch.filter(|epoch| before.epoch != Some(*epoch)) else {
+        // of a version without counts, or the same count again
+        let query = connection
+            .query("UPDATE gateways SET told_through = $3 WHERE site = $1 AND gateway_id = $2");
+        query.bind_gateway(gateway).bind(sequence_of(told)?).execute().await?;
+        return Ok(());
+    };
+    let goes_on = before.epoch.is_none()
+        && (before.highest <= told || has_brought(connection, gateway, status, epoch).await?);
+    let highest = if goes_on { before.highest } else { first.saturating_sub(1) };
+    if !goes_on {
+        let query =
+            connection.query("DELETE FROM sequence_gaps WHERE site = $1 AND gateway_id = $2");
+        query.bind_gateway(gateway).execute().await?;
+        log::count_restarted(gateway, first);
+    }
+    connection
+        .query(
+            "UPDATE gateways SET epoch_before = epoch, epoch = $3, told_through = $4,
+                                 highest_sequence = $5
+             WHERE site = $1 AND gateway_id = $2",
+        )
+        .bind_gateway(gateway)
+        .bind(epoch.0)
+        .bind(sequence_of(told)?)
+        .bind(sequence_of(highest)?)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Bearings that are looked at for a gateway's count. All of them carry the same one.
+const BEARINGS_LOOKED_AT: usize = 16;
+
+/// Whether events of this count are stored: the last one of one of the gateway's bearings carries it.
+/// So it is after an update of the gateway before that of the agent, and where events came before the
+/// status.
+async fn has_brought(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+    status: &GatewayStatus,
+    epoch: Epoch,
+) -> Result<bool, StoreError> {
+    let epoch = epoch.to_string();
+    for bearing in status.bearings.iter().take(BEARINGS_LOOKED_AT) {
+        let Some((equipment, bearing)) = bearing.split_once('/') else { continue };
+        let query = connection.query(
+            "SELECT payload FROM events
+             WHERE site = $1 AND gateway_id = $2 AND equipment_id = $3 AND bearing_id = $4
+             ORDER BY measured_at_ms DESC LIMIT 1",
+        );
+        let last =
+            query.bind_gateway(gateway).bind(equipment).bind(bearing).fetch_optional().await?;
+        if let Some(row) = last
+            && row.get::<&str>(0)?.contains(&epoch)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Follows one gateway's sequence through its events in their order; each comes with whether it is new.
+/// Tells how many new events had a number that was neither missing nor above the highest.
 pub(super) async fn follow(
     connection: &mut Connection<'_>,
-    gateway: &GatewayId,
-    highest: i64,
+    gateway: &GatewayKey,
+    highest: u64,
     events: &[(&Event, bool)],
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     let numbers = events
         .iter()
         .map(|(event, is_new)| Ok((sequence_of(event.sequence)?, *is_new)))
         .collect::<Result<Vec<(i64, bool)>, StoreError>>()?;
     let (Some((least, _)), Some((most, _))) = (numbers.iter().min(), numbers.iter().max()) else {
-        return Ok(());
+        return Ok(0);
     };
     let gaps = gaps_between(connection, gateway, *least, *most).await?;
-    let mut sequence = Sequence::new(highest, gaps);
-    let mut moved = false;
+    let mut sequence = Sequence::new(sequence_of(highest)?, gaps);
+    let (mut is_heard, mut uncounted) = (false, 0);
     for (number, is_new) in numbers {
-        if !is_new {
-            moved |= sequence.fill(number);
-            continue;
-        }
-        moved = true;
-        if !sequence.follow(number, now.unix_ms()) {
-            log::sequence_restarted(gateway, number);
-        }
+        let moved = sequence.follow(number, now.unix_ms());
+        is_heard |= moved || is_new;
+        uncounted += u64::from(is_new && !moved);
     }
-    if moved { write(connection, gateway, sequence, now).await } else { Ok(()) }
+    if uncounted > 0 {
+        log::numbers_not_counted(gateway, uncounted);
+    }
+    if is_heard {
+        write(connection, gateway, sequence, now).await?;
+    }
+    Ok(uncounted)
 }
 
 async fn gaps_between(
     connection: &mut Connection<'_>,
-    gateway: &GatewayId,
+    gateway: &GatewayKey,
     least: i64,
     most: i64,
 ) -> Result<Vec<Gap>, StoreError> {
     let rows = connection
         .query(
             "SELECT first_sequence, last_sequence, noticed_at_ms, lost FROM sequence_gaps
-             WHERE gateway_id = $1 AND first_sequence <= $2 AND last_sequence >= $3",
+             WHERE site = $1 AND gateway_id = $2 AND first_sequence <= $3 AND last_sequence >= $4",
         )
-        .bind(gateway.as_str())
+        .bind_gateway(gateway)
         .bind(most)
         .bind(least)
         .fetch_all()
@@ -221,33 +395,30 @@ async fn gaps_between(
 /// Writes how far a sequence has come and how its gaps have changed.
 async fn write(
     connection: &mut Connection<'_>,
-    gateway: &GatewayId,
+    gateway: &GatewayKey,
     sequence: Sequence,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let (highest, changes) = sequence.finish();
-    let gateway = gateway.as_str();
-    if changes.anew {
-        let query = connection.query("DELETE FROM sequence_gaps WHERE gateway_id = $1");
-        query.bind(gateway).execute().await?;
-    }
     for first in changes.removed {
-        let query = connection
-            .query("DELETE FROM sequence_gaps WHERE gateway_id = $1 AND first_sequence = $2");
-        query.bind(gateway).bind(first).execute().await?;
+        let query = connection.query(
+            "DELETE FROM sequence_gaps
+             WHERE site = $1 AND gateway_id = $2 AND first_sequence = $3",
+        );
+        query.bind_gateway(gateway).bind(first).execute().await?;
     }
     for gap in changes.added {
-        let query = connection.query("INSERT INTO sequence_gaps VALUES ($1, $2, $3, $4, $5)");
-        let query = query.bind(gateway).bind(gap.first).bind(gap.last);
+        let query = connection.query("INSERT INTO sequence_gaps VALUES ($1, $2, $3, $4, $5, $6)");
+        let query = query.bind_gateway(gateway).bind(gap.first).bind(gap.last);
         query.bind(gap.noticed_at_ms).bind(gap.lost).execute().await?;
     }
     connection
         .query(
-            "UPDATE gateways SET highest_sequence = $2, last_event_at_ms = $3,
-                                 lost_events = lost_events - $4
-             WHERE gateway_id = $1",
+            "UPDATE gateways SET highest_sequence = $3, last_event_at_ms = $4,
+                                 lost_events = lost_events - $5
+             WHERE site = $1 AND gateway_id = $2",
         )
-        .bind(gateway)
+        .bind_gateway(gateway)
         .bind(highest)
         .bind(now.unix_ms())
         .bind(changes.found)

@@ -1,25 +1,27 @@
 //! Storing a batch: events once each, sequences, presence, acknowledgements, refused messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus};
+use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::Event;
-use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, EventId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::{Database, SqlStore, bulk, gateways};
+use super::{Database, SqlStore, bulk, gateways, pins};
+use crate::store::admission::{Admitted, Books, Desk};
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
 use crate::store::{
-    Incoming, IntakeStore, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, StoreError, Stored,
-    fingerprint,
+    Incoming, IntakeStore, IntakeTerms, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, Refusal,
+    StoreError, Stored, fingerprint, log,
 };
 
 #[async_trait]
 impl IntakeStore for SqlStore {
-    async fn store(
+    async fn store_under(
         &self,
+        terms: &IntakeTerms,
         batch: &[Incoming],
         now: Timestamp,
         dead_letter_topic: &str,
@@ -30,58 +32,209 @@ impl IntakeStore for SqlStore {
         let mut stored = Stored::default();
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
-        store_events(&mut connection, batch, now, &mut stored).await?;
-        for incoming in batch {
-            match incoming {
-                Incoming::Event { .. } => {}
-                Incoming::Status { site, status } => {
-                    note_status(&mut connection, site, status, now).await?;
-                }
-                Incoming::Ack { key, ack } => acknowledge(&mut connection, key, ack, now).await?,
-                Incoming::Refused(letter) => {
-                    let is_new = refuse(&mut connection, letter, dead_letter_topic).await?;
-                    stored.letters += u64::from(is_new);
-                    stored.refused += 1;
-                }
-            }
+        // every gateway of the batch before its first piece: two writers whose pieces come in other
+        // orders must not wait for each other
+        gateways::lock(&mut connection, &gateways_of(batch)).await?;
+        // a status decides which events after it are its gateway's, so it ends a piece
+        let is_status = |incoming: &Incoming| matches!(incoming, Incoming::Status { .. });
+        for piece in batch.split_inclusive(is_status) {
+            store_events(&mut connection, terms, piece, now, &mut stored).await?;
+            store_others(&mut connection, piece, now, dead_letter_topic, &mut stored).await?;
         }
+        refuse_events(&mut connection, batch, now, dead_letter_topic, &mut stored).await?;
         transaction.commit().await?;
         Ok(stored)
     }
 }
 
+/// The gateways that a batch changes.
+fn gateways_of(batch: &[Incoming]) -> BTreeSet<GatewayKey> {
+    let named = batch.iter().filter_map(|incoming| match incoming {
+        Incoming::Event { event, .. } => Some(event.gateway()),
+        Incoming::Status { site, status } => {
+            Some(GatewayKey::new(site.clone(), status.gateway_id.clone()))
+        }
+        Incoming::Ack { .. } | Incoming::Refused(_) => None,
+    });
+    named.collect()
+}
+
+async fn store_others(
+    connection: &mut Connection<'_>,
+    piece: &[Incoming],
+    now: Timestamp,
+    dead_letter_topic: &str,
+    stored: &mut Stored,
+) -> Result<(), StoreError> {
+    for incoming in piece {
+        match incoming {
+            Incoming::Event { .. } => {}
+            Incoming::Status { site, status } => note_status(connection, site, status, now).await?,
+            Incoming::Ack { key, ack } => acknowledge(connection, key, ack, now).await?,
+            Incoming::Refused(letter) => {
+                let fingerprint = fingerprint::of_message(letter);
+                let is_new = refuse(connection, letter, fingerprint, 1, dead_letter_topic).await?;
+                stored.letters += u64::from(is_new);
+                stored.refused += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An event of a batch, its text, and whether its topic names the gateway.
+type Arrived<'a> = (&'a Event, &'a str, bool);
+
 async fn store_events(
     connection: &mut Connection<'_>,
-    batch: &[Incoming],
+    terms: &IntakeTerms,
+    piece: &[Incoming],
     now: Timestamp,
     stored: &mut Stored,
 ) -> Result<(), StoreError> {
-    let events: Vec<(&Event, &str)> = batch
+    let arrived: Vec<Arrived<'_>> = piece
         .iter()
         .filter_map(|incoming| match incoming {
-            Incoming::Event { event, payload } => Some((event.as_ref(), payload.as_str())),
+            Incoming::Event { event, payload, proven } => {
+                Some((event.as_ref(), payload.as_str(), *proven))
+            }
             Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
         })
         .collect();
-    if events.is_empty() {
+    if arrived.is_empty() {
         return Ok(());
     }
-    let highest = gateways::lock(connection, &events).await?;
+    let mut desk = desk(connection, terms, &arrived, now).await?;
+    let known = desk.books.clone();
+    let (mut events, mut counted) = (Vec::new(), Vec::new());
+    for (event, payload, proven) in arrived {
+        match desk.admit(event, proven) {
+            Ok(admitted) => {
+                events.push((event, payload));
+                counted.push(admitted == Admitted::Counted);
+            }
+            Err(refusal) => {
+                stored.refused += 1;
+                stored.refusals.push(*refusal);
+            }
+        }
+    }
+    let highest = highest_numbers(connection, &known, &desk, &events).await?;
     let new = bulk::insert_events(connection, &events, now).await?;
-    let mut by_gateway: BTreeMap<&GatewayId, Vec<(&Event, bool)>> = BTreeMap::new();
-    for ((event, _), is_new) in events.iter().zip(new) {
-        by_gateway.entry(&event.gateway_id).or_default().push((event, is_new));
+    let mut by_gateway: BTreeMap<GatewayKey, Vec<(&Event, bool)>> = BTreeMap::new();
+    for (((event, _), is_new), is_counted) in events.iter().zip(new).zip(counted) {
+        let gateway = event.gateway();
         if is_new {
             stored.events += 1;
         } else {
             stored.duplicates += 1;
         }
-        *stored.gateways.entry(event.gateway_id.clone()).or_default() += 1;
+        *stored.gateways.entry(gateway.clone()).or_default() += 1;
+        if is_counted {
+            by_gateway.entry(gateway).or_default().push((event, is_new));
+        }
     }
     for (gateway, events) in by_gateway {
-        let highest = highest.get(gateway).copied().unwrap_or(0);
-        gateways::follow(connection, gateway, highest, &events, now).await?;
+        let highest = highest.get(&gateway).copied().unwrap_or(0);
+        stored.uncounted += gateways::follow(connection, &gateway, highest, &events, now).await?;
     }
+    Ok(())
+}
+
+/// The highest number of each gateway of admitted events before this batch. Only what was admitted makes
+/// a gateway known, and notes that its topic names it.
+async fn highest_numbers(
+    connection: &mut Connection<'_>,
+    known: &BTreeMap<GatewayKey, Books>,
+    desk: &Desk<'_>,
+    events: &[(&Event, &str)],
+) -> Result<BTreeMap<GatewayKey, u64>, StoreError> {
+    let admitted: BTreeSet<GatewayKey> = events.iter().map(|(event, _)| event.gateway()).collect();
+    let mut highest = BTreeMap::new();
+    for gateway in admitted {
+        let was = known.get(&gateway);
+        let number = match was {
+            Some(books) => books.highest,
+            None => gateways::begin(connection, &gateway).await?,
+        };
+        let is_proven = desk.books.get(&gateway).is_some_and(|books| books.proven);
+        if is_proven && !was.is_some_and(|books| books.proven) {
+            gateways::note_proof(connection, &gateway).await?;
+        }
+        highest.insert(gateway, number);
+    }
+    Ok(highest)
+}
+
+/// Reads what events are admitted by, locks their gateways, and makes new bearings their gateways'.
+async fn desk<'a>(
+    connection: &mut Connection<'_>,
+    terms: &'a IntakeTerms,
+    arrived: &[Arrived<'_>],
+    now: Timestamp,
+) -> Result<Desk<'a>, StoreError> {
+    let gateways = arrived.iter().map(|(event, ..)| event.gateway()).collect();
+    let bearings: BTreeSet<BearingKey> = arrived.iter().map(|(event, ..)| event.key()).collect();
+    let mut desk = Desk {
+        terms,
+        books: gateways::lock(connection, &gateways).await?,
+        owners: pins::owners(connection, &bearings).await?,
+        new_bearings: BTreeMap::new(),
+    };
+    let mut claims = BTreeMap::new();
+    for (event, _, proven) in arrived {
+        let (key, gateway) = (event.key(), event.gateway());
+        if claims.contains_key(&key) || desk.owners.contains_key(&key) {
+            continue;
+        }
+        if !desk.new_bearings.contains_key(&gateway) {
+            let new = pins::new_in_the_last_hour(connection, &gateway, now).await?;
+            desk.new_bearings.insert(gateway.clone(), new);
+        }
+        if desk.claims(event, *proven) {
+            claims.insert(key, gateway);
+        }
+    }
+    if !claims.is_empty() {
+        pins::claim(connection, &claims, now).await?;
+        desk.owners = pins::owners(connection, &bearings).await?;
+    }
+    Ok(desk)
+}
+
+/// Writes one dead letter for all events that were refused for one cause, gateway and bearing: a hostile
+/// gateway must not fill the table, and the first of its events shows what it sends.
+async fn refuse_events(
+    connection: &mut Connection<'_>,
+    batch: &[Incoming],
+    now: Timestamp,
+    topic: &str,
+    stored: &mut Stored,
+) -> Result<(), StoreError> {
+    let mut groups: BTreeMap<_, (&Refusal, i64)> = BTreeMap::new();
+    for refusal in &stored.refusals {
+        let group = (refusal.cause, &refusal.gateway, &refusal.bearing);
+        groups.entry(group).or_insert((refusal, 0)).1 += 1;
+    }
+    let mut letters = 0;
+    for ((cause, gateway, bearing), (refusal, count)) in groups {
+        let payload = batch.iter().find_map(|incoming| match incoming {
+            Incoming::Event { event, payload, .. } if event.event_id == refusal.event_id => {
+                Some(payload.as_str())
+            }
+            Incoming::Event { .. }
+            | Incoming::Status { .. }
+            | Incoming::Ack { .. }
+            | Incoming::Refused(_) => None,
+        });
+        let reason = format!("not this gateway's event: {}", refusal.reason);
+        let payload = payload.unwrap_or_default().as_bytes();
+        let letter = DeadLetter::of(&bearing.to_string(), payload, reason, now);
+        let fingerprint = fingerprint::of_cause(cause.as_str(), gateway, bearing);
+        let is_new = refuse(connection, &letter, fingerprint, count, topic).await?;
+        letters += u64::from(is_new);
+    }
+    stored.letters += letters;
     Ok(())
 }
 
@@ -92,27 +245,36 @@ async fn note_status(
     status: &GatewayStatus,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
     connection
         .query(
-            "INSERT INTO gateways (gateway_id, site, presence, presence_at_ms)
+            "INSERT INTO gateways (site, gateway_id, presence, presence_at_ms)
              VALUES ($1, $2, $3, $4)
-             ON CONFLICT (gateway_id) DO UPDATE
+             ON CONFLICT (site, gateway_id) DO UPDATE
              SET presence_at_ms =
                      CASE WHEN gateways.presence IS NOT DISTINCT FROM excluded.presence
                      THEN gateways.presence_at_ms ELSE excluded.presence_at_ms END,
                  presence = excluded.presence",
         )
-        .bind(status.gateway_id.as_str())
-        .bind(site.as_str())
+        .bind_gateway(&gateway)
         .bind(to_word("a presence", &status.status)?)
         .bind(now.unix_ms())
         .execute()
         .await?;
-    Ok(())
+    match status.status {
+        Presence::Online => gateways::note_count(connection, &gateway, status).await,
+        // a last will that comes late may be of an earlier spool
+        Presence::Offline => Ok(()),
+    }
 }
 
-/// Writes an acknowledgement and applies it to the standing alarm: if it names the alarm's last
-/// notification, an earlier one of the same level that was repeated since, or none.
+/// How far the clock of a person's device may be behind that of the agent, ms. Chosen: devices with time
+/// synchronisation differ by seconds.
+const DEVICE_BEHIND_MS: i64 = 60_000;
+
+/// Writes an acknowledgement and applies it to the standing alarm: if it names a notification of this
+/// alarm at this level, or names none and is not older than the alarm. So one that was meant for an
+/// alarm of before silences no other.
 async fn acknowledge(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -135,33 +297,38 @@ async fn acknowledge(
         .bind(ack.note.as_deref().map(|note| dialect.text(note)))
         .execute()
         .await?;
-    connection
+    let applied = connection
         .query(
             "UPDATE alarms SET acknowledged_at_ms = $4, acknowledged_by = $5, repeat_at_ms = NULL
              WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
                AND acknowledged_at_ms IS NULL
-               AND ($6 IS NULL OR notification_id = $6 OR EXISTS (
+               AND (($6 IS NULL AND since_ms <= $7) OR notification_id = $6 OR EXISTS (
                     SELECT 1 FROM notifications told
                     WHERE told.notification_id = $6 AND told.site = $1 AND told.equipment_id = $2
-                      AND told.bearing_id = $3 AND told.risk_level = alarms.risk_level))",
+                      AND told.bearing_id = $3 AND told.risk_level = alarms.risk_level
+                      AND told.created_at_ms >= alarms.since_ms))",
         )
         .bind_key(key)
         .bind(now.unix_ms())
         .bind(by.as_ref())
         .bind(ack.notification_id)
+        .bind(ack.at.unix_ms().saturating_add(DEVICE_BEHIND_MS))
         .execute()
         .await?;
+    log::acknowledged(key, applied > 0);
     Ok(())
 }
 
-/// Counts a refused message; true if it was not refused before. A new one leaves as a dead letter.
+/// Counts `count` refused messages of one fingerprint; true if none was refused before. The first leaves
+/// as a dead letter.
 async fn refuse(
     connection: &mut Connection<'_>,
     letter: &DeadLetter,
+    mut fingerprint: i64,
+    count: i64,
     topic: &str,
 ) -> Result<bool, StoreError> {
     let kept = connection.query("SELECT count(*) FROM dead_letters").fetch_one().await?;
-    let mut fingerprint = fingerprint::of_message(letter);
     if kept.get::<i64>(0)? >= MAX_DEAD_LETTERS && !is_known(connection, fingerprint).await? {
         fingerprint = fingerprint::of_reason(letter);
     }
@@ -170,9 +337,9 @@ async fn refuse(
         .query(
             "INSERT INTO dead_letters (fingerprint, topic, reason, payload_head, payload_bytes,
                                        first_at_ms, last_at_ms, count)
-             VALUES ($1, $2, $3, $4, $5, $6, $6, 1)
+             VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
              ON CONFLICT (fingerprint) DO UPDATE
-             SET count = dead_letters.count + 1, last_at_ms = excluded.last_at_ms
+             SET count = dead_letters.count + excluded.count, last_at_ms = excluded.last_at_ms
              RETURNING count",
         )
         .bind(fingerprint)
@@ -181,9 +348,10 @@ async fn refuse(
         .bind(dialect.text(&letter.payload_head))
         .bind(i64::try_from(letter.payload_bytes).unwrap_or(i64::MAX))
         .bind(letter.received_at.unix_ms())
+        .bind(count)
         .fetch_one()
         .await?;
-    let is_new = counted.get::<i64>(0)? == 1;
+    let is_new = counted.get::<i64>(0)? == count;
     if is_new {
         let row = outgoing(letter, topic)?;
         bulk::insert_outbox(connection, &[(&row, letter.received_at)]).await?;

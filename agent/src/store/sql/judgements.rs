@@ -36,15 +36,17 @@ impl JudgementStore for SqlStore {
         }
     }
 
-    async fn recall(&self, key: &BearingKey) -> Result<Recall, StoreError> {
+    async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError> {
         let mut reader = self.read().await?;
         let rows = reader
             .query(
                 "SELECT measured_at_ms, risk_level, fault_stage, fault_type FROM pdm_agent_memory
                  WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-                 ORDER BY measured_at_ms DESC, id DESC LIMIT $4",
+                   AND measured_at_ms <= $4
+                 ORDER BY measured_at_ms DESC, id DESC LIMIT $5",
             )
             .bind_key(key)
+            .bind(until.unix_ms())
             .bind(i64::try_from(RECALLED).unwrap_or(i64::MAX))
             .fetch_all()
             .await?;

@@ -144,6 +144,7 @@ impl OutboxStore for SqlStore {
         for (id, outcome) in outcomes {
             match outcome {
                 SendOutcome::Delivered => {}
+                SendOutcome::Held => hold(&mut connection, *id, now).await?,
                 SendOutcome::Retry { at, error } => {
                     put_off(&mut connection, *id, *at, error).await?;
                 }
@@ -215,6 +216,19 @@ async fn put_off(
         )
         .bind(at.unix_ms())
         .bind(error)
+        .bind(id)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+async fn hold(connection: &mut Connection<'_>, id: i64, now: Timestamp) -> Result<(), StoreError> {
+    connection
+        .query(
+            "UPDATE outbox SET state = $1, settled_at_ms = $2, claimed_until_ms = 0 WHERE id = $3",
+        )
+        .bind(OutboxState::Held.as_str())
+        .bind(now.unix_ms())
         .bind(id)
         .execute()
         .await?;

@@ -133,11 +133,13 @@ async fn told(
     connection
         .query(
             "DELETE FROM outbox WHERE id IN (
-                 SELECT id FROM outbox WHERE state <> $1 AND id <= $2 ORDER BY id LIMIT $3)",
+                 SELECT id FROM outbox WHERE state NOT IN ($1, $4) AND id <= $2
+                 ORDER BY id LIMIT $3)",
         )
         .bind(OutboxState::Waiting.as_str())
         .bind(reached.outbox)
         .bind(limit)
+        .bind(OutboxState::Held.as_str())
         .execute()
         .await?;
     connection

@@ -7,7 +7,7 @@
 //! only a rolling element has.
 
 use super::Request;
-use super::score::{log_levels, mask_shaft, widen};
+use super::levels::{log_levels, mask_shaft, widen};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad};
 use crate::spectrum::Spectrum;
 

@@ -4,10 +4,10 @@ use pdm_shared::fault::Fault;
 use pdm_shared::units::{Band, Order, Rpm};
 
 use super::foreign::{KnownSpeed, Scene};
-use super::score::log_levels;
+use super::levels::log_levels;
 use super::speed::FoundSpeed;
-use super::verdict::{Judged, MENTION_SCORE, Ranked};
-use super::views::{Look, LookKind, Source, limit_hz};
+use super::verdict::{Judged, Ranked};
+use super::views::{limit_hz, whole_band};
 use super::{ElementLine, Findings, ForeignCause, Harmonic, Request, Sidebands};
 use crate::band::kurtogram;
 use crate::envelope::{RecordLines, SquaredEnvelope, envelope_spectrum, squared_envelope};
@@ -30,8 +30,6 @@ pub struct Material<'a> {
     pub speed: FoundSpeed,
     /// Shaft turns in the record.
     pub turns: f64,
-    /// All looks.
-    pub looks: &'a [Look],
 }
 
 /// The band that is shown, its envelope and its spectrum at whole-record resolution.
@@ -51,7 +49,7 @@ impl Shown {
         record: &RecordLines,
         request: &Request,
         speed: FoundSpeed,
-        (band, looks, ranked): (Option<Band>, &[Look], &Ranked),
+        (band, ranked): (Option<Band>, &Ranked),
         transforms: &mut Transforms,
     ) -> Self {
         let leading = ranked.leading();
@@ -60,7 +58,7 @@ impl Shown {
         let spectrum = envelope
             .as_ref()
             .map_or_else(Spectrum::default, |e| envelope_spectrum(e, limit, transforms));
-        let leading_order = ranked.own_order(leading).or_else(|| best_order(looks, leading));
+        let leading_order = ranked.order_at(leading, speed.speed.shaft_hz());
         Self { band, envelope, spectrum, leading: leading.fault(), leading_order, speed }
     }
 
@@ -113,28 +111,22 @@ pub fn gather(
 pub fn shown_band(
     random: &RecordLines,
     request: &Request,
-    looks: &[Look],
     ranked: &Ranked,
     transforms: &mut Transforms,
 ) -> Option<Band> {
-    let leading = ranked.order[0];
     if request.envelope_band.is_some() {
         return request.envelope_band;
     }
+    let whole = whole_band(random.rate_hz);
     if ranked.spin.is_some() {
-        return looks.iter().find(|look| look.spin.is_some()).map(|look| look.band);
+        return whole;
     }
-    if ranked.evidence[leading] < MENTION_SCORE {
-        let least = 2.2 * request.orders.bpfi.at(request.speed);
-        let impulsive = kurtogram(random, 4, least, transforms);
-        return impulsive.first().map(|best| best.band).or(looks.first().map(|look| look.band));
+    if ranked.is_worth_mentioning() {
+        return ranked.figures().band.or(whole);
     }
-    looks
-        .iter()
-        .filter(|look| look.source == Source::Random && look.kind == LookKind::Bank)
-        .max_by(|a, b| a.standings[leading].z.total_cmp(&b.standings[leading].z))
-        .or_else(|| looks.first())
-        .map(|look| look.band)
+    let least = 2.2 * request.orders.bpfi.at(request.speed);
+    let impulsive = kurtogram(random, 4, least, transforms);
+    impulsive.first().map(|best| best.band).or(whole)
 }
 
 fn floor(full: &Spectrum, band: Option<Band>) -> f64 {
@@ -159,28 +151,18 @@ fn lines(
     let finder = Finder { squared, levels: &levels, shaft_hz, request: material.request };
     Fault::ALL.map(|fault| {
         let part = Part::of(fault);
-        let order =
-            part.and_then(|p| judged.ranked.own_order(p).or_else(|| best_order(material.looks, p)));
+        let order = part.and_then(|p| judged.ranked.order_at(p, shaft_hz));
         let shown = order.unwrap_or_else(|| material.request.orders.of(fault).get());
         let mut line = finder.line(fault, shown, material.speed.speed);
         let reach = 1.5 * squared.df_hz;
         let at = shown * shaft_hz;
         line.amplitude_m_s2 = full.peak_near(at, reach).map_or(0.0, |p| p.1);
         line.envelope_amplitude_m_s2 = rooted.peak_near(at, reach).map_or(0.0, |p| p.1);
-        line.score = part.map_or(0.0, |p| judged.scores[p]);
-        line.evidence = part.map_or(0.0, |p| judged.ranked.evidence[p]);
+        let cage = if judged.dominant == Some(Fault::Cage) { judged.confidence } else { 0.0 };
+        line.score = part.map_or(cage, |p| judged.scores[p]);
+        line.evidence = part.map_or(0.0, |p| judged.ranked.evidence.parts[p].excess);
         line
     })
-}
-
-/// The order that the most convinced look found.
-fn best_order(looks: &[Look], part: Part) -> Option<f64> {
-    looks
-        .iter()
-        .map(|look| look.standings[part])
-        .max_by(|a, b| a.z.total_cmp(&b.z))
-        .map(|standing| standing.order)
-        .filter(|order| *order > 0.0)
 }
 
 struct Finder<'a> {

@@ -1,13 +1,12 @@
 //! Lines that stand at a defect frequency without a defect: mains, fixed tones beside it, shaft harmonics.
 //!
-//! Runs on the leading candidate only, before it is named. A coincidence cannot be told from a
-//! fault by one record, so the answer is "not sure" with the cause, never "healthy".
+//! Runs on a leading candidate that has no name by its figures, or by the spin alone, and says what
+//! else may have made its lines. The answer is "not sure" with the cause, never "healthy".
 
 use pdm_shared::fault::Fault;
 
 use super::ForeignCause;
-use super::score::log_levels;
-use super::views::BLOCK_TURNS;
+use super::levels::log_levels;
 use crate::spectrum::Spectrum;
 
 /// Mains frequencies, Hz (IEC 60038: 50 and 60 Hz systems).
@@ -33,9 +32,11 @@ const SPEED_LINES: f64 = 1.0 / 6.0;
 /// How far the mean speed of a band's envelope may be off the record's, as a ratio (chosen).
 const STEADY: f64 = 0.0005;
 /// How far a candidate may be off a shaft multiple and still be held against the comb, as a ratio: a
-/// quarter of a percent, eight times [`super::score`]'s wander, so that a speed that drifts between
+/// quarter of a percent, eight times [`super::levels`]' wander, so that a speed that drifts between
 /// the band's impacts and the shaft's line is covered.
 const NEAR_MULTIPLE: f64 = 0.0025;
+/// Shaft turns in a block of the spectra that may have found a candidate.
+const COARSE_TURNS: f64 = 50.0;
 /// Level from which a first or second harmonic stands, dB (chosen; the largest of three lines of
 /// noise exceeds it once in 100).
 const BASE_LEVEL_DB: f64 = 8.5;
@@ -97,7 +98,7 @@ impl<'a> Scene<'a> {
             return None;
         }
         // the look that found it may have been an averaged one: its lines are coarser than these
-        let coarse = 1.5 * self.shaft_hz / BLOCK_TURNS / self.spectrum.df_hz;
+        let coarse = 1.5 * self.shaft_hz / COARSE_TURNS / self.spectrum.df_hz;
         let hz = self.peak_within(order * self.shaft_hz, coarse.max(2.0));
         if !self.has_base(hz) {
             return Some(ForeignCause::HigherHarmonicsOnly);

@@ -1,8 +1,7 @@
 //! The rule that names a part: one weighted sum of a part's figures, held against one threshold.
 //!
 //! The sum is a logistic regression whose weights cannot be negative, so every figure speaks for a
-//! part and none can veto it: a foreign cause takes away as much as the data say, no more. The
-//! constants stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the
+//! part: another cause takes its share of the figures away and is no veto of its own. The constants stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the
 //! benchmark makes them anew for every rig that it leaves out. Invariant: a name never has less
 //! confidence than [`NAMING_CONFIDENCE`].
 
@@ -13,11 +12,12 @@ pub use super::verdict::NAMING_CONFIDENCE;
 
 /// Most confidence of any name: the fit has seen fewer than a thousand names.
 const MOST_CONFIDENCE: f64 = 0.99;
-/// Standard deviations from which the cage's comb names the cage: on 326 real channels the largest is
-/// 3.6, on simulated cage damage of 60 cage turns and more it is 3.9 to 6.6.
+/// Standard deviations from which the cage's comb names the cage: on the 185 real channels of 60 shaft
+/// turns and more the largest is 3.9, of a damaged rolling element (CWRU 288). Three of eleven
+/// simulated cages of so many turns reach it.
 const CAGE_STANDS: f64 = 5.0;
 /// Excess of every part below which the cage's lines are the cage's own, units: belts and rolling
-/// elements that show such a comb have at least 1.2.
+/// elements that show such a comb have at least 2.2.
 const CAGE_ALONE: f64 = 1.0;
 /// Confidence of a cage: no recording of a damaged cage is at hand, simulated ones alone.
 pub const CAGE_CONFIDENCE: f64 = 0.75;
@@ -73,7 +73,7 @@ pub fn is_cage(evidence: &Evidence) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::{ForeignCause, fitted::FITTED};
+    use crate::diagnose::fitted::FITTED;
 
     fn clear() -> Figures {
         Figures {
@@ -82,6 +82,7 @@ mod tests {
             height_db: 23.0,
             lead: 3.0,
             own_db: 15.0,
+            off_whole: 1.0,
             ..Figures::default()
         }
     }
@@ -98,19 +99,15 @@ mod tests {
         assert_eq!(FITTED.name(&Evidence::default()), None);
     }
 
-    /// Evidence for another cause weakens a plain family and does not exclude it.
+    /// Two thirds of the share leave a plain family its name; what is all another cause's has none.
     #[test]
-    fn no_single_cause_forbids_a_plain_family() {
-        for cause in [
-            ForeignCause::Mains(100.0),
-            ForeignCause::ShaftHarmonic(3),
-            ForeignCause::CageHarmonic(9),
-            ForeignCause::Comb(18.0),
-            ForeignCause::HigherHarmonicsOnly,
-        ] {
-            let doubtful = Figures { cause: Some(cause), ..clear() };
-            assert!(FITTED.strength(&doubtful) <= FITTED.strength(&clear()), "{cause}");
-            assert!(FITTED.name(&evidence(doubtful)).is_some(), "{cause}");
+    fn another_cause_takes_its_share_and_is_no_veto() {
+        let most = Figures { own_db: 2.0, ..clear() };
+        assert!(FITTED.strength(&most) < FITTED.strength(&clear()));
+        assert!(FITTED.name(&evidence(most)).is_some());
+        for figures in [Figures { own_db: -1.0, ..clear() }, Figures { off_whole: 0.0, ..clear() }]
+        {
+            assert_eq!(FITTED.name(&evidence(Figures { lead: 0.0, ..figures })), None);
         }
     }
 

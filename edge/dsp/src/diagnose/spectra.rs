@@ -2,15 +2,14 @@
 //!
 //! The logarithm of the squared envelope weighs every instant alike, so one huge shock or one loud
 //! band does not decide. The whole band and two, four and eight equal bands are taken, of the record
-//! without its steady lines ([`crate::separate`]); where impacts that hardly slip made those lines,
-//! of the record with its lines clipped ([`clip_lines`]).
+//! as it is and of the record with its steady lines clipped ([`clip_lines`]).
 //!
 //! **Source** Borghesani & Antoni 2017, doi:10.1016/j.ymssp.2016.12.023 (log-envelope indicators);
 //! Randall & Antoni 2011, doi:10.1016/j.ymssp.2010.07.017 (envelope analysis, discrete lines).
 
 use pdm_shared::units::Band;
 
-use super::score::log_levels;
+use super::levels::log_levels;
 use crate::envelope::{
     RecordLines, SquaredEnvelope, averaged_envelope_spectrum, squared_envelope_as_wide,
 };
@@ -54,8 +53,13 @@ pub struct LogSpectrum {
 
 impl LogSpectrum {
     /// Mean levels (dB, at most `cap_db`) of several spectra, on lines twice as fine as `turns` shaft
-    /// turns resolve.
-    pub fn pooled(spectra: &[Self], shaft_hz: f64, turns: f64, cap_db: f64) -> Self {
+    /// turns resolve; `band` is the one they cover together.
+    pub fn pooled(
+        spectra: &[Self],
+        band: Band,
+        (shaft_hz, turns): (f64, f64),
+        cap_db: f64,
+    ) -> Self {
         let block_turns = turns.min(BLOCK_TURNS[0]);
         let df_hz = shaft_hz / block_turns / 2.0;
         let last_hz = |s: &Self| s.df_hz * s.levels.len().saturating_sub(1) as f64;
@@ -74,9 +78,15 @@ impl LogSpectrum {
         for level in &mut levels {
             *level /= spectra.len().max(1) as f64;
         }
-        let band = spectra.first().map_or_else(|| Band::new(0.0, 1.0).ok(), |s| Some(s.band));
-        let band = band.expect("0 to 1 Hz is a band");
         Self { band, is_whole: false, is_fine: true, block_turns, df_hz, levels }
+    }
+
+    /// The level at a frequency between the lines, 0 to `cap_db`; 0 beyond the spectrum.
+    pub fn level_at(&self, hz: f64, cap_db: f64) -> f64 {
+        let at = hz / self.df_hz;
+        let level = |i: usize| self.levels.get(i).copied().unwrap_or(0.0);
+        let (low, share) = (at as usize, at.fract());
+        ((1.0 - share) * level(low) + share * level(low + 1)).clamp(0.0, cap_db)
     }
 }
 
@@ -84,16 +94,19 @@ impl LogSpectrum {
 ///
 /// **Input** the record's lines, the shaft frequency (Hz), the highest frequency wanted (Hz).
 /// **Output** at most 30 spectra: bands that are too narrow for the frequencies wanted are left out,
-/// and so is the second resolution of a record that is shorter than one block of the first.
+/// and so is the second resolution of a record that is shorter than one block of the first. Where a
+/// band is `configured`, that alone is looked at.
 pub fn log_spectra(
     record: &RecordLines,
-    shaft_hz: f64,
-    limit_hz: f64,
+    configured: Option<Band>,
+    (shaft_hz, limit_hz): (f64, f64),
     transforms: &mut Transforms,
 ) -> Vec<LogSpectrum> {
     let mut spectra = Vec::new();
-    for division in DIVISIONS {
-        let bands = bands(record.rate_hz / 2.0, division, shaft_hz, limit_hz);
+    let divisions = if configured.is_some() { &DIVISIONS[..1] } else { &DIVISIONS[..] };
+    for &division in divisions {
+        let equal = || bands(record.rate_hz / 2.0, division, shaft_hz, limit_hz);
+        let bands = configured.map_or_else(equal, |band| vec![band]);
         let widest = bands.iter().map(|band| band.width_hz()).fold(0.0, f64::max);
         let lines = (widest / record.df_hz()) as usize + 2;
         for band in bands {

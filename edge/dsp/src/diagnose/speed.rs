@@ -6,7 +6,7 @@
 use pdm_shared::units::{Band, Rpm};
 
 use super::Request;
-use super::score::log_levels;
+use super::levels::log_levels;
 use crate::envelope::{RecordLines, squared_envelope};
 use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
@@ -82,16 +82,25 @@ const SHARPENED: f64 = 0.003;
 /// How much higher the comb of another speed must stand to be tried beside the stated one, dB.
 const OTHER_LEAD_DB: f64 = 3.0;
 
-/// The speeds at which defect orders are tried, Hz: the stated one, sharpened within 0.3 % where its
+/// The speeds at which defect orders are tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    /// Shaft frequencies, Hz; the stated one first.
+    pub hz: Vec<f64>,
+    /// The stated one as the comb of shaft lines sharpens it, Hz, where that comb stands.
+    pub confirmed_hz: Option<f64>,
+}
+
+/// The speeds at which defect orders are tried: the stated one, sharpened within 0.3 % where its
 /// comb stands, and another within the tolerance whose comb stands 3 dB higher.
 ///
 /// The other never replaces the stated one: the comb of a fault can pose as a shaft's, and a wrong
 /// speed moves a line off its order.
-pub fn candidates_hz(acceleration: &Spectrum, request: &Request) -> Vec<f64> {
+pub fn tried(acceleration: &Spectrum, request: &Request) -> Tried {
     let shaft_hz = request.speed.shaft_hz();
     let df = acceleration.df_hz;
     if df <= 0.0 {
-        return vec![shaft_hz];
+        return Tried { hz: vec![shaft_hz], confirmed_hz: None };
     }
     let levels = widened(&log_levels(acceleration, shaft_hz), CAP_DB);
     let (step, reach) = (df / 9.0, request.speed_tolerance * shaft_hz);
@@ -104,13 +113,14 @@ pub fn candidates_hz(acceleration: &Spectrum, request: &Request) -> Vec<f64> {
     let clear = LEAST_COMB_DB.max(usual + LEAST_LEAD_DB);
     let near = SHARPENED * shaft_hz + df / 6.0;
     let stated = top_within(&curve, shaft_hz, near, df).unwrap_or((shaft_hz, 0.0));
-    let mut speeds = vec![if stated.1 >= clear { stated.0 } else { shaft_hz }];
+    let confirmed_hz = (stated.1 >= clear).then_some(stated.0);
+    let mut hz = vec![confirmed_hz.unwrap_or(shaft_hz)];
     if let Some(other) = top_within(&curve, shaft_hz, f64::INFINITY, df)
         && other.1 >= clear.max(stated.1 + OTHER_LEAD_DB)
     {
-        speeds.push(other.0);
+        hz.push(other.0);
     }
-    speeds
+    Tried { hz, confirmed_hz }
 }
 
 /// Middle and value of the top of a curve within `reach` of a frequency.

@@ -10,7 +10,7 @@
 //! Invariant: a record too short to tell the sums from each other gives nothing.
 
 use super::cage::Cage;
-use super::score::{log_levels, widen};
+use super::levels::{log_levels, widen};
 use super::{Request, cage};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad};
 use crate::spectrum::Spectrum;
@@ -28,7 +28,7 @@ const CAGE_MULTIPLES: i32 = 16;
 const LOBE_LINES: f64 = 2.0;
 /// … and how far it may be off by each multiple of the cage, orders (chosen: a tenth of a percent).
 const CAGE_SPREAD: f64 = 0.0004;
-/// Orders among which the unrelated centres are, as in [`super::score`].
+/// Orders among which the unrelated centres are, as in [`super::figures`].
 const ORDERS: (f64, f64) = (1.6, 9.5);
 /// Steps within one line in which a centre is varied.
 const STEPS: f64 = 4.0;

@@ -93,15 +93,16 @@ fn event(
     Event {
         schema: EVENT_SCHEMA.to_owned(),
         event_id: EventId::at(measured_at.unix_ms()),
-        gateway_id: named("analyze", GatewayId::new),
+        gateway_id: GatewayId::from_any("analyze"),
         sequence: 1,
-        site: named("local", SiteId::new),
-        equipment_id: named(&file_name(&job.path), EquipmentId::new),
-        bearing_id: named(job.machine.bearing.as_deref().unwrap_or("bearing"), BearingId::new),
-        measuring_point: Some(named(
-            &format!("channel-{}", job.recording.channel.unwrap_or(0)),
-            MeasuringPoint::new,
-        )),
+        epoch: None,
+        site: SiteId::from_any("local"),
+        equipment_id: EquipmentId::from_any(&file_name(&job.path)),
+        bearing_id: BearingId::from_any(job.machine.bearing.as_deref().unwrap_or("bearing")),
+        measuring_point: Some(MeasuringPoint::from_any(&format!(
+            "channel-{}",
+            job.recording.channel.unwrap_or(0)
+        ))),
         measured_at,
         replayed: false,
         delayed_s: 0.0,
@@ -195,33 +196,4 @@ fn measured_at(path: &Path) -> Timestamp {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// A name of the contract from any text: characters that a name cannot hold become `_`.
-fn named<T, E: std::fmt::Debug>(text: &str, make: impl Fn(String) -> Result<T, E>) -> T {
-    let fits = |c: char| !matches!(c, '/' | '+' | '#' | '$') && !c.is_control();
-    let mut name = String::new();
-    for c in text.trim().chars().map(|c| if fits(c) { c } else { '_' }) {
-        if name.len() + c.len_utf8() > pdm_shared::id::MAX_NAME_BYTES {
-            break;
-        }
-        name.push(c);
-    }
-    let name = name.trim().to_owned();
-    make(if name.is_empty() { "unnamed".to_owned() } else { name })
-        .expect("the text fits every rule of a name")
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn any_text_becomes_a_name(text in "\\PC{0,100}|[ /+#$\t\n]{0,5}") {
-            let _ = named(&text, EquipmentId::new);
-        }
-    }
 }

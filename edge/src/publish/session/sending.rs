@@ -1,11 +1,13 @@
 //! The outgoing side of a connection: events, states of bearings, the gateway's own documents.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
+use pdm_shared::bounds::MAX_EVENT_BYTES;
 use pdm_shared::delivery::Presence;
 use pdm_shared::event::Event;
-use pdm_shared::topic::GatewayTopic;
+use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use tokio::time::Instant;
 
 use super::super::lanes::Lanes;
@@ -13,7 +15,7 @@ use super::super::link::{Down, Happening, Link};
 use super::super::{Publisher, documents, log};
 use super::ahead::FoundRows;
 use super::{Publication, Session, SessionEnd};
-use crate::spool::{Row, SpoolError};
+use crate::spool::{Row, SpoolError, labelled};
 
 /// Shortest time between two publications of the states of bearings while events wait: a person who
 /// watches a state sees a change of a second ago.
@@ -48,6 +50,10 @@ impl Session<'_> {
             return Ok(false);
         }
         self.pause_until = None;
+        if self.told_numbering != Some(self.publisher.spool.numbering()) {
+            // the file was replaced: the agent must know the new count before its events
+            self.tell_status(link, Presence::Online)?;
+        }
         let now_ms = self.publisher.clock.now().unix_ms();
         let mut sent = 0;
         while self.room() > 0
@@ -98,13 +104,17 @@ impl Session<'_> {
         }
     }
 
-    /// Requests the publication of one event; false if the event is too large for a packet.
+    /// Requests the publication of one event; false if the event is too large for a packet or for the
+    /// contract.
     async fn send(&mut self, link: &Link, row: Row, now_ms: i64) -> Result<bool, SendError> {
         let settings = &self.publisher.settings;
-        let (sequence, topic) = (row.sequence, row.topic.under(&settings.prefix));
-        let mut payload = row.payload_at(now_ms, settings.broker.late_after_s);
-        let fits =
-            |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet;
+        let (sequence, topic) = (row.sequence, self.topic(&row.topic).under(&settings.prefix));
+        let epoch = self.publisher.spool.numbering().epoch;
+        let mut payload = labelled(row.payload_at(now_ms, settings.broker.late_after_s), epoch);
+        let fits = |payload: &[u8]| {
+            topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet
+                && payload.len() <= MAX_EVENT_BYTES
+        };
         if !fits(&payload) {
             payload = without_spectra(&payload).map_or(payload, Bytes::from);
             log::event_too_large(sequence, self.max_packet, fits(&payload));
@@ -120,6 +130,18 @@ impl Session<'_> {
         link.publish(topic, false, payload)?;
         self.in_flight.push(Publication::Event(sequence));
         Ok(true)
+    }
+
+    /// The topic that an event is sent under.
+    fn topic<'t>(&self, of_row: &'t Topic) -> Cow<'t, Topic> {
+        let Publisher { settings, spool, .. } = self.publisher;
+        if let Topic::Bearing { key, what: BearingTopic::Event } = of_row
+            && settings.broker.gateway_in_topic
+        {
+            let gateway = spool.gateway().clone();
+            return Cow::Owned(Topic::GatewayEvent { key: key.clone(), gateway });
+        }
+        Cow::Borrowed(of_row)
     }
 
     /// Publishes the states that are newer than those published last.
@@ -149,7 +171,8 @@ impl Session<'_> {
     pub(super) fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
         let Publisher { settings, spool, clock, .. } = self.publisher;
         let tally = *spool.watch().borrow();
-        let document = documents::status(settings, spool.gateway(), presence, &tally, clock.now());
+        self.told_numbering = Some(spool.numbering());
+        let document = documents::status(settings, spool, presence, clock.now());
         let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
         link.publish(topic, true, document)?;
         self.in_flight.push(Publication::Status);

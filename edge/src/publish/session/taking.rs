@@ -9,7 +9,8 @@ use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening};
 use super::super::log;
 use super::{Publication, Session};
-use crate::spool::SpoolError;
+use crate::progress::ReceiptTrouble;
+use crate::spool::{ReceiptOutcome, SpoolError};
 
 /// Wait after the broker declined a publication. The wait doubles with each further one up to 5
 /// minutes: a broker declines for a full quota or a missing right, which take a person minutes.
@@ -79,17 +80,45 @@ impl Session<'_> {
         self.write_taken().await?;
         let last = self.publisher.spool.watch().borrow().last_sequence;
         let receipt = self.asked.filter(&receipt, last, Instant::now());
+        let stored = receipt.stored_through;
         match self.publisher.spool.apply(&receipt).await {
-            Ok(covered) => {
+            Ok(ReceiptOutcome::Applied(covered)) => {
                 if let Some(first) = covered.first_called_back {
                     lanes.call_back(first);
                 }
+                let trouble = match (covered.fell_from, self.trouble()) {
+                    (Some(from), _) => Some(ReceiptTrouble::Fell { from, to: stored }),
+                    // what the agent had before is not covered again yet
+                    (None, fell @ Some(ReceiptTrouble::Fell { from, .. })) if stored < from => fell,
+                    (None, _) => None,
+                };
+                self.note_trouble(trouble);
                 self.publisher
                     .progress
                     .send_modify(|progress| progress.received += covered.deleted);
                 Ok(())
             }
+            Ok(ReceiptOutcome::Foreign) => Ok(()),
+            Ok(ReceiptOutcome::Implausible(why)) => {
+                self.note_trouble(Some(ReceiptTrouble::Implausible(why)));
+                Ok(())
+            }
             Err(error) => self.recover(error).await,
         }
+    }
+
+    fn trouble(&self) -> Option<ReceiptTrouble> {
+        self.publisher.progress.borrow().receipt_trouble
+    }
+
+    /// Keeps what is wrong with the receipts for the health, and logs it once until it changes.
+    fn note_trouble(&self, trouble: Option<ReceiptTrouble>) {
+        if trouble == self.trouble() {
+            return;
+        }
+        if let Some(ReceiptTrouble::Implausible(why)) = &trouble {
+            log::receipt_not_believed(why);
+        }
+        self.publisher.progress.send_modify(|progress| progress.receipt_trouble = trouble);
     }
 }

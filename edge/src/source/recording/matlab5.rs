@@ -16,6 +16,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 
+use super::bounds::{MAX_SAMPLES, whole};
 use super::{RawRecording, SourceError};
 
 mod element;
@@ -75,11 +76,10 @@ pub(super) fn version(start: &[u8], has_name: bool) -> Version {
 /// Reads the file and finds its recording.
 pub(super) fn open(
     path: &Path,
-    mut file: impl Read,
+    file: impl Read,
     variable: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
-    let mut content = Vec::new();
-    file.read_to_end(&mut content).map_err(|e| SourceError::from_io(path, e))?;
+    let content = whole(path, file)?;
     let arrays = parse(&content).map_err(|what| SourceError::malformed(path, what))?;
     let chosen = choose(path, &arrays, variable)?;
     Ok(RawRecording::whole(as_channels(chosen), rate_beside(&arrays, &chosen.path)))
@@ -93,6 +93,10 @@ fn parse(content: &[u8]) -> Result<Vec<NumericArray>, String> {
     while !bytes.is_at_end() {
         let element = bytes.element()?;
         matrix::collect(&element, is_big_endian, &mut arrays)?;
+        let numbers: usize = arrays.iter().map(|array| array.numbers.len()).sum();
+        if numbers > MAX_SAMPLES {
+            return Err(format!("more than {MAX_SAMPLES} numbers, the most that is read"));
+        }
     }
     Ok(arrays)
 }

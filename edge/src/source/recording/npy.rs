@@ -5,15 +5,16 @@
 //! `{'descr': '<i2', 'fortran_order': False, 'shape': (3, 122571), }`, then the numbers.
 //! Source: NumPy Enhancement Proposal 1.
 //!
-//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariant: memory
-//! grows with the bytes that were read, not with the shape that a header announces.
+//! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariants: memory
+//! grows with the bytes that were read, not with the shape that a header announces; the last
+//! snapshot is handed out after the rest of the file was read, so that a gzip file's checksum holds.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
 use ndarray::Array2;
 
+use super::bounds::{Gunzip, check_samples};
 use super::{RawRecording, RawSnapshots, SourceError};
 
 mod header;
@@ -27,6 +28,10 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// some thousand samples; so 1024 detects an array of sample × channel.
 const MAX_CHANNELS: usize = 1024;
 
+/// Numbers that are decoded at once, so that the bytes of a snapshot are not held beside its
+/// numbers.
+const PIECE_NUMBERS: usize = 64 << 10;
+
 /// Opens the file and reads its header.
 pub(super) fn open(
     path: &Path,
@@ -34,7 +39,7 @@ pub(super) fn open(
     is_gzip: bool,
 ) -> Result<RawRecording, SourceError> {
     let mut reader: Box<dyn Read + Send> =
-        if is_gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { file };
+        if is_gzip { Box::new(BufReader::new(Gunzip::new(file))) } else { file };
     let header = header::read(path, &mut reader)?;
     let (snapshots, channels, samples) = axes(path, &header)?;
     let numbers = Numbers { path: path.to_owned(), reader, number: header.number, is_gzip };
@@ -85,25 +90,38 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The next `count` numbers; an error if the file ends before.
+    /// The next `count` numbers; an error if the file ends before, or if they are more than fit
+    /// into memory.
     fn take(&mut self, count: usize) -> Result<Vec<f64>, SourceError> {
+        check_samples(&self.path, count)?;
         let width = self.number.bytes();
-        let Some(wanted) = count.checked_mul(width) else {
-            let what = format!("the header announces {count} numbers, more than any memory holds");
-            return Err(SourceError::malformed(&self.path, what));
-        };
-        let mut bytes = Vec::new();
-        let got = self.reader.by_ref().take(wanted as u64).read_to_end(&mut bytes);
-        got.map_err(|e| SourceError::from_io(&self.path, e))?;
-        if bytes.len() < wanted {
-            let what = format!(
-                "the {} ends too early: {} of {wanted} bytes of samples are there",
-                if self.is_gzip { "compressed array" } else { "file" },
-                bytes.len()
-            );
-            return Err(SourceError::malformed(&self.path, what));
+        let (mut numbers, mut piece) = (Vec::new(), Vec::new());
+        while numbers.len() < count {
+            let wanted = (count - numbers.len()).min(PIECE_NUMBERS) * width;
+            piece.clear();
+            let got = self.reader.by_ref().take(wanted as u64).read_to_end(&mut piece);
+            got.map_err(|e| SourceError::from_io(&self.path, e))?;
+            numbers.extend(piece.chunks_exact(width).map(|raw| self.number.decode(raw)));
+            if piece.len() < wanted {
+                let there = numbers.len() * width + piece.len() % width;
+                let what = format!(
+                    "the {} ends too early: {there} of {} bytes of samples are there",
+                    if self.is_gzip { "compressed array" } else { "file" },
+                    count * width
+                );
+                return Err(SourceError::malformed(&self.path, what));
+            }
         }
-        Ok(bytes.chunks_exact(width).map(|raw| self.number.decode(raw)).collect())
+        Ok(numbers)
+    }
+
+    /// Reads what follows the last number, so that a damaged end of a gzip file is found.
+    fn finish(&mut self) -> Result<(), SourceError> {
+        if self.is_gzip {
+            let rest = std::io::copy(&mut self.reader, &mut std::io::sink());
+            rest.map_err(|e| SourceError::from_io(&self.path, e))?;
+        }
+        Ok(())
     }
 
     /// Skips `count` numbers without decoding them.
@@ -135,6 +153,9 @@ impl RawSnapshots for InOrder {
         self.left -= 1;
         let shape = (self.channels, self.samples);
         let numbers = self.numbers.take(product(&self.numbers.path, &[shape.0, shape.1])?)?;
+        if self.left == 0 {
+            self.numbers.finish()?;
+        }
         shaped(&self.numbers.path, shape, numbers).map(Some)
     }
 
@@ -155,6 +176,7 @@ fn fortran(
 ) -> Result<RawRecording, SourceError> {
     let count = product(&numbers.path, &[snapshots, channels, samples])?;
     let data = numbers.take(count)?;
+    numbers.finish()?;
     let left = snapshots as u64;
     let reader = Box::new(OutOfOrder { data, snapshots, channels, samples, next: 0 });
     Ok(RawRecording { channels, samples, snapshots: left, stated_rate_hz: None, reader })

@@ -1,43 +1,93 @@
 //! Several recordings as one source, for snapshots that were saved in a file each.
 //!
-//! Invariant: all files have the number of channels and the rate of the first.
+//! Invariants: all files have the number of channels and the rate of the first; a bad file of a
+//! folder is set aside, named in the log and counted, and the next one is read: a folder is filled by
+//! other programs, and one broken file must not keep the edge from measuring. A bad file that is
+//! named itself is an error.
 
 use std::path::{Path, PathBuf};
 
 use super::{Recording, RecordingOptions, counted};
 use crate::source::{Block, Source, SourceError, SourceFormat};
 
+/// A file of a sequence.
+#[derive(Debug, Clone)]
+struct SequenceFile {
+    path: PathBuf,
+    /// True if the file is from a folder, not named itself.
+    is_found: bool,
+}
+
 /// Opens several recordings of the same format as one sequence of snapshots. A folder is replaced
 /// by its files, sorted by name, without hidden ones.
 ///
 /// # Errors
-/// As [`super::open_recording`] for the first file. Each later file is opened after the one before
-/// was read; another number of channels or another rate is an error then.
+/// As [`super::open_recording`] for the first readable file. Each later file is opened after the one
+/// before was read; a damaged one, another number of channels or another rate is an error then,
+/// unless the file is from a folder.
 pub fn open_sequence(
     paths: &[PathBuf],
     options: &RecordingOptions,
 ) -> Result<Box<dyn Source>, SourceError> {
     let mut files = Vec::new();
     for path in paths {
-        if path.is_dir() { files.extend(files_of(path)?) } else { files.push(path.clone()) }
+        if path.is_dir() {
+            files.extend(
+                files_of(path)?.into_iter().map(|path| SequenceFile { path, is_found: true }),
+            );
+        } else {
+            files.push(SequenceFile { path: path.clone(), is_found: false });
+        }
     }
-    let Some(first) = files.first() else {
-        let path = paths.first().map_or_else(PathBuf::new, Clone::clone);
-        return Err(SourceError::malformed(&path, "no file in this folder; a recording is needed"));
-    };
-    let current = Recording::open(first, options)?;
-    if files.len() == 1 {
+    let is_one = files.len() == 1;
+    let mut later = files.into_iter();
+    let (current, is_found) = first(&mut later, options, paths)?;
+    if is_one && !is_found {
         return Ok(Box::new(current));
     }
     let format = SourceFormat { block_samples: None, ..current.format.clone() };
-    let later = files.split_off(1).into_iter();
+    let options = options.clone();
     Ok(Box::new(Sequence {
         current: Some(current),
+        is_found,
         later,
-        options: options.clone(),
+        options,
         format,
         next_index: 0,
     }))
+}
+
+/// The first file that can be read, and whether it is from a folder.
+fn first(
+    files: &mut std::vec::IntoIter<SequenceFile>,
+    options: &RecordingOptions,
+    paths: &[PathBuf],
+) -> Result<(Recording, bool), SourceError> {
+    let mut last = None;
+    for SequenceFile { path, is_found } in files {
+        match Recording::open(&path, options) {
+            Ok(recording) => return Ok((recording, is_found)),
+            // an option that does not fit one file fits none: the person who gave it corrects it
+            Err(error) if !is_found || matches!(error, SourceError::Options { .. }) => {
+                return Err(error);
+            }
+            Err(error) => {
+                set_aside(&error);
+                last = Some(error);
+            }
+        }
+    }
+    let path = paths.first().map_or_else(PathBuf::new, Clone::clone);
+    match last {
+        None => Err(SourceError::malformed(&path, "no file in this folder; a recording is needed")),
+        Some(error) => Err(SourceError::NothingReadable { path, last: error.to_string() }),
+    }
+}
+
+/// Names and counts a bad file of a folder.
+fn set_aside(error: &SourceError) {
+    metrics::counter!("pdm_edge_recordings_set_aside_total").increment(1);
+    tracing::warn!(%error, "a recording is set aside");
 }
 
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
@@ -57,16 +107,33 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
 /// Several files, read one after the other.
 struct Sequence {
     current: Option<Recording>,
-    later: std::vec::IntoIter<PathBuf>,
+    /// True if the current file is from a folder.
+    is_found: bool,
+    later: std::vec::IntoIter<SequenceFile>,
     options: RecordingOptions,
     format: SourceFormat,
     next_index: u64,
 }
 
 impl Sequence {
+    /// Opens the next file that can be read; false if there is none.
     fn open_next(&mut self) -> Result<bool, SourceError> {
-        let Some(path) = self.later.next() else { return Ok(false) };
-        let next = Recording::open(&path, &self.options)?;
+        while let Some(SequenceFile { path, is_found }) = self.later.next() {
+            match self.open_like(&path) {
+                Ok(next) => {
+                    (self.current, self.is_found) = (Some(next), is_found);
+                    return Ok(true);
+                }
+                Err(error) if is_found => set_aside(&error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    /// A file of the form of the first.
+    fn open_like(&self, path: &Path) -> Result<Recording, SourceError> {
+        let next = Recording::open(path, &self.options)?;
         if next.format.channels != self.format.channels
             || next.format.sample_rate != self.format.sample_rate
         {
@@ -77,10 +144,9 @@ impl Sequence {
                 counted(self.format.channels as u64, "channel"),
                 self.format.sample_rate
             );
-            return Err(SourceError::malformed(&path, what));
+            return Err(SourceError::malformed(path, what));
         }
-        self.current = Some(next);
-        Ok(true)
+        Ok(next)
     }
 
     /// The block with its index and time in the whole sequence.
@@ -104,8 +170,11 @@ impl Source for Sequence {
 
     fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
         while let Some(current) = &mut self.current {
-            if let Some(block) = current.next_block()? {
-                return Ok(Some(self.placed(block)));
+            match current.next_block() {
+                Ok(Some(block)) => return Ok(Some(self.placed(block))),
+                Ok(None) => {}
+                Err(error) if self.is_found => set_aside(&error),
+                Err(error) => return Err(error),
             }
             self.current = None;
             if !self.open_next()? {

@@ -94,10 +94,44 @@ fn a_sequence_is_one_source_and_its_files_are_alike() {
     }
     assert!(source.next_block().expect("readable").is_none());
     std::fs::write(folder.path().join("c"), "1\n2\n").expect("written");
-    let mut source = open_sequence(&[folder_path], &options(10.0)).expect("valid");
+    let named = ["a", "b", "c"].map(|name| folder_path.join(name));
+    let mut source = open_sequence(&named, &options(10.0)).expect("valid");
     assert_eq!(source.skip_blocks(2).expect("readable"), 2);
     let error = source.next_block().expect_err("another form").to_string();
     assert!(error.contains("the files before it have"), "{error}");
+    let mut source = open_sequence(&[folder_path], &options(10.0)).expect("valid");
+    assert_eq!(source.skip_blocks(9).expect("the third is set aside"), 2);
+}
+
+#[test]
+fn a_bad_file_of_a_folder_is_set_aside_and_one_that_is_named_is_an_error() {
+    let folder = tempfile::tempdir().expect("folder");
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296,), }";
+    let mut huge = b"\x93NUMPY\x01\x00".to_vec();
+    huge.extend(u16::try_from(header.len()).expect("short").to_le_bytes());
+    huge.extend(header.as_bytes());
+    for (name, content) in [
+        ("a-empty", &b""[..]),
+        ("b-huge.npy", &huge),
+        ("c-good", b"5\n6\n"),
+        ("d-short.wav", b"RIFF\x00"),
+        ("e-good", b"7\n9\n"),
+        ("f-huge.npy", &huge),
+    ] {
+        std::fs::write(folder.path().join(name), content).expect("written");
+    }
+    let all = [folder.path().to_owned()];
+    let mut source = open_sequence(&all, &options(10.0)).expect("a readable file is there");
+    assert_eq!(source.skip_blocks(9).expect("to the end"), 2);
+    for name in ["a-empty", "b-huge.npy", "d-short.wav"] {
+        let named = [folder.path().join(name), folder.path().join("c-good")];
+        let read = open_sequence(&named, &options(10.0)).and_then(|mut all| all.skip_blocks(9));
+        assert!(read.expect_err(name).to_string().contains(name), "{name}");
+    }
+    std::fs::remove_file(folder.path().join("c-good")).expect("removed");
+    std::fs::remove_file(folder.path().join("e-good")).expect("removed");
+    let read = open_sequence(&all, &options(10.0)).and_then(|mut all| all.skip_blocks(9));
+    assert!(read.as_ref().map_or(true, |blocks| *blocks == 0), "{read:?}");
 }
 
 proptest! {

@@ -18,6 +18,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 
+use super::bounds::{check_samples, whole};
 use super::{RawRecording, SourceError};
 
 /// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several
@@ -51,13 +52,14 @@ const TIME_NAMES: [&str; 16] = [
 /// Reads the whole file.
 pub(super) fn open(
     path: &Path,
-    mut file: impl Read,
+    file: impl Read,
     variable: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
-    let mut content = Vec::new();
-    file.read_to_end(&mut content).map_err(|e| SourceError::from_io(path, e))?;
+    let content = whole(path, file)?;
     let malformed = |what: String| SourceError::malformed(path, what);
     let table = parse(&content).map_err(malformed)?;
+    drop(content);
+    check_samples(path, table.numbers.len())?;
     let columns = match variable {
         Some(names) => named(&table, names).map_err(|what| SourceError::options(path, what))?,
         None => sample_columns(&table),

@@ -8,6 +8,7 @@ use std::path::Path;
 use hound::{SampleFormat, WavReader};
 use ndarray::Array2;
 
+use super::bounds::{MAX_SAMPLES, check_samples};
 use super::{RawRecording, SourceError};
 
 /// First bytes of the format.
@@ -17,16 +18,17 @@ pub(super) const MAGIC: &[u8] = b"RIFF";
 pub(super) fn open(path: &Path, file: impl Read) -> Result<RawRecording, SourceError> {
     let told = |e| told(path, e);
     let mut reader = WavReader::new(file).map_err(told)?;
-    let spec = reader.spec();
+    let (spec, most) = (reader.spec(), MAX_SAMPLES + 1);
     let numbers: Vec<f64> = match spec.sample_format {
         SampleFormat::Float => {
-            reader.samples::<f32>().map(|s| s.map(f64::from)).collect::<Result<_, _>>()
+            reader.samples::<f32>().take(most).map(|s| s.map(f64::from)).collect::<Result<_, _>>()
         }
         SampleFormat::Int => {
-            reader.samples::<i32>().map(|s| s.map(f64::from)).collect::<Result<_, _>>()
+            reader.samples::<i32>().take(most).map(|s| s.map(f64::from)).collect::<Result<_, _>>()
         }
     }
     .map_err(told)?;
+    check_samples(path, numbers.len())?;
     let channels = usize::from(spec.channels);
     let samples = numbers.len().checked_div(channels).unwrap_or(0);
     if samples == 0 {

@@ -21,7 +21,11 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (1_u64..6).prop_map(Step::Commit),
         3 => prop::collection::vec(number.clone(), 1..6).prop_map(Step::Acknowledge),
         2 => (number.clone(), prop::option::of((number.clone(), 0_u64..4)))
-            .prop_map(|(through, missing)| Step::Receipt { through, missing }),
+            .prop_map(|(through, missing)| Step::Receipt {
+                through,
+                // a gap lies above what is stored
+                missing: missing.map(|(above, more)| (through + above, more)),
+            }),
         1 => number.prop_map(Step::Park),
         1 => Just(Step::Reopen),
     ]
@@ -62,9 +66,9 @@ impl Model {
                     }
                 }
             }
+            Step::Receipt { through, .. } if *through > self.last => {}
             Step::Receipt { through, missing } => {
                 let given_out = self.last;
-                self.last = self.last.max(*through);
                 self.stored = *through;
                 let is_missing = |sequence: u64| {
                     missing.is_some_and(|(first, more)| {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::score::{RulScore, by_bearing};
-use super::{RunOutcome, Runs, Verdict};
+use super::{RunOutcome, Runs, Verdict, calibration};
 
 impl Runs {
     /// The results as Markdown.
@@ -25,6 +25,7 @@ impl Runs {
             write_row(text, outcome)?;
         }
         writeln!(text)?;
+        calibration::write(text, &self.real)?;
         summary(text, "real", &self.real)?;
         summary(text, "simulated", &self.simulated)
     }

@@ -65,6 +65,10 @@ pub struct RunOutcome {
     pub told: usize,
     /// Number of these windows whose interval held the truth.
     pub covered: usize,
+    /// How far the truth lay from the middle of each told interval, in half widths of it; both in
+    /// the logarithm.
+    #[serde(skip)]
+    pub strays: Vec<f64>,
     /// The score of the requested remaining life.
     pub rul: Option<RulScore>,
 }
@@ -86,6 +90,7 @@ impl RunOutcome {
 pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) -> RunOutcome {
     let mut alarms: Vec<(usize, usize)> = Vec::new();
     let (mut told, mut covered, mut rul) = (0, 0, None);
+    let mut strays = Vec::new();
     for (window, judgement) in judgements.enumerate() {
         if judgement.anomaly_detected {
             match alarms.last_mut() {
@@ -98,6 +103,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
         if let Some((low, high)) = bounds.filter(|_| life.fails) {
             told += 1;
             covered += usize::from((low..=high).contains(&left_h));
+            strays.push(stray(left_h.max(0.5 * life.period_h), low, high));
         }
         if life.asked_at == Some(window + 1) {
             let age_h = (window + 1) as f64 * life.period_h;
@@ -119,8 +125,16 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
         alarms,
         told,
         covered,
+        strays,
         rul,
     }
+}
+
+/// Distance of the truth from the middle of an interval in half widths, in the logarithm.
+fn stray(left: f64, low: f64, high: f64) -> f64 {
+    let (low, high) = (low.max(f64::MIN_POSITIVE).ln(), high.max(f64::MIN_POSITIVE).ln());
+    let half = (0.5 * (high - low)).max(f64::EPSILON);
+    (left.ln() - f64::midpoint(low, high)).abs() / half
 }
 
 /// The score of each bearing's requested remaining life; the challenge counts bearings.

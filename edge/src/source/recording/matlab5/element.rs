@@ -8,14 +8,16 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
+use super::super::bounds::MAX_SAMPLES;
+
 /// `miMATRIX`.
 pub(super) const MATRIX: u32 = 14;
 /// `miCOMPRESSED`.
 const COMPRESSED: u32 = 15;
 
-/// Most bytes of one decompressed element: 2 GiB, the format's limit for a variable (MAT-File
-/// Format, 1-3).
-const MAX_INFLATED_BYTES: u64 = 2 << 30;
+/// Most bytes of one decompressed element: the most samples that are read, 8 bytes each, and room
+/// for the names beside them. The format allows 2 GiB (MAT-File Format, 1-3).
+const MAX_INFLATED_BYTES: u64 = (8 * MAX_SAMPLES + (1 << 20)) as u64;
 
 /// One data element.
 pub(super) struct Element<'a> {
@@ -64,9 +66,15 @@ impl<'a> Bytes<'a> {
         }
         let mut unfolded = Vec::new();
         ZlibDecoder::new(&*element.content)
-            .take(MAX_INFLATED_BYTES)
+            .take(MAX_INFLATED_BYTES + 1)
             .read_to_end(&mut unfolded)
             .map_err(|e| format!("a compressed variable is damaged or truncated: {e}"))?;
+        if unfolded.len() as u64 > MAX_INFLATED_BYTES {
+            return Err(format!(
+                "a compressed variable of more than {MAX_INFLATED_BYTES} bytes, the most that is \
+                 read"
+            ));
+        }
         let inner = Bytes::new(&unfolded, self.is_big_endian).plain()?;
         if inner.kind == COMPRESSED {
             return Err("a compressed variable inside a compressed one".to_owned());
@@ -113,7 +121,15 @@ impl<'a> Bytes<'a> {
 impl Element<'_> {
     /// The numbers of the element, or `None` if it holds none.
     pub(super) fn numbers(&self, is_big_endian: bool) -> Option<Vec<f64>> {
-        let raw = &*self.content;
+        // one number more than is allowed, so that the sum over the file is refused
+        let width = match self.kind {
+            1 | 2 => 1,
+            3 | 4 => 2,
+            5..=7 => 4,
+            _ => 8,
+        };
+        let most = (MAX_SAMPLES + 1) * width;
+        let raw = self.content.get(..most).unwrap_or(&self.content);
         Some(match self.kind {
             1 => raw.iter().map(|&b| f64::from(b.cast_signed())).collect(),
             2 => raw.iter().map(|&b| f64::from(b)).collect(),

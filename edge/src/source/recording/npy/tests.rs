@@ -74,9 +74,31 @@ fn a_compressed_array_is_the_plain_one() {
 }
 
 #[test]
+fn a_compressed_array_with_a_wrong_checksum_or_without_its_end_is_refused() {
+    let header = "{'descr': '<i2', 'fortran_order': False, 'shape': (4,), }";
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&file(header, &[1, 0, 2, 0, 3, 0, 4, 0])).expect("memory");
+    let whole = gzip.finish().expect("memory");
+    let mut wrong = whole.clone();
+    let at = wrong.len() - 8;
+    wrong[at] ^= 1;
+    let error = all(wrong).expect_err("a wrong checksum").to_string();
+    assert!(error.contains("damaged content") && error.contains("checksum"), "{error}");
+    for length in [whole.len() - 1, whole.len() - 7, whole.len() - 12] {
+        let error = all(whole[..length].to_vec()).expect_err("truncated").to_string();
+        assert!(error.contains("too early") || error.contains("damaged"), "{length}: {error}");
+    }
+}
+
+#[test]
 fn a_huge_shape_is_an_error_and_not_an_allocation() {
-    for shape in ["(18446744073709551615,)", "(1000000000000, 2, 5)", "(4, 1024, 9007199254740993)"]
-    {
+    for shape in [
+        "(18446744073709551615,)",
+        "(1000000000000, 2, 5)",
+        "(4, 1024, 9007199254740993)",
+        "(4294967296,)",
+        "(8388609,)",
+    ] {
         let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
         let error = all(file(&header, &[0; 64])).expect_err(shape).to_string();
         assert!(error.contains("t.npy"), "{error}");

@@ -1,0 +1,201 @@
+//! The most messages that a recipient gets in an hour, and the one summary of what is above it.
+//!
+//! A recipient is a lane: the e-mail list, or one web hook. A notification above the ceiling is held
+//! back in the outbox; the hour's summary counts what was held back by level and names the bearings
+//! of the worst level. The first summary of an hour leaves as soon as something is held back, so that a
+//! Critical alarm is told within seconds also then; what comes after it waits for the next hour. What was
+//! delivered is counted in the store, so a restart begins no new hour.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
+
+use super::lanes::{Channel, Lane, PAUSES, SendError};
+use super::{log, policy};
+use crate::store::{CeilingStore, HeldBack, StoreError};
+
+const HOUR_MS: i64 = 3_600_000;
+/// The interval of looks for a due summary, and the time in which what is held back gathers for the
+/// first summary of an hour.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// The ceiling of a lane.
+#[derive(Debug)]
+pub(crate) struct Ceiling {
+    store: Arc<dyn CeilingStore>,
+    lane: String,
+    per_hour: u32,
+    /// The hour in which the log was last told that the ceiling is reached.
+    logged_ms: AtomicI64,
+}
+
+impl Ceiling {
+    /// At most `per_hour` messages of this lane.
+    pub(crate) fn new(store: Arc<dyn CeilingStore>, lane: &str, per_hour: u32) -> Self {
+        Self { store, lane: lane.to_owned(), per_hour, logged_ms: AtomicI64::new(0) }
+    }
+
+    /// Whether another message may leave in this hour. While the store does not answer it may: an alarm
+    /// is more than a count.
+    pub(super) async fn has_room(&self, now: Timestamp) -> bool {
+        match self.store.told_in(&self.lane, hour_of(now)).await {
+            Ok(told) => told.messages < self.per_hour,
+            Err(error) => {
+                log::ceiling_unknown(&self.lane, &error);
+                true
+            }
+        }
+    }
+
+    /// A message was delivered.
+    pub(super) async fn delivered(&self, now: Timestamp) {
+        if let Err(error) = self.store.note_message(&self.lane, hour_of(now)).await {
+            log::ceiling_unknown(&self.lane, &error);
+        }
+    }
+
+    /// Notifications are held back.
+    pub(super) fn hold(&self, notifications: usize, now: Timestamp) {
+        let hour = hour_of(now).unix_ms();
+        let is_first = self.logged_ms.swap(hour, Ordering::Relaxed) != hour;
+        log::held_back(&self.lane, notifications, self.per_hour, is_first);
+    }
+
+    /// What the summary of this hour has to tell; `None` if nothing is held back or it has left.
+    async fn due(&self, now: Timestamp) -> Result<Option<HeldBack>, StoreError> {
+        let held = self.store.held_back(&self.lane).await?;
+        if held.levels.is_empty() {
+            return Ok(None);
+        }
+        let told = self.store.told_in(&self.lane, hour_of(now)).await?;
+        Ok((told.summaries == 0).then_some(held))
+    }
+}
+
+impl Lane {
+    /// Sends the summaries of a lane until it is stopped. What is held back then stays in the outbox.
+    pub(crate) async fn run_summaries(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
+        let mut failures = 0;
+        loop {
+            let pause = if failures == 0 { LOOK } else { PAUSES.after(failures - 1) };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.stop.cancelled() => return,
+            }
+            match self.summary(channel.as_ref(), &ceiling).await {
+                Ok(()) => failures = 0,
+                Err(error) => {
+                    failures += 1;
+                    let pause_s = PAUSES.after(failures - 1).as_secs_f64();
+                    log::not_delivered(channel.lane(), &error, failures, pause_s);
+                }
+            }
+        }
+    }
+
+    async fn summary(&self, channel: &dyn Channel, ceiling: &Ceiling) -> Result<(), String> {
+        let now = self.clock.now();
+        let lane = channel.lane();
+        let due = ceiling.due(now).await.map_err(|error| error.to_string())?;
+        let Some(held) = due else { return Ok(()) };
+        let hour = hour_of(now);
+        let Some(summary) = summary(lane, &held, ceiling.per_hour, hour, now) else {
+            return Ok(());
+        };
+        match channel.send(summary.notification_id, std::slice::from_ref(&summary)).await {
+            Ok(()) => {}
+            Err(SendError::Later(error) | SendError::Never(error)) => return Err(error),
+        }
+        let settled = ceiling.store.settle_held(lane, held.through, hour, now).await;
+        settled.map_err(|error| error.to_string())
+    }
+}
+
+/// The hour that `now` lies in, counted from 1970.
+fn hour_of(now: Timestamp) -> Timestamp {
+    let begun_ms = now.unix_ms() - now.unix_ms().rem_euclid(HOUR_MS);
+    Timestamp::from_unix_ms(begun_ms).unwrap_or(now)
+}
+
+/// The summary of what is held back, under the machine `notifications`. Its identity is made of lane and
+/// hour, so a summary that is sent twice is recognised.
+fn summary(
+    lane: &str,
+    held: &HeldBack,
+    per_hour: u32,
+    hour: Timestamp,
+    now: Timestamp,
+) -> Option<Notification> {
+    let worst = held.levels.first().map(|(level, _)| *level)?;
+    let site = held.worst.first()?.site.clone();
+    let words = words(held, per_hour, worst);
+    Some(Notification {
+        schema: NOTIFICATION_SCHEMA.to_owned(),
+        notification_id: policy::id_of(&["summary", lane, &hour.to_string()]),
+        event_id: None,
+        site,
+        equipment_id: EquipmentId::new("notifications").ok()?,
+        bearing_id: BearingId::new("held-back").ok()?,
+        risk_level: worst,
+        reason: NotificationReason::Message,
+        title: words.0,
+        body: words.1,
+        created_at: now,
+    })
+}
+
+fn words(held: &HeldBack, per_hour: u32, worst: RiskLevel) -> (Text, Text) {
+    let count: u64 = held.levels.iter().map(|(_, count)| count).sum();
+    let label = worst.label();
+    let title = Text::new(
+        format!("[{}] 알림 {count}건 보류: 시간당 한도 {per_hour}건 초과", label.ko),
+        format!("[{}] {count} notifications held back: above {per_hour} an hour", label.en),
+    );
+    let by_level = |pick: fn(&Text) -> &str| {
+        let levels = held.levels.iter();
+        levels.map(|(level, count)| format!("{} {count}", pick(&level.label()))).collect::<Vec<_>>()
+    };
+    let names: Vec<String> = held.worst.iter().map(BearingKey::to_string).collect();
+    let names = names.join(", ");
+    let body = Text::new(
+        format!(
+            "위험도별: {}\n{} 베어링: {names}\n조치: 각 베어링의 상태를 확인. 이후 보류되는 알림은 다음 시간에 한 번에 전송됨",
+            by_level(|text| &text.ko).join(", "),
+            label.ko
+        ),
+        format!(
+            "By level: {}\n{} bearings: {names}\nAction: look at each of these bearings. What is held back from now on follows in one message in the next hour",
+            by_level(|text| &text.en).join(", "),
+            label.en
+        ),
+    );
+    (title, body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_counts_what_was_held_back_and_names_the_worst_bearings() {
+        let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
+        let held = HeldBack {
+            levels: vec![(RiskLevel::Critical, 2), (RiskLevel::Watch, 1400)],
+            worst: vec![BearingKey::parse("s", "P-1", "DE").expect("names")],
+            through: 9,
+        };
+        let told = summary("email", &held, 120, hour_of(now), now).expect("a summary");
+        assert_eq!(told.risk_level, RiskLevel::Critical);
+        assert_eq!(told.title.en, "[Critical] 1402 notifications held back: above 120 an hour");
+        assert!(told.body.en.contains("Critical 2, Watch 1400"), "{}", told.body.en);
+        assert!(told.body.en.contains("bearings: s/P-1/DE"), "{}", told.body.en);
+        let again = summary("email", &held, 120, hour_of(now), now.plus_seconds(60.0));
+        assert_eq!(again.map(|again| again.notification_id), Some(told.notification_id));
+    }
+}

@@ -1,0 +1,196 @@
+//! The embedded broker's door: takes connections on the configured address, bounded in number, and
+//! hands their bytes on to the broker.
+//!
+//! A connection is admitted when the broker has answered it (CONNACK). A thousand connections that
+//! send nothing lose their places to each other ([`pdm_service::places`]) and cost the broker
+//! nothing more than the [`CONNECTIONS`] that fit.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pdm_service::places::{Place, Places};
+use pdm_service::process_limits::raise_open_files;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+/// Most connections from outside: ten times the gateways of a large plant on one machine.
+const CONNECTIONS: u64 = 512;
+/// Open files of a connection: the client's, and both ends of the one to the broker.
+const FILES_EACH: u64 = 3;
+/// Open files of everything else: two HTTP servers of 64 connections, databases, sources.
+const FILES_OF_OTHERS: u64 = 256;
+/// Longest time of a TLS handshake; a slow link of a gateway needs a second.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Pause after a failed `accept`, which would fail again at once and use a whole core.
+const REFUSED: Duration = Duration::from_millis(200);
+
+/// The door; dropped or closed, it takes nobody any more.
+#[derive(Debug)]
+pub(super) struct Gate {
+    stop: CancellationToken,
+}
+
+/// A door on its address, still shut.
+pub(super) struct ShutGate {
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Gate {
+    /// Binds the address.
+    pub(super) async fn bind(
+        listen: SocketAddr,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> io::Result<ShutGate> {
+        let listener = TcpListener::bind(listen).await?;
+        Ok(ShutGate { listener, tls: tls.map(TlsAcceptor::from) })
+    }
+
+    /// Takes nobody any more and closes every connection.
+    pub(super) fn close(&self) {
+        self.stop.cancel();
+    }
+}
+
+impl ShutGate {
+    /// Takes connections for the broker at `inside`.
+    pub(super) fn open(self, inside: SocketAddr) -> Gate {
+        let wanted = CONNECTIONS * FILES_EACH + FILES_OF_OTHERS;
+        let files = raise_open_files(wanted).saturating_sub(FILES_OF_OTHERS);
+        let most = (files / FILES_EACH).clamp(1, CONNECTIONS);
+        if most < CONNECTIONS {
+            tracing::warn!(most, "the limit of open files allows fewer connections to the broker");
+        }
+        let stop = CancellationToken::new();
+        let places = Arc::new(Places::new(usize::try_from(most).unwrap_or(1)));
+        tokio::spawn(take(self, inside, places, stop.clone()));
+        Gate { stop }
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Takes connections until stopped.
+async fn take(gate: ShutGate, inside: SocketAddr, places: Arc<Places>, stop: CancellationToken) {
+    let lost = Arc::new(AtomicU64::new(0));
+    loop {
+        let accepted = tokio::select! {
+            accepted = gate.listener.accept() => accepted,
+            () = stop.cancelled() => return,
+        };
+        let (client, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection to the broker could not be taken");
+                tokio::time::sleep(REFUSED).await;
+                continue;
+            }
+        };
+        let place = tokio::select! {
+            place = Places::take(&places, peer.ip()) => place,
+            () = stop.cancelled() => return,
+        };
+        let (tls, stop, lost) = (gate.tls.clone(), stop.clone(), Arc::clone(&lost));
+        tokio::spawn(async move {
+            tokio::select! {
+                ended = joined(client, tls, inside, &place) => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%peer, %error, "a connection to the broker ended");
+                    }
+                }
+                () = place.is_taken_away() => told(&lost, peer),
+                () = stop.cancelled() => {}
+            }
+            place.leave();
+        });
+    }
+}
+
+/// Tells the first lost place and every doubling: a flood does not fill the log.
+fn told(lost: &AtomicU64, peer: SocketAddr) {
+    let lost = lost.fetch_add(1, Ordering::Relaxed) + 1;
+    if lost.is_power_of_two() {
+        tracing::warn!(%peer, lost, "a silent connection to the broker lost its place to another");
+    }
+}
+
+/// Hands bytes on in both directions until one side ends.
+async fn joined(
+    client: TcpStream,
+    tls: Option<TlsAcceptor>,
+    inside: SocketAddr,
+    place: &Place,
+) -> io::Result<()> {
+    // acknowledgements are small and must not wait for more bytes
+    client.set_nodelay(true)?;
+    match tls {
+        None => relayed(client, inside, place).await,
+        Some(tls) => {
+            let accepted = tokio::time::timeout(HANDSHAKE, tls.accept(client)).await;
+            let slow = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
+            relayed(accepted.map_err(slow)??, inside, place).await
+        }
+    }
+}
+
+async fn relayed(
+    mut client: impl AsyncRead + AsyncWrite + Unpin,
+    inside: SocketAddr,
+    place: &Place,
+) -> io::Result<()> {
+    let broker = TcpStream::connect(inside).await?;
+    broker.set_nodelay(true)?;
+    let mut broker = Answering { broker, place };
+    copy_bidirectional(&mut client, &mut broker).await.map(|_bytes| ())
+}
+
+/// The broker's side; its first byte admits the connection.
+struct Answering<'a> {
+    broker: TcpStream,
+    place: &'a Place,
+}
+
+impl AsyncRead for Answering<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.broker).poll_read(context, into);
+        if into.filled().len() > before {
+            self.place.admit();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Answering<'_> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.broker).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.broker).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.broker).poll_shutdown(context)
+    }
+}

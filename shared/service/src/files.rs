@@ -1,0 +1,162 @@
+//! Files of others, and files that only this program may read.
+//!
+//! A foreign path may be a named pipe without a writer, a device without an end or a link to one of
+//! these. [`open_regular`] opens a path without waiting and refuses everything but a regular file;
+//! the check is made on the opened file, so the path cannot be exchanged in between.
+//!
+//! Databases, spools and what else holds a plant's data are made by [`make_private`] and
+//! [`make_private_folder`]: mode 0600 and 0700, whatever the umask is.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Mode of a file that only its owner reads and writes.
+const PRIVATE_FILE: u32 = 0o600;
+/// Mode of a folder that only its owner opens.
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// Opens `path` for reading if it is a regular file, without waiting for a writer or a device.
+///
+/// # Errors
+/// The operating system's error, or `InvalidInput` that says what the path is instead of a file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or(0);
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        return Ok(file);
+    }
+    let what = if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "a socket or another special file"
+    };
+    let told = format!("this is {what}; only a regular file is read");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, told))
+}
+
+/// The content of the regular file at `path`; `None` if it is longer than `limit` bytes, however
+/// long the file system says it is.
+///
+/// # Errors
+/// The errors of [`open_regular`], and of the read.
+pub fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// Makes `path` an empty file that only its owner may read, or takes the rights of others away from
+/// the file that is there. A database that is opened afterwards keeps the mode, and SQLite gives
+/// its journal files the same.
+///
+/// # Errors
+/// The operating system's error.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    let made = OpenOptions::new().append(true).create(true).mode(PRIVATE_FILE).open(path)?;
+    let mode = made.metadata()?.permissions().mode();
+    if mode & 0o077 != 0 {
+        made.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
+    }
+    Ok(())
+}
+
+/// [`make_private`] for a database of SQLite, with its missing folders and the files that SQLite keeps
+/// beside it. A file of another owner keeps its mode, and a warning is logged.
+///
+/// # Errors
+/// The operating system's error.
+pub fn make_private_database(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        make_private_folder(folder)?;
+    }
+    let beside = ["-wal", "-shm", "-journal"].map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        std::path::PathBuf::from(name)
+    });
+    let there = beside.into_iter().filter(|path| path.exists());
+    for path in std::iter::once(path.to_owned()).chain(there) {
+        match make_private(&path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.exists() => {
+                let path = path.display();
+                tracing::warn!(%path, %error, "others may be able to read this file");
+            }
+            made => made?,
+        }
+    }
+    Ok(())
+}
+
+/// Lets this process make files and folders for its owner alone from now on (umask 0077): reports,
+/// the broker's sessions, everything that no other function here makes.
+pub fn keep_private() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// Makes the folder and its missing parents, each for its owner alone. A folder that is there keeps
+/// its mode: others may have a reason to look into it.
+///
+/// # Errors
+/// The operating system's error.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).expect("there").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn only_a_regular_file_is_opened_and_nothing_is_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe.npy");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("runs").success());
+        let endless = folder.path().join("zero.npy");
+        std::os::unix::fs::symlink("/dev/zero", &endless).expect("a link");
+        for (path, expected) in
+            [(pipe, "a named pipe"), (endless, "a device"), (folder.path().into(), "a folder")]
+        {
+            let error = open_regular(&path).expect_err("refused").to_string();
+            assert!(error.contains(expected), "{}: {error}", path.display());
+        }
+        let file = folder.path().join("a");
+        std::fs::write(&file, b"12345").expect("written");
+        assert_eq!(read_regular(&file, 5).expect("read").as_deref(), Some(&b"12345"[..]));
+        assert_eq!(read_regular(&file, 4).expect("read"), None);
+    }
+
+    #[test]
+    fn a_private_file_and_folder_are_for_their_owner_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inside = folder.path().join("a/b");
+        make_private_folder(&inside).expect("made");
+        assert_eq!(mode(&inside), 0o700);
+        let file = inside.join("x.db");
+        std::fs::write(&file, b"kept").expect("written");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o644)).expect("opened");
+        make_private(&file).expect("closed");
+        make_private(&inside.join("new.db")).expect("made");
+        assert_eq!((mode(&file), mode(&inside.join("new.db"))), (0o600, 0o600));
+        assert_eq!(std::fs::read(&file).expect("read"), b"kept");
+    }
+}

@@ -1,0 +1,165 @@
+//! The HTTP/1.1 server of every program: bounded in connections, in waiting time and in requests a
+//! second of each caller, so that nobody who connects, sends half a request or asks without a pause
+//! keeps the others out.
+//!
+//! A connection keeps its place ([`crate::places`]) while a request that passed the guard is
+//! answered. All others wait: for a request's head, for a refusal; these may lose their places to
+//! new connections.
+
+mod body;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode, header};
+use axum::response::IntoResponse as _;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use super::peers::Rates;
+use crate::places::{Place, Places};
+use body::{Answering, InTime};
+
+/// Most connections at once. Scrapers, people and tool clients of one machine need fewer than
+/// thirty; 64 sockets are a sixteenth of a shell's usual limit of 1,024 files.
+const CONNECTIONS: usize = 64;
+/// Longest time until a request's head is complete, twice the usual interval of a scraper (15 s).
+/// It also ends idle connections.
+const HEAD: Duration = Duration::from_secs(30);
+/// Longest time until a request's body is complete: the largest document (64 MiB) at 1 MiB/s.
+const BODY: Duration = Duration::from_secs(64);
+/// Longest time for unfinished answers when the program stops: an answer takes milliseconds.
+const GRACE: Duration = Duration::from_secs(2);
+/// Pause after a failed `accept`. The usual reason is that no file descriptor is left, so an
+/// immediate attempt would fail too and use a whole core.
+const REFUSED: Duration = Duration::from_millis(200);
+/// Paths without a limit of requests a second: a monitor must be answered while another program of
+/// the same address asks too fast.
+const ALWAYS_ASKED: [&str; 2] = ["/healthz", "/readyz"];
+
+/// The caller's address, an extension of every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
+impl std::fmt::Display for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Serves `routes` until stopped, then finishes the answers that are under way.
+pub async fn serve(listener: TcpListener, routes: Router, stop: CancellationToken) {
+    let places = Arc::new(Places::new(CONNECTIONS));
+    let rates = Arc::new(Rates::default());
+    let under_way = GracefulShutdown::new();
+    loop {
+        let taken = tokio::select! {
+            taken = take(&listener, &places) => taken,
+            () = stop.cancelled() => break,
+        };
+        let Some((stream, peer, place)) = taken else { continue };
+        let guarded = Guarded {
+            routes: TowerToHyperService::new(routes.clone()),
+            rates: Arc::clone(&rates),
+            peer,
+            place: place.clone(),
+        };
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .serve_connection(TokioIo::new(stream), guarded);
+        let connection = under_way.watch(connection);
+        tokio::spawn(async move {
+            tokio::select! {
+                // an error means that the client closed the connection: no answer is needed
+                _ended = connection => {}
+                () = place.is_taken_away() => refused("connections", peer.0.ip()),
+            }
+            place.leave();
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(GRACE, under_way.shutdown()).await.is_err() {
+        tracing::warn!(grace_s = GRACE.as_secs(), "HTTP requests were cut off");
+    }
+}
+
+/// Waits for a connection and for a place; `None` after a failed attempt.
+async fn take(listener: &TcpListener, places: &Arc<Places>) -> Option<(TcpStream, Peer, Place)> {
+    match listener.accept().await {
+        Ok((stream, address)) => {
+            let place = Places::take(places, address.ip()).await;
+            Some((stream, Peer(address), place))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "an HTTP connection could not be taken");
+            tokio::time::sleep(REFUSED).await;
+            None
+        }
+    }
+}
+
+/// Counts a refusal. It is not logged: a flood would fill the log.
+pub(super) fn refused(reason: &'static str, peer: IpAddr) {
+    metrics::counter!("pdm_http_refused_total", "reason" => reason).increment(1);
+    tracing::debug!(%peer, reason, "an HTTP request was refused");
+}
+
+/// The routes of one connection behind the limits.
+#[derive(Debug, Clone)]
+struct Guarded {
+    routes: TowerToHyperService<Router>,
+    rates: Arc<Rates>,
+    peer: Peer,
+    place: Place,
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+impl Service<Request<Incoming>> for Guarded {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn call(&self, request: Request<Incoming>) -> Answer {
+        let address = self.peer.0.ip();
+        let is_limited = !ALWAYS_ASKED.contains(&request.uri().path());
+        if is_limited && !self.rates.admit(address) {
+            refused("rate", address);
+            let told = "too many requests a second\n";
+            let after = [(header::RETRY_AFTER, "1")];
+            let answer = (StatusCode::TOO_MANY_REQUESTS, after, told).into_response();
+            return Box::pin(std::future::ready(Ok(answer)));
+        }
+        let mut request = request.map(|body| Body::new(InTime::new(body, BODY)));
+        request.extensions_mut().insert(self.peer);
+        request.extensions_mut().insert(self.place.clone());
+        let (answer, place) = (self.routes.call(request), self.place.clone());
+        Box::pin(async move {
+            let answer = answer.await?;
+            Ok(answer.map(|body| Body::new(Answering::new(body, place))))
+        })
+    }
+}
+
+/// Notes that the request passed the guard: its connection keeps its place until it is answered.
+pub(super) fn admit<B>(request: &Request<B>) {
+    if let Some(place) = request.extensions().get::<Place>() {
+        place.admit();
+    }
+}
+
+#[cfg(test)]
+mod tests;

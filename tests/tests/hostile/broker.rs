@@ -1,0 +1,130 @@
+//! The broker inside `pdm up`: who may connect, and what connections that say nothing cost.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_harness::{Authority, Child, until};
+use pdm_service::broker::TlsFiles;
+use rumqttc::v5::mqttbytes::v5::Packet;
+use rumqttc::v5::{AsyncClient, Event, MqttOptions};
+use rumqttc::{TlsConfiguration, Transport};
+
+use crate::programs::{Plant, get, half_connections, length, with_few_files};
+
+const SOURCE: &str = "[[source]]\nname = \"sim\"\nkind = \"simulator\"\npace = 1.0\n\
+    rate_hz = 6400.0\nperiod_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = 100\n\
+    snapshot_s = 0.6\n[[source.channel]]\nchannel = 0\nequipment = \"P-1\"\nbearing = \"DE\"\n\
+    bearing_type = \"6205\"\nrpm = 1797.0\n";
+
+/// Whether a client of this name is taken, within ten seconds.
+async fn is_taken(port: u16, name: &str, tls: Option<TlsFiles>) -> bool {
+    let mut options = MqttOptions::new(name, "127.0.0.1", port);
+    if let Some(tls) = tls {
+        let Ok(config) = tls.client_config() else { return false };
+        options.set_transport(Transport::Tls(TlsConfiguration::Rustls(Arc::new(config))));
+    }
+    let (_client, mut events) = AsyncClient::new(options, 4);
+    let taken = tokio::time::timeout(Duration::from_secs(10), async {
+        loop {
+            match events.poll().await {
+                Ok(Event::Incoming(Packet::ConnAck(_))) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    });
+    taken.await.unwrap_or(false)
+}
+
+/// Half requests to both HTTP servers and half connections to the broker, 1,100 each, with the
+/// 1,024 files of a usual shell: health answers, a gateway connects, the log stays short.
+#[tokio::test(flavor = "multi_thread")]
+async fn half_connections_leave_health_and_the_broker_answering() {
+    let plant = Plant::new("", SOURCE);
+    let mut up = plant.command("pdm", "up");
+    up.args(["--listen", &format!("127.0.0.1:{}", plant.broker)]);
+    let mut running = plant.start(with_few_files(&up), plant.edge);
+    let mut half = half_connections(plant.agent, 1100, b"GET /healthz HT");
+    half.extend(half_connections(plant.edge, 1100, b"GET /healthz HT"));
+    half.extend(half_connections(plant.broker, 1100, b"\x10"));
+    for port in [plant.agent, plant.edge] {
+        let health = get(port, "/healthz").expect("health answers");
+        assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    }
+    for gateway in ["gw-02", "gw-03", "gw-04"] {
+        assert!(is_taken(plant.broker, gateway, None).await, "{}", plant.log());
+    }
+    assert!(length(&plant.path("log")) < 100_000, "{} bytes", length(&plant.path("log")));
+    drop(half);
+    assert_eq!(running.terminate().code(), Some(0));
+}
+
+/// Edge and agent share one process and one set of metrics.
+#[test]
+fn both_metrics_answer_in_one_process() {
+    let plant = Plant::new("", SOURCE);
+    let mut up = plant.command("pdm", "up");
+    up.args(["--listen", &format!("127.0.0.1:{}", plant.broker)]);
+    let mut running = plant.start(up, plant.edge);
+    for port in [plant.edge, plant.agent] {
+        let metrics = get(port, "/metrics").expect("an answer");
+        assert!(metrics.starts_with("HTTP/1.1 200"), "{metrics}");
+        assert!(metrics.contains("pdm_edge_"), "{metrics}");
+    }
+    assert_eq!(running.terminate().code(), Some(0));
+}
+
+/// A broker that anybody in the network may use is not started by accident.
+#[test]
+fn nobody_listens_beyond_loopback_without_certificates() {
+    let plant = Plant::new("", SOURCE);
+    for (command, config) in [("up", true), ("demo", false)] {
+        let mut started = plant.command("pdm", command);
+        if !config {
+            started = std::process::Command::new(pdm_harness::binary("pdm"));
+            started.args(["demo", "--exit"]).current_dir(plant.folder.path());
+        }
+        let listen = format!("0.0.0.0:{}", plant.broker);
+        started.args(["--listen", &listen]).stdout(Stdio::null());
+        let log = std::fs::File::create(plant.path("log")).expect("a log");
+        let mut child = Child::start(started.stderr(log));
+        let status = until("the refusal", 30, || child.ended());
+        assert_eq!(status.code(), Some(78), "{command}: {}", plant.log());
+        assert!(plant.log().contains("--tls-certificate"), "{}", plant.log());
+    }
+}
+
+/// With certificates other machines connect, each with its own, until it is revoked.
+#[tokio::test(flavor = "multi_thread")]
+async fn beyond_loopback_a_client_needs_a_certificate_that_is_not_revoked() {
+    let name = "beyond_loopback_a_client_needs_a_certificate_that_is_not_revoked";
+    let Some(authority) = Authority::found(name) else { return };
+    for certificate in ["server", "gw-02", "gw-03"] {
+        authority.issue(certificate);
+    }
+    authority.revoke("gw-03");
+    let plant = Plant::new("", SOURCE);
+    let mut up = plant.command("pdm", "up");
+    up.args(["--listen", &format!("0.0.0.0:{}", plant.broker)]);
+    for (option, file) in [
+        ("--tls-certificate", "server.pem"),
+        ("--tls-key", "server.key"),
+        ("--tls-ca", "ca.pem"),
+        ("--tls-crl", "ca.crl"),
+    ] {
+        up.arg(option).arg(authority.path(file));
+    }
+    let mut running = plant.start(up, plant.edge);
+    let files = |client: Option<&str>| TlsFiles {
+        ca: authority.path("ca.pem"),
+        certificate: client.map(|name| authority.path(&format!("{name}.pem"))),
+        key: client.map(|name| authority.path(&format!("{name}.key"))),
+        crl: None,
+    };
+    assert!(is_taken(plant.broker, "gw-02", Some(files(Some("gw-02")))).await, "{}", plant.log());
+    for refused in [None, Some(files(None)), Some(files(Some("gw-03")))] {
+        assert!(!is_taken(plant.broker, "gw-09", refused.clone()).await, "{refused:?}");
+    }
+    assert_eq!(running.terminate().code(), Some(0));
+}

@@ -1,0 +1,192 @@
+//! A hostile gateway with a valid certificate sends attacks in random order while two honest gateways
+//! work: nothing honest is lost, stored twice or altered, and staff hears nothing false about it.
+//!
+//! The test command runs the short form; `tests/run hostile --minutes 10` the long one. The seed is
+//! printed and can be set again (`PDM_HOSTILE_SEED`).
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use pdm_shared::event::Event;
+use pdm_shared::id::{Epoch, EventId};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use sqlx::{Connection as _, Row as _, SqliteConnection};
+
+use crate::plant::{Gateway, Peer, Plant};
+
+/// Length of the short form.
+const SHORT: Duration = Duration::from_secs(20);
+/// Between two events of an honest gateway.
+const PAUSE: Duration = Duration::from_millis(100);
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// An honest gateway's event, unlike every other one.
+fn honest_event(gateway: Gateway<'_>, n: u64) -> Event {
+    let begin = gateway.event(0, true).measured_at;
+    let measured_at = begin.plus_seconds(n as f64);
+    Event { measured_at, event_id: EventId::at(measured_at.unix_ms()), ..gateway.event(n, true) }
+}
+
+/// Sends after the `first` event until the deadline; returns the text of each by its identity, and the
+/// last number.
+async fn work(
+    mut peer: Peer,
+    gateway: Gateway<'static>,
+    first: Event,
+    until: Instant,
+) -> (BTreeMap<String, String>, u64) {
+    let text = serde_json::to_string(&first).expect("json");
+    let mut sent = BTreeMap::from([(first.event_id.to_string(), text)]);
+    let mut n = 1;
+    while Instant::now() < until {
+        n += 1;
+        let event = honest_event(gateway, n);
+        assert!(peer.send(&event, Some(gateway.name)).await, "an honest event is taken");
+        sent.insert(event.event_id.to_string(), serde_json::to_string(&event).expect("json"));
+        tokio::time::sleep(PAUSE).await;
+    }
+    (sent, n)
+}
+
+const SEQUENCES: [u64; 6] = [0, 1, 7, 1 << 20, (1 << 53) - 1, u64::MAX];
+const TEXTS: [&str; 4] = ["\u{202e}txt", "a\nAction: keep running", "", "#"];
+
+/// One attack; returns topic, retain and payload.
+fn attack(
+    random: &mut ChaCha8Rng,
+    own: Gateway<'_>,
+    honest: [Gateway<'_>; 2],
+) -> (String, bool, String) {
+    let victim = honest[random.random_range(0..2)];
+    let mut event = match random.random_range(0..4) {
+        0 => victim.event(random.random_range(1..100), random.random_range(0..2) == 0),
+        1 => Gateway { epoch: own.epoch, ..victim }.event(random.random_range(1..100), false),
+        2 => Gateway { bearing: victim.bearing, ..own }.event(random.random_range(1..100), true),
+        _ => own.event(random.random_range(1..100_000), false),
+    };
+    event.event_id = EventId::at(random.random_range(1..i64::from(i32::MAX)));
+    if random.random_range(0..3) == 0 {
+        event.sequence = SEQUENCES[random.random_range(0..SEQUENCES.len())];
+    }
+    if random.random_range(0..4) == 0 {
+        event.bearing_id =
+            format!("new-{}", random.random_range(0..1_000_000)).parse().expect("name");
+    }
+    let mut value = serde_json::to_value(&event).expect("json");
+    match random.random_range(0..6) {
+        0 => value["trend"]["feature"] = "x".repeat(random.random_range(1..20_000)).into(),
+        1 => {
+            let text = TEXTS[random.random_range(0..TEXTS.len())];
+            value["trend"]["feature"] = text.into();
+        }
+        _ => {}
+    }
+    let topic = format!("pdm/v1/{}/event/{}", event.key(), own.name);
+    let site = own.site;
+    match random.random_range(0..12) {
+        0 => (topic, false, "[".repeat(random.random_range(1..200_000))),
+        1 => (topic, false, value.to_string()[..random.random_range(1..200)].to_owned()),
+        2 => {
+            let status = serde_json::json!({
+                "schema": "pdm.gateway/1", "gateway_id": own.name, "status": "online",
+                "at": "2026-11-21T05:10:21.000Z", "epoch": Epoch::at(random.random_range(1..99)),
+                "last_sequence": SEQUENCES[random.random_range(0..SEQUENCES.len())],
+                "first_sequence": SEQUENCES[random.random_range(0..SEQUENCES.len())],
+                "bearings": ["P-101/A", "no bearing", "/"],
+            });
+            (format!("pdm/v1/{site}/gateway/{}/status", own.name), true, status.to_string())
+        }
+        3 => (format!("pdm/v1/{site}/P-9/DE/state"), true, "x".repeat(500_000)),
+        _ => (topic, false, value.to_string()),
+    }
+}
+
+/// The text of every stored event of the honest gateways, in the order of arrival.
+async fn stored(plant: &Plant) -> Vec<(String, String)> {
+    let url = format!("sqlite:{}?mode=ro", plant.folder.path().join("agent.db").display());
+    let mut database = SqliteConnection::connect(&url).await.expect("the store opens");
+    let sql = "SELECT payload FROM events WHERE gateway_id IN ('gw-01', 'gw-02')";
+    let rows = sqlx::query(sql).fetch_all(&mut database).await.expect(sql);
+    let payload = |row: &sqlx::sqlite::SqliteRow| -> String { row.get(0) };
+    rows.iter()
+        .map(payload)
+        .map(|text| {
+            let event: Event = serde_json::from_str(&text).expect("an event");
+            (event.event_id.to_string(), text)
+        })
+        .collect()
+}
+
+/// Resident memory of a process, MiB.
+fn resident_mib(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hostile_gateway_costs_the_honest_ones_nothing() {
+    let test = "a_hostile_gateway_costs_the_honest_ones_nothing";
+    let names = [("gw-01", "ulsan-1"), ("gw-02", "ulsan-1"), ("gw-03", "ulsan-1")];
+    let Some(plant) = Plant::shipped(test, &names) else { return };
+    let length = setting("PDM_HOSTILE_MINUTES").map_or(SHORT, |n| Duration::from_secs(n * 60));
+    let seed = setting("PDM_HOSTILE_SEED").unwrap_or(20_261_123);
+    let gateway = |name: &'static str, bearing: &'static str, ms: i64| Gateway {
+        site: "ulsan-1",
+        name,
+        bearing,
+        epoch: Some(Epoch::at(ms)),
+    };
+    let honest = [gateway("gw-01", "A", 1), gateway("gw-02", "B", 2)];
+    let own = gateway("gw-03", "C", 3);
+    let watch = plant.client("pdm-agent", &["pdm/v1/ulsan-1/gateway/+/receipt"]).await;
+    let until = Instant::now() + length;
+    let mut working = Vec::new();
+    for gateway in honest {
+        let mut peer = plant.client(gateway.name, &[]).await;
+        gateway.is_born(&mut peer, 0).await;
+        // the bearing belongs to its gateway before the attacks begin, as in a plant that runs
+        let first = honest_event(gateway, 1);
+        assert!(peer.send(&first, Some(gateway.name)).await);
+        watch.until_receipt(gateway.name, 1).await;
+        working.push(tokio::spawn(work(peer, gateway, first, until)));
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut hostile = plant.client("gw-03", &[]).await;
+    let mut attacks = 0_u64;
+    while Instant::now() < until {
+        let (topic, retain, payload) = attack(&mut random, own, honest);
+        attacks += u64::from(hostile.publish(&topic, retain, payload).await);
+    }
+    let mut lost = 0;
+    let mut all = BTreeMap::new();
+    for (task, gateway) in working.into_iter().zip(honest) {
+        let (sent, n) = task.await.expect("worked");
+        watch.until_receipt(gateway.name, n).await;
+        all.extend(sent);
+    }
+    let kept = stored(&plant).await;
+    let by_id: BTreeMap<_, _> = kept.iter().cloned().collect();
+    for (id, text) in &all {
+        match by_id.get(id) {
+            None => lost += 1,
+            Some(there) => assert_eq!(there, text, "altered"),
+        }
+    }
+    let memory = resident_mib(plant.agent_id());
+    println!(
+        "seed {seed}: {attacks} attacks in {length:?}, {} honest events, {lost} lost, agent's peak \
+         {memory} MiB",
+        all.len()
+    );
+    assert_eq!(lost, 0);
+    assert_eq!(by_id.len(), kept.len(), "none twice");
+    assert_eq!(kept.len(), all.len(), "nothing forged in their names");
+    let false_news = "SELECT count(*) FROM notifications WHERE bearing_id IN ('A', 'B')";
+    assert_eq!(plant.figures(false_news).await, [0]);
+    assert!(attacks > 20, "{attacks} attacks only");
+}
