@@ -43,9 +43,12 @@ fn checked(what: &'static str, name: String) -> Result<String, NameError> {
 
 /// A name from any text: what [`checked`] refuses becomes `_`, what is too long is cut off.
 fn forced(text: &str) -> String {
-    let fits = |c: char| !matches!(c, '/' | '+' | '#' | '$') && !is_hidden(c);
+    let fits = |first: bool, c: char| {
+        !matches!(c, '/' | '+' | '#') && !is_hidden(c) && !(first && c == '$')
+    };
     let mut name = String::new();
-    for c in text.trim().chars().map(|c| if fits(c) { c } else { '_' }) {
+    for c in text.trim().chars() {
+        let c = if fits(name.is_empty(), c) { c } else { '_' };
         if name.len() + c.len_utf8() > MAX_NAME_BYTES {
             break;
         }
