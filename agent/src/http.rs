@@ -1,7 +1,8 @@
 //! The HTTP server, on loopback by default: `/healthz` for everybody, `/metrics` and `/mcp` behind
-//! [`Access`], `/knowledge` for those with the token.
+//! [`Access`], `/knowledge` for those with the token, pages and API of [`pdm_web`] at the rest.
 
 mod knowledge;
+mod plant;
 
 use std::sync::Arc;
 
@@ -10,13 +11,18 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use pdm_knowledge::Knowledge;
+use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::Access;
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
 use pdm_tools::{Runtime, mcp};
+use pdm_web::Site;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::progress::Progress;
 use crate::store::Store;
+use plant::StoredPlant;
 
 /// The resources that the HTTP server exposes.
 #[derive(Debug)]
@@ -25,6 +31,10 @@ pub(crate) struct Served {
     pub(crate) knowledge: Knowledge,
     pub(crate) tools: Arc<Runtime>,
     pub(crate) access: Access,
+    pub(crate) clock: SharedClock,
+    pub(crate) progress: watch::Receiver<Progress>,
+    /// The topic of refused messages.
+    pub(crate) dead_letters: String,
 }
 
 /// Serves until `stop` is cancelled.
@@ -34,15 +44,34 @@ pub(crate) async fn serve(
     stop: CancellationToken,
 ) {
     recorder();
-    let Served { store, knowledge, tools, access } = served;
+    let Served { store, knowledge, tools, access, clock, progress, dead_letters } = served;
+    let (changed, changes) = watch::channel(0);
+    let plant = Arc::new(StoredPlant { store: Arc::clone(&store), clock, dead_letters });
+    let pages =
+        pdm_web::router(Site { plant, access: access.clone(), changes, stop: stop.clone() });
+    let follow = follow(progress, changed);
     let metrics = Router::new().route("/metrics", get(metrics_text));
     let router = Router::new()
         .route("/healthz", get(health))
         .merge(access.guard_reads(metrics))
         .with_state(store)
         .nest("/knowledge", knowledge::router(knowledge, &access))
-        .nest("/mcp", mcp::http::router(tools, access, stop.child_token()));
-    server::serve(listener, router, stop).await;
+        .nest("/mcp", mcp::http::router(tools, access, stop.child_token()))
+        .merge(pages);
+    tokio::select! {
+        () = server::serve(listener, router, stop) => {}
+        // the server ends by its stop alone
+        () = follow => {}
+    }
+}
+
+/// Counts the agent's judgements and notifications for the live streams.
+async fn follow(mut progress: watch::Receiver<Progress>, changed: watch::Sender<u64>) {
+    while progress.changed().await.is_ok() {
+        let Progress { judged, notified, .. } = *progress.borrow_and_update();
+        changed.send_if_modified(|count| std::mem::replace(count, judged + notified) != *count);
+    }
+    std::future::pending::<()>().await;
 }
 
 async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static str) {

@@ -44,8 +44,8 @@ pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
 pub use retention::{Forget, Forgotten};
 pub use roles::{
     AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
-    JudgementStore, LifecycleStore, MessageStore, OutboxStore, RecollectionStore, RetentionStore,
-    StatusStore, Store,
+    JudgementStore, LifecycleStore, MessageStore, OutboxStore, PageStore, RecollectionStore,
+    RetentionStore, StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

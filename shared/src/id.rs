@@ -44,7 +44,7 @@ fn checked(what: &'static str, name: String) -> Result<String, NameError> {
 /// A name from any text: what [`checked`] refuses becomes `_`, what is too long is cut off.
 fn forced(text: &str) -> String {
     let fits = |first: bool, c: char| {
-        !matches!(c, '/' | '+' | '#') && !is_hidden(c) && !(first && c == '$')
+        !(matches!(c, '/' | '+' | '#') || is_hidden(c) || (first && c == '$'))
     };
     let mut name = String::new();
     for c in text.trim().chars() {

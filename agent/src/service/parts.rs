@@ -6,6 +6,7 @@ use std::time::Duration;
 use pdm_knowledge::Knowledge;
 use pdm_service::clock::{Patience, SharedClock, SteadyClock};
 use pdm_service::http::guard::Access;
+use pdm_shared::topic::Topic;
 use pdm_tools::Runtime;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
@@ -88,6 +89,9 @@ impl Parts {
             knowledge: self.knowledge.clone(),
             tools: Arc::clone(&self.tools),
             access,
+            clock: Arc::clone(&self.clock),
+            progress: self.reporter.progress(),
+            dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
         };
         let stop = self.stops.publisher.clone();
         self.spawn(Task::Http, http::serve(listener, served, stop));

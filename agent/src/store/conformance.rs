@@ -16,6 +16,7 @@ use super::{BearingJudged, FollowUp, FollowUpState, Incoming, Judged, Store, Sto
 mod intake;
 mod judgements;
 mod leaving;
+mod pages;
 mod telling;
 
 pub(super) fn at(seconds: f64) -> Timestamp {
@@ -140,4 +141,7 @@ where
     leaving::no_clock_makes_anything_old_by_being_set(&*fresh().await).await;
     leaving::what_is_stored_is_not_missing(&*fresh().await).await;
     leaving::a_message_is_told_once(&*fresh().await).await;
+    pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
+    pages::the_last_spectra_are_found(&*fresh().await).await;
+    pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
 }

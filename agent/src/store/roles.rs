@@ -13,6 +13,7 @@ use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayKey, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
+use pdm_web::plant::BearingRow;
 use uuid::Uuid;
 
 use super::{
@@ -145,6 +146,31 @@ pub trait HistoryStore: Send + Sync + std::fmt::Debug {
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError>;
 }
 
+/// What pages and API show; used by the HTTP server.
+#[async_trait]
+pub trait PageStore: Send + Sync + std::fmt::Debug {
+    /// Every bearing that was ever judged, worst first: risk, then stage, then name.
+    async fn fleet(&self) -> Result<Vec<BearingRow>, StoreError>;
+
+    /// One bearing.
+    async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError>;
+
+    /// The bearing's last event with spectra that was measured at or before `until`.
+    async fn last_spectra(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+    ) -> Result<Option<Event>, StoreError>;
+
+    /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
+    async fn notifications(
+        &self,
+        of: Option<&BearingKey>,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Notification>, StoreError>;
+}
+
 /// Actions that follow from judgements; used by the command line.
 #[async_trait]
 pub trait FollowUpStore: Send + Sync + std::fmt::Debug {
@@ -270,6 +296,7 @@ pub trait Store:
     + GatewayStore
     + JudgementStore
     + HistoryStore
+    + PageStore
     + FollowUpStore
     + AlarmStore
     + MessageStore
@@ -287,6 +314,8 @@ impl<S> Store for S where
         + GatewayStore
         + JudgementStore
         + HistoryStore
+        + PageStore
+        + PageStore
         + FollowUpStore
         + AlarmStore
         + MessageStore

@@ -28,6 +28,7 @@ pub(super) mod judgements;
 mod keys;
 mod messages;
 mod outbox;
+mod pages;
 mod pins;
 mod recollection;
 mod retention;

@@ -72,6 +72,11 @@ impl std::fmt::Display for Summary {
 }
 
 impl Chain {
+    /// The address of the agent's pages, if they are served.
+    pub(crate) const fn pages(&self) -> Option<std::net::SocketAddr> {
+        self.agent.address()
+    }
+
     /// Starts broker, agent, edge.
     ///
     /// # Errors

@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Address of the embedded broker (default: a free port on loopback)
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// Address of the pages, loopback only (default: a free port; none with --exit)
+    #[arg(long, value_name = "ADDRESS")]
+    pages: Option<SocketAddr>,
     /// Keep databases and broker state in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -68,6 +71,9 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
     view.say(&machine.title);
     let stop = pdm_service::shutdown::on_signal()?;
     let chain = Chain::start(settings(args, &machine, folder)).await?;
+    if let Some(address) = chain.pages() {
+        view.say(&format!("pages: http://{address}/"));
+    }
     chain.watch(&mut view, &stop, args.exit).await;
     let summary = chain.stop().await?;
     view.finish();
@@ -86,8 +92,10 @@ fn settings(args: &Args, machine: &machine::Machine, folder: &Path) -> ChainSett
         vec![machine.source.clone()],
     );
     edge.shutdown_grace = Duration::from_secs(10);
-    let agent =
+    let mut agent =
         AgentSettings::embedded(listen.ip().to_string(), listen.port(), folder.join("agent.db"));
+    let free: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
+    agent.http.listen = args.pages.or((!args.exit).then_some(free));
     let broker = BrokerSettings {
         listen,
         folder: args.keep.as_ref().map(|_| folder.join("broker")),

@@ -54,6 +54,11 @@ impl Child {
         Self(command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}")))
     }
 
+    /// What the process writes, once; `None` unless its command pipes its standard output.
+    pub fn output(&mut self) -> Option<std::process::ChildStdout> {
+        self.0.stdout.take()
+    }
+
     /// The process id.
     pub fn id(&self) -> u32 {
         self.0.id()

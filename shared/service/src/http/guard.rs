@@ -101,6 +101,27 @@ impl Access {
         self.is_loopback
     }
 
+    /// True if callers have to send the token.
+    pub const fn needs_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether this is the token. A wrong one is logged and answered after a pause, as those of the
+    /// guards.
+    pub async fn admits(&self, peer: Option<Peer>, given: &str) -> bool {
+        if self.token.as_ref().is_some_and(|token| same(given, token.expose())) {
+            return true;
+        }
+        if let Some(peer) = peer {
+            let (failures, pause) = self.failures.note(peer.0.ip());
+            if failures.is_power_of_two() {
+                tracing::warn!(%peer, failures, "a wrong token was refused");
+            }
+            tokio::time::sleep(pause).await;
+        }
+        false
+    }
+
     /// `router` behind the guard for requests that act.
     pub fn guard_actions<S>(&self, router: Router<S>) -> Router<S>
     where
@@ -205,7 +226,7 @@ fn refused(request: &Request, reason: &'static str) {
 }
 
 /// True if the request names a loopback host and no page of another origin makes it.
-fn is_local(headers: &HeaderMap) -> bool {
+pub fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().ok());
     host.is_some_and(|host| is_loopback_name(&format!("http://{host}")))

@@ -155,7 +155,7 @@ impl Service<Request<Incoming>> for Guarded {
 }
 
 /// Notes that the request passed the guard: its connection keeps its place until it is answered.
-pub(super) fn admit<B>(request: &Request<B>) {
+pub fn admit<B>(request: &Request<B>) {
     if let Some(place) = request.extensions().get::<Place>() {
         place.admit();
     }

@@ -1,0 +1,154 @@
+//! The agent's store as what pages and API read.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_expert::case::PastEvent;
+use pdm_service::clock::SharedClock;
+use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
+use pdm_web::plant::{
+    Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, Unavailable, WindowRow,
+};
+
+use crate::store::{GatewayState, Incoming, Store, StoreError};
+
+/// A plant whose pages read the store.
+#[derive(Debug)]
+pub(crate) struct StoredPlant {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: SharedClock,
+    /// Where the store's writing would leave a refused message; an acknowledgement is none.
+    pub(crate) dead_letters: String,
+}
+
+fn away(error: StoreError) -> Unavailable {
+    Unavailable(pdm_service::error_chain::error_chain(&error))
+}
+
+impl StoredPlant {
+    /// The time from which on everything is read: far enough ahead for a gateway's fast clock.
+    fn end(&self) -> Timestamp {
+        self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0)
+    }
+}
+
+#[async_trait]
+impl Plant for StoredPlant {
+    async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable> {
+        self.store.fleet().await.map_err(away)
+    }
+
+    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable> {
+        self.store.standing(key).await.map_err(away)
+    }
+
+    async fn windows(
+        &self,
+        key: &BearingKey,
+        until: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<WindowRow>, Unavailable> {
+        let until = until.unwrap_or_else(|| self.end());
+        let past = self.store.history(key, until, limit).await.map_err(away)?;
+        Ok(past.into_iter().map(window_of).collect())
+    }
+
+    async fn spectra(
+        &self,
+        key: &BearingKey,
+        until: Option<Timestamp>,
+    ) -> Result<Option<Event>, Unavailable> {
+        let until = until.unwrap_or_else(|| self.end());
+        self.store.last_spectra(key, until).await.map_err(away)
+    }
+
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable> {
+        self.store.event(event_id).await.map_err(away)
+    }
+
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, Unavailable> {
+        self.store.diagnosis(event_id).await.map_err(away)
+    }
+
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, Unavailable> {
+        self.store.trace(event_id).await.map_err(away)
+    }
+
+    async fn notifications(
+        &self,
+        of: Option<&BearingKey>,
+        before: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<Notification>, Unavailable> {
+        let before = before.unwrap_or_else(|| self.end());
+        self.store.notifications(of, before, limit).await.map_err(away)
+    }
+
+    async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable> {
+        let gateways = self.store.gateways().await.map_err(away)?;
+        Ok(gateways.into_iter().map(gateway_of).collect())
+    }
+
+    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable> {
+        let Acknowledgement { key, notification_id, by, note } = ack;
+        let standing = self.store.alarm(&key).await.map_err(away)?;
+        if standing.is_none_or(|alarm| alarm.notification.notification_id != notification_id) {
+            return Ok(Acknowledged::Stale);
+        }
+        let now = self.clock.now();
+        let ack = Ack {
+            schema: ACK_SCHEMA.to_owned(),
+            notification_id: Some(notification_id),
+            by,
+            at: now,
+            note,
+        };
+        tracing::info!(bearing = %key, by = ack.by, "an alarm was acknowledged on a page");
+        // the store takes it as it takes one from the broker
+        let batch = [Incoming::Ack { key, ack }];
+        self.store.store(&batch, now, &self.dead_letters).await.map_err(away)?;
+        Ok(Acknowledged::Yes)
+    }
+}
+
+fn window_of(past: PastEvent) -> WindowRow {
+    let PastEvent { event, judged } = past;
+    WindowRow {
+        event_id: event.event_id,
+        measured_at: event.measured_at,
+        running: event.operating.running,
+        valid: event.signal_quality.valid,
+        rms_g: event.time_domain.rms_g,
+        velocity_rms_mm_s: event.time_domain.velocity_rms_mm_s,
+        kurtosis: event.time_domain.kurtosis,
+        envelope_rms_g: event.time_domain.envelope_rms_g,
+        anomaly_score: event.anomaly.score,
+        baseline_level: event.trend.baseline_level,
+        baseline_limit: event.trend.baseline_limit,
+        feature: event.trend.feature,
+        risk_level: judged.as_ref().map(|judged| judged.risk),
+        fault_stage: judged.as_ref().map(|judged| judged.stage),
+        fault_type: judged.as_ref().and_then(|judged| judged.fault),
+        rul_hours: event.rul.hours,
+        rul_low_hours: event.rul.ci_low_hours,
+        rul_high_hours: event.rul.ci_high_hours,
+    }
+}
+
+fn gateway_of(state: GatewayState) -> GatewayRow {
+    GatewayRow {
+        site: state.gateway.site,
+        gateway_id: state.gateway.gateway,
+        presence: state.presence.map(|(presence, _)| presence),
+        presence_at: state.presence.map(|(_, at)| at),
+        last_event_at: state.last_event_at,
+        highest_sequence: state.highest_sequence,
+        lost_events: state.lost_events,
+        proven: state.proven,
+    }
+}

@@ -1,0 +1,61 @@
+//! What pages read: the fleet, one bearing, its last spectra, what staff was told.
+
+use pdm_shared::event::{Spectra, SpectrumLines};
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+
+use super::{at, event, judge_all, key, put};
+use crate::store::Store;
+
+/// R-UI-1
+pub(super) async fn the_fleet_is_listed_worst_first_with_its_alarms(store: &dyn Store) {
+    let mut healthy: pdm_shared::event::Event =
+        serde_json::from_str(include_str!("../../../../config/examples/event-healthy.json"))
+            .expect("event");
+    healthy.sequence = 3;
+    healthy.measured_at = at(180.0);
+    healthy.site = key().site;
+    healthy.equipment_id = key().equipment;
+    healthy.bearing_id = "NDE".parse().expect("name");
+    put(store, &[event(1), event(2), healthy]).await;
+    judge_all(store).await;
+    let fleet = store.fleet().await.expect("read");
+    assert_eq!(fleet.len(), 2);
+    assert!(fleet[0].risk_level > fleet[1].risk_level, "{fleet:?}");
+    assert_eq!(fleet[0].key, key());
+    assert_eq!(fleet[0].event_id, Some(event(2).event_id), "the last judgement stands");
+    let alarm = fleet[0].alarm.as_ref().expect("an alarm stands");
+    assert_eq!((alarm.since, alarm.acknowledged_at), (at(10_000.0), None));
+    assert_eq!(fleet[1].risk_level, RiskLevel::Normal);
+    assert!(fleet[1].alarm.is_none());
+    assert_eq!(store.standing(&key()).await.expect("read").as_ref(), Some(&fleet[0]));
+    let stranger = BearingKey { bearing: "DE-2".parse().expect("name"), ..key() };
+    assert_eq!(store.standing(&stranger).await.expect("read"), None);
+}
+
+/// R-UI-1
+pub(super) async fn the_last_spectra_are_found(store: &dyn Store) {
+    let lines =
+        |unit: &str| SpectrumLines { df_hz: 1.0, unit: unit.to_owned(), amplitude: vec![0.1, 0.2] };
+    let mut with = event(1);
+    with.spectra = Some(Spectra { envelope: lines("g²"), acceleration: lines("g") });
+    let mut without = event(2);
+    without.spectra = None;
+    put(store, &[with.clone(), without]).await;
+    let found = store.last_spectra(&key(), at(1e6)).await.expect("read");
+    assert_eq!(found.map(|event| event.event_id), Some(with.event_id));
+    let before = store.last_spectra(&key(), at(0.0)).await.expect("read");
+    assert!(before.is_none());
+}
+
+/// R-UI-1
+pub(super) async fn what_staff_was_told_is_listed_newest_first(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let all = store.notifications(None, at(1e9), 10).await.expect("read");
+    assert_eq!(all.len(), 1);
+    assert_eq!(store.notifications(Some(&key()), at(1e9), 10).await.expect("read"), all);
+    assert!(store.notifications(None, all[0].created_at, 10).await.expect("read").is_empty());
+    let stranger = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    assert!(store.notifications(Some(&stranger), at(1e9), 10).await.expect("read").is_empty());
+}

@@ -1,0 +1,128 @@
+//! What pages show: every bearing with its alarm, the last spectra, what staff was told.
+
+use async_trait::async_trait;
+use pdm_shared::delivery::Notification;
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
+use pdm_web::plant::{AlarmRow, BearingRow};
+use uuid::Uuid;
+
+use super::SqlStore;
+use crate::store::database::Row;
+use crate::store::encoding::{fault_of, json_of, stage_of, time_of, word_of};
+use crate::store::{PageStore, StoreError};
+
+/// Bearings with their last judgement and their alarm. The inner select takes one row of an index.
+macro_rules! bearings {
+    ($($condition:literal)?) => {
+        concat!(
+            "SELECT b.site, b.equipment_id, b.bearing_id, b.risk_level, b.fault_stage, b.fault_type,
+                    b.updated_at_ms, m.event_id, m.measured_at_ms, m.rul_hours,
+                    a.risk_level AS told_level, a.since_ms, a.acknowledged_at_ms,
+                    a.acknowledged_by, a.notification
+             FROM bearings b
+             LEFT JOIN alarms a ON a.site = b.site AND a.equipment_id = b.equipment_id
+                               AND a.bearing_id = b.bearing_id
+             LEFT JOIN pdm_agent_memory m ON m.id = (
+                 SELECT l.id FROM pdm_agent_memory l
+                 WHERE l.site = b.site AND l.equipment_id = b.equipment_id
+                   AND l.bearing_id = b.bearing_id
+                 ORDER BY l.measured_at_ms DESC, l.id DESC LIMIT 1)",
+            $($condition)?
+        )
+    };
+}
+
+#[async_trait]
+impl PageStore for SqlStore {
+    async fn fleet(&self) -> Result<Vec<BearingRow>, StoreError> {
+        let mut reader = self.read().await?;
+        let rows = reader.query(bearings!()).fetch_all().await?;
+        let mut fleet = rows.iter().map(bearing_of).collect::<Result<Vec<_>, _>>()?;
+        fleet.sort_by(|a, b| {
+            let worse = (b.risk_level, b.fault_stage).cmp(&(a.risk_level, a.fault_stage));
+            worse.then_with(|| a.key.cmp(&b.key))
+        });
+        Ok(fleet)
+    }
+
+    async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader
+            .query(bearings!(" WHERE b.site = $1 AND b.equipment_id = $2 AND b.bearing_id = $3"));
+        let row = query.bind_key(key).fetch_optional().await?;
+        row.as_ref().map(bearing_of).transpose()
+    }
+
+    async fn last_spectra(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+    ) -> Result<Option<Event>, StoreError> {
+        let mut reader = self.read().await?;
+        // an event of the edge has no spaces between its fields
+        let query = reader.query(
+            "SELECT payload FROM events
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND measured_at_ms <= $4
+               AND payload LIKE '%\"spectra\":{%'
+             ORDER BY measured_at_ms DESC LIMIT 1",
+        );
+        let row = query.bind_key(key).bind(until.unix_ms()).fetch_optional().await?;
+        row.map(|row| json_of("an event", row.get(0)?)).transpose()
+    }
+
+    async fn notifications(
+        &self,
+        of: Option<&BearingKey>,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Notification>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = if let Some(key) = of {
+            let query = reader.query(
+                "SELECT notification FROM notifications
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND created_at_ms < $4
+                 ORDER BY created_at_ms DESC LIMIT $5",
+            );
+            query.bind_key(key)
+        } else {
+            reader.query(
+                "SELECT notification FROM notifications WHERE created_at_ms < $1
+                 ORDER BY created_at_ms DESC LIMIT $2",
+            )
+        };
+        let rows = query.bind(before.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
+        rows.iter().map(|row| json_of("a notification", row.get(0)?)).collect()
+    }
+}
+
+fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
+    let time = |column: &str| row.get::<Option<i64>>(column)?.map(time_of).transpose();
+    Ok(BearingRow {
+        key: row.key()?,
+        risk_level: word_of("a risk", row.get("risk_level")?)?,
+        fault_stage: stage_of(row.get("fault_stage")?),
+        fault_type: row.get::<Option<&str>>("fault_type")?.map(fault_of).transpose()?,
+        judged_at: time_of(row.get("updated_at_ms")?)?,
+        event_id: row.get::<Option<Uuid>>("event_id")?.map(EventId),
+        measured_at: time("measured_at_ms")?,
+        rul_hours: row.get("rul_hours")?,
+        alarm: alarm_of(row)?,
+    })
+}
+
+fn alarm_of(row: &Row) -> Result<Option<AlarmRow>, StoreError> {
+    let Some(told) = row.get::<Option<&str>>("notification")? else { return Ok(None) };
+    let told: Notification = json_of("a notification", told)?;
+    let since = row.get::<Option<i64>>("since_ms")?.filter(|since| *since > 0);
+    Ok(Some(AlarmRow {
+        notification_id: told.notification_id,
+        risk_level: word_of("a risk", row.get("told_level")?)?,
+        // alarms of an earlier version do not say when they began
+        since: since.map(time_of).transpose()?.unwrap_or(told.created_at),
+        title: told.title,
+        acknowledged_at: row.get::<Option<i64>>("acknowledged_at_ms")?.map(time_of).transpose()?,
+        acknowledged_by: row.get("acknowledged_by")?,
+    }))
+}

@@ -1,0 +1,66 @@
+// The trend of a bearing: one feature over time with its baseline and limit, read by mouse or keys.
+/* global uPlot */
+
+const figure = document.querySelector('#trend');
+const canvas = figure.querySelector('.canvas');
+const readout = figure.querySelector('.readout');
+const words = JSON.parse(figure.dataset.words);
+const choice = figure.querySelector('select[name=feature]');
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+let windows = [];
+let plot = null;
+
+function columns(feature) {
+  const of = (get) => windows.map((window) => get(window) ?? null);
+  const fits = (window) => window.feature === feature;
+  return [
+    of((window) => Date.parse(window.measured_at) / 1000),
+    of((window) => (window.valid && window.running ? window[feature] : null)),
+    of((window) => (fits(window) ? window.baseline_level : null)),
+    of((window) => (fits(window) ? window.baseline_limit : null)),
+  ];
+}
+
+function say(index) {
+  const window = windows[index];
+  if (!window) { readout.textContent = ''; return; }
+  const value = window[choice.value];
+  const at = new Date(window.measured_at).toLocaleString(document.documentElement.lang);
+  readout.textContent = `${at}: ${value === null ? '–' : Number(value).toPrecision(3)}  ${window.risk_level ?? ''}`;
+}
+
+function draw() {
+  plot?.destroy();
+  const line = (label, stroke, extra) => ({ label, stroke, width: 1.5, spanGaps: false, ...extra });
+  const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
+  plot = new uPlot({
+    width: canvas.clientWidth, height: 288, cursor: { drag: { x: true, y: false } },
+    series: [{ label: words.time }, line(words.value, colour('--link'), { points: { show: windows.length < 200 } }), line(words.baseline, colour('--normal'), { dash: [6, 4] }), line(words.limit, colour('--warning'), { dash: [2, 3] })],
+    axes: [axis, axis],
+    hooks: { setCursor: [(self) => { if (self.cursor.idx !== null) say(self.cursor.idx); }] },
+  }, columns(choice.value), canvas);
+}
+
+let at = 0;
+canvas.addEventListener('keydown', (event) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[event.key];
+  if (!step || !plot) return;
+  event.preventDefault();
+  at = Math.min(Math.max(at + step, 0), windows.length - 1);
+  plot.setCursor({ left: plot.valToPos(plot.data[0][at], 'x'), top: 0 });
+  say(at);
+});
+choice.addEventListener('change', draw);
+addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: 288 }));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+
+const answer = await fetch(`${figure.dataset.api}/windows?limit=1000`);
+if (answer.ok) {
+  windows = (await answer.json()).items;
+  at = windows.length - 1;
+  canvas.setAttribute('aria-label', `${canvas.getAttribute('aria-label')}: ${windows.length} ${words.told}`);
+  const known = windows.findLast((window) => window.baseline_limit !== null)?.feature;
+  if ([...choice.options].some((option) => option.value === known)) choice.value = known;
+  draw();
+}

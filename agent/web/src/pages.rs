@@ -1,0 +1,153 @@
+//! The pages: templates filled with the rows of [`crate::plant`].
+//!
+//! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
+//! a judgement in five thoughts; `lists` notifications and gateways; `show` what templates use.
+
+mod analysis;
+mod bearing;
+mod fleet;
+mod lists;
+mod show;
+
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::extract::{Extension, Form};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use minijinja::value::Value;
+use minijinja::{Environment, UndefinedBehavior, context};
+use pdm_shared::text::Language;
+use serde::Deserialize;
+
+use crate::access::Viewer;
+use crate::problem::Problem;
+use crate::{Shared, assets, language};
+
+pub(crate) fn router() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/", get(fleet::page))
+        .route("/bearings/{site}/{equipment}/{bearing}", get(bearing::page))
+        .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(bearing::csv))
+        .route("/bearings/{site}/{equipment}/{bearing}/acknowledge", post(bearing::acknowledge))
+        .route("/analyses/{event_id}", get(analysis::page))
+        .route("/notifications", get(lists::notifications))
+        .route("/gateways", get(lists::gateways))
+        .route("/language", post(choose))
+}
+
+const TEMPLATES: [(&str, &str); 8] = [
+    ("base.html", include_str!("../templates/base.html")),
+    ("fleet.html", include_str!("../templates/fleet.html")),
+    ("bearing.html", include_str!("../templates/bearing.html")),
+    ("analysis.html", include_str!("../templates/analysis.html")),
+    ("notifications.html", include_str!("../templates/notifications.html")),
+    ("gateways.html", include_str!("../templates/gateways.html")),
+    ("login.html", include_str!("../templates/login.html")),
+    ("problem.html", include_str!("../templates/problem.html")),
+];
+
+static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> =
+    LazyLock::new(|| {
+        let mut environment = Environment::new();
+        // a word that texts.toml lacks is an error, which the tests of all pages find
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        for (name, text) in TEMPLATES {
+            environment.add_template(name, text)?;
+        }
+        show::add(&mut environment);
+        Ok(environment)
+    });
+
+/// Whose page it is.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    language: Language,
+    form_key: String,
+    has_session: bool,
+}
+
+impl Reader {
+    fn of(viewer: &Viewer, headers: &HeaderMap) -> Self {
+        Self {
+            language: language::of(headers),
+            form_key: viewer.form_key(),
+            has_session: viewer.has_session(),
+        }
+    }
+}
+
+/// The page of a template.
+fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response {
+    let rendered = ENVIRONMENT.as_ref().map_err(ToString::to_string).and_then(|environment| {
+        let template = environment.get_template(name).map_err(|error| error.to_string())?;
+        let head = context! {
+            t => language::words(reader.language),
+            language => language::code(reader.language),
+            assets => assets::folder(),
+            form_key => &reader.form_key,
+            has_session => reader.has_session,
+            template => name,
+        };
+        template.render(context! { ..of, ..head }).map_err(|error| format!("{error:#}"))
+    });
+    match rendered {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(error) => {
+            tracing::error!(page = name, error, "a page could not be made");
+            (StatusCode::INTERNAL_SERVER_ERROR, "the page could not be made\n").into_response()
+        }
+    }
+}
+
+/// A refusal as a page.
+fn refusal(reader: &Reader, problem: &Problem) -> Response {
+    let of = context! { status => problem.status().as_u16(), detail => problem.detail() };
+    page("problem.html", reader, problem.status(), of)
+}
+
+/// The login page; `failed` after a wrong token.
+pub(crate) fn login(language: Language, to: &str, failed: bool) -> Response {
+    let reader = Reader { language, form_key: String::new(), has_session: false };
+    let status = if failed { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
+    page("login.html", &reader, status, context! { to, failed })
+}
+
+/// A viewer's choice of language.
+#[derive(Debug, Deserialize)]
+struct Choice {
+    language: String,
+}
+
+async fn choose(
+    Extension(_entered): Extension<Viewer>,
+    headers: HeaderMap,
+    Form(choice): Form<Choice>,
+) -> Response {
+    let Some(chosen) = language::parse(&choice.language) else {
+        let told = Problem::parameter("language", &choice.language, "ko, en");
+        return told.into_response();
+    };
+    // back to the page that the form was on, by its path alone: the host may be anything
+    let back = headers.get(header::REFERER).and_then(|value| value.to_str().ok());
+    let back = back.and_then(|text| text.parse::<axum::http::Uri>().ok());
+    let back = back.as_ref().and_then(|uri| uri.path_and_query()).map_or("/", |path| path.as_str());
+    let back = if back.starts_with("//") { "/" } else { back };
+    let cookie = format!(
+        "{}={}; Path=/; SameSite=Lax; Max-Age=31536000",
+        language::COOKIE,
+        language::code(chosen)
+    );
+    ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_is_read() {
+        assert!(ENVIRONMENT.as_ref().err().is_none(), "{:?}", ENVIRONMENT.as_ref().err());
+    }
+}

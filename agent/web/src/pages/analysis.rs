@@ -1,0 +1,73 @@
+//! A judgement: its five thoughts with their evidence, the tools that were called, the steps of its
+//! run.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use minijinja::context;
+use minijinja::value::Value;
+use pdm_shared::diagnosis::{Diagnosis, Thought, ThoughtTitle};
+use pdm_shared::id::BearingKey;
+
+use super::{Reader, refusal, show};
+use crate::Shared;
+use crate::access::Viewer;
+use crate::api::event_id_of;
+use crate::problem::Problem;
+
+pub(super) async fn page(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match gather(&shared, &id, &reader).await {
+        Ok(of) => super::page("analysis.html", &reader, StatusCode::OK, of),
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
+    let (plant, id) = (&shared.site.plant, event_id_of(id)?);
+    let found = plant.diagnosis(id).await?.ok_or_else(|| Problem::unknown("judgement"))?;
+    let steps = plant.trace(id).await?;
+    let event = plant.event(id).await?;
+    let key = event.as_ref().map(pdm_shared::event::Event::key);
+    let label = found.risk_level.label();
+    Ok(context! {
+        event_id => show::value(id),
+        address => key.as_ref().map(show::address),
+        name => key.map(|key| BearingKey::to_string(&key)),
+        measured_at => show::value(event.as_ref().map(|event| event.measured_at)),
+        label => label.in_language(reader.language),
+        advice => found.recommendation.in_language(reader.language),
+        causes => causes(&found, reader),
+        memory => found.memory.summary.in_language(reader.language),
+        thoughts => found.thoughts.iter().map(|thought| shown(thought, reader)).collect::<Vec<_>>(),
+        steps => steps.iter().map(show::value).collect::<Vec<_>>(),
+        found => show::value(&found),
+    })
+}
+
+fn causes(found: &Diagnosis, reader: &Reader) -> Vec<String> {
+    let causes = found.uncertainty.causes.iter();
+    causes.map(|cause| cause.in_language(reader.language).to_owned()).collect()
+}
+
+fn shown(thought: &Thought, reader: &Reader) -> Value {
+    let title = match thought.title {
+        ThoughtTitle::InitialScreening => "thought_screening",
+        ThoughtTitle::PfStage => "thought_stage",
+        ThoughtTitle::Degradation => "thought_degradation",
+        ThoughtTitle::Rul => "thought_life",
+        ThoughtTitle::OverallRisk => "thought_risk",
+    };
+    context! {
+        title,
+        conclusion => thought.conclusion.in_language(reader.language),
+        evidence => thought.evidence.iter().map(show::value).collect::<Vec<_>>(),
+    }
+}

@@ -1,0 +1,72 @@
+//! What staff was told, and the gateways.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use minijinja::context;
+use minijinja::value::Value;
+use pdm_shared::delivery::Notification;
+use pdm_shared::id::BearingKey;
+
+use super::{Reader, refusal, show};
+use crate::Shared;
+use crate::access::{Viewer, encoded};
+use crate::api::Asked;
+use crate::problem::Problem;
+
+pub(super) async fn notifications(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match told(&shared, &asked, &reader).await {
+        Ok(of) => super::page("notifications.html", &reader, StatusCode::OK, of),
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn told(shared: &Shared, asked: &Asked, reader: &Reader) -> Result<Value, Problem> {
+    let limit = asked.limit()?;
+    let list = shared.site.plant.notifications(None, asked.before()?, limit).await?;
+    let is_full = list.len() as u64 >= u64::from(limit);
+    let older = list.last().filter(|_| is_full).map(|last| encoded(&last.created_at.to_string()));
+    let rows: Vec<Value> = list.iter().map(|told| shown(told, reader)).collect();
+    Ok(context! { rows, older })
+}
+
+fn shown(told: &Notification, reader: &Reader) -> Value {
+    let key = BearingKey {
+        site: told.site.clone(),
+        equipment: told.equipment_id.clone(),
+        bearing: told.bearing_id.clone(),
+    };
+    context! {
+        at => show::value(told.created_at),
+        risk_level => told.risk_level.as_str(),
+        label => told.risk_level.label().in_language(reader.language),
+        title => told.title.in_language(reader.language),
+        body => told.body.in_language(reader.language),
+        event_id => show::value(told.event_id),
+        address => show::address(&key),
+        name => key.to_string(),
+    }
+}
+
+pub(super) async fn gateways(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match shared.site.plant.gateways().await {
+        Ok(rows) => {
+            let rows: Vec<Value> = rows.iter().map(show::value).collect();
+            super::page("gateways.html", &reader, StatusCode::OK, context! { rows })
+        }
+        Err(error) => refusal(&reader, &error.into()),
+    }
+}

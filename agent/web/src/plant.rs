@@ -1,0 +1,195 @@
+//! What pages and API read, and how: [`Plant`] and its rows.
+//!
+//! Rows are the API's answers as they stand, so a field here is a promise to callers.
+
+use async_trait::async_trait;
+use pdm_shared::delivery::{Notification, Presence};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
+use pdm_shared::fault::Fault;
+use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+/// The plant could not be asked. The caller answers 503 and logs the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("the store cannot be asked: {0}")]
+pub struct Unavailable(pub String);
+
+/// A bearing as the fleet shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BearingRow {
+    /// Site, machine and bearing.
+    #[serde(flatten)]
+    pub key: BearingKey,
+    /// Risk of the last judgement.
+    pub risk_level: RiskLevel,
+    /// Stage on the P–F curve, 0–4.
+    pub fault_stage: u8,
+    /// The faulty element, if one is named.
+    pub fault_type: Option<Fault>,
+    /// When the last judgement was made.
+    pub judged_at: Timestamp,
+    /// The last judged event.
+    pub event_id: Option<EventId>,
+    /// When its window was measured.
+    pub measured_at: Option<Timestamp>,
+    /// Remaining life to plan with, hours.
+    pub rul_hours: Option<f64>,
+    /// The standing alarm.
+    pub alarm: Option<AlarmRow>,
+}
+
+/// An alarm that stands.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AlarmRow {
+    /// The last notification of it; an acknowledgement names this.
+    pub notification_id: Uuid,
+    /// The highest level told.
+    pub risk_level: RiskLevel,
+    /// What staff was told.
+    pub title: Text,
+    /// When the alarm began.
+    pub since: Timestamp,
+    /// When it was acknowledged.
+    pub acknowledged_at: Option<Timestamp>,
+    /// Who acknowledged it.
+    pub acknowledged_by: Option<String>,
+}
+
+/// A window of a bearing, without its spectra.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WindowRow {
+    /// The event.
+    pub event_id: EventId,
+    /// When the window was measured.
+    pub measured_at: Timestamp,
+    /// The machine ran.
+    pub running: bool,
+    /// The window could be judged.
+    pub valid: bool,
+    /// RMS of the acceleration, g.
+    pub rms_g: Option<f64>,
+    /// RMS of the velocity, 10–1000 Hz, mm/s.
+    pub velocity_rms_mm_s: Option<f64>,
+    /// Kurtosis of the acceleration.
+    pub kurtosis: Option<f64>,
+    /// RMS of the envelope, g.
+    pub envelope_rms_g: Option<f64>,
+    /// Anomaly score, 0–1.
+    pub anomaly_score: Option<f64>,
+    /// Level of the trend's feature in the baseline.
+    pub baseline_level: Option<f64>,
+    /// Limit of the trend's feature above which a window counts as unusual.
+    pub baseline_limit: Option<f64>,
+    /// The trend's feature.
+    pub feature: String,
+    /// Risk of the judgement; `null` before it.
+    pub risk_level: Option<RiskLevel>,
+    /// Stage of the judgement.
+    pub fault_stage: Option<u8>,
+    /// Element of the judgement.
+    pub fault_type: Option<Fault>,
+    /// Remaining life, hours.
+    pub rul_hours: Option<f64>,
+    /// Lower bound of the remaining life's 80 % interval, hours.
+    pub rul_low_hours: Option<f64>,
+    /// Upper bound of the remaining life's 80 % interval, hours.
+    pub rul_high_hours: Option<f64>,
+}
+
+/// A gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GatewayRow {
+    /// The gateway's site.
+    pub site: SiteId,
+    /// The gateway.
+    pub gateway_id: GatewayId,
+    /// Online or offline, by its last status.
+    pub presence: Option<Presence>,
+    /// When that status was given.
+    pub presence_at: Option<Timestamp>,
+    /// When the last event came in.
+    pub last_event_at: Option<Timestamp>,
+    /// The highest sequence number stored.
+    pub highest_sequence: u64,
+    /// Events that were asked for and never came.
+    pub lost_events: u64,
+    /// Whether the broker vouches for its name.
+    pub proven: bool,
+}
+
+/// What became of an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acknowledged {
+    /// The alarm is acknowledged.
+    Yes,
+    /// Another alarm stands by now, or none.
+    Stale,
+}
+
+/// An acknowledgement by a person at a page.
+#[derive(Debug, Clone)]
+pub struct Acknowledgement {
+    /// The bearing.
+    pub key: BearingKey,
+    /// The notification that the person saw.
+    pub notification_id: Uuid,
+    /// The person.
+    pub by: String,
+    /// A note, if there is one.
+    pub note: Option<String>,
+}
+
+/// What pages and API read of a plant.
+#[async_trait]
+pub trait Plant: Send + Sync + std::fmt::Debug {
+    /// Every bearing that was ever judged, worst first: risk, then stage, then name.
+    async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable>;
+
+    /// One bearing.
+    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable>;
+
+    /// The last `limit` windows of a bearing measured at or before `until`, oldest first.
+    async fn windows(
+        &self,
+        key: &BearingKey,
+        until: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<WindowRow>, Unavailable>;
+
+    /// The bearing's last event that carries spectra, measured at or before `until`.
+    async fn spectra(
+        &self,
+        key: &BearingKey,
+        until: Option<Timestamp>,
+    ) -> Result<Option<Event>, Unavailable>;
+
+    /// An event.
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable>;
+
+    /// The judgement of an event.
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, Unavailable>;
+
+    /// The steps of the run that judged an event.
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, Unavailable>;
+
+    /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
+    async fn notifications(
+        &self,
+        of: Option<&BearingKey>,
+        before: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<Notification>, Unavailable>;
+
+    /// Every gateway, by name.
+    async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable>;
+
+    /// Acknowledges the alarm that a person saw.
+    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable>;
+}

@@ -1,0 +1,159 @@
+//! A real browser: Debian's headless Chromium, driven over the WebDriver protocol (W3C), which is
+//! JSON over HTTP.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pdm_harness::program;
+use serde_json::{Value, json};
+
+/// The key of an element's reference (W3C WebDriver, 12.2).
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser with one window; driver and browser end with it.
+pub(crate) struct Browser {
+    driver: Child,
+    client: reqwest::Client,
+    session: String,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // the driver leads a group of its own, which the browser's processes belong to
+        let group = format!("-{}", self.driver.id());
+        let _gone = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let _reaped = self.driver.wait();
+    }
+}
+
+impl Browser {
+    /// Starts the browser; `None` (noted as not run) where it is not installed.
+    pub(crate) async fn start(test: &str) -> Option<Self> {
+        let driver = program(test, "chromedriver")?;
+        let shell = program(test, "chromium-headless-shell")?;
+        let mut driver = Command::new(driver)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .expect("chromedriver starts");
+        let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
+        let port = lines.find_map(|line| {
+            let line = line.expect("text");
+            line.split("started successfully on port ").nth(1)?.trim_end_matches('.').parse().ok()
+        });
+        let port: u16 = port.expect("chromedriver tells its port");
+        pdm_agent::service::install_cryptography();
+        let client = reqwest::Client::new();
+        // root needs --no-sandbox; pages are those of this test
+        let arguments = ["--no-sandbox", "--headless", "--disable-dev-shm-usage"];
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": { "binary": shell, "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
+        let url = format!("http://127.0.0.1:{port}/session");
+        let answer = client.post(&url).json(&wanted).send().await.expect("chromedriver answers");
+        let answer: Value = answer.json().await.expect("json");
+        let id = answer["value"]["sessionId"].as_str();
+        let session = format!("{url}/{}", id.unwrap_or_else(|| panic!("no session: {answer}")));
+        Some(Self { driver, client, session })
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        let url = format!("{}/{path}", self.session);
+        let answer = self.client.post(url).json(body).send().await.expect("chromedriver answers");
+        let answer: Value = answer.json().await.expect("json");
+        assert!(
+            answer["value"]["error"].is_null(),
+            "{path} {body}: {}",
+            answer["value"]["message"]
+        );
+        answer["value"].clone()
+    }
+
+    /// Opens an address and waits until it is loaded.
+    pub(crate) async fn open(&self, url: &str) {
+        self.post("url", &json!({ "url": url })).await;
+    }
+
+    /// The value of a script's `return`.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({ "script": script, "args": [] })).await
+    }
+
+    /// Waits until a script returns something true.
+    pub(crate) async fn until(&self, what: &str, script: &str) -> Value {
+        let end = Instant::now() + Duration::from_mins(1);
+        loop {
+            let value = self.run(script).await;
+            if !matches!(value, Value::Null | Value::Bool(false)) {
+                return value;
+            }
+            assert!(Instant::now() < end, "waited in vain for {what}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Presses keys, as a person at a keyboard does.
+    pub(crate) async fn press(&self, keys: &str) {
+        let actions: Vec<Value> = keys
+            .chars()
+            .flat_map(|key| {
+                [
+                    json!({ "type": "keyDown", "value": key }),
+                    json!({ "type": "keyUp", "value": key }),
+                ]
+            })
+            .collect();
+        let body = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] });
+        self.post("actions", &body).await;
+    }
+
+    /// Clicks the element of a CSS selector.
+    pub(crate) async fn click(&self, selector: &str) {
+        let found = json!({ "using": "css selector", "value": selector });
+        let element = self.post("element", &found).await;
+        let id = element[ELEMENT].as_str().expect("an element").to_owned();
+        self.post(&format!("element/{id}/click"), &json!({})).await;
+    }
+
+    /// Sets the size of the page, CSS pixels, and the theme.
+    pub(crate) async fn look(&self, width: u32, dark: bool) {
+        let theme = if dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
+        self.tools("Emulation.setEmulatedMedia", &media).await;
+        let size =
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.tools("Emulation.setDeviceMetricsOverride", &size).await;
+    }
+
+    /// A command of Chromium's developer tools.
+    async fn tools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters })).await
+    }
+
+    /// Keeps a picture of the page as a PNG file where the environment asks for one: the command
+    /// that makes the pictures of the README sets `PDM_SCREENS` to a folder.
+    pub(crate) async fn picture(&self, name: &str) {
+        let Some(folder) = std::env::var_os("PDM_SCREENS") else { return };
+        let parameters = json!({ "format": "png", "captureBeyondViewport": true });
+        let answer = self.tools("Page.captureScreenshot", &parameters).await;
+        let data = answer["data"].as_str().expect("a picture");
+        let bytes = STANDARD.decode(data).expect("Base64");
+        std::fs::write(std::path::Path::new(&folder).join(name), bytes).expect("written");
+    }
+
+    /// What the console has said since the last call: warnings and errors, refused loads included.
+    pub(crate) async fn complaints(&self) -> Vec<String> {
+        let entries = self.post("se/log", &json!({ "type": "browser" })).await;
+        let entries = entries.as_array().cloned().unwrap_or_default();
+        let bad =
+            entries.iter().filter(|entry| entry["level"] != "INFO" && entry["level"] != "DEBUG");
+        bad.map(|entry| entry["message"].to_string()).collect()
+    }
+}
