@@ -5,6 +5,7 @@ mod knowledge;
 mod plant;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -18,11 +19,15 @@ use pdm_service::http::server;
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::progress::Progress;
 use crate::store::Store;
 use plant::StoredPlant;
+
+/// How long the store may take to answer a question of health or metrics.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The resources that the HTTP server exposes.
 #[derive(Debug)]
@@ -75,17 +80,21 @@ async fn follow(mut progress: watch::Receiver<Progress>, changed: watch::Sender<
 }
 
 async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static str) {
-    match store.ping().await {
-        Ok(()) => (StatusCode::OK, "ok\n"),
-        Err(error) => {
+    match timeout(ANSWER, store.ping()).await {
+        Ok(Ok(())) => (StatusCode::OK, "ok\n"),
+        Ok(Err(error)) => {
             tracing::warn!(%error, "not healthy");
             (StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
+        }
+        Err(_elapsed) => {
+            tracing::warn!("not healthy: the store does not answer");
+            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n")
         }
     }
 }
 
 async fn metrics_text(State(store): State<Arc<dyn Store>>) -> (StatusCode, String) {
-    if let Ok(backlog) = store.backlog().await {
+    if let Ok(Ok(backlog)) = timeout(ANSWER, store.backlog()).await {
         metrics::gauge!("pdm_agent_unjudged_events").set(backlog.unjudged as f64);
         metrics::gauge!("pdm_agent_outbox_waiting").set(backlog.unsent as f64);
         metrics::gauge!("pdm_agent_outbox_given_up").set(backlog.given_up as f64);

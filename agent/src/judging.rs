@@ -7,9 +7,12 @@
 //! side. A run that leaves the fast path is checkpointed after every node and saved by itself, after the
 //! earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
 //! only. While events come in faster than they are stored, judging waits for the intake.
+//!
+//! Documents are written after staff was told, in a loop of their own ([`documents`]): what they are
+//! looked up in may hang, and the next alarm does not wait for it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -29,11 +32,13 @@ use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
 mod bearing;
+mod documents;
 mod log;
 mod outcome;
 mod save;
 
 use bearing::Bearing;
+use documents::Unwritten;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
@@ -60,6 +65,10 @@ pub struct Judging {
     reporter: Reporter,
     /// Every judgement goes into the knowledge base too.
     remembers: bool,
+    /// Runs whose documents are left. The store holds them too.
+    unwritten: Mutex<Unwritten>,
+    /// Rung when a run waits for its documents.
+    judged: Notify,
     /// Rung when something was stored.
     stored: Arc<Notify>,
     /// Rung when something has to leave: one bell a lane of the outbox.
@@ -96,6 +105,8 @@ impl Judging {
             ahead_s: Rules::default().ahead_s,
             reporter: Reporter::new(),
             remembers: false,
+            unwritten: Mutex::default(),
+            judged: Notify::new(),
             stored: Arc::default(),
             written: Arc::default(),
         }
@@ -125,13 +136,22 @@ impl Judging {
         Self { remembers: true, ..self }
     }
 
-    /// Judges until `stop`, then goes on until no event waits. The intake has ended by then, so the rest
-    /// is bounded. After a failure during the stop it returns at once: what waits is judged at the next
-    /// start.
+    /// Judges until `stop`, then goes on until no event waits and every document is written. The intake
+    /// has ended by then, so the rest is bounded. After a failure during the stop it returns at once:
+    /// what waits is judged at the next start.
     pub async fn run(self, stop: CancellationToken) {
+        let all_judged = CancellationToken::new();
+        let judging = async {
+            self.judge(&stop).await;
+            all_judged.cancel();
+        };
+        tokio::join!(judging, self.write_documents(&all_judged));
+    }
+
+    async fn judge(&self, stop: &CancellationToken) {
         loop {
             self.reporter.intake_first(WAIT).await;
-            match self.pass().await {
+            match self.batch().await {
                 Ok(0) if stop.is_cancelled() => return,
                 Ok(0) => {
                     tokio::select! {
@@ -152,11 +172,18 @@ impl Judging {
         }
     }
 
-    /// Judges the next batch; returns how many events it held.
+    /// Judges the next batch and writes the documents that are left; returns how many events it held.
     ///
     /// # Errors
     /// [`JudgingError`] if an event could not be judged; the judgements of the others are saved.
     pub async fn pass(&self) -> Result<usize, JudgingError> {
+        let count = self.batch().await?;
+        while self.documents().await? > 0 {}
+        Ok(count)
+    }
+
+    /// Judges the next batch; returns how many events it held.
+    async fn batch(&self) -> Result<usize, JudgingError> {
         let events = self.store.unjudged(BATCH).await?;
         let count = events.len();
         self.reporter.behind(count >= BATCH as usize);
@@ -218,6 +245,15 @@ impl Judging {
             self.flush(bearing).await?;
             self.acting(&mut run, is_resumed).await?;
         }
+        if run.owes_documents(&self.workflow) {
+            let judged = self.judged_unwritten(bearing, &mut run, arrival)?;
+            bearing.waiting.extend(judged);
+            let event_id = run.state.event_payload.event_id;
+            self.is_saving(event_id);
+            let saved = self.flush(bearing).await;
+            self.is_saved(event_id, saved.is_ok().then_some(run));
+            return saved;
+        }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
         let span = run.node_span(Node::SaveMemory);
         let judged = span.in_scope(|| self.judged(bearing, &mut run, arrival));
@@ -250,13 +286,13 @@ impl Judging {
         }
     }
 
-    /// Takes a run that acts outside to its end, with a checkpoint after every node. The first checkpoint
+    /// Takes a run that acts outside to its documents or its end, with a checkpoint after every node. The first checkpoint
     /// is written before the first action, so that a crash in it is continued and not begun again.
     async fn acting(&self, run: &mut Run, is_noted: bool) -> Result<(), JudgingError> {
         if !is_noted {
             self.note(run).await?;
         }
-        while run.node != Node::SaveMemory {
+        while run.node != Node::SaveMemory && !run.owes_documents(&self.workflow) {
             let node = run.node;
             self.workflow.step(run).await;
             self.note(run).await?;

@@ -36,8 +36,8 @@ pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
-    Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, FollowUp, FollowUpState, Judged,
-    Recall, Unjudged,
+    Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, Finished, FollowUp, FollowUpState,
+    Judged, Linked, Recall, Unjudged,
 };
 pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};

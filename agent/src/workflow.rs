@@ -11,6 +11,10 @@
 //! every node, and a process that finds the checkpoint continues at that node. In both cases an effect
 //! outside happens once.
 //!
+//! No document delays an alarm: the judgement and everything that leaves because of it are written
+//! before `generate_report`, in one transaction with the checkpoint of the rest of the run. That rest,
+//! the documents and `save_memory`, which tells staff where they are, runs beside the judging.
+//!
 //! `parse_diagnosis` checks every reasoner's judgement against the contract: five thoughts in their
 //! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's judgement
 //! is used and says so.

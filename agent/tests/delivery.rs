@@ -65,6 +65,7 @@ fn hook(url: String, format: WebhookFormat) -> WebhookSettings {
         name: "ops".to_owned(),
         url: Some(url),
         url_secret: None,
+        tls: None,
         format,
         language: Languages::Ko,
         from: RiskLevel::Watch,

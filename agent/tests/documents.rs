@@ -114,6 +114,11 @@ fn ten_of(event: &Event) -> Vec<String> {
     names
 }
 
+/// Whether the ten files of an event are on disk.
+fn are_there(plant: &Plant, event: &Event) -> bool {
+    ten_of(event).iter().all(|name| plant.reports().join(name).exists())
+}
+
 /// A fuller envelope without any line, and a level trend: Watch.
 fn doubtful(sequence: u64) -> Event {
     let mut event = healthy(sequence);
@@ -147,6 +152,7 @@ async fn one_set_of_documents(plant: &Plant) {
     assert_eq!(risk_of(&client, &watch), Some(RiskLevel::Watch));
     assert_eq!(risk_of(&client, &warning), Some(RiskLevel::Warning));
     assert_eq!(risk_of(&client, &still), Some(RiskLevel::Warning));
+    until("the documents", 60, || are_there(plant, &warning)).await;
     let written = files(&plant.reports());
     assert_eq!(written.keys().cloned().collect::<Vec<_>>(), ten_of(&warning));
 
@@ -202,6 +208,7 @@ async fn documents_are_whole_and_written_once_over_kills() {
         agent.kill();
         agent = plant.run();
         until("the judgement", 60, || risk_of(&client, &warning).is_some()).await;
+        until("the documents", 60, || are_there(&plant, &warning)).await;
     }
     wanted.sort();
     let whole = files(&plant.reports());
@@ -219,6 +226,8 @@ async fn documents_are_whole_and_written_once_over_kills() {
     let like_it = at_bearing(event(8), "B7");
     client.send(&[last, like_it.clone()]).await;
     until("the judgement", 60, || risk_of(&client, &like_it).is_some()).await;
+    // documents are written after the judgement
+    tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(files(&plant.reports()) == whole, "documents were written again");
     assert!(agent.terminate().success());
 }

@@ -83,6 +83,77 @@ fn every_seed_of_a_pdf_has_its_text() {
     }
 }
 
+/// The nested, long and false inputs of a fuzz target, by their names.
+fn hostile(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = format!("{}/fuzz/hostile/{target}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(folder).expect("seeds").map(|file| file.expect("entry").path());
+    files.map(|file| (file.display().to_string(), std::fs::read(&file).expect("a seed"))).collect()
+}
+
+/// The nested, long and false inputs of `agent/fuzz/hostile`.
+#[test]
+fn every_hostile_seed_is_read_or_refused() {
+    let texts = |target: &str| {
+        let files = hostile(target).into_iter();
+        files.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()).collect::<Vec<_>>()
+    };
+    for text in texts("configuration") {
+        let _read = AgentSettings::parse(Path::new("agent.toml"), &text);
+        let _read = rules::parse(Path::new("diagnosis.toml"), &text);
+    }
+    for text in texts("tool") {
+        let _read = ToolSpec::parse(Path::new("tool.yaml"), &text);
+    }
+    for text in texts("document") {
+        document(&text);
+    }
+    for text in texts("call") {
+        asked(&text);
+        if let Ok(arguments) = serde_json::from_str(&text) {
+            call(&arguments);
+        }
+    }
+    for text in texts("judge") {
+        if let Ok(event) = serde_json::from_str::<Event>(&text)
+            && event.check().is_ok()
+        {
+            judged(event);
+        }
+    }
+    for (name, bytes) in hostile("pdf") {
+        let begun = std::time::Instant::now();
+        let _read = pdf::text(Path::new("a.pdf"), bytes);
+        assert!(begun.elapsed().as_secs() < 30, "{name}");
+    }
+}
+
+/// Reads any text as a document, and as a question.
+fn document(text: &str) {
+    let _words = query_vector(text);
+    if let Ok(read) = Document::parse(Path::new("a.md"), text, Collection::EquipmentManual) {
+        for chunk in cut(&read) {
+            let (id, source) = (chunk.id.clone(), chunk.citation());
+            let document =
+                research::Document { id, title: chunk.head(), text: chunk.body(), source };
+            for learnt in research::read(&document) {
+                assert!(document.text.contains(&learnt.quote), "{learnt:?}");
+            }
+        }
+    }
+}
+
+/// Reads any text as a statement, as an address, and as a part of an address.
+fn asked(text: &str) {
+    let _statement = Statement::read(text);
+    let _address = Address::read(text);
+    let arguments = json!({ "id": text });
+    let fixed = Address::read("https://plant.local/api/{id}?q={id}").expect("an address");
+    if let Ok(url) = fixed.fill(arguments.as_object().expect("a mapping")) {
+        assert_eq!(url.host_str(), Some("plant.local"));
+        assert!(url.path().starts_with("/api/"), "{url}");
+    }
+}
+
 /// `text` with one piece in the place of another.
 fn damaged(text: &str, at: usize, length: usize, with: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
@@ -128,18 +199,7 @@ proptest! {
 
     #[test]
     fn a_damaged_document_is_cut_or_refused(at in 0usize..4000, length in 0usize..40, with in piece()) {
-        let text = damaged(GUIDE, at, length, with);
-        let _words = query_vector(&text);
-        if let Ok(read) = Document::parse(Path::new("a.md"), &text, Collection::EquipmentManual) {
-            for chunk in cut(&read) {
-                let (id, source) = (chunk.id.clone(), chunk.citation());
-                let document =
-                    research::Document { id, title: chunk.head(), text: chunk.body(), source };
-                for learnt in research::read(&document) {
-                    prop_assert!(document.text.contains(&learnt.quote), "{:?}", learnt);
-                }
-            }
-        }
+        document(&damaged(GUIDE, at, length, with));
     }
 
     #[test]
@@ -172,14 +232,7 @@ proptest! {
 
     #[test]
     fn no_argument_moves_an_address_and_any_statement_is_read_or_refused(text in "\\PC{0,60}") {
-        let _statement = Statement::read(&text);
-        let _address = Address::read(&text);
-        let arguments = json!({ "id": text });
-        let fixed = Address::read("https://plant.local/api/{id}?q={id}").expect("an address");
-        if let Ok(url) = fixed.fill(arguments.as_object().expect("a mapping")) {
-            prop_assert_eq!(url.host_str(), Some("plant.local"));
-            prop_assert!(url.path().starts_with("/api/"), "{}", url);
-        }
+        asked(&text);
     }
 
     #[test]

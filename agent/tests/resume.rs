@@ -242,17 +242,63 @@ async fn an_agent_killed_at_any_node_goes_on_to_the_same_end() {
     let (agent, store) = judging(undisturbed.path(), points.clone()).await;
     assert_eq!(agent.pass().await.expect("judged"), 1);
     let wanted = left(undisturbed.path(), store.as_ref()).await;
-    assert_eq!((wanted.notifications, wanted.checkpoints), (1, 0));
+    // the alarm, and where its documents are
+    assert_eq!((wanted.notifications, wanted.checkpoints), (2, 0));
     let points = points.seen.lock().expect("lock").clone();
     for node in Node::ALL {
         assert!(points.iter().any(|(seen, _)| *seen == node), "{node} is part of this run");
     }
+    // staff is told before the first document is begun: from then on only documents are left
+    let told = points.iter().position(|(node, _)| *node == Node::GenerateReport);
+    let told = told.expect("documents are part of this run");
     for (at, point) in points.iter().enumerate() {
         let folder = copied(template.path());
         killed_at(folder.path(), at + 1);
         let (agent, store) = judging(folder.path(), Arc::default()).await;
         let rest = agent.pass().await.expect("judged");
-        assert_eq!(rest, usize::from(*point != (Node::SaveMemory, Phase::Noted)), "{point:?}");
+        assert_eq!(rest, usize::from(at < told), "{point:?}");
         assert_eq!(left(folder.path(), store.as_ref()).await, wanted, "killed at {point:?}");
     }
+}
+
+/// Documents that are never finished, as with a disk that hangs.
+#[derive(Debug)]
+struct Never;
+
+#[async_trait]
+impl Documents for Never {
+    async fn write(&self, _: DocumentKind, _: &State) -> Result<DocumentOutcome, DocumentError> {
+        std::future::pending().await
+    }
+}
+
+/// Staff is told of every alarm while the documents of the first are still being written.
+#[tokio::test]
+async fn documents_that_never_end_hold_up_no_alarm() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+    let store: Arc<dyn Store> = Arc::new(store);
+    store.migrate().await.expect("migrated");
+    let clock = Arc::new(StoppedClock);
+    let workflow =
+        Workflow::new(Expert::new(Rules::default()), clock.clone()).with_documents(Arc::new(Never));
+    let (notify, prefix) = (NotifySettings::default(), Prefix::default());
+    let judging = Judging::new(store.clone(), clock, workflow, &notify, &prefix);
+    let stop = tokio_util::sync::CancellationToken::new();
+    let running = tokio::spawn(judging.run(stop));
+    for n in 1..=3 {
+        let mut event = event();
+        event.bearing_id = format!("B{n}").parse().expect("a name");
+        event.sequence = n;
+        event.event_id = EventId::at(i64::try_from(n).expect("small"));
+        let (key, payload) = (event.key(), serde_json::to_string(&event).expect("json"));
+        let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
+        store.store(&batch, StoppedClock.now(), "dead").await.expect("stored");
+        let begun = std::time::Instant::now();
+        while store.alarm(&key).await.expect("read").is_none() {
+            assert!(begun.elapsed().as_secs() < 30, "alarm {n} waits for documents");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+    running.abort();
 }

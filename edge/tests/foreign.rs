@@ -25,7 +25,12 @@ const NAMES: [&str; 6] = ["a.npy", "a.npy.gz", "a.mat", "a.wav", "a.csv", "a"];
 
 /// A seed's name and content; the first byte of a recording chooses its name.
 fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    files("seeds", target)
+}
+
+/// The files of a folder of `edge/fuzz`.
+fn files(folder: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(folder).join(target);
     let files = std::fs::read_dir(&folder).expect("seeds");
     let mut seeds: Vec<(PathBuf, Vec<u8>)> = files
         .map(|file| file.expect("entry").path())
@@ -93,6 +98,67 @@ fn verdict(samples: &[f64], [rate, speed, bpfo, bpfi, bsf, ftf]: [f64; 6]) {
     }
 }
 
+/// Reads any bytes as a historian's table.
+fn table(bytes: &[u8]) {
+    let values = vec!["rms_g".to_owned()];
+    let request = Request { time: "time".to_owned(), values, period_s: 600.0 };
+    if let Ok(table) = read(bytes, &request) {
+        let Ok(()) = judge(&table, &BTreeMap::new(), |line| {
+            serde_json::to_string(&line).expect("a line is JSON");
+            Ok::<_, Infallible>(())
+        });
+    }
+}
+
+/// Reads any bytes as a configuration and as a catalogue.
+fn configuration(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _read = pdm_edge::settings::parse(Path::new("edge.toml"), &text);
+    let _read = Catalogue::parse(Path::new("b.toml"), &text);
+}
+
+/// The nested, long and false inputs of `edge/fuzz/hostile`.
+#[test]
+fn every_hostile_seed_is_read_or_refused() {
+    for (_, content) in files("hostile", "recording") {
+        let _read = blocks(NAMES[usize::from(content[0])], &content[1..]);
+    }
+    for (_, content) in files("hostile", "series") {
+        table(&content);
+    }
+    for (_, content) in files("hostile", "configuration") {
+        configuration(&content);
+    }
+    for (_, content) in files("hostile", "diagnosis") {
+        let (head, samples) = content.split_at(12);
+        let number = |at: usize| f64::from(u16::from_le_bytes([head[at], head[at + 1]]));
+        let order = |at| number(at) / 1000.0;
+        let sample = |raw: &[u8]| f64::from(i16::from_le_bytes([raw[0], raw[1]])) / 1000.0;
+        let samples: Vec<f64> = samples.chunks_exact(2).map(sample).collect();
+        verdict(&samples, [number(0), number(2), order(4), order(6), order(8), order(10)]);
+    }
+    let sample_rate = SampleRate::new(1000.0).expect("a rate");
+    for (_, content) in files("hostile", "quality") {
+        let value = |raw: &[u8]| f64::from_le_bytes(raw.try_into().expect("eight"));
+        let samples: Vec<f64> = content.chunks_exact(8).map(value).collect();
+        let _quality = assess(&samples, &QualityContext::new(sample_rate));
+    }
+    for (_, content) in files("hostile", "frames") {
+        let encodings = [Encoding::I16, Encoding::I24, Encoding::F32];
+        let format = FrameFormat {
+            channels: usize::from(content[0] % 17),
+            sample_rate,
+            encoding: encodings[usize::from(content[1]) % 3],
+            block_samples: usize::from(content[2]),
+            calibrations: Vec::new(),
+        };
+        if format.check().is_ok() {
+            let whole = samples(&format, &content[4..], usize::MAX);
+            assert_eq!(whole, samples(&format, &content[4..], usize::from(content[3]) + 1));
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn a_damaged_recording_is_read_or_refused(
@@ -126,14 +192,7 @@ proptest! {
         which in 0usize..3, at in 0usize..2000, length in 0usize..20, with in "[0-9eE.:;,\n\" +-]{0,9}",
     ) {
         let seed = seeds("series").swap_remove(which).1;
-        let values = vec!["rms_g".to_owned()];
-        let request = Request { time: "time".to_owned(), values, period_s: 600.0 };
-        if let Ok(table) = read(&*damaged(seed, at, length, with.as_bytes()), &request) {
-            let Ok(()) = judge(&table, &BTreeMap::new(), |line| {
-                serde_json::to_string(&line).expect("a line is JSON");
-                Ok::<_, Infallible>(())
-            });
-        }
+        table(&damaged(seed, at, length, with.as_bytes()));
     }
 
     #[test]
@@ -141,13 +200,9 @@ proptest! {
         at in 0usize..9000, length in 0usize..12, with in "[0-9a-z\\[\\]{}=\".\n#-]{0,6}",
     ) {
         let shown = CONFIG.replace("\n# ", "\n");
-        for text in [CONFIG, &shown] {
-            let text = damaged(text.as_bytes().to_vec(), at, length, with.as_bytes());
-            let text = String::from_utf8_lossy(&text);
-            let _read = pdm_edge::settings::parse(Path::new("edge.toml"), &text);
+        for text in [CONFIG, &shown, CATALOGUE] {
+            configuration(&damaged(text.as_bytes().to_vec(), at, length, with.as_bytes()));
         }
-        let text = damaged(CATALOGUE.as_bytes().to_vec(), at, length, with.as_bytes());
-        let _read = Catalogue::parse(Path::new("b.toml"), &String::from_utf8_lossy(&text));
     }
 }
 

@@ -62,6 +62,34 @@ fn every_document_on_the_wire_is_read_as_itself() {
     }
 }
 
+/// The nested, long and false inputs of a fuzz target.
+fn hostile(target: &str) -> Vec<Vec<u8>> {
+    let folder = format!("{}/fuzz/hostile/{target}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(folder).expect("seeds");
+    files.map(|file| std::fs::read(file.expect("entry").path()).expect("a seed")).collect()
+}
+
+#[test]
+fn every_hostile_seed_is_read_or_refused() {
+    for bytes in hostile("event") {
+        event(&bytes);
+    }
+    for bytes in hostile("delivery") {
+        documents(&bytes);
+    }
+    for bytes in hostile("topic") {
+        topic(&String::from_utf8_lossy(&bytes));
+    }
+}
+
+/// Reads any text as a topic.
+fn topic(text: &str) {
+    let prefix = Prefix::default();
+    if let Some(read) = Topic::parse(&prefix, text) {
+        assert_eq!(read.under(&prefix), text);
+    }
+}
+
 /// The texts that a damaged sender puts in the place of a number.
 fn numbers() -> impl Strategy<Value = &'static str> {
     let odd = ["1e308", "1e999", "-1e999", "-0", "18446744073709551616", "0.1e-400", "NaN", "null"];
@@ -104,11 +132,8 @@ proptest! {
 
     #[test]
     fn any_text_is_a_topic_that_is_written_back_or_none(
-        topic in "(pdm/v1/)?([a-z+#$ 가]{0,4}/?){0,6}(event|status|ack|dead-letter)?|\\PC{0,80}",
+        text in "(pdm/v1/)?([a-z+#$ 가]{0,4}/?){0,6}(event|status|ack|dead-letter)?|\\PC{0,80}",
     ) {
-        let prefix = Prefix::default();
-        if let Some(read) = Topic::parse(&prefix, &topic) {
-            prop_assert_eq!(read.under(&prefix), topic);
-        }
+        topic(&text);
     }
 }

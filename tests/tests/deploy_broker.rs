@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_harness::{Mosquitto, binary, free_port, program};
+use pdm_harness::{Mosquitto, binary, shipped_mosquitto};
 use pdm_service::broker::TlsFiles;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason};
@@ -31,38 +31,10 @@ struct Shipped {
 
 impl Shipped {
     fn start(test: &str) -> Option<Self> {
-        program(test, "openssl")?;
         let folder = tempfile::tempdir().expect("folder");
-        let place = folder.path().display().to_string();
-        for arguments in [
-            vec!["broker", "127.0.0.1", "localhost"],
-            vec!["client", "gw-01"],
-            vec!["client", "pdm-agent"],
-            vec!["client", "staff"],
-        ] {
-            let script = deploy().join("mosquitto/certificates.sh");
-            let done = Command::new("bash")
-                .arg(script)
-                .arg(&place)
-                .args(arguments)
-                .output()
-                .expect("bash");
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        }
-        std::fs::copy(deploy().join("mosquitto/acl"), folder.path().join("acl")).expect("copies");
-        let port = free_port();
-        let shipped = std::fs::read_to_string(deploy().join("mosquitto/mosquitto.conf"));
-        let mut text = shipped.expect("mosquitto.conf");
-        for (there, here) in [
-            ("listener 8883", format!("listener {port} 127.0.0.1")),
-            ("/mosquitto/certificates", place.clone()),
-            ("/mosquitto/config/acl", format!("{place}/acl")),
-            ("/mosquitto/data", place.clone()),
-        ] {
-            assert!(text.contains(there), "{there} is not in mosquitto.conf");
-            text = text.replace(there, &here);
-        }
-        let broker = Mosquitto::start_configured(test, &text, port)?;
+        let clients = ["gw-01", "pdm-agent", "staff"];
+        let broker = shipped_mosquitto(test, &deploy(), folder.path(), &clients, "")?;
+        let port = broker.port();
         Some(Self { _broker: broker, folder, port })
     }
 

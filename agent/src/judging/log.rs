@@ -23,6 +23,22 @@ pub(super) fn run_begun_again(event_id: EventId, error: &WorkflowError) {
     tracing::warn!(%error, %event_id, "run begins again");
 }
 
+/// Documents of judgements that staff was told of could not be finished; they are tried again.
+pub(super) fn documents_failed(error: &JudgingError) {
+    metrics::counter!("pdm_agent_judging_errors_total").increment(1);
+    tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot finish documents, trying again");
+}
+
+/// Staff is told where documents are.
+pub(super) fn documents_told() {
+    metrics::counter!("pdm_agent_notifications_total").increment(1);
+}
+
+/// The documents of a judgement are not written.
+pub(super) fn documents_given_up(event_id: EventId, error: &WorkflowError) {
+    tracing::warn!(%error, %event_id, "documents are not written; `pdm-agent report` writes them");
+}
+
 /// An event lies ahead of the clock: it is judged and marked, and moves no memory.
 pub(super) fn event_ahead(key: &BearingKey, measured_at: Timestamp) {
     metrics::counter!("pdm_agent_events_ahead_total").increment(1);

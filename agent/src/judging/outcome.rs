@@ -11,6 +11,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::store::{
     Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload, VECTORS_LANE,
@@ -27,19 +28,36 @@ pub(super) fn name_documents(
     sources: &mut Sources,
     documents: &[Written],
 ) {
-    let body = &mut announcement.notification.body;
+    for document in documents {
+        sources.add_name(&document.place);
+    }
+    let (body, lines) = (&mut announcement.notification.body, document_lines(documents));
+    *body = Text::new(format!("{}{}", body.ko, lines.ko), format!("{}{}", body.en, lines.en));
+    if !documents.is_empty() {
+        retell(announcement);
+    }
+}
+
+/// One line for each document with its place; each begins with a line feed.
+pub(super) fn document_lines(documents: &[Written]) -> Text {
+    let mut lines = Text::new("", "");
     for document in documents {
         let (ko, en) = match document.kind {
             DocumentKind::Report => ("분석 리포트", "Report"),
             DocumentKind::WorkOrder => ("작업지시서", "Work order"),
         };
-        body.ko = format!("{}\n{ko}: {}", body.ko, document.place);
-        body.en = format!("{}\n{en}: {}", body.en, document.place);
-        sources.add_name(&document.place);
+        lines.ko = format!("{}\n{ko}: {}", lines.ko, document.place);
+        lines.en = format!("{}\n{en}: {}", lines.en, document.place);
     }
-    if !documents.is_empty() {
-        retell(announcement);
-    }
+    lines
+}
+
+/// The notification of the alarm that a step `save_memory` tells of.
+pub(super) fn told_of(detail: &Value) -> Option<Uuid> {
+    let notification = detail.get("notification")?;
+    let raised = serde_json::to_value(NotificationReason::Raised).ok()?;
+    let is_alarm = notification.get("reason") == Some(&raised);
+    is_alarm.then(|| notification.get("id")?.as_str()?.parse().ok()).flatten()
 }
 
 /// Removes figures that stand in no source from the notification; returns them.

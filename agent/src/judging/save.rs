@@ -3,21 +3,53 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::Case;
 use pdm_expert::grounding::{Grounds, Sources};
+use serde_json::Value;
 
 use super::bearing::Bearing;
 use super::{Judging, log, outcome};
 use crate::progress::Standing;
 use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, Judged};
-use crate::workflow::{Node, Run};
+use crate::workflow::{Node, Run, WorkflowError};
 
 impl Judging {
-    /// The judgement of a run with everything that leaves because of it.
+    /// The judgement of a run with everything that leaves because of it. Its last step is noted in the
+    /// run.
     pub(super) fn judged(
         &self,
         bearing: &mut Bearing,
         run: &mut Run,
         arrival: i64,
     ) -> Option<Judged> {
+        let (judged, detail) = self.concluded(bearing, run, arrival)?;
+        run.note(Node::SaveMemory, self.clock.now(), detail);
+        Some(Judged { trace: std::mem::take(&mut run.steps), ..judged })
+    }
+
+    /// The judgement of a run whose documents are left, with the checkpoint from which they are written.
+    ///
+    /// # Errors
+    /// [`WorkflowError`] if the state of the run cannot be written as JSON.
+    pub(super) fn judged_unwritten(
+        &self,
+        bearing: &mut Bearing,
+        run: &mut Run,
+        arrival: i64,
+    ) -> Result<Option<Judged>, WorkflowError> {
+        let judgement = run.state.diagnosis_result.clone();
+        let Some((judged, detail)) = self.concluded(bearing, run, arrival) else { return Ok(None) };
+        run.state.diagnosis_result = judgement;
+        run.state.saved = Some(detail);
+        let unwritten = Some(run.checkpoint(self.clock.now())?);
+        Ok(Some(Judged { trace: std::mem::take(&mut run.steps), unwritten, ..judged }))
+    }
+
+    /// The judgement of a run, and the detail of its last step.
+    fn concluded(
+        &self,
+        bearing: &mut Bearing,
+        run: &mut Run,
+        arrival: i64,
+    ) -> Option<(Judged, Value)> {
         // `parse_diagnosis`, which every run passes, sets the judgement
         let mut judgement = *run.state.diagnosis_result.take()?;
         let told = self.announcement(bearing, run, &judgement);
@@ -34,8 +66,7 @@ impl Judging {
         }
         bearing.memory.recall(&run.state.event_payload, &judgement);
         let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
-        run.note(Node::SaveMemory, self.clock.now(), detail);
-        Some(Judged {
+        let judged = Judged {
             arrival,
             measured_at,
             late: judgement.late,
@@ -43,8 +74,10 @@ impl Judging {
             diagnosis: judgement.diagnosis,
             announcement: told.map(|(announcement, _)| announcement),
             follow_up,
-            trace: std::mem::take(&mut run.steps),
-        })
+            trace: Vec::new(),
+            unwritten: None,
+        };
+        Some((judged, detail))
     }
 
     /// What staff is told because of a judgement, and the figures that were withheld from it because
@@ -60,15 +93,13 @@ impl Judging {
         let (key, state) = (&bearing.key, &judgement.state);
         let case = Case { event: &run.state.event_payload, memory: &run.state.memory_context, now };
         let point = case.point();
-        let is_written = !run.state.documents.is_empty();
         let told = self
             .policy
             .sensor_failed(key, point, state, now)
             .or_else(|| self.policy.judged(key, diagnosis, state, alarm, now))
             // a window of a wrong clock can raise an alarm, and neither ends one nor tells it again
             .filter(|told| !judgement.ahead || is_worse(told, alarm))
-            .or_else(|| self.policy.sensor_back(key, point, state, now))
-            .or_else(|| is_written.then(|| self.policy.written(key, diagnosis, now)).flatten());
+            .or_else(|| self.policy.sensor_back(key, point, state, now));
         told.map(|mut announcement| {
             let grounds = Grounds {
                 event: &run.state.event_payload,
@@ -76,7 +107,6 @@ impl Judging {
                 inquiry: &run.state.inquiry,
             };
             let mut sources = Sources::of(diagnosis, &grounds);
-            outcome::name_documents(&mut announcement, &mut sources, &run.state.documents);
             let withheld =
                 outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
             (announcement, withheld)

@@ -1,6 +1,7 @@
 //! The most messages that a recipient gets in an hour, and the one summary of what is above it.
 //!
-//! A recipient is a lane: the e-mail list, or one web hook. A notification above the ceiling is held
+//! A recipient is a lane: the e-mail list, one web hook, or the topics `notification` of the broker. A
+//! notification above the ceiling is held
 //! back in the outbox; the hour's summary counts what was held back by level and names the bearings
 //! of the worst level. The first summary of an hour leaves as soon as something is held back, so that a
 //! Critical alarm is told within seconds also then; what comes after it waits for the next hour. What was
@@ -41,14 +42,14 @@ impl Ceiling {
         Self { store, lane: lane.to_owned(), per_hour, logged_ms: AtomicI64::new(0) }
     }
 
-    /// Whether another message may leave in this hour. While the store does not answer it may: an alarm
-    /// is more than a count.
-    pub(super) async fn has_room(&self, now: Timestamp) -> bool {
+    /// How many messages may still leave in this hour. While the store does not answer any number may:
+    /// an alarm is more than a count.
+    pub(super) async fn room(&self, now: Timestamp) -> u32 {
         match self.store.told_in(&self.lane, hour_of(now)).await {
-            Ok(told) => told.messages < self.per_hour,
+            Ok(told) => self.per_hour.saturating_sub(told.messages),
             Err(error) => {
                 log::ceiling_unknown(&self.lane, &error);
-                true
+                u32::MAX
             }
         }
     }

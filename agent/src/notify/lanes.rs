@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use pdm_service::backoff::{Jitter, Pauses};
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Notification;
+use pdm_shared::time::Timestamp;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -43,7 +44,7 @@ const JITTER: f64 = 0.2;
 pub(super) const PAUSES: Pauses = NOMINAL_PAUSES.with_jitter(Jitter::Around(JITTER));
 const _: () = assert!(PAUSES.longest.as_secs() as f64 * (1.0 + JITTER) <= LONGEST_RETRY_S);
 /// How long a batch of publications may wait for its PUBACKs.
-const CONFIRM: Duration = Duration::from_mins(1);
+pub(super) const CONFIRM: Duration = Duration::from_mins(1);
 
 /// A notification was not delivered.
 #[derive(Debug, thiserror::Error)]
@@ -80,11 +81,22 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Runs the lane of publications to the broker.
-    pub(crate) async fn run_mqtt(self, publisher: Publisher) {
+    /// Runs the lane of publications to the broker, with at most as many notifications an hour as the
+    /// ceiling says.
+    pub(crate) async fn run_mqtt(self, publisher: Publisher, ceiling: Arc<Ceiling>) {
         let mut portion = Portion::of(CLAIM);
         while let Some(rows) = self.next(MQTT_LANE, &mut portion).await {
-            let outcomes = self.publish(&publisher, rows).await;
+            let now = self.clock.now();
+            let (rows, held) = under_ceiling(rows, &ceiling, now).await;
+            let told: Vec<i64> =
+                rows.iter().filter(|row| is_notification(row)).map(|row| row.id).collect();
+            let mut outcomes = self.publish(&publisher, rows).await;
+            for (id, outcome) in &outcomes {
+                if *outcome == SendOutcome::Delivered && told.contains(id) {
+                    ceiling.delivered(now).await;
+                }
+            }
+            outcomes.extend(held);
             self.settle(&outcomes).await;
         }
     }
@@ -95,7 +107,7 @@ impl Lane {
         while let Some(rows) = self.next(channel.lane(), &mut portion).await {
             for group in groups(rows) {
                 let now = self.clock.now();
-                let outcomes = if ceiling.has_room(now).await {
+                let outcomes = if ceiling.room(now).await > 0 {
                     self.send(channel.as_ref(), &group).await
                 } else {
                     ceiling.hold(group.len(), now);
@@ -238,15 +250,43 @@ impl Lane {
     }
 }
 
+/// The rows that may be published, and the notifications that are held back.
+async fn under_ceiling(
+    rows: Vec<Claimed>,
+    ceiling: &Ceiling,
+    now: Timestamp,
+) -> (Vec<Claimed>, Vec<(i64, SendOutcome)>) {
+    if !rows.iter().any(is_notification) {
+        return (rows, Vec::new());
+    }
+    let mut room = ceiling.room(now).await;
+    let (sent, held): (Vec<Claimed>, Vec<Claimed>) = rows.into_iter().partition(|row| {
+        let fits = !is_notification(row) || room > 0;
+        if is_notification(row) {
+            room = room.saturating_sub(1);
+        }
+        fits
+    });
+    if !held.is_empty() {
+        ceiling.hold(held.len(), now);
+    }
+    (sent, held.iter().map(|row| (row.id, SendOutcome::Held)).collect())
+}
+
+/// Whether a row of the broker's lane tells staff something. Topics are made by [`super::policy`].
+fn is_notification(row: &Claimed) -> bool {
+    row.topic.as_deref().is_some_and(|topic| topic.ends_with("/notification"))
+}
+
 /// Why a publication has no PUBACK.
 #[derive(Debug)]
-enum Unconfirmed {
+pub(super) enum Unconfirmed {
     Later(String),
     Never(String),
 }
 
 /// Waits for the PUBACK of a message; one that was not queued in time has none.
-async fn confirmation(
+pub(super) async fn confirmation(
     queued: Option<oneshot::Receiver<Result<(), PublishError>>>,
     deadline: tokio::time::Instant,
 ) -> Result<(), Unconfirmed> {

@@ -61,3 +61,14 @@ pub(super) fn claim_failed(lane: &str, error: &StoreError) {
 pub(super) fn settle_failed(error: &StoreError) {
     tracing::error!(%error, "cannot store what was sent, trying again");
 }
+
+/// The store does not answer: nothing is stored, judged or sent until it does.
+pub(super) fn store_away() {
+    metrics::counter!("pdm_agent_store_outages_total").increment(1);
+    tracing::error!("store does not answer: nothing is stored, judged or sent until it does");
+}
+
+/// The store answers again.
+pub(super) fn store_back(after: std::time::Duration) {
+    tracing::warn!(after_s = after.as_secs(), "store answers again");
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pdm_service::bounded::{ERROR_BYTES, Head};
+use pdm_service::broker::TlsError;
 use pdm_service::error_chain::error_chain;
 use pdm_shared::bounds::shown;
 use pdm_shared::delivery::Notification;
@@ -43,6 +44,15 @@ pub enum WebhookError {
         /// Which hook.
         name: String,
     },
+    /// Its certificates cannot be used.
+    #[error("notify.webhook.{name}.tls")]
+    Tls {
+        /// Which hook.
+        name: String,
+        /// Why not.
+        #[source]
+        source: TlsError,
+    },
     /// No HTTP client.
     #[error("no HTTP client")]
     Client(#[source] reqwest::Error),
@@ -73,20 +83,36 @@ impl Webhook {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"))
             .ok_or(WebhookError::Address { name })?;
-        let client = reqwest::Client::builder()
-            .timeout(TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("pdm-agent/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(WebhookError::Client)?;
+        let client = builder().build().map_err(WebhookError::Client)?;
+        if let Some(tls) = &settings.tls {
+            // read now, so that a wrong file ends the start
+            tls.client_config()
+                .map_err(|source| WebhookError::Tls { name: settings.name.clone(), source })?;
+        }
         Ok(Self { lane: webhook_lane(&settings.name), url, settings: settings.clone(), client })
     }
 }
 
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .timeout(TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("pdm-agent/", env!("CARGO_PKG_VERSION")))
+}
+
 impl Webhook {
+    /// The client for one message. With certificates of its own it is made anew each time, so that a
+    /// renewed certificate or revocation list is used without a restart.
+    fn client(&self) -> Result<reqwest::Client, String> {
+        let Some(tls) = &self.settings.tls else { return Ok(self.client.clone()) };
+        let config = tls.client_config().map_err(|error| error.to_string())?;
+        let client = builder().tls_backend_preconfigured(config).build();
+        client.map_err(|error| error_chain(&error))
+    }
+
     /// The receiver's machine answers; nothing is posted.
     pub(crate) async fn probe(&self) -> Result<(), String> {
-        let asked = self.client.head(self.url.clone()).send().await;
+        let asked = self.client()?.head(self.url.clone()).send().await;
         // any answer proves the connection: a receiver of posts may refuse this request
         asked.map(|_answer| ()).map_err(|error| error_chain(&error.without_url()))
     }
@@ -101,7 +127,8 @@ impl Channel for Webhook {
     async fn send(&self, key: Uuid, notifications: &[Notification]) -> Result<(), SendError> {
         let body = body(self.settings.format, self.settings.language.list(), notifications);
         let answer = self
-            .client
+            .client()
+            .map_err(SendError::Later)?
             .post(self.url.clone())
             .header("Idempotency-Key", key.to_string())
             .json(&body)

@@ -35,6 +35,52 @@ pub(super) fn message(key: &BearingKey, risk: RiskLevel) -> Text {
     )
 }
 
+/// The agent's store does not answer.
+pub(super) fn store_away(since: Timestamp) -> (Text, Text) {
+    let title = Text::new(
+        "[경고] 진단 에이전트 중단: 저장소 무응답",
+        "[Warning] the diagnosis agent is blind: its store does not answer",
+    );
+    let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
+    let body = Text::new(
+        format!(
+            "시작: {at}\n모든 설비의 새 측정값이 판정되지 않으며 알림이 전송되지 않음. 측정값은 엣지에 보관되고 복구 후 판정됨\n조치: 데이터베이스 서버와 네트워크 확인, 그동안 설비를 직접 점검"
+        ),
+        format!(
+            "Since: {at}\nNo measurement of any machine is judged and no alarm is sent. The edges keep the measurements; they are judged afterwards\nAction: check the database server and the network; look at the machines meanwhile"
+        ),
+    );
+    (title, body)
+}
+
+/// The agent's store answers again.
+pub(super) fn store_back(since: Timestamp) -> (Text, Text) {
+    let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
+    (
+        Text::new(
+            "진단 에이전트 복구: 저장소 응답",
+            "The diagnosis agent works again: its store answers",
+        ),
+        Text::new(
+            format!("중단 시작: {at}\n그동안의 측정값을 판정하는 중"),
+            format!("Away since: {at}\nThe measurements of that time are being judged"),
+        ),
+    )
+}
+
+/// Title and first lines of the message that documents were written.
+pub(super) fn written(key: &BearingKey, diagnosis: &Diagnosis, is_told: bool) -> (Text, Text) {
+    let title = title(key, diagnosis);
+    let title =
+        Text::new(format!("{} 문서 작성됨", title.ko), format!("{}: documents written", title.en));
+    let body = if is_told {
+        Text::new("알림에 대한 문서가 작성되었습니다.", "The documents of the alarm are written.")
+    } else {
+        diagnosis.recommendation.clone()
+    };
+    (title, body)
+}
+
 fn fault(diagnosis: &Diagnosis) -> Text {
     let stage = diagnosis.fault_stage;
     match (diagnosis.fault_type, stage) {

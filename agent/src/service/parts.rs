@@ -6,6 +6,7 @@ use std::time::Duration;
 use pdm_knowledge::Knowledge;
 use pdm_service::clock::{Patience, SharedClock, SteadyClock};
 use pdm_service::http::guard::Access;
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
 use pdm_tools::Runtime;
 use tokio::net::TcpListener;
@@ -21,10 +22,12 @@ use crate::intake::receipts::{Owed, Receipts};
 use crate::judging::Judging;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
+use crate::notify::blind::StoreWatch;
 use crate::notify::ceiling::Ceiling;
 use crate::notify::lanes::{Channel, Lane};
 use crate::notify::policy::Policy;
 use crate::notify::silence::Watchdog;
+use crate::notify::topic::NotificationTopic;
 use crate::progress::Reporter;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
@@ -107,6 +110,7 @@ impl Parts {
     ) -> Arc<Vec<Arc<Notify>>> {
         let give_up_after = Duration::from_secs_f64(self.settings.notify.give_up_after_h * 3600.0);
         let clock: SharedClock = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
+        self.store_watch(&channels, &publisher);
         let mut bells = Vec::new();
         let mut lane = || {
             let written = Arc::new(Notify::new());
@@ -123,16 +127,44 @@ impl Parts {
         let (mqtt, vectors) = (lane(), lane());
         let others: Vec<(Lane, Arc<dyn Channel>)> =
             channels.into_iter().map(|channel| (lane(), channel)).collect();
-        self.spawn(Task::Outbox, mqtt.run_mqtt(publisher));
+        let per_hour = self.settings.notify.per_recipient_per_hour;
+        let topic = self.topic(&publisher);
+        let ceiling = Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour));
+        self.spawn(Task::Outbox, mqtt.clone().run_summaries(topic, Arc::clone(&ceiling)));
+        self.spawn(Task::Outbox, mqtt.run_mqtt(publisher, ceiling));
         self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
-            let per_hour = self.settings.notify.per_recipient_per_hour;
             let ceiling = Arc::new(Ceiling::new(self.store.clone(), channel.lane(), per_hour));
             let summaries = lane.clone().run_summaries(channel.clone(), Arc::clone(&ceiling));
             self.spawn(Task::Outbox, summaries);
             self.spawn(Task::Outbox, lane.run(channel, ceiling));
         }
         Arc::new(bells)
+    }
+
+    /// The broker's topics `notification` as a channel.
+    fn topic(&self, publisher: &Publisher) -> Arc<dyn Channel> {
+        let (publisher, prefix) = (publisher.clone(), self.settings.broker.prefix.clone());
+        Arc::new(NotificationTopic { publisher, prefix })
+    }
+
+    /// Starts the watch over the store, which ends with the intake.
+    fn store_watch(&mut self, channels: &[Arc<dyn Channel>], publisher: &Publisher) {
+        let after = Duration::from_secs_f64(self.settings.silence.store_after_s);
+        if after.is_zero() {
+            return;
+        }
+        let all = channels.iter().cloned().chain([self.topic(publisher)]);
+        let hears =
+            |channel: &Arc<dyn Channel>| self.policy.hears(channel.lane(), RiskLevel::Warning);
+        let watch = StoreWatch {
+            store: self.store.clone(),
+            clock: Arc::clone(&self.clock),
+            channels: all.filter(hears).collect(),
+            after,
+        };
+        let stop = self.stops.intake.clone();
+        self.spawn(Task::Watchdog, watch.run(stop));
     }
 
     /// Starts the judging, and the watch for silent gateways, which ends with the intake: a gateway

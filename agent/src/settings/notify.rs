@@ -77,6 +77,7 @@ impl NotifySettings {
         }
         for hook in &mut self.webhook {
             hook.url_secret = hook.url_secret.take().map(|url| url.rooted(folder));
+            hook.tls = hook.tls.take().map(|tls| tls.rooted(folder));
         }
         self
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pdm_service::broker::TlsFiles;
 use pdm_service::config::ConfigError;
 use pdm_service::secret::SecretSource;
 use pdm_shared::risk::RiskLevel;
@@ -21,6 +22,10 @@ pub struct WebhookSettings {
     /// The source of the address, if it is a secret (Slack, Teams).
     #[serde(default)]
     pub url_secret: Option<SecretSource>,
+    /// Certificates, where they are not those of the operating system: the receiver's authority, its
+    /// revocation list, and this program's own for mutual TLS.
+    #[serde(default)]
+    pub tls: Option<TlsFiles>,
     /// The form of the message.
     #[serde(default)]
     pub format: WebhookFormat,

@@ -11,8 +11,11 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{BearingJudged, FollowUp, FollowUpState, Incoming, Judged, Store, Stored};
+use super::{
+    BearingJudged, Checkpoint, FollowUp, FollowUpState, Incoming, Judged, Store, Stored, Unjudged,
+};
 
+pub(super) mod before;
 mod intake;
 mod judgements;
 mod leaving;
@@ -78,29 +81,34 @@ pub(super) async fn judge_some(store: &dyn Store, limit: u32) -> u64 {
     let waiting = store.unjudged(limit).await.expect("read");
     let count = waiting.len() as u64;
     for unjudged in waiting {
-        let key = || BearingKey { bearing: unjudged.event.bearing_id.clone(), ..key() };
-        let recall = store.recall(&key(), at(1e9)).await.expect("recalled");
-        let case = Case { event: &unjudged.event, memory: &recall.memory, now: at(10_000.0) };
-        let judgement = judge(&case, &Rules::default());
-        let diagnosis = &judgement.diagnosis;
-        let announcement = telling::raised(&key(), diagnosis, recall.alarm.as_ref(), at(10_000.0));
-        let judged = Judged {
-            arrival: unjudged.arrival,
-            measured_at: unjudged.event.measured_at,
-            late: judgement.late,
-            outgoing: vec![telling::publication(diagnosis)],
-            diagnosis: judgement.diagnosis,
-            announcement,
-            follow_up: vec![to_do()],
-            trace: vec![step(1), step(2), step(3)],
-        };
-        let bearing =
-            BearingJudged { key: key(), judgements: vec![judged], state: judgement.state };
-        store.save(std::slice::from_ref(&bearing)).await.expect("saved");
-        // the same again, as after a crash that hid the commit: nothing twice
-        store.save(&[bearing]).await.expect("saved again");
+        judge_one(store, unjudged, None).await;
     }
     count
+}
+
+/// Judges an event, whose documents are left if there is a checkpoint for them.
+async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Checkpoint>) {
+    let key = || BearingKey { bearing: unjudged.event.bearing_id.clone(), ..key() };
+    let recall = store.recall(&key(), at(1e9)).await.expect("recalled");
+    let case = Case { event: &unjudged.event, memory: &recall.memory, now: at(10_000.0) };
+    let judgement = judge(&case, &Rules::default());
+    let diagnosis = &judgement.diagnosis;
+    let announcement = telling::raised(&key(), diagnosis, recall.alarm.as_ref(), at(10_000.0));
+    let judged = Judged {
+        arrival: unjudged.arrival,
+        measured_at: unjudged.event.measured_at,
+        late: judgement.late,
+        outgoing: vec![telling::publication(diagnosis)],
+        diagnosis: judgement.diagnosis,
+        announcement,
+        follow_up: vec![to_do()],
+        trace: vec![step(1), step(2), step(3)],
+        unwritten,
+    };
+    let bearing = BearingJudged { key: key(), judgements: vec![judged], state: judgement.state };
+    store.save(std::slice::from_ref(&bearing)).await.expect("saved");
+    // the same again, as after a crash that hid the commit: nothing twice
+    store.save(&[bearing]).await.expect("saved again");
 }
 
 /// Runs the whole suite; `fresh` gives an empty store each time.
@@ -128,6 +136,7 @@ where
     judgements::judgements_are_remembered(&*fresh().await).await;
     judgements::the_past_of_a_bearing_is_read_back(&*fresh().await).await;
     judgements::a_run_is_resumed_where_it_stood(&*fresh().await).await;
+    judgements::documents_are_left_until_they_are_told_once(&*fresh().await).await;
     judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
     leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;

@@ -4,12 +4,13 @@ use pdm_expert::case::{BearingState, Memory};
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::id::BearingKey;
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::outbox::Outgoing;
 
@@ -129,6 +130,32 @@ pub struct Judged {
     pub follow_up: Vec<FollowUp>,
     /// Steps of the run that are not stored yet.
     pub trace: Vec<TraceStep>,
+    /// The rest of the run, if documents are left to be written.
+    pub unwritten: Option<Checkpoint>,
+}
+
+/// The end of a run whose judgement was saved before.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// The event.
+    pub event_id: EventId,
+    /// Steps of the run that are not stored yet.
+    pub steps: Vec<TraceStep>,
+    /// What staff is told of the documents; none if none was written or nobody is told.
+    pub linked: Option<Linked>,
+}
+
+/// The documents of a judgement, told and linked to its alarm.
+#[derive(Debug, Clone)]
+pub struct Linked {
+    /// The message to staff.
+    pub notification: Notification,
+    /// The rows of the outbox that carry it.
+    pub outgoing: Vec<Outgoing>,
+    /// The notification of the alarm that was told before; repeats of it name the documents.
+    pub alarm: Option<Uuid>,
+    /// The lines that name the documents.
+    pub lines: Text,
 }
 
 /// The judgements of one bearing, in their order, and the bearing's state after them.

@@ -2,6 +2,26 @@
 
 use pdm_shared::id::{BearingKey, GatewayKey};
 
+use super::StoreError;
+
+/// A row of the store cannot be read, as one with a name that an earlier version took; the others are.
+pub(super) fn row_left_out(error: &StoreError) {
+    metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
+    tracing::warn!(%error, "row of the store cannot be read, leaving it out");
+}
+
+/// An alarm that cannot be read is not repeated any more.
+pub(super) fn alarm_not_repeated(error: &StoreError) {
+    metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
+    tracing::error!(%error, "alarm of the store cannot be read, it is not repeated any more");
+}
+
+/// A stored event cannot be read, so it is never judged.
+pub(super) fn event_unreadable(arrival: i64, error: &StoreError) {
+    metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
+    tracing::error!(arrival, %error, "stored event cannot be read, it is not judged");
+}
+
 /// A gateway's status names a new count of sequence numbers, as after the loss of its spool.
 pub(super) fn count_restarted(gateway: &GatewayKey, first: u64) {
     metrics::counter!("pdm_agent_gateway_counts_total").increment(1);

@@ -71,6 +71,14 @@ impl Postgres {
         MIGRATIONS.run(&self.pool).await.map_err(StoreError::Migrate)
     }
 
+    /// Installs the schema as it was before a version.
+    #[cfg(test)]
+    pub(super) async fn migrate_before(&self, version: i64) {
+        let earlier = MIGRATIONS.iter().filter(|one| one.version < version).cloned().collect();
+        let earlier = sqlx::migrate::Migrator::with_migrations(earlier);
+        earlier.run(&self.pool).await.expect("migrated");
+    }
+
     /// Makes the partitions of the weeks that the batch's events belong to.
     pub(super) async fn make_partitions(
         &self,

@@ -17,9 +17,9 @@ use pdm_web::plant::BearingRow;
 use uuid::Uuid;
 
 use super::{
-    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, FollowUp, Forget, Forgotten,
-    GatewayState, HeldBack, Incoming, IntakeTerms, Outgoing, Recall, SendOutcome, StoreError,
-    Stored, ToldInHour, Unjudged,
+    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Finished, FollowUp, Forget,
+    Forgotten, GatewayState, HeldBack, Incoming, IntakeTerms, Outgoing, Recall, SendOutcome,
+    StoreError, Stored, ToldInHour, Unjudged,
 };
 
 /// Starting and ending the store; used by the program that opens it.
@@ -107,8 +107,9 @@ pub trait JudgementStore: Send + Sync + std::fmt::Debug {
     /// `until` are left out: their clock was ahead.
     async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError>;
 
-    /// Writes judgements with everything that leaves because of them. The steps of their runs stay,
-    /// their checkpoints are deleted. An event that was judged before is left as it stands.
+    /// Writes judgements with everything that leaves because of them. The steps of their runs stay;
+    /// their checkpoints are deleted, or become those of their documents. An event that was judged
+    /// before is left as it stands.
     async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError>;
 
     /// Writes the state of an unfinished run, together with the `steps` that led to it. A step that is
@@ -119,6 +120,20 @@ pub trait JudgementStore: Send + Sync + std::fmt::Debug {
         checkpoint: &Checkpoint,
         steps: &[TraceStep],
     ) -> Result<(), StoreError>;
+
+    /// Runs of judged events whose documents are left, at most `limit`, oldest first: those of `own`,
+    /// and those that have not moved since `idle_since`; in a file, which has one agent, all.
+    async fn unwritten(
+        &self,
+        own: &[EventId],
+        idle_since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EventId, Checkpoint)>, StoreError>;
+
+    /// Ends a run whose judgement was saved before: its last steps, what staff is told of its documents,
+    /// and the documents' names in the alarm that stands. True if staff is told, false if it was told
+    /// before.
+    async fn finish(&self, finished: &Finished) -> Result<bool, StoreError>;
 
     /// How many steps of an event's run are stored.
     async fn noted_steps(&self, event_id: EventId) -> Result<u32, StoreError>;

@@ -17,7 +17,7 @@ use super::{Backlog, LifecycleStore, StatusStore, Store, StoreError};
 use crate::settings::{StorePlace, StoreSettings};
 
 mod alarms;
-mod bulk;
+pub(super) mod bulk;
 mod ceilings;
 pub(super) mod days;
 mod follow_ups;
@@ -32,6 +32,7 @@ mod pages;
 mod pins;
 mod recollection;
 mod retention;
+mod runs;
 
 /// The store on a SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone)]
@@ -93,6 +94,32 @@ impl SqlStore {
     /// The store on an open file.
     pub(super) const fn on(file: Sqlite) -> Self {
         Self { database: Database::Sqlite(file) }
+    }
+
+    /// Whether the store is a file, for tests that write its tables.
+    #[cfg(test)]
+    pub(super) const fn is_file(&self) -> bool {
+        matches!(self.database, Database::Sqlite(_))
+    }
+
+    /// Runs any SQL, for tests that write its tables.
+    #[cfg(test)]
+    pub(super) async fn raw(&self, sql: &str) {
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        let done = match &self.database {
+            Database::Sqlite(file) => sqlx::raw_sql(sql).execute(file.writer()).await.map(drop),
+            Database::Postgres(server) => sqlx::raw_sql(sql).execute(server.pool()).await.map(drop),
+        };
+        done.expect("SQL of a test");
+    }
+
+    /// Installs the schema as it was before a version, for tests of what follows.
+    #[cfg(test)]
+    pub(super) async fn migrate_before(&self, version: i64) {
+        match &self.database {
+            Database::Sqlite(file) => file.migrate_before(version).await,
+            Database::Postgres(server) => server.migrate_before(version).await,
+        }
     }
 
     /// The server, for tests that look into its tables.

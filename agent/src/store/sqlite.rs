@@ -72,6 +72,14 @@ impl Sqlite {
         MIGRATIONS.run(&self.writer).await.map_err(StoreError::Migrate)
     }
 
+    /// Installs the schema as it was before a version.
+    #[cfg(test)]
+    pub(super) async fn migrate_before(&self, version: i64) {
+        let earlier = MIGRATIONS.iter().filter(|one| one.version < version).cloned().collect();
+        let earlier = sqlx::migrate::Migrator::with_migrations(earlier);
+        earlier.run(&self.writer).await.expect("migrated");
+    }
+
     /// Closes the readers first: the last connection to close writes the log into the file, and that
     /// has to be the writer.
     pub(super) async fn close(&self) {
@@ -127,6 +135,18 @@ mod tests {
         crate::store::conformance::suite(async || {
             let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let path = folder.path().join(format!("{number}/agent.db"));
+            SqlStore::open_sqlite(&path).await.expect("opens")
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn sqlite_goes_on_with_rows_of_earlier_versions() {
+        let folder = tempfile::tempdir().expect("folder");
+        let count = std::sync::atomic::AtomicU32::new(0);
+        crate::store::conformance::before::suite(async || {
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let path = folder.path().join(format!("before-{number}/agent.db"));
             SqlStore::open_sqlite(&path).await.expect("opens")
         })
         .await;

@@ -36,6 +36,14 @@ impl Run {
         }
     }
 
+    /// Whether everything that staff is told of is decided and documents are left to be written or to be
+    /// named: the judgement is saved and told first.
+    pub(crate) fn owes_documents(&self, workflow: &Workflow) -> bool {
+        let is_decided =
+            matches!(self.node, Node::GenerateReport | Node::GenerateWorkOrder | Node::SaveMemory);
+        is_decided && (self.leaves_the_fast_path(workflow) || !self.state.documents.is_empty())
+    }
+
     /// The run as the store keeps it.
     pub(crate) fn checkpoint(&self, at: Timestamp) -> Result<Checkpoint, WorkflowError> {
         let state = serde_json::to_string(&self.state)

@@ -44,6 +44,9 @@ pub struct State {
     pub inquiry: Inquiry,
     /// Documents that were written.
     pub documents: Vec<Written>,
+    /// The detail of the step `save_memory`, once the judgement is stored and its documents are left.
+    #[serde(default)]
+    pub saved: Option<Value>,
     /// How long the calls of tools have taken, ms.
     #[serde(default)]
     pub looked_up_ms: u64,
@@ -99,6 +102,7 @@ impl State {
             pending: Vec::new(),
             inquiry: Inquiry::default(),
             documents: Vec::new(),
+            saved: None,
             looked_up_ms: 0,
             now,
         }

@@ -213,6 +213,8 @@ async fn a_run_resumed_from_any_checkpoint_ends_the_same() {
         while again.node != Node::SaveMemory {
             workflow.step(&mut again).await;
         }
+        // how long the calls took is of this run alone
+        again.state.looked_up_ms = whole.state.looked_up_ms;
         assert_eq!(again.state, whole.state, "stopped after {stop} steps");
         let numbers: Vec<u32> = run.steps.iter().chain(&again.steps).map(|s| s.number).collect();
         assert_eq!(numbers, whole.steps.iter().map(|step| step.number).collect::<Vec<_>>());

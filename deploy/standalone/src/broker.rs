@@ -9,6 +9,8 @@
 //! without a pause.
 
 mod gate;
+mod packets;
+mod rules;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

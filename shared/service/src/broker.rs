@@ -66,8 +66,8 @@ pub struct TlsFiles {
     /// Private key of `certificate`.
     #[serde(default)]
     pub key: Option<PathBuf>,
-    /// Revocation lists of the authorities. With them a broker's certificate that is on a list, or
-    /// whose authority has no list here, is refused.
+    /// Revocation lists of the authorities. With them a server's certificate that is on a list, or
+    /// whose authority has no list here or only one that has expired, is refused.
     #[serde(default)]
     pub crl: Option<PathBuf>,
 }
@@ -198,7 +198,9 @@ pub enum TlsError {
 }
 
 impl TlsFiles {
-    fn rooted(self, folder: &Path) -> Self {
+    /// The same files, relative paths starting at `folder`.
+    #[must_use]
+    pub fn rooted(self, folder: &Path) -> Self {
         Self {
             ca: folder.join(self.ca),
             certificate: self.certificate.map(|path| folder.join(path)),
@@ -215,6 +217,7 @@ impl TlsFiles {
         let verifier = WebPkiServerVerifier::builder_with_provider(roots(&self.ca)?, provider())
             .with_crls(revoked(self.crl.as_deref())?)
             .only_check_end_entity_revocation()
+            .enforce_revocation_expiration()
             .build()
             .map_err(unusable)?;
         let builder = ClientConfig::builder_with_provider(provider())
@@ -240,6 +243,7 @@ impl ServerTls {
         let verifier = WebPkiClientVerifier::builder_with_provider(authorities, provider())
             .with_crls(revoked(self.crl.as_deref())?)
             .only_check_end_entity_revocation()
+            .enforce_revocation_expiration()
             .build()
             .map_err(unusable)?;
         let key =

@@ -88,6 +88,17 @@ impl Authority {
         self.openssl(&format!("ca {signed} -gencrl -out ca.crl"));
     }
 
+    /// Signs the revocation list once more as `past.crl`, which was to be renewed in 2020.
+    ///
+    /// # Panics
+    /// If openssl fails, or nothing was revoked before.
+    pub fn list_of_2020(&self) {
+        self.openssl(
+            "ca -config crl.cnf -cert ca.pem -keyfile ca.key -gencrl -out past.crl \
+             -crl_lastupdate 20200101000000Z -crl_nextupdate 20200102000000Z",
+        );
+    }
+
     fn request(&self, name: &str) {
         self.openssl(&format!(
             "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={name} \

@@ -105,6 +105,31 @@ impl Postgres {
         }
     }
 
+    /// Stops all processes of the cluster with SIGSTOP until [`Self::thaw`]: connections stay open and
+    /// nothing is answered.
+    pub fn freeze(&self) {
+        if let Some(child) = &self.child {
+            // first, so that the server starts no process while the others are stopped
+            child.freeze();
+            self.signal_children("-STOP");
+        }
+    }
+
+    /// Continues the processes of the cluster with SIGCONT.
+    pub fn thaw(&self) {
+        if let Some(child) = &self.child {
+            self.signal_children("-CONT");
+            child.thaw();
+        }
+    }
+
+    fn signal_children(&self, signal: &str) {
+        if let Some(child) = &self.child {
+            let _done =
+                Command::new("pkill").args([signal, "-P", &child.id().to_string()]).status();
+        }
+    }
+
     /// Stops the cluster without waiting for clients (SIGINT, "fast"): open transactions are rolled
     /// back and sessions are closed. The cluster stays down.
     pub fn stop(&mut self) {

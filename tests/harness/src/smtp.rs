@@ -13,7 +13,7 @@ use crate::wait::until;
 /// A running mail server.
 #[derive(Debug)]
 pub struct Smtp {
-    _child: Child,
+    child: Child,
     folder: TempDir,
     port: u16,
 }
@@ -58,12 +58,17 @@ impl Smtp {
         until("the mail server to listen", 10, || {
             TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
         });
-        Some(Self { _child: child, folder, port })
+        Some(Self { child, folder, port })
     }
 
     /// The server's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The server's process, to be frozen and thawed.
+    pub fn process(&self) -> &Child {
+        &self.child
     }
 
     /// The mails received so far, raw.

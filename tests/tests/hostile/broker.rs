@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pdm_harness::{Authority, Child, until};
 use pdm_service::broker::TlsFiles;
+use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::Packet;
 use rumqttc::v5::{AsyncClient, Event, MqttOptions};
 use rumqttc::{TlsConfiguration, Transport};
@@ -126,5 +127,66 @@ async fn beyond_loopback_a_client_needs_a_certificate_that_is_not_revoked() {
     for refused in [None, Some(files(None)), Some(files(Some("gw-03")))] {
         assert!(!is_taken(plant.broker, "gw-09", refused.clone()).await, "{refused:?}");
     }
+    assert_eq!(running.terminate().code(), Some(0));
+}
+
+/// Publishes as this client; true if the broker acknowledges it, false if the connection ends.
+async fn is_published(port: u16, name: &str, files: &TlsFiles, topic: &str) -> bool {
+    let mut options = MqttOptions::new(name, "127.0.0.1", port);
+    let config = Arc::new(files.client_config().expect("certificates"));
+    options.set_transport(Transport::Tls(TlsConfiguration::Rustls(config)));
+    let (client, mut events) = AsyncClient::new(options, 4);
+    client.publish(topic, QoS::AtLeastOnce, false, "x").await.expect("room");
+    let published = tokio::time::timeout(Duration::from_secs(10), async {
+        loop {
+            match events.poll().await {
+                Ok(Event::Incoming(Packet::PubAck(_))) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    });
+    published.await.expect("answered in time")
+}
+
+/// The gate holds what is published to the name of the client's certificate, as the shipped rules of
+/// Mosquitto do.
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_the_gate_a_gateway_publishes_under_its_own_name_alone() {
+    let name = "behind_the_gate_a_gateway_publishes_under_its_own_name_alone";
+    let Some(authority) = Authority::found(name) else { return };
+    for certificate in ["server", "gw-02", "staff"] {
+        authority.issue(certificate);
+    }
+    let plant = Plant::new("", SOURCE);
+    let mut up = plant.command("pdm", "up");
+    up.args(["--listen", &format!("0.0.0.0:{}", plant.broker)]);
+    for (option, file) in
+        [("--tls-certificate", "server.pem"), ("--tls-key", "server.key"), ("--tls-ca", "ca.pem")]
+    {
+        up.arg(option).arg(authority.path(file));
+    }
+    let mut running = plant.start(up, plant.edge);
+    for (client, topic, is_taken) in [
+        ("gw-02", "pdm/v1/ulsan-1/P-101/DE/event/gw-02", true),
+        ("gw-02", "pdm/v1/ulsan-1/gateway/gw-02/status", true),
+        ("gw-02", "pdm/v1/ulsan-1/P-101/DE/event/gw-01", false),
+        ("gw-02", "pdm/v1/ulsan-1/P-101/DE/event", false),
+        ("gw-02", "pdm/v1/ulsan-1/gateway/gw-01/status", false),
+        ("gw-02", "pdm/v1/ulsan-1/gateway/gw-01/receipt", false),
+        ("gw-02", "pdm/v1/ulsan-1/P-101/DE/ack", false),
+        ("staff", "pdm/v1/ulsan-1/P-101/DE/ack", true),
+        ("staff", "pdm/v1/ulsan-1/P-101/DE/event/staff", false),
+    ] {
+        let files = TlsFiles {
+            ca: authority.path("ca.pem"),
+            certificate: Some(authority.path(&format!("{client}.pem"))),
+            key: Some(authority.path(&format!("{client}.key"))),
+            crl: None,
+        };
+        let taken = is_published(plant.broker, client, &files, topic).await;
+        assert_eq!(taken, is_taken, "{client} on {topic}; {}", plant.log());
+    }
+    assert!(plant.log().contains("may not, its connection is closed"), "{}", plant.log());
     assert_eq!(running.terminate().code(), Some(0));
 }

@@ -2,6 +2,7 @@
 //! programs and real brokers, the shipped configuration of Mosquitto among them, with one party that
 //! attacks or hangs. Each test is named by its claim. R-RUN-2, R-EDGE-10, R-AGENT-1.
 
+mod answers;
 mod bounds;
 mod broker;
 mod files;
@@ -11,6 +12,8 @@ mod identity;
 mod open_plant;
 mod plant;
 mod programs;
+mod quotas;
+mod revoked;
 mod sequences;
 mod soak;
 mod time;

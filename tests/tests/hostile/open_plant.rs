@@ -62,6 +62,7 @@ pub(crate) fn hook(name: &str, url: String) -> WebhookSettings {
         name: name.to_owned(),
         url: Some(url),
         url_secret: None,
+        tls: None,
         format: WebhookFormat::Generic,
         language: Languages::En,
         from: RiskLevel::Watch,
@@ -88,6 +89,9 @@ impl Client {
     pub(crate) async fn connect(port: u16) -> Self {
         let mut options = MqttOptions::new("plant", "127.0.0.1", port);
         options.set_max_packet_size(Some(4 << 20));
+        // a session that outlives its connection: a broker that hangs for minutes loses the connection
+        options.set_clean_start(false);
+        options.set_session_expiry_interval(Some(24 * 3600));
         let (mqtt, mut events) = AsyncClient::new(options, 1000);
         mqtt.subscribe("pdm/#", QoS::AtLeastOnce).await.expect("queue");
         let heard = Heard::default();

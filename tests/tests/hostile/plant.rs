@@ -1,12 +1,12 @@
 //! The shipped Mosquitto with its access rules and mutual TLS, a real agent behind it, and clients with
 //! certificates of the shipped script.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pdm_harness::{Child, Mosquitto, binary, free_port, program, until};
+use pdm_harness::{Child, Mosquitto, binary, shipped_mosquitto, until};
 use pdm_service::broker::TlsFiles;
 use pdm_shared::event::Event;
 use pdm_shared::id::{Epoch, EventId};
@@ -46,34 +46,14 @@ pub(crate) struct Plant {
 impl Plant {
     /// Starts the shipped broker with these gateways, as certificate name and site, and an agent.
     pub(crate) fn shipped(test: &str, gateways: &[(&str, &str)]) -> Option<Self> {
-        program(test, "openssl")?;
         let folder = tempfile::tempdir().expect("folder");
-        let place = folder.path().display().to_string();
-        certificate(&place, &["broker", "127.0.0.1", "localhost"]);
         let names = gateways.iter().map(|(name, _)| *name);
-        for client in ["pdm-agent", "staff"].into_iter().chain(names) {
-            certificate(&place, &["client", client]);
-        }
-        let mut rules = std::fs::read_to_string(deploy("mosquitto/acl")).expect("acl");
-        for (gateway, site) in gateways {
-            if *gateway != "gw-01" {
-                rules.push_str(&block(gateway, site));
-            }
-        }
-        std::fs::write(folder.path().join("acl"), rules).expect("acl");
-        let port = free_port();
-        let mut text =
-            std::fs::read_to_string(deploy("mosquitto/mosquitto.conf")).expect("shipped");
-        for (there, here) in [
-            ("listener 8883", format!("listener {port} 127.0.0.1")),
-            ("/mosquitto/certificates", place.clone()),
-            ("/mosquitto/config/acl", format!("{place}/acl")),
-            ("/mosquitto/data", place.clone()),
-        ] {
-            assert!(text.contains(there), "{there} is not in mosquitto.conf");
-            text = text.replace(there, &here);
-        }
-        let broker = Mosquitto::start_configured(test, &text, port)?;
+        let clients: Vec<&str> = ["pdm-agent", "staff"].into_iter().chain(names).collect();
+        let others = gateways.iter().filter(|(gateway, _)| *gateway != "gw-01");
+        let rules: String = others.map(|(gateway, site)| block(gateway, site)).collect();
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
+        let broker = shipped_mosquitto(test, &deploy, folder.path(), &clients, &rules)?;
+        let port = broker.port();
         let agent = "addresses = [\"127.0.0.1:PORT\"]\n[broker.tls]\nca = \"ca.crt\"\n\
                      certificate = \"pdm-agent.crt\"\nkey = \"pdm-agent.key\"\n\
                      [intake]\ngateway_in_topic = \"required\"\nreceipt_after_s = 0.1\n"
@@ -167,16 +147,6 @@ impl Plant {
     }
 }
 
-fn deploy(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(file)
-}
-
-fn certificate(place: &str, arguments: &[&str]) {
-    let script = deploy("mosquitto/certificates.sh");
-    let done = Command::new("bash").arg(script).arg(place).args(arguments).output().expect("bash");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-}
-
 /// A connected client: publishes with confirmation, hears what it subscribed to.
 pub(crate) struct Peer {
     client: AsyncClient,
@@ -234,7 +204,13 @@ impl Peer {
     }
 
     /// Publishes; true if the broker took it.
-    pub(crate) async fn publish(&mut self, topic: &str, retain: bool, payload: String) -> bool {
+    pub(crate) async fn publish(
+        &mut self,
+        topic: &str,
+        retain: bool,
+        payload: impl Into<Vec<u8>>,
+    ) -> bool {
+        let payload = payload.into();
         self.client.publish(topic, QoS::AtLeastOnce, retain, payload).await.expect("room");
         let answer = tokio::time::timeout(Duration::from_secs(PATIENCE), self.acks.recv()).await;
         answer.expect("answered in time").expect("the task lives")

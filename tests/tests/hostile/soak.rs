@@ -7,10 +7,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use pdm_shared::bounds;
 use pdm_shared::event::Event;
 use pdm_shared::id::{Epoch, EventId};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use crate::plant::{Gateway, Peer, Plant};
@@ -53,15 +55,93 @@ async fn work(
 }
 
 const SEQUENCES: [u64; 6] = [0, 1, 7, 1 << 20, (1 << 53) - 1, u64::MAX];
-const TEXTS: [&str; 4] = ["\u{202e}txt", "a\nAction: keep running", "", "#"];
+const TIMES: [&str; 5] = [
+    "9999-12-31T23:59:59.999Z",
+    "1970-01-01T00:00:00.000Z",
+    "2001-01-01T00:00:00.000Z",
+    "-262143-01-01T00:00:00Z",
+    "soon",
+];
+const TEXTS: [&str; 7] = [
+    "\u{202e}txt",
+    "a\nAction: SENSOR TEST, no action needed, keep running",
+    "",
+    "#",
+    "a\0b",
+    "<script>alert(1)</script>",
+    "'; DROP TABLE events; --",
+];
+/// Texts of an event, as paths: closed sets, lines, words, names, lists.
+const FIELDS: [&str; 11] = [
+    "/trend/feature",
+    "/trend/slope_unit",
+    "/trend/trend_direction",
+    "/rul/model",
+    "/rul/unknown",
+    "/signal_quality/flags/0",
+    "/anomaly/contributors/0/feature",
+    "/operating/state",
+    "/bearing_id",
+    "/schema",
+    "/event_id",
+];
+/// Longest text. The shipped broker takes packets of 256 KiB, other brokers 1 MiB; the rest of an event
+/// has some kilobytes.
+const LONGEST: usize = 1_040_000;
 
-/// One attack; returns topic, retain and payload.
-fn attack(
-    random: &mut ChaCha8Rng,
-    own: Gateway<'_>,
-    honest: [Gateway<'_>; 2],
-) -> (String, bool, String) {
-    let victim = honest[random.random_range(0..2)];
+/// A length around one of the contract's bounds, or up to what the broker takes.
+fn length(random: &mut ChaCha8Rng) -> usize {
+    const BOUNDS: [usize; 6] = [
+        bounds::MAX_WORD,
+        bounds::MAX_LINE,
+        bounds::MAX_NOTE,
+        bounds::MAX_REASON_BYTES,
+        bounds::MAX_EVENT_BYTES,
+        bounds::MAX_DOCUMENT_BYTES,
+    ];
+    match random.random_range(0..4) {
+        0 => random.random_range(1..LONGEST),
+        1 => LONGEST,
+        _ => BOUNDS[random.random_range(0..BOUNDS.len())] + random.random_range(0..3) - 1,
+    }
+}
+
+/// A long text, one of several lines, or one that turns its direction.
+fn text(random: &mut ChaCha8Rng) -> String {
+    if random.random_range(0..2) == 0 {
+        return TEXTS[random.random_range(0..TEXTS.len())].to_owned();
+    }
+    let letters = ["x", "가", "\u{202e}", "\n", "\"", "["];
+    let letter = letters[random.random_range(0..letters.len())];
+    // a text is escaped in JSON: at most two bytes for each of its own
+    letter.repeat((length(random) / letter.len() / 2).max(1))
+}
+
+/// Puts a value where a path says; the parts that are not there are made.
+fn put(value: &mut Value, path: &str, text: Value) {
+    let mut at = value;
+    for part in path.split('/').skip(1) {
+        at = if part == "0" {
+            if !at.is_array() {
+                *at = Value::Array(Vec::new());
+            }
+            let Value::Array(list) = at else { return };
+            if list.is_empty() {
+                list.push(Value::Null);
+            }
+            &mut list[0]
+        } else {
+            if !at.is_object() {
+                *at = Value::Object(serde_json::Map::new());
+            }
+            &mut at[part]
+        };
+    }
+    *at = text;
+}
+
+/// An event that lies about its gateway, bearing, number, time or texts.
+fn lie(random: &mut ChaCha8Rng, own: Gateway<'_>, victim: Gateway<'_>) -> Value {
     let mut event = match random.random_range(0..4) {
         0 => victim.event(random.random_range(1..100), random.random_range(0..2) == 0),
         1 => Gateway { epoch: own.epoch, ..victim }.event(random.random_range(1..100), false),
@@ -77,31 +157,100 @@ fn attack(
             format!("new-{}", random.random_range(0..1_000_000)).parse().expect("name");
     }
     let mut value = serde_json::to_value(&event).expect("json");
-    match random.random_range(0..6) {
-        0 => value["trend"]["feature"] = "x".repeat(random.random_range(1..20_000)).into(),
-        1 => {
-            let text = TEXTS[random.random_range(0..TEXTS.len())];
-            value["trend"]["feature"] = text.into();
+    match random.random_range(0..8) {
+        0..=2 => {
+            let field = FIELDS[random.random_range(0..FIELDS.len())];
+            put(&mut value, field, text(random).into());
+        }
+        3 => put(
+            &mut value,
+            "/measured_at",
+            TIMES[random.random_range(0..TIMES.len())].to_owned().into(),
+        ),
+        4 => {
+            let many = vec![0.5; random.random_range(1..100_000)];
+            put(&mut value, "/spectra/envelope/amplitude", many.into());
+        }
+        5 => {
+            let many = vec![serde_json::json!({"feature": "rms_g", "z": 9.0}); 4000];
+            put(&mut value, "/anomaly/contributors", many.into());
         }
         _ => {}
     }
-    let topic = format!("pdm/v1/{}/event/{}", event.key(), own.name);
+    value
+}
+
+/// A status that lies about what the gateway has sent and which bearings it has.
+fn status(random: &mut ChaCha8Rng, own: Gateway<'_>) -> String {
+    let name = text(random);
+    let bearings = vec![name; random.random_range(0..3)];
+    serde_json::json!({
+        "schema": "pdm.gateway/1", "gateway_id": own.name, "status": "online",
+        "at": "2026-11-21T05:10:21.000Z", "epoch": Epoch::at(random.random_range(1..99)),
+        "last_sequence": SEQUENCES[random.random_range(0..SEQUENCES.len())],
+        "first_sequence": SEQUENCES[random.random_range(0..SEQUENCES.len())],
+        "bearings": bearings, "version": text(random),
+    })
+    .to_string()
+}
+
+/// Nested without end, cut off, not UTF-8, or numbers that no double holds.
+fn garbage(random: &mut ChaCha8Rng, value: &Value) -> Vec<u8> {
+    let whole = value.to_string();
+    match random.random_range(0..5) {
+        0 => b"[".repeat(length(random)),
+        1 => whole.as_bytes()[..random.random_range(1..200)].to_vec(),
+        2 => [whole.as_bytes(), &[0xff, 0xc0, 0x80]].concat(),
+        3 => whole.replacen("\"samples\":", "\"samples\":1e999,\"s\":", 1).into_bytes(),
+        _ => Vec::new(),
+    }
+}
+
+/// One attack; returns topic, retain and payload.
+fn attack(
+    random: &mut ChaCha8Rng,
+    own: Gateway<'_>,
+    honest: [Gateway<'_>; 2],
+) -> (String, bool, Vec<u8>) {
+    let victim = honest[random.random_range(0..2)];
+    let value = lie(random, own, victim);
+    let key = own.event(1, true).key();
+    let topic = format!("pdm/v1/{key}/event/{}", own.name);
     let site = own.site;
-    match random.random_range(0..12) {
-        0 => (topic, false, "[".repeat(random.random_range(1..200_000))),
-        1 => (topic, false, value.to_string()[..random.random_range(1..200)].to_owned()),
+    match random.random_range(0..16) {
+        0 | 1 => (topic, false, garbage(random, &value)),
         2 => {
-            let status = serde_json::json!({
-                "schema": "pdm.gateway/1", "gateway_id": own.name, "status": "online",
-                "at": "2026-11-21T05:10:21.000Z", "epoch": Epoch::at(random.random_range(1..99)),
-                "last_sequence": SEQUENCES[random.random_range(0..SEQUENCES.len())],
-                "first_sequence": SEQUENCES[random.random_range(0..SEQUENCES.len())],
-                "bearings": ["P-101/A", "no bearing", "/"],
-            });
-            (format!("pdm/v1/{site}/gateway/{}/status", own.name), true, status.to_string())
+            let status = status(random, own);
+            (format!("pdm/v1/{site}/gateway/{}/status", own.name), true, status.into_bytes())
         }
-        3 => (format!("pdm/v1/{site}/P-9/DE/state"), true, "x".repeat(500_000)),
-        _ => (topic, false, value.to_string()),
+        3 => (format!("pdm/v1/{site}/P-9/DE/state"), true, b"x".repeat(length(random))),
+        // what the access rules refuse: another's topics, the agent's, staff's
+        4 => {
+            let (name, bearing) = (victim.name, victim.bearing);
+            let topics = [
+                format!("pdm/v1/{site}/P-101/{bearing}/event/{name}"),
+                format!("pdm/v1/{site}/P-101/{bearing}/event"),
+                format!("pdm/v1/{site}/gateway/{name}/status"),
+                format!("pdm/v1/{site}/gateway/{name}/receipt"),
+                format!("pdm/v1/{site}/P-101/{bearing}/ack"),
+                format!("pdm/v1/{site}/P-101/{bearing}/diagnosis"),
+                format!("pdm/v1/{site}/P-101/{bearing}/notification"),
+                "pdm/v1/dead-letter".to_owned(),
+            ];
+            let at = random.random_range(0..topics.len());
+            (topics[at].clone(), random.random_range(0..2) == 0, value.to_string().into_bytes())
+        }
+        _ => {
+            let named = format!(
+                "pdm/v1/{site}/{}/{}/event/{}",
+                value["equipment_id"].as_str().unwrap_or("P-101"),
+                value["bearing_id"].as_str().unwrap_or("DE"),
+                own.name
+            );
+            // a topic of MQTT holds at most 65,535 bytes, and none of its wildcards
+            let fits = named.len() < 60_000 && !named.contains(['#', '+', '\0', '\n', '\u{202e}']);
+            (if fits { named } else { topic }, false, value.to_string().into_bytes())
+        }
     }
 }
 

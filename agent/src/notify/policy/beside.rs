@@ -9,7 +9,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{Policy, Subject, id_of, notification};
-use crate::notify::wording;
+use crate::notify::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
 use crate::store::{AlarmChange, Announcement, Outgoing};
 
 impl Policy {
@@ -43,24 +43,77 @@ impl Policy {
         is_back.then(|| self.beside(key, NotificationReason::Message, words, now))
     }
 
-    /// Documents that were written of a bearing whose risk has been told already.
+    /// Documents that were written of a judgement; `is_told` if its alarm has just been told, which
+    /// said what to do. The identities follow from the event's, so that the same again is told once.
     pub(crate) fn written(
         &self,
         key: &BearingKey,
         diagnosis: &Diagnosis,
+        is_told: bool,
         now: Timestamp,
     ) -> Option<Announcement> {
         let risk = diagnosis.risk_level;
+        let (title, body) = wording::written(key, diagnosis, is_told);
         let subject = Subject {
             key,
             event_id: Some(diagnosis.event_id),
             risk,
             loudness: risk,
             reason: NotificationReason::Message,
-            title: wording::title(key, diagnosis),
-            body: diagnosis.recommendation.clone(),
+            title,
+            body,
         };
-        (risk >= self.settings.from).then(|| self.kept(&subject, now))
+        if risk < self.settings.from {
+            return None;
+        }
+        let event = diagnosis.event_id.to_string();
+        let mut notification = notification(&subject, now);
+        notification.notification_id = id_of(&["documents", &event]);
+        let mut outgoing = self.outgoing(&subject, &notification, now);
+        for row in &mut outgoing {
+            row.key = id_of(&["documents", &event, &row.lane]);
+        }
+        Some(Announcement { notification, outgoing, alarm: AlarmChange::Kept })
+    }
+
+    /// The store does not answer, since `since`. The identity follows from that time.
+    pub(crate) fn store_away(since: Timestamp, now: Timestamp) -> Option<Notification> {
+        let words = wording::store_away(since);
+        Self::of_store("away", NotificationReason::Silent, words, since, now)
+    }
+
+    /// The store answers again after an outage that began at `since`.
+    pub(crate) fn store_back(since: Timestamp, now: Timestamp) -> Option<Notification> {
+        let words = wording::store_back(since);
+        Self::of_store("back", NotificationReason::Cleared, words, since, now)
+    }
+
+    fn of_store(
+        what: &str,
+        reason: NotificationReason,
+        (title, body): (Text, Text),
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<Notification> {
+        let key = &BearingKey::parse("pdm", "agent", "store").ok()?;
+        let risk = RiskLevel::Warning;
+        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        let mut told = notification(&subject, now);
+        told.notification_id = id_of(&["store", what, &since.to_string()]);
+        Some(told)
+    }
+
+    /// Whether a lane's recipients hear of something as loud as this.
+    pub(crate) fn hears(&self, lane: &str, loudness: RiskLevel) -> bool {
+        let settings = &self.settings;
+        if lane == MQTT_LANE {
+            return settings.mqtt;
+        }
+        let mail = settings.email.as_ref().filter(|_| lane == EMAIL_LANE);
+        let hook = settings.webhook.iter().find(|hook| webhook_lane(&hook.name) == lane);
+        mail.map(|email| email.from)
+            .or_else(|| Some(hook?.from))
+            .is_some_and(|from| loudness >= from)
     }
 
     /// Something about a bearing that is no risk of it: as loud as a Warning.

@@ -34,6 +34,19 @@ async fn postgresql_does_what_every_store_must_do() {
     .await;
 }
 
+#[tokio::test]
+async fn postgresql_goes_on_with_rows_of_earlier_versions() {
+    let name = "postgresql_goes_on_with_rows_of_earlier_versions";
+    let Some(server) = Postgres::start(name) else { return };
+    let count = std::sync::atomic::AtomicU32::new(0);
+    crate::store::conformance::before::suite(async || {
+        let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let settings = database(&server, &format!("before_{number}")).await;
+        SqlStore::open_postgres(&settings, "agent").await.expect("opens")
+    })
+    .await;
+}
+
 /// Guarantee 5: one writer a bearing at a time, whoever it is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_replicas_judge_every_event_once_and_in_order() {

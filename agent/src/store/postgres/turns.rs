@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 use super::Postgres;
 use crate::store::database::{Connection, Identities, Lock, Row, Transaction};
-use crate::store::sql::judgements;
-use crate::store::{BearingJudged, StoreError, Unjudged};
+use crate::store::sql::{bulk, judgements};
+use crate::store::{BearingJudged, StoreError, Unjudged, log};
 
 /// Waiting events that are looked at for each one that is asked for, because other replicas may hold
 /// the bearings of most of them. With the judging's batch of 256 that is a look at 4,096 entries of an
@@ -121,7 +121,7 @@ async fn read(
         rows.iter().map(|row| (row.get(0), EventId(row.get(1)))).collect();
     let ids: Identities = waiting.iter().map(|(_, id)| id).collect();
     // by their identities: the server then looks for each event in the partition of its week only
-    let rows = Connection::Postgres(session)
+    let rows = Connection::Postgres(&mut *session)
         .query(
             "SELECT event_id, payload, node, state, updated_at_ms
              FROM events LEFT JOIN checkpoints USING (event_id) WHERE event_id = ANY($1)",
@@ -131,14 +131,23 @@ async fn read(
         .await?;
     let events = rows.iter().map(|row| Ok((row.get(0)?, row)));
     let events = events.collect::<Result<HashMap<Uuid, &Row>, StoreError>>()?;
-    waiting
-        .into_iter()
-        .map(|(arrival, id)| {
-            let row = events.get(&id.0).ok_or_else(|| StoreError::Content {
-                what: "an event that waits",
-                reason: format!("{id} is gone"),
-            })?;
-            judgements::unjudged_of(arrival, row)
-        })
-        .collect()
+    let mut readable = Vec::with_capacity(waiting.len());
+    let mut unreadable = Vec::new();
+    for (arrival, id) in waiting {
+        let row = events.get(&id.0).ok_or_else(|| StoreError::Content {
+            what: "an event that waits",
+            reason: format!("{id} is gone"),
+        });
+        match row.and_then(|row| judgements::unjudged_of(arrival, row)) {
+            Ok(event) => readable.push(event),
+            Err(error) => {
+                log::event_unreadable(arrival, &error);
+                unreadable.push(arrival);
+            }
+        }
+    }
+    if !unreadable.is_empty() {
+        bulk::set_aside(&mut Connection::Postgres(session), &unreadable).await?;
+    }
+    Ok(readable)
 }

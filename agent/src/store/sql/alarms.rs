@@ -9,7 +9,7 @@ use super::{SqlStore, bulk, messages};
 use crate::store::database::{Connection, Lock, Row};
 use crate::store::due::DueAlarm;
 use crate::store::encoding::{count_of, json_of, time_of, to_json, word_of};
-use crate::store::{Alarm, AlarmChange, AlarmStore, Announcement, Outgoing, StoreError};
+use crate::store::{Alarm, AlarmChange, AlarmStore, Announcement, Outgoing, StoreError, log};
 
 #[async_trait]
 impl AlarmStore for SqlStore {
@@ -34,7 +34,18 @@ impl AlarmStore for SqlStore {
             .bind(i64::from(limit))
             .fetch_all()
             .await?;
-        rows.iter().map(|row| Ok((row.key()?, alarm_of(row)?))).collect()
+        drop(reader);
+        let mut alarms = Vec::with_capacity(rows.len());
+        for row in &rows {
+            match row.key().and_then(|key| Ok((key, alarm_of(row)?))) {
+                Ok(alarm) => alarms.push(alarm),
+                Err(error) => {
+                    log::alarm_not_repeated(&error);
+                    self.repeat_no_more(row).await?;
+                }
+            }
+        }
+        Ok(alarms)
     }
 
     async fn alarm(&self, key: &BearingKey) -> Result<Option<Alarm>, StoreError> {
@@ -62,6 +73,25 @@ impl AlarmStore for SqlStore {
         }
         transaction.commit().await?;
         Ok(unchanged)
+    }
+}
+
+impl SqlStore {
+    /// Ends the repetitions of an alarm that cannot be read, because it would be due for ever and keep
+    /// its place before the others.
+    async fn repeat_no_more(&self, row: &Row) -> Result<(), StoreError> {
+        let names: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let mut query = connection.query(
+            "UPDATE alarms SET repeat_at_ms = NULL
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
+        );
+        for name in names {
+            query = query.bind(name);
+        }
+        query.execute().await?;
+        transaction.commit().await
     }
 }
 

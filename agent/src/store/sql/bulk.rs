@@ -2,17 +2,29 @@
 //! PostgreSQL, rows of parameters in SQLite.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use crate::store::database::Connection;
+use crate::store::database::{Connection, Dialect, Numbers, Spelt};
 use crate::store::encoding::MemoryRow;
 use crate::store::postgres::bulk as postgres;
 use crate::store::sqlite::bulk as sqlite;
 use crate::store::{Judged, Outgoing, StoreError};
+
+/// Parameter: arrivals.
+static SET_ASIDE: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let these = dialect.in_numbers("$1");
+        match dialect {
+            Dialect::Sqlite => format!("UPDATE events SET judged = 1 WHERE arrival {these}"),
+            Dialect::Postgres => format!("DELETE FROM events_unjudged WHERE arrival {these}"),
+        }
+    })
+});
 
 /// Inserts events; tells of each whether it is new.
 pub(super) async fn insert_events(
@@ -35,6 +47,16 @@ pub(super) async fn mark_judged(
         Connection::Sqlite(file) => sqlite::mark_judged(file, judged).await,
         Connection::Postgres(server) => postgres::mark_judged(server, judged).await,
     }
+}
+
+/// Takes events that cannot be read off the list of those that wait for a judgement.
+pub(in crate::store) async fn set_aside(
+    connection: &mut Connection<'_>,
+    arrivals: &[i64],
+) -> Result<(), StoreError> {
+    let these: Numbers = arrivals.iter().copied().collect();
+    connection.query(&SET_ASIDE).bind(these).execute().await?;
+    Ok(())
 }
 
 /// Inserts judgements; tells which are the first of their event.

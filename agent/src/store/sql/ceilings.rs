@@ -8,7 +8,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use super::SqlStore;
-use crate::store::database::Spelt;
+use crate::store::database::{Row, Spelt};
 use crate::store::encoding::{count_of, word_of};
 use crate::store::outbox::OutboxState;
 use crate::store::{CeilingStore, HeldBack, StoreError, ToldInHour};
@@ -105,7 +105,7 @@ impl CeilingStore for SqlStore {
             .bind(NAMED)
             .fetch_all()
             .await?;
-        held.worst = rows.iter().map(crate::store::database::Row::key).collect::<Result<_, _>>()?;
+        held.worst = rows.iter().map(Row::shown_key).collect::<Result<_, _>>()?;
         Ok(held)
     }
 

@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 use pdm_shared::delivery::{GatewayStatus, RECEIPT_SCHEMA, Receipt};
 use pdm_shared::event::{Event, HIGHEST_SEQUENCE};
-use pdm_shared::id::{BearingKey, Epoch, GatewayKey, SiteId};
+use pdm_shared::id::{BearingKey, Epoch, GatewayId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{SqlStore, pins};
 use crate::store::admission::Books;
 use crate::store::database::{Connection, Dialect, Query, Row, Spelt};
-use crate::store::encoding::{json_of, sequence_of, time_of, word_of};
+use crate::store::encoding::{json_of, readable, sequence_of, time_of};
 use crate::store::sequence::{Gap, Sequence};
 use crate::store::{GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, StoreError, log};
 
@@ -94,7 +94,7 @@ impl GatewayStore for SqlStore {
         let mut reader = self.read().await?;
         let query =
             reader.query("SELECT bearing, site, gateway_id FROM bearing_gateways ORDER BY bearing");
-        query.fetch_all().await?.iter().map(pins::owner_of).collect()
+        Ok(query.fetch_all().await?.iter().map(pins::owner_of).filter_map(readable).collect())
     }
 
     async fn release_bearing(&self, bearing: &BearingKey) -> Result<bool, StoreError> {
@@ -126,9 +126,10 @@ impl Query<'_> {
     }
 }
 
-/// The gateway that the first two columns name.
+/// The gateway that the first two columns name. A name that an earlier version took and this one refuses
+/// is shown in the nearest form that it takes.
 fn key_of(row: &Row) -> Result<GatewayKey, StoreError> {
-    Ok(GatewayKey::new(word_of("a site", row.get(0)?)?, word_of("a gateway", row.get(1)?)?))
+    Ok(GatewayKey::new(SiteId::from_any(row.get(0)?), GatewayId::from_any(row.get(1)?)))
 }
 
 fn state_of(row: &Row) -> Result<GatewayState, StoreError> {

@@ -11,13 +11,14 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, alarms, bulk};
+use super::{Database, SqlStore, alarms, bulk, runs};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
 };
 use crate::store::{
-    BearingJudged, Checkpoint, Judged, JudgementStore, Outgoing, Recall, StoreError, Unjudged,
+    BearingJudged, Checkpoint, Finished, Judged, JudgementStore, Outgoing, Recall, StoreError,
+    Unjudged, log,
 };
 
 /// Parameter: events.
@@ -88,23 +89,26 @@ impl JudgementStore for SqlStore {
     ) -> Result<(), StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
-        connection
-            .query(
-                "INSERT INTO checkpoints (event_id, node, state, updated_at_ms)
-                 VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (event_id) DO UPDATE
-                 SET node = excluded.node, state = excluded.state,
-                     updated_at_ms = excluded.updated_at_ms",
-            )
-            .bind(event_id.0)
-            .bind(checkpoint.node.as_str())
-            .bind(checkpoint.state.as_str())
-            .bind(checkpoint.at.unix_ms())
-            .execute()
-            .await?;
+        runs::write(&mut connection, event_id, checkpoint).await?;
         let steps: Vec<(EventId, &TraceStep)> = steps.iter().map(|step| (event_id, step)).collect();
         bulk::insert_steps(&mut connection, &steps).await?;
         transaction.commit().await
+    }
+
+    async fn unwritten(
+        &self,
+        own: &[EventId],
+        idle_since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EventId, Checkpoint)>, StoreError> {
+        runs::unwritten(&mut self.read().await?, own, idle_since, limit).await
+    }
+
+    async fn finish(&self, finished: &Finished) -> Result<bool, StoreError> {
+        let mut transaction = self.write().await?;
+        let is_told = runs::finish(&mut transaction.connection(), finished).await?;
+        transaction.commit().await?;
+        Ok(is_told)
     }
 
     async fn noted_steps(&self, event_id: EventId) -> Result<u32, StoreError> {
@@ -124,7 +128,25 @@ impl SqlStore {
              WHERE judged = 0 ORDER BY arrival LIMIT $1",
         );
         let rows = query.bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().map(|row| unjudged_of(row.get("arrival")?, row)).collect()
+        drop(reader);
+        let mut waiting = Vec::with_capacity(rows.len());
+        let mut unreadable = Vec::new();
+        for row in &rows {
+            let arrival = row.get("arrival")?;
+            match unjudged_of(arrival, row) {
+                Ok(event) => waiting.push(event),
+                Err(error) => {
+                    log::event_unreadable(arrival, &error);
+                    unreadable.push(arrival);
+                }
+            }
+        }
+        if !unreadable.is_empty() {
+            let mut transaction = self.write().await?;
+            bulk::set_aside(&mut transaction.connection(), &unreadable).await?;
+            transaction.commit().await?;
+        }
+        Ok(waiting)
     }
 }
 
@@ -164,11 +186,12 @@ pub(in crate::store) async fn save(
         return Ok(());
     }
     bulk::mark_judged(connection, &all).await?;
-    let events: Identities = all.iter().map(|(_, judged)| &judged.diagnosis.event_id).collect();
-    connection.query(&DROP_CHECKPOINTS).bind(events).execute().await?;
     let rows = all.iter().map(|(key, judged)| MemoryRow::of(key, judged));
     let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
     let first = bulk::insert_judgements(connection, &rows).await?;
+    // of an event that was judged before the checkpoint is that of its documents
+    let events: Identities = first.iter().collect();
+    connection.query(&DROP_CHECKPOINTS).bind(events).execute().await?;
     write_effects(connection, &all, &first).await?;
     for bearing in judged {
         let last = bearing.judgements.last();
@@ -180,7 +203,7 @@ pub(in crate::store) async fn save(
 }
 
 /// Writes what follows from the judgements that are the first of their event: alarms, rows of the
-/// outbox, steps of runs.
+/// outbox, steps of runs, checkpoints of their documents.
 async fn write_effects(
     connection: &mut Connection<'_>,
     all: &[(&BearingKey, &Judged)],
@@ -196,6 +219,9 @@ async fn write_effects(
         let at = judged.diagnosis.judged_at;
         outgoing.extend(judged.outgoing.iter().map(|row| (row, at)));
         steps.extend(judged.trace.iter().map(|step| (event_id, step)));
+        if let Some(checkpoint) = &judged.unwritten {
+            runs::write(connection, event_id, checkpoint).await?;
+        }
         if let Some(announcement) = &judged.announcement {
             alarms::write(connection, key, announcement).await?;
             let at = announcement.notification.created_at;

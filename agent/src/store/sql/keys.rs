@@ -1,6 +1,6 @@
 //! The three columns that name a bearing.
 
-use pdm_shared::id::BearingKey;
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId, SiteId};
 
 use crate::store::StoreError;
 use crate::store::database::{Query, Row};
@@ -20,6 +20,16 @@ impl Row {
             site: word_of("a site", self.get(0)?)?,
             equipment: word_of("a machine", self.get(1)?)?,
             bearing: word_of("a bearing", self.get(2)?)?,
+        })
+    }
+
+    /// The bearing that the first three columns name, to be shown: a name that an earlier version took
+    /// and this one refuses is in the nearest form that it takes.
+    pub(super) fn shown_key(&self) -> Result<BearingKey, StoreError> {
+        Ok(BearingKey {
+            site: SiteId::from_any(self.get(0)?),
+            equipment: EquipmentId::from_any(self.get(1)?),
+            bearing: BearingId::from_any(self.get(2)?),
         })
     }
 }

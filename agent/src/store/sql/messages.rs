@@ -9,8 +9,8 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use super::{SqlStore, bulk};
-use crate::store::database::{Connection, Spelt};
-use crate::store::encoding::{to_json, to_word, word_of};
+use crate::store::database::{Connection, Row, Spelt};
+use crate::store::encoding::{readable, to_json, to_word, word_of};
 use crate::store::{MessageStore, Outgoing, StoreError};
 
 /// Parameter: machine. A bearing whose first event waits for its judgement stands in `events` only.
@@ -40,7 +40,8 @@ impl MessageStore for SqlStore {
     ) -> Result<Vec<(BearingKey, RiskLevel)>, StoreError> {
         let mut reader = self.read().await?;
         let rows = reader.query(&BEARINGS_OF).bind(equipment.as_str()).fetch_all().await?;
-        rows.iter().map(|row| Ok((row.key()?, word_of("a risk", row.get(3)?)?))).collect()
+        let of = |row: &Row| Ok((row.key()?, word_of("a risk", row.get(3)?)?));
+        Ok(rows.iter().map(of).filter_map(readable).collect())
     }
 
     async fn tell(

@@ -2,16 +2,27 @@
 //!
 //! A connection is made when a tool first needs it, and kept; a broken one is made again at the
 //! next attempt.
+//!
+//! The length of an answer is its sender's decision, so it is bounded twice: the transport drops a
+//! message above 16 MiB (the library's bound), and an answer above [`MAX_ANSWER_BYTES`] is refused with
+//! its first words, quoted. A failure's text is cut the same way.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pdm_service::secret::Secret;
+use pdm_shared::bounds;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::{Failure, Invocation};
-use crate::client::{ClientError, ToolClient};
+use crate::client::{Answer, ClientError, ToolClient};
+
+/// Most bytes of an answer, its text and its data as JSON together. The executor `http` takes as much
+/// by default.
+const MAX_ANSWER_BYTES: usize = 1_000_000;
+/// Most bytes of an answer that are quoted when it is refused, and of a failure's text.
+const QUOTED_BYTES: usize = 1024;
 
 /// The way to reach a server.
 #[derive(Debug, Clone)]
@@ -78,13 +89,59 @@ impl Servers {
         let client = self.client(server).await?;
         let called = client.call(invocation.call_id, tool, invocation.arguments.clone()).await;
         match called {
-            Ok(answer) if answer.is_error => Err(Failure::Permanent(answer.text)),
-            Ok(answer) => Ok(answer.structured.unwrap_or_else(|| json!({ "text": answer.text }))),
-            Err(ClientError::Refused(reason)) => Err(Failure::Permanent(reason)),
+            Ok(answer) if answer.is_error => Err(Failure::Permanent(quoted(&answer.text))),
+            Ok(answer) => value_of(server, answer),
+            Err(ClientError::Refused(reason)) => Err(Failure::Permanent(quoted(&reason))),
             Err(ClientError::Unreachable(reason)) => {
                 self.open.lock().await.remove(server);
-                Err(Failure::Transient(reason))
+                Err(Failure::Transient(quoted(&reason)))
             }
         }
     }
+}
+
+/// The data of an answer; its text where it has none.
+fn value_of(server: &str, answer: Answer) -> Result<Value, Failure> {
+    let data = answer.structured.as_ref().map_or(Ok(0), json_bytes).unwrap_or(usize::MAX);
+    let bytes = answer.text.len().saturating_add(data);
+    if bytes <= MAX_ANSWER_BYTES {
+        return Ok(answer.structured.unwrap_or_else(|| json!({ "text": answer.text })));
+    }
+    metrics::counter!("pdm_tools_answers_refused_total").increment(1);
+    let head = if answer.text.is_empty() {
+        answer.structured.map(|data| data.to_string()).unwrap_or_default()
+    } else {
+        answer.text
+    };
+    Err(Failure::Permanent(format!(
+        "the answer of the MCP server {server} has {bytes} bytes, allowed are at most \
+         {MAX_ANSWER_BYTES}: refused; it begins {:?}",
+        bounds::cut(&head, QUOTED_BYTES / 4)
+    )))
+}
+
+/// How many bytes a value has as JSON, counted without writing it.
+fn json_bytes(value: &Value) -> Result<usize, serde_json::Error> {
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value)?;
+    Ok(count.0)
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl std::io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A foreign text on one line, cut.
+fn quoted(text: &str) -> String {
+    bounds::cut(text, QUOTED_BYTES)
 }

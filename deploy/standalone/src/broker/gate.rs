@@ -4,22 +4,29 @@
 //! A connection is admitted when the broker has answered it (CONNACK). A thousand connections that
 //! send nothing lose their places to each other ([`pdm_service::places`]) and cost the broker
 //! nothing more than the [`CONNECTIONS`] that fit.
+//!
+//! With certificates a client publishes as [`rules`](super::rules) allow its name; a connection that
+//! tries anything else is closed, before a byte of that packet reaches the broker.
 
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pdm_service::places::{Place, Places};
 use pdm_service::process_limits::raise_open_files;
+use pdm_shared::bounds::{MAX_LINE, shown};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+
+use super::packets::Packets;
+use super::rules::{common_name, may_publish};
 
 /// Most connections from outside: ten times the gateways of a large plant on one machine.
 const CONNECTIONS: u64 = 512;
@@ -29,6 +36,8 @@ const FILES_EACH: u64 = 3;
 const FILES_OF_OTHERS: u64 = 256;
 /// Longest time of a TLS handshake; a slow link of a gateway needs a second.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Bytes that are read of a client at once.
+const PIECE: usize = 8 * 1024;
 /// Pause after a failed `accept`, which would fail again at once and use a whole core.
 const REFUSED: Duration = Duration::from_millis(200);
 
@@ -140,7 +149,12 @@ async fn joined(
         Some(tls) => {
             let accepted = tokio::time::timeout(HANDSHAKE, tls.accept(client)).await;
             let slow = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
-            relayed(accepted.map_err(slow)??, inside, place).await
+            let client = accepted.map_err(slow)??;
+            let certificates = client.get_ref().1.peer_certificates();
+            let name = certificates.and_then(|chain| common_name(chain.first()?));
+            let nameless = || io::Error::other("the client's certificate has no common name");
+            let name = name.ok_or_else(nameless)?;
+            relayed(Checked::of(client, name), inside, place).await
         }
     }
 }
@@ -154,6 +168,77 @@ async fn relayed(
     broker.set_nodelay(true)?;
     let mut broker = Answering { broker, place };
     copy_bidirectional(&mut client, &mut broker).await.map(|_bytes| ())
+}
+
+/// The client's side, with what it publishes held to the rules of its name.
+struct Checked<C> {
+    client: C,
+    name: String,
+    packets: Packets,
+    /// Bytes that are checked and not read yet.
+    passed: Vec<u8>,
+}
+
+impl<C> Checked<C> {
+    fn of(client: C, name: String) -> Self {
+        Self { client, name, packets: Packets::default(), passed: Vec::new() }
+    }
+}
+
+impl<C: AsyncRead + Unpin> AsyncRead for Checked<C> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Self { client, name, packets, passed } = self.get_mut();
+        while passed.is_empty() {
+            let mut bytes = [0; PIECE];
+            let mut piece = ReadBuf::new(&mut bytes);
+            ready!(Pin::new(&mut *client).poll_read(context, &mut piece))?;
+            if piece.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            let may = |topic: &str| may_publish(name, topic);
+            packets.take(piece.filled(), passed, may).inspect_err(|error| refused(name, error))?;
+        }
+        let fits = passed.len().min(into.remaining());
+        into.put_slice(&passed[..fits]);
+        passed.drain(..fits);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Tells the first refusal and every doubling.
+fn refused(name: &str, error: &io::Error) {
+    static REFUSED: AtomicU64 = AtomicU64::new(0);
+    let count = REFUSED.fetch_add(1, Ordering::Relaxed) + 1;
+    if count.is_power_of_two() {
+        let (name, topic) = (shown(name, MAX_LINE), error.to_string());
+        let topic = shown(&topic, MAX_LINE);
+        tracing::warn!(
+            %name, %topic, count,
+            "a client published what its certificate's name may not, its connection is closed"
+        );
+    }
+}
+
+impl<C: AsyncWrite + Unpin> AsyncWrite for Checked<C> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.client).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.client).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.client).poll_shutdown(context)
+    }
 }
 
 /// The broker's side; its first byte admits the connection.

@@ -29,10 +29,12 @@ impl Plant {
                 mail.port()
             )
         });
+        // the oracle holds every notification as an obligation: none is held back for a summary, and
+        // none is told past the store, which keeps no account of it
         format!(
-            "{store}[broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
+            "{store}[silence]\nstore_after_s = 0.0\n[broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
              [notify]\nrepeat_after_h = 0.001\nrepeat_limit = 3\ngroup_wait_s = 0.5\n\
-             {mail}[[notify.webhook]]\nname = \"staff\"\nurl = \"{}\"\n",
+             per_recipient_per_hour = 10000\n{mail}[[notify.webhook]]\nname = \"staff\"\nurl = \"{}\"\n",
             self.agent_network.port(),
             self.receiver.url()
         )
