@@ -19,10 +19,13 @@ use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_tools::Catalogue;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::notify::policy::Policy;
+use crate::notify::telling::Telling;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
 use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
@@ -60,6 +63,8 @@ pub struct Judging {
     reporter: Reporter,
     /// Every judgement goes into the knowledge base too.
     remembers: bool,
+    /// Calls the tool by which staff is told; without it nothing records a call.
+    telling: Option<Arc<Telling>>,
     /// Rung when something was stored.
     stored: Arc<Notify>,
     /// Rung when something has to leave: one bell a lane of the outbox.
@@ -96,6 +101,7 @@ impl Judging {
             ahead_s: Rules::default().ahead_s,
             reporter: Reporter::new(),
             remembers: false,
+            telling: None,
             stored: Arc::default(),
             written: Arc::default(),
         }
@@ -123,6 +129,12 @@ impl Judging {
     #[must_use]
     pub fn with_knowledge(self) -> Self {
         Self { remembers: true, ..self }
+    }
+
+    /// The same task, which tells staff through the tool of this catalogue.
+    #[must_use]
+    pub(crate) fn with_telling(self, catalogue: Arc<Catalogue>) -> Self {
+        Self { telling: Some(Arc::new(Telling::new(catalogue))), ..self }
     }
 
     /// Judges until `stop`, then goes on until no event waits. The intake has ended by then, so the rest
@@ -220,7 +232,7 @@ impl Judging {
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
         let span = run.node_span(Node::SaveMemory);
-        let judged = span.in_scope(|| self.judged(bearing, &mut run, arrival));
+        let judged = self.judged(bearing, &mut run, arrival).instrument(span).await;
         bearing.waiting.extend(judged);
         if acts {
             self.workflow.reached(&run, Node::SaveMemory, Phase::Done);

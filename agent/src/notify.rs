@@ -11,6 +11,7 @@ pub(crate) mod policy;
 mod portion;
 pub(crate) mod silence;
 pub(crate) mod staff;
+pub(crate) mod telling;
 mod vectors;
 pub(crate) mod webhook;
 pub(crate) mod wording;

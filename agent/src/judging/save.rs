@@ -3,16 +3,17 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::Case;
 use pdm_expert::grounding::{Grounds, Sources};
+use pdm_shared::risk::RiskLevel;
 
 use super::bearing::Bearing;
 use super::{Judging, log, outcome};
 use crate::progress::Standing;
-use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, Judged};
+use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, FollowUp, Judged};
 use crate::workflow::{Node, Run};
 
 impl Judging {
     /// The judgement of a run with everything that leaves because of it.
-    pub(super) fn judged(
+    pub(super) async fn judged(
         &self,
         bearing: &mut Bearing,
         run: &mut Run,
@@ -20,19 +21,30 @@ impl Judging {
     ) -> Option<Judged> {
         // `parse_diagnosis`, which every run passes, sets the judgement
         let mut judgement = *run.state.diagnosis_result.take()?;
-        let told = self.announcement(bearing, run, &judgement);
+        let follow_up =
+            outcome::follow_up(&judgement.diagnosis, &run.state, self.workflow.has_documents());
+        let told = self.announcement(bearing, run, &judgement, &follow_up);
         if let Some((announcement, _)) = &told {
+            if let Some(telling) = &self.telling {
+                judgement.diagnosis.tools.extend(telling.call(announcement).await);
+            }
             outcome::note_telling(&mut judgement.diagnosis, announcement);
             bearing.heard(announcement);
         }
-        let follow_up = outcome::follow_up(&judgement.diagnosis, &run.state);
         let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
         outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
         let measured_at = run.state.event_payload.measured_at;
+        log::judged(&judgement.diagnosis);
+        if let Some(hours) = lead_time_h(&judgement) {
+            log::lead_time(hours);
+        }
         if judgement.ahead {
             log::event_ahead(&bearing.key, measured_at);
         }
+        let before = bearing.memory.state.repaired_at;
+        let supersedes = judgement.state.repaired_at != before;
         bearing.memory.recall(&run.state.event_payload, &judgement);
+        outcome::note_work(&mut bearing.memory, &judgement.diagnosis, &follow_up, supersedes);
         let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
         run.note(Node::SaveMemory, self.clock.now(), detail);
         Some(Judged {
@@ -43,6 +55,7 @@ impl Judging {
             diagnosis: judgement.diagnosis,
             announcement: told.map(|(announcement, _)| announcement),
             follow_up,
+            supersedes,
             trace: std::mem::take(&mut run.steps),
         })
     }
@@ -54,6 +67,7 @@ impl Judging {
         bearing: &Bearing,
         run: &Run,
         judgement: &Judgement,
+        follow_up: &[FollowUp],
     ) -> Option<(Announcement, Vec<String>)> {
         let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
         let now = self.clock.now();
@@ -77,6 +91,7 @@ impl Judging {
             };
             let mut sources = Sources::of(diagnosis, &grounds);
             outcome::name_documents(&mut announcement, &mut sources, &run.state.documents);
+            outcome::name_superseded(&mut announcement, &mut sources, &run.state, follow_up);
             let withheld =
                 outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
             (announcement, withheld)
@@ -124,6 +139,14 @@ impl Judging {
             lane.notify_one();
         }
     }
+}
+
+/// Hours from the first Watch to this judgement, if the bearing becomes Critical with it.
+fn lead_time_h(judgement: &Judgement) -> Option<f64> {
+    let standing = &judgement.state.standing;
+    let critical = standing.begun(RiskLevel::Critical)?;
+    let watch = standing.levels.get(&RiskLevel::Watch)?;
+    Some(critical.since.seconds_since(watch.since) / 3600.0)
 }
 
 /// Whether an announcement is worse than the alarm that stands.
