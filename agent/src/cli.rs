@@ -15,12 +15,15 @@ pub mod parse_document;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod stats;
 pub mod tools;
 pub mod trace;
 
 mod failure;
 mod language;
 pub mod place;
+mod rehearsal;
+mod scratch;
 
 pub use language::Lang;
 pub use pdm_knowledge::pdf::COMMAND as PARSE_DOCUMENT;
@@ -57,6 +60,8 @@ pub enum Command {
     Trace(trace::Args),
     /// List the actions that a judgement recommends, or record their progress
     FollowUp(follow_up::Args),
+    /// Show how much work is open, and how often the judgements were right
+    Stats(stats::Args),
     /// List gateways and their bearings; release one that has moved
     Gateways(gateways::Args),
     /// Play sequences of events and measure the agent
@@ -87,6 +92,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::FollowUp(args) => follow_up::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Gateways(args) => gateways::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::ParseDocument => parse_document::run(),

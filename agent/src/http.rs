@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use pdm_knowledge::Knowledge;
-use pdm_service::clock::SharedClock;
+use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::guard::Access;
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::progress::Progress;
-use crate::store::Store;
+use crate::store::{Store, WorkCounts};
 use plant::StoredPlant;
 
 /// How long the store may take to answer a question of health or metrics.
@@ -93,12 +93,37 @@ async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static st
     }
 }
 
+/// The work that judgements asked for, and the share of inspected judgements that were right.
+fn work(counts: &WorkCounts) {
+    for (state, count) in [
+        ("open", counts.open),
+        ("overdue", counts.overdue),
+        ("done", counts.done),
+        ("dropped", counts.dropped),
+        ("superseded", counts.superseded),
+    ] {
+        metrics::gauge!("pdm_agent_follow_ups", "state" => state).set(f64::from(count));
+    }
+    for (verdict, count) in
+        [("right", counts.right), ("wrong", counts.wrong), ("other_cause", counts.other_cause)]
+    {
+        metrics::gauge!("pdm_agent_inspected_judgements", "verdict" => verdict)
+            .set(f64::from(count));
+    }
+    if let Some(precision) = counts.precision() {
+        metrics::gauge!("pdm_agent_precision_ratio").set(precision);
+    }
+}
+
 async fn metrics_text(State(store): State<Arc<dyn Store>>) -> (StatusCode, String) {
     if let Ok(Ok(backlog)) = timeout(ANSWER, store.backlog()).await {
         metrics::gauge!("pdm_agent_unjudged_events").set(backlog.unjudged as f64);
         metrics::gauge!("pdm_agent_outbox_waiting").set(backlog.unsent as f64);
         metrics::gauge!("pdm_agent_outbox_given_up").set(backlog.given_up as f64);
         metrics::gauge!("pdm_agent_dead_letters").set(backlog.dead_letters as f64);
+    }
+    if let Ok(counts) = store.work_counts(SystemClock.now()).await {
+        work(&counts);
     }
     match recorder() {
         Some(handle) => (StatusCode::OK, handle.render()),

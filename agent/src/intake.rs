@@ -162,7 +162,10 @@ fn fits(quotas: &mut Quotas, incoming: &Incoming) -> bool {
         Incoming::Event { event, payload, proven } => {
             quotas.admit(event, payload.len(), *proven, Instant::now())
         }
-        Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => true,
+        Incoming::Status { .. }
+        | Incoming::Ack { .. }
+        | Incoming::FollowUp { .. }
+        | Incoming::Refused(_) => true,
     }
 }
 

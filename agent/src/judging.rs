@@ -22,10 +22,13 @@ use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_tools::Catalogue;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::notify::policy::Policy;
+use crate::notify::telling::Telling;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
 use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
@@ -69,6 +72,8 @@ pub struct Judging {
     unwritten: Mutex<Unwritten>,
     /// Rung when a run waits for its documents.
     judged: Notify,
+    /// Calls the tool by which staff is told; without it nothing records a call.
+    telling: Option<Arc<Telling>>,
     /// Rung when something was stored.
     stored: Arc<Notify>,
     /// Rung when something has to leave: one bell a lane of the outbox.
@@ -107,6 +112,7 @@ impl Judging {
             remembers: false,
             unwritten: Mutex::default(),
             judged: Notify::new(),
+            telling: None,
             stored: Arc::default(),
             written: Arc::default(),
         }
@@ -134,6 +140,12 @@ impl Judging {
     #[must_use]
     pub fn with_knowledge(self) -> Self {
         Self { remembers: true, ..self }
+    }
+
+    /// The same task, which tells staff through the tool of this catalogue.
+    #[must_use]
+    pub(crate) fn with_telling(self, catalogue: Arc<Catalogue>) -> Self {
+        Self { telling: Some(Arc::new(Telling::new(catalogue))), ..self }
     }
 
     /// Judges until `stop`, then goes on until no event waits and every document is written. The intake
@@ -246,7 +258,7 @@ impl Judging {
             self.acting(&mut run, is_resumed).await?;
         }
         if run.owes_documents(&self.workflow) {
-            let judged = self.judged_unwritten(bearing, &mut run, arrival)?;
+            let judged = self.judged_unwritten(bearing, &mut run, arrival).await?;
             bearing.waiting.extend(judged);
             let event_id = run.state.event_payload.event_id;
             self.is_saving(event_id);
@@ -256,7 +268,7 @@ impl Judging {
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
         let span = run.node_span(Node::SaveMemory);
-        let judged = span.in_scope(|| self.judged(bearing, &mut run, arrival));
+        let judged = self.judged(bearing, &mut run, arrival).instrument(span).await;
         bearing.waiting.extend(judged);
         if acts {
             self.workflow.reached(&run, Node::SaveMemory, Phase::Done);

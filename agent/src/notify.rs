@@ -12,6 +12,7 @@ pub(crate) mod policy;
 mod portion;
 pub(crate) mod silence;
 pub(crate) mod staff;
+pub(crate) mod telling;
 pub(crate) mod topic;
 mod vectors;
 pub(crate) mod webhook;

@@ -40,6 +40,7 @@ pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
 use pdm_knowledge::{KnowledgeFile, KnowledgeSettings};
+pub use pdm_report::files::Format as DocumentFormat;
 use pdm_report::settings::ReportSettings;
 use pdm_tools::settings::ToolSettings;
 
@@ -196,6 +197,7 @@ impl File {
         let mut store = self.store.rooted(folder);
         store.replica.clone_from(&broker.client_id);
         let knowledge = self.knowledge.meant(path, store.folder())?;
+        let reports = self.reports.rooted(folder).beside(store.folder());
         Ok(AgentSettings {
             broker,
             store,
@@ -206,7 +208,7 @@ impl File {
             silence: self.silence,
             knowledge,
             tools: self.tools.rooted(folder),
-            reports: self.reports.rooted(folder),
+            reports,
             http: self.http.rooted(folder),
             telemetry: self.telemetry,
             shutdown_grace,

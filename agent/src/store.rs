@@ -36,11 +36,12 @@ pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
-    Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, Finished, FollowUp, FollowUpState,
-    Judged, Linked, Recall, Unjudged,
+    Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged,
+    Linked, Recall, Reported, Unjudged, WorkCounts,
 };
 pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
+pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
     AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,

@@ -129,6 +129,11 @@ impl Workflow {
         Self { documents: Some(documents), ..self }
     }
 
+    /// Whether the workflow writes documents.
+    pub(crate) const fn has_documents(&self) -> bool {
+        self.documents.is_some()
+    }
+
     /// The same workflow with an observer of its runs.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
@@ -275,7 +280,7 @@ impl Workflow {
         }
         match documents.write(kind, state).await {
             Ok(outcome) => {
-                let detail = trace::written(&outcome);
+                let detail = trace::written(&outcome, state);
                 state.documents.extend(outcome.written);
                 detail
             }

@@ -5,8 +5,9 @@ mod support;
 use std::sync::Arc;
 
 use pdm_agent::service::Agent;
+use pdm_agent::store::{FollowUpStore as _, HistoryStore as _, LifecycleStore as _, SqlStore};
 use pdm_harness::{Mosquitto, Persistence};
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::delivery::{DeadLetter, Notification, NotificationReason, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::risk::RiskLevel;
@@ -162,4 +163,37 @@ async fn what_came_while_the_agent_was_away_is_judged_when_it_is_back() {
     .await;
     agent.stop().await.expect("no part failed");
     assert_eq!(client.heard_on("/notification").len(), 1, "told before, not again");
+}
+
+/// R-AGENT-9: a technician reports by MQTT what was found; it is kept, counted, and refused where nobody
+/// asked for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follow_up_by_mqtt_is_kept_and_counted() {
+    let name = "a_follow_up_by_mqtt_is_kept_and_counted";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let mut client = Client::connect(broker.port(), "test", &["pdm/v1/dead-letter"]).await;
+    let agent = Agent::start(settings(broker.port(), folder.path()), Arc::new(SystemClock))
+        .await
+        .expect("starts");
+    let progress = subscribed(&agent).await;
+    let one = event(1);
+    client.send(std::slice::from_ref(&one)).await;
+    until("the judgement", 20, || progress.borrow().judged == 1).await;
+    let report = serde_json::json!({
+        "schema": "pdm.follow_up/1", "state": "done", "by": "kim",
+        "at": "2026-11-25T06:40:00Z", "repaired": true,
+        "found": { "verdict": "other_cause", "element": null, "cause": "coupling" },
+    });
+    let to =
+        |bearing: &str| (format!("pdm/v1/ulsan-1/P-101/{bearing}/follow-up"), report.to_string());
+    client.publish([to("DE"), to("NDE")]).await;
+    until("the refused one", 20, || client.heard_on("/dead-letter").len() == 1).await;
+    agent.stop().await.expect("no part failed");
+    let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+    let counts = store.work_counts(SystemClock.now()).await.expect("counted");
+    assert_eq!((counts.open, counts.done, counts.other_cause), (0, 2, 1));
+    let diagnosis = store.diagnosis(one.event_id).await.expect("read").expect("there");
+    assert_eq!(diagnosis.found.and_then(|found| found.cause).as_deref(), Some("coupling"));
+    store.close().await;
 }

@@ -175,9 +175,7 @@ async fn left(folder: &Path, store: &dyn Store) -> Left {
 
 /// The identity under which staff was told.
 fn told(diagnosis: &Value) -> Option<String> {
-    let tools = diagnosis["tools"].as_array()?;
-    let telling = tools.iter().find(|tool| tool["name"] == "notify_maintenance_staff")?;
-    telling["result_ids"][0].as_str().map(str::to_owned)
+    diagnosis["notification"]["notification_id"].as_str().map(str::to_owned)
 }
 
 /// A folder with an event that waits and a knowledge base that is filled.

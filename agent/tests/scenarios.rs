@@ -37,6 +37,11 @@ fn every_scenario_ends_as_a_reliability_engineer_expects() {
     assert_eq!(kpis["undue_documents"], 0);
     assert_eq!(kpis["ungrounded_figures"], 0);
     assert!(kpis["fewest_rounds"].as_u64() >= Some(2));
+    let count = |key: &str| kpis[key].as_u64().expect("a count");
+    assert!(count("distinct_questions") >= 3 * count("accelerating_sequences"), "{kpis:#}");
+    let changed = &kpis["research_changed"];
+    let of = |key: &str| changed[key].as_u64().expect("a count");
+    assert!(2 * of("of") >= of("all") && of("all") > 0, "{kpis:#}");
 }
 
 #[test]

@@ -84,3 +84,25 @@ async fn what_was_done_is_noted_with_who_said_so() {
     assert_eq!(output.status.code(), Some(66));
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 to 2"), "{output:?}");
 }
+
+/// R-AGENT-9: what was found is kept with the action, and counts.
+#[tokio::test]
+async fn what_was_found_counts_in_the_precision() {
+    let folder = tempfile::tempdir().expect("folder");
+    judged(folder.path()).await;
+    let id = event().event_id.to_string();
+    let before = text(&typed(folder.path(), &["stats"]));
+    assert!(before.contains("actions open        2") && before.contains("precision           –"));
+    let found = ["follow-up", &id, "--state", "done", "--by", "kim", "--repaired"];
+    let found =
+        [&found[..], &["--found", "right", "--element", "outer-race", "--cause", "정렬"]].concat();
+    let told = text(&typed(folder.path(), &found));
+    assert!(told.contains("found: right outer_race 정렬"), "{told}");
+    assert_eq!(told.matches("[done]").count(), 2, "every open action: {told}");
+    let json = text(&typed(folder.path(), &["stats", "--json"]));
+    let counts: Value = serde_json::from_str(&json).expect("json");
+    assert_eq!(
+        (&counts["done"], &counts["right"], &counts["precision"]),
+        (&2.into(), &1.into(), &1.0.into())
+    );
+}

@@ -17,12 +17,14 @@ use pdm_shared::units::{Band, Rpm};
 
 use crate::condition::MonitorSettings;
 use crate::source::SourceInput;
+use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
 mod file;
 mod lines;
 mod live;
 mod source;
+mod speed_tag;
 mod topic;
 mod zones;
 
@@ -214,6 +216,8 @@ pub struct SourceSettings {
     pub every: Option<Duration>,
     /// The channel with the pulses of a tachometer, if there is one.
     pub tachometer: Option<Tachometer>,
+    /// The shaft speed as another system tells it, for live sources.
+    pub speed_tag: Option<SpeedTagSettings>,
 }
 
 /// A channel with the pulses of a tachometer or keyphasor.

@@ -19,6 +19,7 @@ mod input;
 pub mod mqtt;
 pub mod recording;
 pub mod simulator;
+pub mod speed_tag;
 pub mod stream;
 
 pub use calibration::{AccelUnit, Calibration};

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pdm_edge::settings::{BrokerAddress, TlsFiles, parse};
 use pdm_edge::source::frames::{Encoding, FrameFormat};
 use pdm_edge::source::mqtt::{TopicSettings, open_topic};
+use pdm_edge::source::speed_tag::SpeedTag;
 use pdm_edge::source::{Source, SourceError};
 use pdm_harness::{Authority, Mosquitto, Persistence};
 use pdm_service::clock::{SharedClock, SystemClock};
@@ -144,4 +145,38 @@ fn frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused() {
     let missing = configured(broker.port(), "mqtts", &pair("gone.pem"));
     let error = missing.err().expect("no such file").to_string();
     assert!(error.contains("gone.pem"), "{error}");
+}
+
+/// R-EDGE-1: the shaft speed from a tag, through a real broker, by the keys of `edge.toml`.
+#[test]
+fn the_speed_of_a_tag_is_used_while_it_is_fresh() {
+    let test = "the_speed_of_a_tag_is_used_while_it_is_fresh";
+    let Some(broker) = Mosquitto::start(test, Persistence::Memory) else { return };
+    let port = broker.port();
+    let text = format!(
+        "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nfrom = \"stdin\"\n\
+         encoding = \"i16\"\n[source.speed_tag]\nfrom = \"mqtt://127.0.0.1:{port}/plant/speed\"\n\
+         pointer = \"/v\"\nunit = \"hz\"\nmax_age_s = 1.0\n\
+         [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+         bearing_type = \"6205\"\n"
+    );
+    let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
+    let tag = settings.sources[0].speed_tag.as_ref().expect("configured");
+    let tag = SpeedTag::follow(tag).expect("valid");
+    assert_eq!(tag.speed(), None, "nothing has come");
+    let (client, mut connection) = Client::new(MqttOptions::new("plc", "127.0.0.1", port), 8);
+    std::thread::spawn(move || while connection.iter().next().is_some_and(|e| e.is_ok()) {});
+    let begun = Instant::now();
+    let told = loop {
+        client.publish("plant/speed", QoS::AtMostOnce, false, r#"{"v":24.5}"#).expect("sent");
+        if let Some(speed) = tag.speed() {
+            break speed.get();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "no value came");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!((told - 1470.0).abs() < 1e-9, "{told}");
+    std::thread::sleep(Duration::from_millis(1300));
+    assert_eq!(tag.speed(), None, "older than a second");
 }

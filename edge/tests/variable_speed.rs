@@ -90,6 +90,7 @@ fn measured(
         window: None,
         every: None,
         tachometer,
+        speed_tag: None,
     };
     let (gateway, site) = ("gw".parse().expect("name"), "site".parse().expect("name"));
     let settings = EdgeSettings::embedded(gateway, site, "", 0, "", vec![source]);

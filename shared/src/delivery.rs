@@ -226,7 +226,10 @@ pub struct FieldError {
     pub reason: BoundError,
 }
 
-fn bounded(field: &'static str, checked: Result<(), BoundError>) -> Result<(), FieldError> {
+pub(crate) fn bounded(
+    field: &'static str,
+    checked: Result<(), BoundError>,
+) -> Result<(), FieldError> {
     checked.map_err(|reason| FieldError { field, reason })
 }
 

@@ -10,6 +10,12 @@ use crate::risk::RiskLevel;
 use crate::text::Text;
 use crate::time::Timestamp;
 
+mod research;
+
+pub use research::{
+    ComparedCase, ResearchChange, ResearchEffect, ResearchEnd, ResearchSummary, Sign, SignSide,
+};
+
 /// The value of `schema` that this program writes.
 pub const DIAGNOSIS_SCHEMA: &str = "pdm.diagnosis/1";
 
@@ -56,6 +62,27 @@ pub struct Diagnosis {
     /// The difference between two reasoners, where there is one.
     #[serde(default)]
     pub disagreement: Option<Text>,
+    /// What research compared and what it changed; absent where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub research: Option<ResearchSummary>,
+    /// What staff was told because of this judgement; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification: Option<Told>,
+    /// What was found on the machine afterwards, once staff has reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<crate::follow_up::Found>,
+}
+
+/// What staff was told because of a judgement. The message leaves by the outbox that is written with
+/// the judgement, so a record of it means that the message exists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Told {
+    /// The notification.
+    pub notification_id: uuid::Uuid,
+    /// The reason.
+    pub reason: crate::delivery::NotificationReason,
+    /// The ways it leaves by: `mqtt`, `email`, `webhook:…`.
+    pub channels: Vec<String>,
 }
 
 /// The kind of reasoner that judged.

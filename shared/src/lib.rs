@@ -9,6 +9,7 @@ pub mod delivery;
 pub mod diagnosis;
 pub mod event;
 pub mod fault;
+pub mod follow_up;
 pub mod id;
 pub mod risk;
 pub mod text;

@@ -14,6 +14,16 @@ pub enum Language {
     En,
 }
 
+impl Language {
+    /// The code in names of files.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Ko => "ko",
+            Self::En => "en",
+        }
+    }
+}
+
 /// One statement in Korean and English; both are always present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

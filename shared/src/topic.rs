@@ -75,11 +75,13 @@ pub enum BearingTopic {
     Notification,
     /// Acknowledgement by staff.
     Ack,
+    /// Report by staff on the work that a judgement asked for.
+    FollowUp,
 }
 
 impl BearingTopic {
-    const ALL: [Self; 5] =
-        [Self::Event, Self::State, Self::Diagnosis, Self::Notification, Self::Ack];
+    const ALL: [Self; 6] =
+        [Self::Event, Self::State, Self::Diagnosis, Self::Notification, Self::Ack, Self::FollowUp];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -88,6 +90,7 @@ impl BearingTopic {
             Self::Diagnosis => "diagnosis",
             Self::Notification => "notification",
             Self::Ack => "ack",
+            Self::FollowUp => "follow-up",
         }
     }
 }

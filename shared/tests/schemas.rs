@@ -9,6 +9,7 @@ use pdm_shared::delivery::{
 };
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::BearingKey;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 use schemars::{Schema, schema_for};
@@ -32,7 +33,7 @@ fn compare(name: &str, text: &str) {
 }
 
 /// The documents on the wire: file, value of the `schema` field, schema.
-fn documents() -> [(&'static str, &'static str, Schema); 8] {
+fn documents() -> [(&'static str, &'static str, Schema); 9] {
     [
         ("event", "pdm.event/1", schema_for!(Event)),
         ("state", "pdm.state/1", schema_for!(State)),
@@ -41,6 +42,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 8] {
         ("diagnosis", "pdm.diagnosis/1", schema_for!(Diagnosis)),
         ("notification", "pdm.notification/1", schema_for!(Notification)),
         ("ack", "pdm.ack/1", schema_for!(Acknowledgement)),
+        ("follow_up", "pdm.follow_up/1", schema_for!(FollowUpReport)),
         ("dead_letter", "pdm.dead_letter/1", schema_for!(DeadLetter)),
     ]
 }
@@ -194,6 +196,14 @@ fn from_agent_and_staff() -> Vec<Channel> {
             (Neither, Receives),
             false,
             "Acknowledgement by staff.",
+        ),
+        channel(
+            "follow_up",
+            bearing(BearingTopic::FollowUp),
+            "follow_up",
+            (Neither, Receives),
+            false,
+            "Report by staff on the work that a judgement asked for, and on what was found.",
         ),
         channel(
             "dead_letter",

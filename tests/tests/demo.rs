@@ -57,6 +57,13 @@ fn the_simulated_bearing_goes_from_normal_to_critical_and_staff_is_told() {
     }
     assert!((3..=9).contains(&summary.notified), "{summary:?}");
     assert!(text.contains("outer"), "{text}");
+    // R-AGENT-8: reports are on, linked in notifications, and the last lines say where they are
+    for what in ["last report: ", "last work order: "] {
+        let path = text.lines().find_map(|line| line.strip_prefix(what));
+        let path = path.unwrap_or_else(|| panic!("no {what:?} in\n{text}"));
+        assert!(Path::new(path).is_file(), "{path}");
+        assert!(text.contains(&format!("/{}", path.rsplit('/').next().expect("a name"))));
+    }
 }
 
 fn femto(name: &str, recording: &str, rpm: &str) -> Option<(Summary, String)> {

@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::rules::Rules;
 use crate::standing::{Sensor, Standing};
 
-/// How many earlier judgements are recalled.
-pub const RECALLED: usize = 5;
+mod recollection;
+
+pub use recollection::{Memory, RECALLED, RECALLED_WORK, Remembered, Work, remember};
+
 /// Most measuring points of one bearing whose state is kept; beyond it the longest silent goes.
 pub const MAX_POINTS: usize = 16;
 /// The key of a bearing's only sensor, which has no name.
@@ -70,49 +72,6 @@ impl Case<'_> {
     }
 }
 
-/// The memory of a bearing.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
-    /// The last judgements, newest first, at most [`RECALLED`].
-    pub recent: Vec<Remembered>,
-    /// The state of the bearing.
-    pub state: BearingState,
-}
-
-impl Memory {
-    /// Remembers a judgement: where the bearing stands, and the judgement among the last. One of an
-    /// event ahead of the clock is not remembered.
-    pub fn recall(&mut self, event: &Event, judgement: &Judgement) {
-        if judgement.ahead {
-            return;
-        }
-        let remembered = Remembered {
-            measured_at: event.measured_at,
-            risk: judgement.diagnosis.risk_level,
-            stage: judgement.diagnosis.fault_stage,
-            fault: judgement.diagnosis.fault_type,
-        };
-        self.recent.insert(0, remembered);
-        // a late event takes its place in time, not in front
-        self.recent.sort_by_key(|remembered| std::cmp::Reverse(remembered.measured_at));
-        self.recent.truncate(RECALLED);
-        self.state = judgement.state.clone();
-    }
-}
-
-/// One earlier judgement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
-    /// When its window was measured.
-    pub measured_at: Timestamp,
-    /// The risk that was judged.
-    pub risk: RiskLevel,
-    /// The stage that was judged.
-    pub stage: u8,
-    /// The fault that was named.
-    pub fault: Option<Fault>,
-}
-
 /// A judgement and what has to be remembered of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
@@ -147,6 +106,12 @@ pub struct BearingState {
     /// How long it has stood at each level.
     #[serde(default)]
     pub standing: Standing,
+    /// When the bearing first stood at each stage or above it in the present episode; empty at stage 0.
+    #[serde(default)]
+    pub reached: BTreeMap<u8, Timestamp>,
+    /// When the last episode was ended by a repair.
+    #[serde(default)]
+    pub repaired_at: Option<Timestamp>,
 }
 
 impl BearingState {
@@ -158,6 +123,17 @@ impl BearingState {
     /// The stage of the worst point.
     pub fn stage(&self) -> u8 {
         self.points.values().map(|point| point.stage).max().unwrap_or(0)
+    }
+
+    /// Notes at which stage the bearing stands now.
+    pub(crate) fn reach(&mut self, at: Timestamp) {
+        let stage = self.stage();
+        if stage == 0 {
+            self.reached.clear();
+        }
+        for below in 1..=stage {
+            self.reached.entry(below).or_insert(at);
+        }
     }
 
     /// The fault at the worst point that has a name for it.
@@ -201,6 +177,10 @@ pub struct PointState {
     pub normal_floor_g: Option<f64>,
     /// The state of the sensor.
     pub sensor: Sensor,
+    /// Whether its baseline was complete.
+    pub learnt: bool,
+    /// When its baseline was begun anew while the risk stood above Normal.
+    pub relearning_since: Option<Timestamp>,
 }
 
 impl Default for PointState {
@@ -219,6 +199,8 @@ impl Default for PointState {
             highest_kurtosis: None,
             normal_floor_g: None,
             sensor: Sensor::default(),
+            learnt: false,
+            relearning_since: None,
         }
     }
 }

@@ -90,8 +90,9 @@ impl Sources {
 
     fn of_parsed(diagnosis: &Diagnosis, grounds: &Grounds<'_>, event: &Value) -> Self {
         let mut sources = Self::default();
+        let research = researched(diagnosis);
         for evidence in diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence) {
-            if stands(evidence, event, grounds.inquiry) {
+            if stands(evidence, event, &research, grounds.inquiry) {
                 sources.add(&evidence.value);
                 if let (Some(_), Some(quote)) = (&evidence.source, evidence.value.as_str()) {
                     sources.add_text(quote);
@@ -103,11 +104,8 @@ impl Sources {
         for count in 1..=memory.recent.len() {
             sources.add_number(count as f64);
         }
-        for remembered in &memory.recent {
-            let seconds = diagnosis.judged_at.seconds_since(remembered.measured_at);
-            for unit in [60.0, 3600.0, 86_400.0] {
-                sources.add_number((seconds / unit).floor());
-            }
+        for figure in crate::memory::figures(memory, diagnosis.judged_at) {
+            sources.add_number(figure);
         }
         sources.add_name(&grounds.event.trend.feature);
         sources.add_number(grounds.event.anomaly.baseline.windows as f64);
@@ -168,7 +166,7 @@ impl Sources {
 
 /// The evidence holds what its path or its document holds. What the configuration and the memory
 /// hold (`config.…`, `memory.…`, `tools.…`) is taken from the rules' own hands.
-fn stands(evidence: &Evidence, event: &Value, inquiry: &Inquiry) -> bool {
+fn stands(evidence: &Evidence, event: &Value, research: &Value, inquiry: &Inquiry) -> bool {
     let path = evidence.path.as_str();
     if evidence.source.is_some() {
         let quote = evidence.value.as_str().unwrap_or_default();
@@ -177,6 +175,10 @@ fn stands(evidence: &Evidence, event: &Value, inquiry: &Inquiry) -> bool {
     if ["config.", "memory.", "tools."].iter().any(|own| path.starts_with(own)) {
         return true;
     }
+    let (path, event) = match path.strip_prefix("research.") {
+        Some(path) => (path, research),
+        None => (path, event),
+    };
     let (path, is_length) = match path.strip_suffix(".length") {
         Some(path) => (path, true),
         None => (path, false),
@@ -189,6 +191,11 @@ fn stands(evidence: &Evidence, event: &Value, inquiry: &Inquiry) -> bool {
     }
 }
 
+/// What the research compared, as paths of evidence that begin with `research.` find it.
+fn researched(diagnosis: &Diagnosis) -> Value {
+    serde_json::to_value(&diagnosis.research).unwrap_or(Value::Null)
+}
+
 /// Every text of a diagnosis.
 fn texts(diagnosis: &mut Diagnosis) -> impl Iterator<Item = &mut Text> {
     diagnosis
@@ -198,6 +205,13 @@ fn texts(diagnosis: &mut Diagnosis) -> impl Iterator<Item = &mut Text> {
         .chain([&mut diagnosis.recommendation, &mut diagnosis.memory.summary])
         .chain(&mut diagnosis.uncertainty.causes)
         .chain(&mut diagnosis.disagreement)
+        .chain(
+            diagnosis
+                .research
+                .iter_mut()
+                .flat_map(|research| &mut research.changes)
+                .map(|change| &mut change.text),
+        )
 }
 
 /// Withholds from a diagnosis what has no source: figures in its texts, evidence that does not hold
@@ -207,9 +221,10 @@ pub fn withhold(diagnosis: &mut Diagnosis, grounds: &Grounds<'_>) -> Vec<String>
     let sources = Sources::of_parsed(diagnosis, grounds, &event);
     let mut missing: Vec<String> =
         texts(diagnosis).flat_map(|text| sources.withhold(text)).collect();
+    let research = researched(diagnosis);
     for thought in &mut diagnosis.thoughts {
         thought.evidence.retain(|evidence| {
-            let stands = stands(evidence, &event, grounds.inquiry);
+            let stands = stands(evidence, &event, &research, grounds.inquiry);
             if !stands {
                 missing.push(format!("{} = {}", evidence.path, evidence.value));
             }

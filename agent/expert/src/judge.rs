@@ -11,13 +11,13 @@ use pdm_shared::text::Text;
 use crate::advice::recommend;
 use crate::case::{BearingState, Case, Judgement, MAX_POINTS, PointState};
 use crate::degradation::{Degrading, degrade};
-use crate::memory;
 use crate::pf_stage::{Staging, stage, tell_standing};
 use crate::risk::{Proposal, latch, propose};
 use crate::rul::{Remaining, Urgency, assess};
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening, screen};
 use crate::wording::{Doubt, fact, joined};
+use crate::{course, memory, repair};
 
 /// Medium doubts from which the whole is highly uncertain. Chosen: three independent gaps.
 const MANY_DOUBTS: usize = 3;
@@ -33,6 +33,14 @@ struct Thoughts {
 
 /// Judges one event.
 pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
+    let Some(closing) = repair::closing(case, rules) else { return judge_on(case, rules) };
+    let mut judgement = judge_on(&Case { memory: &closing.memory, ..*case }, rules);
+    repair::tell(&mut judgement, &closing, case);
+    judgement
+}
+
+/// Judges one event by the memory that the case has.
+fn judge_on(case: &Case<'_>, rules: &Rules) -> Judgement {
     let mut thoughts = think(case, rules);
     let own_stage = thoughts.staging.stage;
     if case.is_ahead(rules) {
@@ -43,13 +51,15 @@ pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
         point.short_life = thoughts.remaining.short_life;
         point.spreading = thoughts.staging.spreading;
         point.sensor.take(case.event.measured_at, &case.event.signal_quality);
+        repair::note_baseline(&mut point, case.before(), case.event);
     }
     let state = next_state(case, point);
     let (risk, shown_stage) = (state.risk(), state.stage());
     let path = format!("memory.points.{}.stage", case.point());
     tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
     let fault = shown_fault(&thoughts, &state, shown_stage);
-    let diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });
+    let mut diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });
+    course::tell(&mut diagnosis, case, &state);
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
 
@@ -89,6 +99,7 @@ fn next_state(case: &Case<'_>, point: PointState) -> BearingState {
     if !case.is_late() {
         let before = case.memory.state.risk();
         state.standing.take(case.event.measured_at, before, state.risk());
+        state.reach(case.event.measured_at);
     }
     state.since = if state.risk() == RiskLevel::Normal {
         None
@@ -152,8 +163,11 @@ fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: &Shown) -
             overall,
         ],
         tools: Vec::new(),
-        memory: memory::tell(&case.memory.recent, case.now),
+        memory: memory::tell(case.memory, case.now),
         disagreement: None,
+        research: None,
+        notification: None,
+        found: None,
     }
 }
 

@@ -21,7 +21,9 @@ pub mod screening;
 pub mod standing;
 pub mod wording;
 
+mod course;
 mod judge;
+mod repair;
 #[cfg(test)]
 mod tests;
 

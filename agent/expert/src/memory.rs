@@ -1,88 +1,198 @@
-//! The last judgements, told in a sentence: "5일 전 정상 판정, 15일 전 Watch 판정 이력 존재".
+//! The last judgements and what was done, told in words with times: "5일 전 정상 판정, 15일 전 Watch
+//! 판정 이력 존재".
 
+use pdm_shared::bounds::{MAX_WORD, shown};
 use pdm_shared::diagnosis::MemoryUse;
+use pdm_shared::follow_up::{FollowUpState, Verdict};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use crate::case::Remembered;
-use crate::wording::ago;
+use crate::case::{Memory, Remembered, Work};
+use crate::wording::{ago, element, figure, joined};
 
-/// A stretch of judgements with one risk, newest and oldest.
-struct Stretch {
-    risk: RiskLevel,
-    newest: Timestamp,
-    oldest: Timestamp,
-    count: usize,
+/// Most pieces of work that are told.
+const MAX_WORK: usize = 3;
+
+/// Entries of one risk in a row, newest first.
+struct Stretch<'a> {
+    entries: Vec<&'a Remembered>,
 }
 
-/// Tells the recalled judgements, newest first.
-pub fn tell(recent: &[Remembered], now: Timestamp) -> MemoryUse {
+/// Tells what is remembered, newest first.
+pub fn tell(memory: &Memory, now: Timestamp) -> MemoryUse {
+    let recent = &memory.recent;
     if recent.is_empty() {
         return MemoryUse::default();
     }
+    let stretches = stretches(recent);
     let told: Vec<Text> =
-        stretches(recent).iter().map(|stretch| one(stretch, recent.len(), now)).collect();
+        stretches.iter().map(|stretch| one(stretch, stretches.len() == 1, now)).collect();
     let ko: Vec<&str> = told.iter().map(|text| text.ko.as_str()).collect();
     let en: Vec<&str> = told.iter().map(|text| text.en.as_str()).collect();
-    MemoryUse {
-        used: u32::try_from(recent.len()).unwrap_or(u32::MAX),
-        summary: Text::new(
-            format!("{} 이력 존재", ko.join(", ")),
-            format!("On record: {}", en.join(", ")),
-        ),
-    }
+    let mut parts = vec![Text::new(
+        format!("{} 이력 존재", ko.join(", ")),
+        format!("On record: {}", en.join(", ")),
+    )];
+    parts.extend(done(&memory.work, now));
+    MemoryUse { used: u32::try_from(recent.len()).unwrap_or(u32::MAX), summary: joined(&parts) }
 }
 
-fn stretches(recent: &[Remembered]) -> Vec<Stretch> {
-    let mut out: Vec<Stretch> = Vec::new();
-    for judgement in recent {
+/// The figures that may be told of a memory: ages in whole minutes, hours and days, counts of windows,
+/// remaining lives, stages.
+pub fn figures(memory: &Memory, now: Timestamp) -> Vec<f64> {
+    let mut figures = Vec::new();
+    let mut age = |at: Timestamp| {
+        let seconds = now.seconds_since(at).abs();
+        figures.extend([60.0, 3600.0, 86_400.0].map(|unit| (seconds / unit).floor()));
+    };
+    for entry in &memory.recent {
+        age(entry.measured_at);
+        age(entry.begun());
+    }
+    for work in &memory.work {
+        age(work.asked_at);
+        for at in [work.at, work.due_at].into_iter().flatten() {
+            age(at);
+        }
+    }
+    for entry in &memory.recent {
+        figures.extend(entry.rul_hours);
+        figures.push(f64::from(entry.stage));
+    }
+    let windows = stretches(&memory.recent).into_iter().map(|stretch| stretch.windows() as f64);
+    figures.extend(windows);
+    figures
+}
+
+fn stretches(recent: &[Remembered]) -> Vec<Stretch<'_>> {
+    let mut out: Vec<Stretch<'_>> = Vec::new();
+    for entry in recent {
         match out.last_mut() {
-            Some(last) if last.risk == judgement.risk => {
-                last.oldest = judgement.measured_at;
-                last.count += 1;
-            }
-            _ => out.push(Stretch {
-                risk: judgement.risk,
-                newest: judgement.measured_at,
-                oldest: judgement.measured_at,
-                count: 1,
-            }),
+            Some(last) if last.newest().risk == entry.risk => last.entries.push(entry),
+            _ => out.push(Stretch { entries: vec![entry] }),
         }
     }
     out
 }
 
-fn one(stretch: &Stretch, all: usize, now: Timestamp) -> Text {
-    let ko_risk = if stretch.risk == RiskLevel::Normal { "정상" } else { stretch.risk.as_str() };
-    let en_risk = stretch.risk.as_str();
-    let newest = ago(now.seconds_since(stretch.newest));
-    let oldest = ago(now.seconds_since(stretch.oldest));
-    let count = stretch.count;
+impl Stretch<'_> {
+    fn newest(&self) -> &Remembered {
+        self.entries[0]
+    }
+
+    fn windows(&self) -> u64 {
+        self.entries.iter().map(|entry| u64::from(entry.windows)).sum()
+    }
+
+    /// Stage, element and remaining life, where there are any.
+    fn detail(&self) -> Option<Text> {
+        let newest = self.newest();
+        let (mut ko, mut en) = (Vec::new(), Vec::new());
+        if newest.stage > 0 {
+            let first = self.entries.last().map_or(newest.stage, |entry| entry.stage);
+            if first == newest.stage {
+                ko.push(format!("{}단계", newest.stage));
+                en.push(format!("stage {}", newest.stage));
+            } else {
+                ko.push(format!("{first}→{}단계", newest.stage));
+                en.push(format!("stage {first} to {}", newest.stage));
+            }
+        }
+        if let Some(name) = newest.fault.map(element) {
+            ko.push(name.ko);
+            en.push(name.en);
+        }
+        if let Some(life) = newest.rul_hours.filter(|_| newest.risk > RiskLevel::Normal) {
+            let life = figure(life);
+            ko.push(format!("당시 잔여수명 {life}시간"));
+            en.push(format!("remaining life then {life} h"));
+        }
+        (!ko.is_empty()).then(|| Text::new(ko.join(" "), en.join(", ")))
+    }
+}
+
+fn one(stretch: &Stretch<'_>, is_all: bool, now: Timestamp) -> Text {
+    let newest = stretch.newest();
+    let ko_risk = if newest.risk == RiskLevel::Normal { "정상" } else { newest.risk.as_str() };
+    let en_risk = newest.risk.as_str();
+    let begun = stretch.entries.last().map_or(newest.measured_at, |entry| entry.begun());
+    let (newest_age, oldest) =
+        (ago(now.seconds_since(newest.measured_at)), ago(now.seconds_since(begun)));
+    let count = stretch.windows();
+    let detail = stretch.detail().map_or_else(
+        || Text::new("", ""),
+        |detail| Text::new(format!("({})", detail.ko), format!(" ({})", detail.en)),
+    );
     if count == 1 {
         return Text::new(
-            format!("{} {ko_risk} 판정", newest.ko),
-            format!("{en_risk} {}", newest.en),
+            format!("{} {ko_risk}{} 판정", newest_age.ko, detail.ko),
+            format!("{en_risk}{} {}", detail.en, newest_age.en),
         );
     }
-    let latest = count == all;
-    let ko_which = if latest { format!("최근 {count}건 모두") } else { format!("{count}회") };
-    let (ko_span, en_span) = if newest == oldest {
-        (newest.ko, newest.en)
+    let (ko_span, en_span) = if newest_age == oldest {
+        (newest_age.ko, newest_age.en)
     } else {
-        (format!("{}부터 {}까지", oldest.ko, newest.ko), format!("{} to {}", oldest.en, newest.en))
+        (
+            format!("{}부터 {}까지", oldest.ko, newest_age.ko),
+            format!("{} to {}", oldest.en, newest_age.en),
+        )
     };
-    if latest {
+    if is_all {
         Text::new(
-            format!("{ko_which} {ko_risk} 판정({ko_span})"),
-            format!("all of the last {count} {en_risk} ({en_span})"),
+            format!("최근 {count}건 모두 {ko_risk}{} 판정({ko_span})", detail.ko),
+            format!("all of the last {count} {en_risk}{} ({en_span})", detail.en),
         )
     } else {
         Text::new(
-            format!("{ko_span} {ko_risk} 판정 {ko_which}"),
-            format!("{en_risk} {count} times ({en_span})"),
+            format!("{ko_span} {ko_risk}{} 판정 {count}회", detail.ko),
+            format!("{en_risk}{} {count} times ({en_span})", detail.en),
         )
     }
+}
+
+/// What became of the work that was asked for: what was done and found first, then what is late.
+fn done(work: &[Work], now: Timestamp) -> Vec<Text> {
+    let closed = work
+        .iter()
+        .filter(|work| matches!(work.state, FollowUpState::Done | FollowUpState::Dropped));
+    let late = work.iter().filter(|work| work.is_overdue(now));
+    closed.chain(late).take(MAX_WORK).map(|work| tell_work(work, now)).collect()
+}
+
+fn tell_work(work: &Work, now: Timestamp) -> Text {
+    let at = work.at.or(work.due_at).unwrap_or(work.asked_at);
+    let when = ago(now.seconds_since(at));
+    let (ko_state, en_state) = match work.state {
+        FollowUpState::Done => ("완료", "done"),
+        FollowUpState::Dropped => ("안 함", "dropped"),
+        FollowUpState::Open | FollowUpState::Superseded => ("기한 지남", "overdue since"),
+    };
+    let found = work.found.as_ref().map_or_else(
+        || Text::new("", ""),
+        |found| {
+            let (ko, en) = match found.verdict {
+                Verdict::Right => ("판정 맞음", "the judgement was right"),
+                Verdict::Wrong => ("이상 없음", "nothing was wrong"),
+                Verdict::OtherCause => ("다른 원인", "another cause"),
+            };
+            let part = found.element.map_or_else(|| Text::new("", ""), element);
+            // a person's words: told as one bounded line, never as a figure of ours
+            let cause = found
+                .cause
+                .as_deref()
+                .map(|cause| shown(cause, MAX_WORD).replace(|c: char| c.is_ascii_digit(), "#"));
+            let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
+            Text::new(
+                format!(", 확인 결과 {ko} {}{cause}", part.ko),
+                format!(", found: {en} {}{cause}", part.en),
+            )
+        },
+    );
+    Text::new(
+        format!("· 조치 \"{}\" {ko_state}({}{})", work.action.ko, when.ko, found.ko),
+        format!("· \"{}\" {en_state} {}{}", work.action.en, when.en, found.en),
+    )
 }
 
 #[cfg(test)]
@@ -92,11 +202,12 @@ mod tests {
     fn at(days_ago: f64, risk: RiskLevel) -> Remembered {
         let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
         let measured_at = now.plus_seconds(-days_ago * 86_400.0);
-        Remembered { measured_at, risk, stage: 0, fault: None }
+        Remembered::verdict(measured_at, risk, 0, None)
     }
 
     fn tell_now(recent: &[Remembered]) -> Text {
-        tell(recent, Timestamp::from_unix_ms(1_795_238_000_000).expect("in range")).summary
+        let memory = Memory { recent: recent.to_vec(), ..Memory::default() };
+        tell(&memory, Timestamp::from_unix_ms(1_795_238_000_000).expect("in range")).summary
     }
 
     /// R-AGENT-9: the seed's own example.
@@ -120,6 +231,40 @@ mod tests {
             tell_now(&all).ko,
             "최근 2건 모두 정상 판정(4시간 전부터 2시간 전까지) 이력 존재"
         );
+    }
+
+    /// R-AGENT-9: stage, element, remaining life then, and what was done.
+    #[test]
+    fn an_entry_tells_the_life_of_then_and_what_was_found() {
+        use pdm_shared::fault::Fault;
+        use pdm_shared::follow_up::Found;
+        let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
+        let mut entry = at(2.5, RiskLevel::Warning);
+        (entry.stage, entry.fault, entry.rul_hours) = (2, Some(Fault::OuterRace), Some(420.0));
+        let work = Work {
+            event_id: pdm_shared::id::EventId::at(1),
+            asked_at: now.plus_seconds(-2.0 * 86_400.0),
+            action: Text::new("베어링 점검", "Inspect the bearing"),
+            due_at: None,
+            work_order: None,
+            state: FollowUpState::Done,
+            at: Some(now.plus_seconds(-5.0 * 3600.0)),
+            repaired: false,
+            found: Some(Found {
+                verdict: Verdict::OtherCause,
+                element: None,
+                cause: Some("coupling 0.3 mm".to_owned()),
+            }),
+        };
+        let memory = Memory { recent: vec![entry], work: vec![work], ..Memory::default() };
+        let told = tell(&memory, now).summary;
+        assert_eq!(
+            told.en,
+            "On record: Warning (stage 2, outer race, remaining life then 420 h) 2 days ago · \
+             \"Inspect the bearing\" done 5 hours ago, found: another cause : coupling #.# mm"
+        );
+        assert!(told.ko.contains("당시 잔여수명 420시간"), "{}", told.ko);
+        assert!(figures(&memory, now).contains(&420.0));
     }
 
     #[test]

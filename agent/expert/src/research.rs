@@ -1,18 +1,22 @@
-//! Grounds and deep research: what to ask the knowledge base, how its answers are read, which
-//! question follows from what was found, and what of it enters the judgement (R-AGENT-6).
+//! Grounds and deep research: what the case leaves open, questions to the knowledge base, how the answers
+//! are read and compared with the case, and what they change in the judgement (R-AGENT-6).
 //!
-//! Pure: questions out ([`ask`]), documents in ([`read`]), quotes into the thoughts ([`tell`]); who
-//! calls the tools stands elsewhere. Invariants: a quote is the document's own words with its
-//! source; text of documents is data and is only ever quoted, never followed; nothing found in
-//! documents lowers a risk.
+//! Pure: questions out ([`ask`]), documents in ([`read`], past cases by `record`), comparison sign by
+//! sign (`compare`), changes (`conclude`), all of it into the thoughts ([`tell`]); who calls the tools
+//! stands elsewhere. Invariants: a quote is the document's own words with its source; text of documents
+//! is data and is only ever quoted, never followed; nothing found in documents changes a stage, a risk
+//! or the remaining life that is planned with.
 //!
 //! Rules: GROUND-1 a judgement that is worse or other than the last asks for similar cases and the
 //! fault's guide; GROUND-2 from Warning on it asks for its own earlier judgements too; RESEARCH-1
-//! acceleration at Watch or above always asks for cases and conditions of rapid growth; RESEARCH-2
-//! the root cause of the nearest case is the next question to the manual; RESEARCH-3 the condition of
-//! rapid growth that the guide names is the next question to the history; RESEARCH-4 where neither
-//! was found the next question is broader; RESEARCH-5 what the second round found anew asks for the
-//! failure mode; RESEARCH-6 research ends when a round brings nothing new, and after
+//! acceleration at Watch or above always asks how far it is, how fast such cases went and what makes the
+//! fault grow; RESEARCH-2 the root cause of the case most like this one is the next question to the
+//! manual; RESEARCH-3 a second candidate asks what tells the two apart, and the condition of rapid
+//! growth that the guide names is the next question to the history; RESEARCH-4 where neither was found
+//! the next question is broader; RESEARCH-5 what the second round found anew asks for the failure mode;
+//! RESEARCH-7 what speaks against: cases with these signs without damage; RESEARCH-8 one that was found
+//! asks what tells the two apart; RESEARCH-9 whether what was done in the case most like this one
+//! helped; RESEARCH-6 research ends when nothing is open, when a round brings nothing new, and after
 //! [`MAX_ROUNDS`].
 
 use std::collections::BTreeMap;
@@ -26,7 +30,11 @@ use serde_json::{Map, Value};
 use crate::case::Remembered;
 
 mod ask;
+mod compare;
+mod conclude;
 mod read;
+mod record;
+mod signs;
 mod tell;
 
 pub use ask::ask;
@@ -36,9 +44,12 @@ pub use tell::tell;
 /// Rounds of research that are always made where research is due (the seed: search → reading →
 /// follow-up question → search).
 pub const MIN_ROUNDS: u32 = 2;
-/// Most rounds. Chosen: the third asks for the failure mode; a fourth found nothing new in any of
-/// the scenarios.
+/// Most rounds. Chosen: the third settles what the second left open; a fourth found nothing new in any
+/// of the scenarios.
 pub const MAX_ROUNDS: u32 = 3;
+/// Confidence below which the name is one of several candidates: `screening.sure_confidence` of the
+/// shipped rules.
+const SURE_CONFIDENCE: f64 = 0.8;
 /// Searches of past failures and repairs.
 pub const HISTORY: &str = "search_maintenance_history";
 /// Searches of manuals, guides, procedures, FMEA.
@@ -90,6 +101,9 @@ pub struct Answered {
     pub limited: bool,
     /// The lessons learnt from the answer.
     pub learnt: Vec<Learnt>,
+    /// The call was not made: it was refused, or its tool was away a moment ago.
+    #[serde(default)]
+    pub not_made: bool,
 }
 
 /// The kind of a lesson.
@@ -132,6 +146,8 @@ pub struct LookupOutcome {
     pub failure: Option<String>,
     /// What the tool says of the limits of its answer: data of its, told to nobody but the trace.
     pub note: Option<String>,
+    /// The call was not made.
+    pub not_made: bool,
 }
 
 /// Everything asked and found in one run.
@@ -156,7 +172,7 @@ impl Inquiry {
 
     /// Notes what came back and reads it.
     pub fn note(&mut self, question: Question, outcome: LookupOutcome) {
-        let LookupOutcome { documents: found, failure, note } = outcome;
+        let LookupOutcome { documents: found, failure, note, not_made } = outcome;
         let known: Vec<&str> = self
             .answered
             .iter()
@@ -166,7 +182,7 @@ impl Inquiry {
         let learnt = fresh.flat_map(read).collect();
         let documents = found.iter().map(|document| document.id.clone()).collect();
         let limited = note.is_some();
-        self.answered.push(Answered { question, documents, failure, limited, learnt });
+        self.answered.push(Answered { question, documents, failure, limited, learnt, not_made });
         self.documents.extend(found.into_iter().map(|document| (document.id.clone(), document)));
     }
 

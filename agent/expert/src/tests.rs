@@ -9,6 +9,7 @@ use crate::{Judgement, judge};
 
 mod claims;
 mod properties;
+mod researched;
 
 /// The contract's example: an outer race at stage 2, rising.
 fn example() -> Event {
@@ -19,6 +20,32 @@ fn example() -> Event {
 fn healthy() -> Event {
     serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
         .expect("event")
+}
+
+/// A document of the shipped history, as the search returns it: without front matter and English.
+pub(crate) fn shipped(number: &str) -> crate::research::Document {
+    let path = format!(
+        "{}/../../config/knowledge/maintenance_history/mh-{number}.md",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let file = std::fs::read_to_string(path).expect("there");
+    let body = file.splitn(3, "+++\n").nth(2).expect("a body");
+    let title = body.lines().next().expect("a title").trim_start_matches("# ").to_owned();
+    let mut text = String::new();
+    let mut is_english = false;
+    for line in body.lines().skip(1) {
+        is_english = (is_english || line.starts_with("<!-- en")) && !line.starts_with('#');
+        if !is_english {
+            text.push_str(line.trim_start_matches('#').trim_start());
+            text.push('\n');
+        }
+    }
+    crate::research::Document {
+        id: format!("MH-{number}"),
+        title,
+        text,
+        source: format!("mh-{number}.md"),
+    }
 }
 
 fn judge_one(event: &Event) -> Judgement {

@@ -3,6 +3,7 @@
 
 use pdm_shared::diagnosis::{DegradationSpeed, Diagnosis, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::Verdict;
 use pdm_shared::text::Text;
 
 use super::about::{About, Collection, DocType, Keywords};
@@ -14,7 +15,8 @@ use super::section::Section;
 /// replaces the first.
 pub fn chunk(diagnosis: &Diagnosis) -> Chunk {
     let id = format!("AH-{}", diagnosis.event_id);
-    let sections = vec![verdict(diagnosis), reasoning(diagnosis), advice(diagnosis)];
+    let mut sections = vec![verdict(diagnosis), reasoning(diagnosis), advice(diagnosis)];
+    sections.extend(found(diagnosis));
     let whole: Vec<String> = sections.iter().map(Section::whole).collect();
     let title = title(diagnosis);
     let about = About {
@@ -107,6 +109,23 @@ fn reasoning(diagnosis: &Diagnosis) -> Section {
 fn advice(diagnosis: &Diagnosis) -> Section {
     let advice = &diagnosis.recommendation;
     section("3", "권고 (Recommendation)", vec![advice.ko.clone(), advice.en.clone()])
+}
+
+/// What staff found on the machine afterwards.
+fn found(diagnosis: &Diagnosis) -> Option<Section> {
+    let found = diagnosis.found.as_ref()?;
+    let verdict = match found.verdict {
+        Verdict::Right => "판정이 맞았음 (the judgement was right)",
+        Verdict::Wrong => "이상이 없었음 (nothing was wrong)",
+        Verdict::OtherCause => "다른 원인이었음 (another cause)",
+    };
+    let mut lines = vec![verdict.to_owned()];
+    lines.extend(found.element.map(|element| {
+        let name = fault(Some(element));
+        format!("{} ({})", name.ko, name.en)
+    }));
+    lines.extend(found.cause.clone());
+    Some(section("4", "확인 결과 (Found)", lines))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use pdm_expert::case::{PastEvent, Remembered};
+use pdm_expert::case::{PastEvent, Remembered, Work};
 use pdm_expert::rules::LeadTime;
 use pdm_knowledge::Chunk;
 use pdm_shared::diagnosis::Diagnosis;
@@ -33,6 +33,9 @@ pub struct CaseFile {
     pub diagnosis: Diagnosis,
     /// The bearing's last judgements before this one, newest first.
     pub memory: Vec<Remembered>,
+    /// The work that earlier judgements asked for, newest first.
+    #[serde(default)]
+    pub work: Vec<Work>,
     /// The bearing's windows up to this one, oldest first, at most [`LOOK_BACK`].
     pub history: Vec<HistoryPoint>,
     /// Rounds of deep research, in order; empty if there was none.
@@ -84,8 +87,8 @@ impl HistoryPoint {
             anomaly_detected: event.anomaly_detected,
             features: features(event),
             rul: event.rul.clone(),
-            risk: past.judged.map(|judged| judged.risk),
-            stage: past.judged.map(|judged| judged.stage),
+            risk: past.judged.as_ref().map(|judged| judged.risk),
+            stage: past.judged.as_ref().map(|judged| judged.stage),
         }
     }
 }

@@ -163,6 +163,21 @@ pub struct PastJudgement {
     pub fault_stage: u8,
     /// The faulty element; `null` if none was named.
     pub fault_type: Option<Fault>,
+    /// Start of the first window that was judged so, if there were several within a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Number of windows that were judged so.
+    #[serde(default)]
+    pub windows: u32,
+    /// Remaining life that was planned with then, h.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rul_hours: Option<f64>,
+    /// The recommendation then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recommendation: Option<Text>,
+    /// The documents that were found then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documents: Vec<String>,
 }
 
 impl From<&Remembered> for PastJudgement {
@@ -172,6 +187,11 @@ impl From<&Remembered> for PastJudgement {
             risk_level: remembered.risk,
             fault_stage: remembered.stage,
             fault_type: remembered.fault,
+            since: remembered.since,
+            windows: remembered.windows,
+            rul_hours: remembered.rul_hours,
+            recommendation: remembered.advice.clone(),
+            documents: remembered.documents.clone(),
         }
     }
 }

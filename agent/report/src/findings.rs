@@ -1,6 +1,7 @@
 //! The questions and results of a run, for the report: from the run's state while it runs, from its
 //! stored trace afterwards.
 
+use pdm_expert::case::{Remembered, Work};
 use pdm_expert::research::{Answered, Inquiry};
 use pdm_shared::text::Text;
 use pdm_shared::trace::TraceStep;
@@ -55,6 +56,14 @@ pub fn of_trace(trace: &[TraceStep]) -> (Vec<ResearchRound>, Vec<ReasoningStep>)
     // a step of another version is left out rather than misread
     let rounds = answers.filter_map(|answer| Answer::deserialize(answer).ok()).map(Answer::told);
     (rounds.collect(), trace.iter().map(step).collect())
+}
+
+/// The memory and the work that a stored trace's documents tell; none if it wrote none.
+pub fn memory_of_trace(trace: &[TraceStep]) -> Option<(Vec<Remembered>, Vec<Work>)> {
+    trace.iter().find_map(|step| {
+        let memory = Vec::deserialize(step.detail.get("memory")?).ok()?;
+        Some((memory, Vec::deserialize(step.detail.get("work")?).ok()?))
+    })
 }
 
 fn step(step: &TraceStep) -> ReasoningStep {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pdm_expert::case::{PastEvent, RECALLED, Remembered};
+use pdm_expert::case::{PastEvent, RECALLED, Remembered, remember};
 use pdm_expert::rules::LeadTime;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
@@ -19,9 +19,16 @@ pub fn fresh(
     lead_time: &LeadTime,
 ) -> CaseFile {
     let before = past.iter().rev().filter(|past| past.event.event_id != event.event_id);
-    let memory: Vec<Remembered> = before.filter_map(|past| past.judged).take(RECALLED).collect();
+    let mut memory: Vec<Remembered> = Vec::with_capacity(RECALLED);
+    // oldest first, so that equal judgements of a day are one entry
+    for judged in
+        before.filter_map(|past| past.judged.clone()).collect::<Vec<_>>().into_iter().rev()
+    {
+        remember(&mut memory, judged);
+    }
     CaseFile {
         memory,
+        work: Vec::new(),
         history: past.iter().map(HistoryPoint::of).collect(),
         research: Vec::new(),
         steps: Vec::new(),

@@ -35,7 +35,8 @@ fn ungrounded<'t>(case: &CaseFile, texts: impl Iterator<Item = &'t Text>) -> Vec
 }
 
 fn sources(case: &CaseFile) -> Sources {
-    let memory = Memory { recent: case.memory.clone(), ..Memory::default() };
+    let memory =
+        Memory { recent: case.memory.clone(), work: case.work.clone(), ..Memory::default() };
     let inquiry = Inquiry::default();
     let grounds = Grounds { event: &case.event, memory: &memory, inquiry: &inquiry };
     let mut sources = Sources::of(&case.diagnosis, &grounds);

@@ -16,8 +16,11 @@ use super::files::Format;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportSettings {
-    /// Folder of the documents; without it none are written.
+    /// Folder of the documents. A program that reads a configuration without it takes `reports` beside
+    /// the store's file; none are written where there is no such file.
     pub folder: Option<PathBuf>,
+    /// Writes no documents, whatever the folder.
+    pub off: bool,
     /// Prefix of a file's name in messages to people; without it the path is shown.
     pub url_base: Option<String>,
     /// Languages of the documents.
@@ -38,6 +41,7 @@ impl Default for ReportSettings {
     fn default() -> Self {
         Self {
             folder: None,
+            off: false,
             url_base: None,
             languages: vec![Language::Ko, Language::En],
             formats: Format::ALL.to_vec(),
@@ -131,6 +135,17 @@ impl ReportSettings {
         self
     }
 
+    /// The settings with the folder `reports` in `beside`, unless one is named or documents are off.
+    #[must_use]
+    pub fn beside(mut self, beside: Option<&Path>) -> Self {
+        if self.off {
+            self.folder = None;
+        } else if self.folder.is_none() {
+            self.folder = beside.map(|beside| beside.join("reports"));
+        }
+        self
+    }
+
     /// The address of a file for people.
     pub fn place(&self, file: &Path) -> String {
         let name = file.file_name().map(|name| name.to_string_lossy());
@@ -169,6 +184,18 @@ mod tests {
         assert_eq!(settings.place(file), "/var/lib/pdm/reports/a.html");
         settings.url_base = Some("https://pdm.plant.example/reports/".to_owned());
         assert_eq!(settings.place(file), "https://pdm.plant.example/reports/a.html");
+    }
+
+    /// R-AGENT-8.
+    #[test]
+    fn documents_are_written_beside_the_store_unless_they_are_off() {
+        let beside = Some(Path::new("/var/lib/pdm"));
+        let read =
+            |text: &str| toml::from_str::<ReportSettings>(text).expect("read").beside(beside);
+        assert_eq!(read("").folder, Some(PathBuf::from("/var/lib/pdm/reports")));
+        assert_eq!(read("folder = \"/srv/r\"").folder, Some(PathBuf::from("/srv/r")));
+        assert_eq!(read("off = true\nfolder = \"/srv/r\"").folder, None);
+        assert_eq!(ReportSettings::default().beside(None).folder, None);
     }
 
     #[test]

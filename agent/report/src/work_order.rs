@@ -8,6 +8,6 @@ mod build;
 mod compose;
 pub mod data;
 
-pub use build::work_order;
+pub use build::{number, work_order};
 pub use compose::document;
 pub use data::{WORK_ORDER_SCHEMA, WorkOrder};

@@ -7,12 +7,15 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
 use pdm_shared::id::EventId;
+use pdm_shared::time::Timestamp;
 
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{FollowUp, FollowUpState, Store};
+use crate::store::{FollowUp, FollowUpState, Reported, Store};
 
 /// Arguments of `follow-up`.
 #[derive(Debug, clap::Args)]
@@ -21,24 +24,41 @@ Examples:
   pdm-agent follow-up 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config /etc/pdm/agent.toml
   pdm-agent follow-up 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --number 1 --state done --by kim \\
             --note '6205 C3 교체'
+  pdm-agent follow-up 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --state done --by kim --repaired \\
+            --found right --element outer-race --cause '커플링 편심'
+
+Without --number every open action of the judgement gets the state. --repaired together with a
+baseline that the edge learns anew (pdm-edge relearn) ends the bearing's episode.
 
 Exit codes: 0 listed or recorded, 64 wrong arguments, 66 no such judgement or action, 69 store
 unavailable, 78 bad configuration")]
 pub struct Args {
     /// The event that was judged
     event_id: EventId,
-    /// Number of the action, from 1; without it all actions are listed
-    #[arg(long, requires = "state", requires = "by")]
-    number: Option<usize>,
-    /// New state of the action
-    #[arg(long, value_enum, requires = "number")]
+    /// Number of the action, from 1
+    #[arg(long, requires = "state")]
+    number: Option<u32>,
+    /// New state; without it the actions are listed
+    #[arg(long, value_enum, requires = "by")]
     state: Option<ActionState>,
     /// Person who reports the state
-    #[arg(long, requires = "number")]
+    #[arg(long, requires = "state")]
     by: Option<String>,
     /// Remark of that person
-    #[arg(long, requires = "number")]
+    #[arg(long, requires = "state")]
     note: Option<String>,
+    /// The bearing was repaired or replaced
+    #[arg(long, requires = "state")]
+    repaired: bool,
+    /// Whether the judgement was right, by what was found on the machine
+    #[arg(long, value_enum, requires = "state")]
+    found: Option<FoundVerdict>,
+    /// Element that was damaged
+    #[arg(long, value_enum, requires = "found")]
+    element: Option<Element>,
+    /// Cause that was found, in a few words
+    #[arg(long, requires = "found")]
+    cause: Option<String>,
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
     config: PathBuf,
@@ -55,6 +75,30 @@ enum ActionState {
     Dropped,
 }
 
+/// What was found.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FoundVerdict {
+    /// The element was at fault as named
+    Right,
+    /// Nothing was wrong
+    Wrong,
+    /// Something else was wrong
+    OtherCause,
+}
+
+/// An element of a bearing.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Element {
+    /// Outer race
+    OuterRace,
+    /// Inner race
+    InnerRace,
+    /// Ball or roller
+    Ball,
+    /// Cage
+    Cage,
+}
+
 impl From<ActionState> for FollowUpState {
     fn from(state: ActionState) -> Self {
         match state {
@@ -62,6 +106,49 @@ impl From<ActionState> for FollowUpState {
             ActionState::Done => Self::Done,
             ActionState::Dropped => Self::Dropped,
         }
+    }
+}
+
+impl From<FoundVerdict> for Verdict {
+    fn from(found: FoundVerdict) -> Self {
+        match found {
+            FoundVerdict::Right => Self::Right,
+            FoundVerdict::Wrong => Self::Wrong,
+            FoundVerdict::OtherCause => Self::OtherCause,
+        }
+    }
+}
+
+impl From<Element> for Fault {
+    fn from(element: Element) -> Self {
+        match element {
+            Element::OuterRace => Self::OuterRace,
+            Element::InnerRace => Self::InnerRace,
+            Element::Ball => Self::Ball,
+            Element::Cage => Self::Cage,
+        }
+    }
+}
+
+impl Args {
+    /// The report that the arguments make; none if they only list.
+    fn report(&self, at: Timestamp) -> Option<FollowUpReport> {
+        let found = self.found.map(|verdict| Found {
+            verdict: verdict.into(),
+            element: self.element.map(Fault::from),
+            cause: self.cause.clone(),
+        });
+        Some(FollowUpReport {
+            schema: FOLLOW_UP_SCHEMA.to_owned(),
+            event_id: Some(self.event_id),
+            number: self.number,
+            state: self.state?.into(),
+            by: self.by.clone()?,
+            at,
+            note: self.note.clone(),
+            repaired: self.repaired,
+            found,
+        })
     }
 }
 
@@ -91,38 +178,45 @@ async fn follow(
     store: &dyn Store,
     event_id: EventId,
 ) -> Result<Vec<FollowUp>, Failure> {
-    let mut actions = store.follow_up(event_id).await.map_err(failure::store)?;
     let missing = |what: String| Failure::new(Exit::NoInput, anyhow::anyhow!(what));
-    if actions.is_empty() {
-        return Err(missing(format!("nothing is to be done because of event {event_id}")));
+    let nothing = || missing(format!("nothing is to be done because of event {event_id}"));
+    if let Some(report) = args.report(SystemClock.now()) {
+        report.check().map_err(|error| Failure::new(Exit::Usage, error))?;
+        let key = store.bearing_of(event_id).await.map_err(failure::store)?;
+        let key = key.ok_or_else(nothing)?;
+        let taken = store.report(&key, &report, SystemClock.now()).await.map_err(failure::store)?;
+        if taken == Reported::Unknown {
+            let all = store.follow_up(event_id).await.map_err(failure::store)?.len();
+            let number = args.number.unwrap_or(1);
+            return Err(missing(format!("there is no action {number}; there are 1 to {all}")));
+        }
     }
-    let (Some(number), Some(state)) = (args.number, args.state) else { return Ok(actions) };
-    let all = actions.len();
-    let Some(action) = number.checked_sub(1).and_then(|at| actions.get_mut(at)) else {
-        return Err(missing(format!("there is no action {number}; there are 1 to {all}")));
-    };
-    action.state = state.into();
-    action.by.clone_from(&args.by);
-    action.at = Some(SystemClock.now());
-    action.note.clone_from(&args.note);
-    store.follow(event_id, &actions).await.map_err(failure::store)?;
+    let actions = store.follow_up(event_id).await.map_err(failure::store)?;
+    if actions.is_empty() {
+        return Err(nothing());
+    }
     Ok(actions)
 }
 
-/// An action on one line: number, state, text, due time, person.
+/// An action on one line: number, state, text, due time, person, work order, what was found.
 pub(super) fn line(number: usize, follow: &FollowUp) -> String {
-    let state = match follow.state {
-        FollowUpState::Open => "open",
-        FollowUpState::Done => "done",
-        FollowUpState::Dropped => "dropped",
-    };
+    let now = SystemClock.now();
+    let is_late = follow.state == FollowUpState::Open
+        && follow.due_at.is_some_and(|due| now.seconds_since(due) > 0.0);
+    let state = if is_late { "overdue" } else { follow.state.as_str() };
     let due = follow.due_at.map_or_else(String::new, |at| format!("  ~ {at}"));
+    let order = follow.work_order.as_deref().map_or_else(String::new, |order| format!("  {order}"));
     let by = match (&follow.by, follow.at) {
         (Some(by), Some(at)) => format!("  ({by}, {at})"),
         (Some(by), None) => format!("  ({by})"),
         (None, _) => String::new(),
     };
     let note = follow.note.as_deref().map_or_else(String::new, |note| format!("  {note}"));
+    let found = follow.found.as_ref().map_or_else(String::new, |found| {
+        let element = found.element.map_or("", Fault::as_str);
+        let cause = found.cause.as_deref().unwrap_or_default();
+        format!("  found: {} {element} {cause}", found.verdict.as_str()).trim_end().to_owned()
+    });
     let action = &follow.action;
-    format!("{number:2}. [{state}] {} / {}{due}{by}{note}", action.ko, action.en)
+    format!("{number:2}. [{state}] {} / {}{due}{order}{by}{note}{found}", action.ko, action.en)
 }

@@ -1,4 +1,5 @@
-//! `pdm-agent judge`: one event, no memory, no side effect.
+//! `pdm-agent judge`: one event as the service judges it, research included, without memory and side
+//! effects.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,13 +7,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pdm_expert::case::{Case, Memory, PastEvent};
-use pdm_expert::judge;
+use pdm_expert::case::{Memory, PastEvent};
 use pdm_expert::rules::Rules;
 use pdm_expert::wording::element;
 use pdm_report::files::{self, Format};
 use pdm_report::settings::ReportSettings;
-use pdm_report::{gather, words};
+use pdm_report::{CaseFile, english, findings, gather, grounds, words};
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::diagnosis::{Diagnosis, Thought};
@@ -20,6 +20,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
 
+use super::rehearsal::Rehearsal;
 use super::{Lang, failure};
 use crate::settings::rules;
 
@@ -33,7 +34,8 @@ Examples:
   pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
   pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
 
-Exit codes: 0 judged, 65 not an event, 66 no such file, 74 cannot write, 78 bad rules")]
+Exit codes: 0 judged, 65 not an event, 66 no such file, 69 the shipped knowledge cannot be searched,
+74 cannot write, 78 bad rules")]
 pub struct Args {
     /// The event (`pdm.event/1`); `-` reads standard input
     event: PathBuf,
@@ -66,13 +68,21 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let text = read(&args.event)?;
     if args.jsonl {
-        sequence(args, &text, &rules)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(failure::runtime)?.block_on(sequence(args, &text, rules))?;
         return Ok(Exit::Ok);
     }
     let event = parse(&args.event, &text)?;
-    let memory = Memory::default();
-    let case = Case { event: &event, memory: &memory, now: SystemClock.now() };
-    let diagnosis = judge(&case, &rules).diagnosis;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(failure::runtime)?.block_on(one(args, &event, rules))?;
+    Ok(Exit::Ok)
+}
+
+/// Judges one event without memory.
+async fn one(args: &Args, event: &Event, rules: Rules) -> anyhow::Result<()> {
+    let mut rehearsal = Rehearsal::new(rules.clone());
+    let state = rehearsal.run(event, &Memory::default(), SystemClock.now()).await?;
+    let diagnosis = rehearsal.judgement(&state).diagnosis;
     let mut out = pdm_service::command_line::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &diagnosis)?;
@@ -82,22 +92,24 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     drop(out);
     if let Some(folder) = &args.report {
-        documents(folder, event, diagnosis, &rules)?;
+        let settings = ReportSettings::default();
+        let past = PastEvent { event: event.clone(), judged: None };
+        let mut case =
+            gather::fresh(event.clone(), diagnosis, &[past], &settings, &rules.lead_time);
+        case.research = findings::of_run(&state.inquiry);
+        let fault = case.diagnosis.fault_type;
+        let unavailable = |error| Failure::new(Exit::Unavailable, anyhow::Error::new(error));
+        let knowledge = rehearsal.knowledge().await?;
+        case.grounds = grounds::look_up(knowledge, fault).await.map_err(unavailable)?;
+        case.english = english::look_up(knowledge, &case.research).await.map_err(unavailable)?;
+        documents(folder, &case, &settings)?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Writes report and work order of one event without history.
-fn documents(
-    folder: &Path,
-    event: Event,
-    diagnosis: Diagnosis,
-    rules: &Rules,
-) -> anyhow::Result<()> {
-    let past = PastEvent { event: event.clone(), judged: None };
-    let settings = ReportSettings::default();
-    let case = gather::fresh(event, diagnosis, &[past], &settings, &rules.lead_time);
-    let written = files::write(&case, folder, &settings.languages, &Format::ALL)
+fn documents(folder: &Path, case: &CaseFile, settings: &ReportSettings) -> anyhow::Result<()> {
+    let written = files::write(case, folder, &settings.languages, &Format::ALL)
         .map_err(|error| Failure::new(Exit::Io, error))?;
     let mut out = std::io::stderr().lock();
     for file in &written.files {
@@ -107,16 +119,17 @@ fn documents(
 }
 
 /// Judges the lines in order; the memory lasts as long as the command.
-fn sequence(args: &Args, text: &str, rules: &Rules) -> anyhow::Result<()> {
+async fn sequence(args: &Args, text: &str, rules: Rules) -> anyhow::Result<()> {
+    let mut rehearsal = Rehearsal::new(rules);
     let mut bearings: BTreeMap<BearingKey, Memory> = BTreeMap::new();
     let mut out = pdm_service::command_line::stdout();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let event = parse(&args.event, line)?;
-        let key = event.key();
-        let memory = bearings.entry(key).or_default();
+        let memory = bearings.entry(event.key()).or_default();
         let before = memory.state.risk();
         let now = event.measured_at.plus_seconds(event.window.duration_s);
-        let judgement = judge(&Case { event: &event, memory, now }, rules);
+        let state = rehearsal.run(&event, memory, now).await?;
+        let judgement = rehearsal.judgement(&state);
         let diagnosis = &judgement.diagnosis;
         if args.json {
             serde_json::to_writer(&mut out, diagnosis)?;

@@ -12,6 +12,7 @@ use pdm_service::telemetry::{self, LogFormat};
 use serde_json::json;
 
 use super::failure;
+use super::scratch::Scratch;
 use crate::scenario::kpi::Kpis;
 use crate::scenario::play::{Cast, Played, PlayedEvent, play};
 use crate::scenario::{self, Scenario, ScenarioError};
@@ -103,32 +104,12 @@ fn unreadable(error: ScenarioError) -> Failure {
 async fn play_all(scenarios: &[Scenario], cast: &Cast) -> Result<Vec<Played>, Failure> {
     let mut all = Vec::with_capacity(scenarios.len());
     for scenario in scenarios {
-        let folder = Folder::new().map_err(|error| Failure::new(Exit::Io, error))?;
-        let played = play(scenario, cast, &folder.0).await;
+        let folder = Scratch::new().map_err(|error| Failure::new(Exit::Io, error))?;
+        let played = play(scenario, cast, folder.path()).await;
         let cannot = |error| anyhow::Error::new(error).context(scenario.name.clone());
         all.push(played.map_err(|error| Failure::new(Exit::Unavailable, cannot(error)))?);
     }
     Ok(all)
-}
-
-/// A folder for one sequence, deleted when dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> std::io::Result<Self> {
-        let name = format!("pdm-scenario-{}", uuid::Uuid::now_v7());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!(%error, folder = %self.0.display(), "a folder is left behind");
-        }
-    }
 }
 
 fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result<()> {
@@ -148,9 +129,17 @@ fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result
         }
     }
     writeln!(out)?;
+    for (what, figure) in figures(kpis) {
+        writeln!(out, "{what:32} {figure}")?;
+    }
+    Ok(())
+}
+
+/// The key figures, each with its name.
+fn figures(kpis: &Kpis) -> Vec<(&'static str, String)> {
     let lead = kpis.shortest_lead_time_h.map_or_else(|| "–".to_owned(), |h| format!("{h:.0} h"));
     let rounds = kpis.fewest_rounds.map_or_else(|| "–".to_owned(), |rounds| rounds.to_string());
-    let lines = [
+    vec![
         ("sequences as expected", format!("{}/{}", kpis.right, kpis.scenarios)),
         ("right risk", kpis.right_risk.to_string()),
         ("right stage", kpis.right_stage.to_string()),
@@ -160,6 +149,20 @@ fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result
         ),
         ("normal events with a tool", kpis.normal_events_with_tools.to_string()),
         ("deep research where due", format!("{}, at least {rounds} rounds", kpis.deep_research)),
+        (
+            "different research questions",
+            format!(
+                "{} over {} accelerating sequences",
+                kpis.distinct_questions, kpis.accelerating_sequences
+            ),
+        ),
+        (
+            "judgements that research changed",
+            format!(
+                "{}, {} as nothing like it is known",
+                kpis.research_changed, kpis.nothing_known
+            ),
+        ),
         (
             "documents where due",
             format!("{}, {} where none were due", kpis.documents, kpis.undue_documents),
@@ -173,9 +176,5 @@ fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result
         ("stored to judged, p95", format!("{:.1} ms", kpis.judged_p95_ms)),
         ("with research, p95", format!("{:.1} ms", kpis.researched_p95_ms)),
         ("with documents, p95", format!("{:.1} ms", kpis.documented_p95_ms)),
-    ];
-    for (what, figure) in lines {
-        writeln!(out, "{what:32} {figure}")?;
-    }
-    Ok(())
+    ]
 }

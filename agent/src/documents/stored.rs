@@ -39,7 +39,11 @@ pub async fn stored(
     let key = event.key();
     let past = store.history(&key, event.measured_at, LOOK_BACK).await?;
     let mut case = gather::fresh(event, diagnosis, &past, settings, lead_time);
-    (case.research, case.steps) = findings::of_trace(&store.trace(event_id).await?);
+    let trace = store.trace(event_id).await?;
+    (case.research, case.steps) = findings::of_trace(&trace);
+    if let Some(memory) = findings::memory_of_trace(&trace) {
+        (case.memory, case.work) = memory;
+    }
     if let Some(knowledge) = knowledge {
         case.grounds = grounds::look_up(knowledge, case.diagnosis.fault_type).await?;
         case.english = english::look_up(knowledge, &case.research).await?;

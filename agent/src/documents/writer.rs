@@ -42,6 +42,7 @@ impl Writer {
         let fault = diagnosis.fault_type;
         let mut case = gather::fresh(event, diagnosis, &past, &self.settings, &self.lead_time);
         case.memory.clone_from(&state.memory_context.recent);
+        case.work.clone_from(&state.memory_context.work);
         case.research = findings::of_run(&state.inquiry);
         // a document without passages is better than none, and states that there is no procedure
         match in_time(grounds::look_up(&self.knowledge, fault)).await {

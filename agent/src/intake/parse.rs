@@ -4,6 +4,7 @@
 use pdm_shared::bounds::{MAX_DOCUMENT_BYTES, MAX_EVENT_BYTES};
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, GatewayStatus, STATUS_SCHEMA};
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
@@ -49,7 +50,10 @@ pub(super) fn refused(
             format!("not stored: {what}: {reason}"),
             now,
         ))),
-        Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
+        Incoming::Status { .. }
+        | Incoming::Ack { .. }
+        | Incoming::FollowUp { .. }
+        | Incoming::Refused(_) => None,
     }
 }
 
@@ -69,6 +73,7 @@ fn read(
         },
         Some(Topic::GatewayEvent { key, gateway }) => event(&key, Some(&gateway), payload),
         Some(Topic::Bearing { key, what: BearingTopic::Ack }) => ack(key, payload),
+        Some(Topic::Bearing { key, what: BearingTopic::FollowUp }) => follow_up(key, payload),
         Some(Topic::Gateway { site, gateway, what: GatewayTopic::Status }) => {
             status(site, &gateway, payload)
         }
@@ -78,11 +83,18 @@ fn read(
     }
 }
 
-/// Refuses an acknowledgement that the broker kept: it comes again at every connection, and would
-/// silence alarms that are raised after it.
+/// Refuses an acknowledgement or a follow-up that the broker kept: it comes again at every connection,
+/// and would silence alarms, or close work, that came after it.
 fn not_retained(incoming: Incoming, is_retained: bool) -> Result<Incoming, String> {
-    if is_retained && matches!(incoming, Incoming::Ack { .. }) {
-        return Err("a retained acknowledgement: publish it without the retain flag".to_owned());
+    let what = match &incoming {
+        Incoming::Ack { .. } => "acknowledgement",
+        Incoming::FollowUp { .. } => "follow-up",
+        Incoming::Event { .. } | Incoming::Status { .. } | Incoming::Refused(_) => {
+            return Ok(incoming);
+        }
+    };
+    if is_retained {
+        return Err(format!("a retained {what}: publish it without the retain flag"));
     }
     Ok(incoming)
 }
@@ -133,6 +145,19 @@ fn ack(key: BearingKey, payload: &[u8]) -> Result<Incoming, String> {
     Ok(Incoming::Ack { key, ack })
 }
 
+fn follow_up(key: BearingKey, payload: &[u8]) -> Result<Incoming, String> {
+    let report: FollowUpReport = serde_json::from_str(text(payload, MAX_DOCUMENT_BYTES)?)
+        .map_err(|error| format!("not a follow-up: {error}"))?;
+    if report.schema != FOLLOW_UP_SCHEMA {
+        return Err(format!("not a follow-up: schema is {:?}", report.schema));
+    }
+    report.check().map_err(|error| format!("not a follow-up: {error}"))?;
+    if report.state == FollowUpState::Superseded {
+        return Err("not a follow-up: state is superseded, expected open, done or dropped".into());
+    }
+    Ok(Incoming::FollowUp { key, report })
+}
+
 fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming, String> {
     let status: GatewayStatus = serde_json::from_str(text(payload, MAX_DOCUMENT_BYTES)?)
         .map_err(|error| format!("not a gateway status: {error}"))?;
@@ -167,9 +192,10 @@ mod tests {
     fn reason(incoming: Incoming) -> String {
         match incoming {
             Incoming::Refused(letter) => letter.reason,
-            Incoming::Event { .. } | Incoming::Status { .. } | Incoming::Ack { .. } => {
-                panic!("taken: {incoming:?}")
-            }
+            Incoming::Event { .. }
+            | Incoming::Status { .. }
+            | Incoming::Ack { .. }
+            | Incoming::FollowUp { .. } => panic!("taken: {incoming:?}"),
         }
     }
 
@@ -241,6 +267,20 @@ mod tests {
         let status = r#"{"schema":"pdm.gateway/1","gateway_id":"g","status":"online",
             "at":"2026-11-21T05:10:21Z"}"#;
         assert!(matches!(kept("pdm/v1/s/gateway/g/status", status), Incoming::Status { .. }));
+    }
+
+    /// R-AGENT-9.
+    #[test]
+    fn a_follow_up_is_taken_and_one_that_only_the_agent_may_write_is_refused() {
+        const REPORT: &str = include_str!("../../../config/examples/follow_up.json");
+        let topic = "pdm/v1/ulsan-1/P-101/DE/follow-up";
+        assert!(matches!(read(topic, REPORT.as_bytes()), Incoming::FollowUp { .. }));
+        let superseded = REPORT.replace("\"done\"", "\"superseded\"");
+        assert!(reason(read(topic, superseded.as_bytes())).contains("expected open, done"));
+        let now = Timestamp::from_unix_ms(0).expect("epoch");
+        let came = Came { topic, retained: true };
+        let kept = parse(&Prefix::default(), TopicProof::Accepted, came, REPORT.as_bytes(), now);
+        assert!(reason(kept).starts_with("a retained follow-up"));
     }
 
     /// The limit is far below the brokers', so that what is made of an event always fits.

@@ -30,6 +30,7 @@ impl Bearing {
             key: self.key.clone(),
             judgements: std::mem::take(&mut self.waiting),
             state: self.memory.state.clone(),
+            recent: self.memory.recent.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What happens while judging, each as one function that logs and counts.
 
+use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 
@@ -50,4 +51,24 @@ pub(super) fn saved(judgements: u64, notifications: usize, tool_uses: usize) {
     metrics::counter!("pdm_agent_events_judged_total").increment(judgements);
     metrics::counter!("pdm_agent_notifications_total").increment(notifications as u64);
     metrics::counter!("pdm_agent_judgement_tool_uses_total").increment(tool_uses as u64);
+}
+
+/// A judgement was made: whether research was due and made, and what the tools cost.
+pub(super) fn judged(diagnosis: &Diagnosis) {
+    metrics::histogram!("pdm_agent_tool_calls_per_judgement").record(diagnosis.tools.len() as f64);
+    if pdm_expert::research::is_due(diagnosis) {
+        metrics::counter!("pdm_agent_research_due_total").increment(1);
+    }
+    let Some(research) = &diagnosis.research else { return };
+    metrics::counter!("pdm_agent_researched_total").increment(1);
+    metrics::counter!("pdm_agent_research_questions_total")
+        .increment(u64::from(research.questions));
+    if !research.changes.is_empty() {
+        metrics::counter!("pdm_agent_research_changed_total").increment(1);
+    }
+}
+
+/// A bearing became Critical, so long after it was first Watch.
+pub(super) fn lead_time(hours: f64) {
+    metrics::histogram!("pdm_agent_lead_time_hours").record(hours);
 }

@@ -2,10 +2,11 @@
 //! actions are derived, a row for the knowledge base and the step of the trace are made.
 
 use pdm_expert::Judgement;
+use pdm_expert::case::{Memory, RECALLED_WORK, Work};
 use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
 use pdm_shared::delivery::NotificationReason;
-use pdm_shared::diagnosis::{Diagnosis, ToolUse};
+use pdm_shared::diagnosis::{Diagnosis, Told};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -18,9 +19,6 @@ use crate::store::{
 };
 use crate::workflow::documents::Written;
 use crate::workflow::{State, figures_withheld};
-
-/// The tool by which staff is told, by its name in the requirements.
-const NOTIFY: &str = "notify_maintenance_staff";
 
 /// Adds the places of the documents that were written to the notification, so that staff finds them.
 pub(super) fn name_documents(
@@ -98,24 +96,14 @@ fn retell(announcement: &mut Announcement) {
     }
 }
 
-/// Notes in the diagnosis that staff was told, as a use of the tool. The message itself leaves by the
-/// outbox, written in the same transaction as the judgement: a tool called before that transaction would
-/// send the message again after a crash between the two.
+/// Notes in the diagnosis what staff is told because of it. The message leaves by the outbox, written in
+/// the same transaction as the judgement.
 pub(super) fn note_telling(diagnosis: &mut Diagnosis, announcement: &Announcement) {
     let notification = &announcement.notification;
-    if notification.reason != NotificationReason::Raised {
-        return;
-    }
-    diagnosis.tools.push(ToolUse {
-        name: NOTIFY.to_owned(),
-        arguments: json!({
-            "message": notification.title.ko,
-            "risk_level": notification.risk_level,
-            "equipment_id": notification.equipment_id,
-        }),
-        result_ids: vec![notification.notification_id.to_string()],
-        round: 0,
-        failure: None,
+    diagnosis.notification = Some(Told {
+        notification_id: notification.notification_id,
+        reason: notification.reason,
+        channels: announcement.outgoing.iter().map(|row| row.lane.clone()).collect(),
     });
 }
 
@@ -133,26 +121,37 @@ pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
     }
 }
 
-/// The actions that follow from a judgement; none if it repeats the bearing's last one.
-pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
+/// The actions that follow from a judgement; none if it repeats the bearing's last one. They take the
+/// place of what earlier judgements asked for; an action that was asked for before keeps its time.
+pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) -> Vec<FollowUp> {
     let recent = &state.memory_context.recent;
     if !pdm_expert::research::is_news(diagnosis, recent) {
         return Vec::new();
     }
     let at = diagnosis.judged_at;
     let lead = lead_time_h(diagnosis).map(|hours| at.plus_seconds(hours * 3600.0));
-    let open = |ko: &str, en: &str, due_at: Option<Timestamp>| FollowUp {
-        action: Text::new(ko, en),
-        due_at,
-        state: FollowUpState::Open,
-        by: None,
-        at: None,
-        note: None,
+    let open = |ko: &str, en: &str, due_at: Option<Timestamp>| {
+        let before = state
+            .memory_context
+            .work
+            .iter()
+            .filter(|work| work.state == FollowUpState::Open && work.action.en == en);
+        FollowUp {
+            action: Text::new(ko, en),
+            due_at: before.filter_map(|work| work.due_at).chain(due_at).min(),
+            work_order: None,
+            state: FollowUpState::Open,
+            by: None,
+            at: None,
+            note: None,
+            repaired: false,
+            found: None,
+        }
     };
     let measure =
         open("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend", None);
     let spare = open("예비품 재고 점검", "Check that a spare is in stock", None);
-    match diagnosis.risk_level {
+    let mut actions = match diagnosis.risk_level {
         RiskLevel::Normal => Vec::new(),
         RiskLevel::Watch => vec![measure, spare],
         RiskLevel::Warning => vec![
@@ -167,7 +166,64 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
                 open("접근 제한과 부하 저감", "Keep people away, reduce load", Some(at)),
             ]
         }
+    };
+    if has_orders
+        && diagnosis.risk_level >= RiskLevel::Warning
+        && let Some(first) = actions.first_mut()
+    {
+        first.work_order = Some(pdm_report::work_order::number(&state.event_payload));
     }
+    actions
+}
+
+/// Follows the work of a bearing in its memory as the store will, for the next event of the batch.
+pub(super) fn note_work(
+    memory: &mut Memory,
+    diagnosis: &Diagnosis,
+    actions: &[FollowUp],
+    supersedes: bool,
+) {
+    let asked_at = diagnosis.judged_at;
+    if supersedes || !actions.is_empty() {
+        for work in memory.work.iter_mut().filter(|work| work.state == FollowUpState::Open) {
+            (work.state, work.at) = (FollowUpState::Superseded, Some(asked_at));
+        }
+    }
+    let new = actions.iter().cloned().map(|action| Work {
+        event_id: diagnosis.event_id,
+        asked_at,
+        action: action.action,
+        due_at: action.due_at,
+        work_order: action.work_order,
+        state: action.state,
+        at: action.at,
+        repaired: action.repaired,
+        found: action.found,
+    });
+    memory.work.splice(0..0, new);
+    memory.work.truncate(RECALLED_WORK);
+}
+
+/// Tells in a notification which open work orders of the bearing a new one replaces.
+pub(super) fn name_superseded(
+    announcement: &mut Announcement,
+    sources: &mut Sources,
+    state: &State,
+    actions: &[FollowUp],
+) {
+    let Some(new) = actions.iter().find_map(|action| action.work_order.as_deref()) else { return };
+    let open = state.memory_context.work.iter().filter(|work| work.state == FollowUpState::Open);
+    let old: Vec<&str> = open.filter_map(|work| work.work_order.as_deref()).collect();
+    if old.is_empty() || old.contains(&new) {
+        return;
+    }
+    let body = &mut announcement.notification.body;
+    body.ko = format!("{}\n작업지시 {}: 새 작업지시 {new}로 대체", body.ko, old.join(", "));
+    body.en = format!("{}\nWork order {}: superseded by {new}", body.en, old.join(", "));
+    for name in old.iter().chain([&new]) {
+        sources.add_name(name);
+    }
+    retell(announcement);
 }
 
 /// The configured lead time for parts, h, as the judgement quotes it in its evidence.
@@ -204,7 +260,7 @@ pub(super) fn detail(
 
 #[cfg(test)]
 mod tests {
-    use pdm_expert::case::{Case, Memory};
+    use pdm_expert::case::Case;
     use pdm_expert::grounding::Grounds;
     use pdm_expert::research::Inquiry;
     use pdm_expert::rules::Rules;

@@ -3,24 +3,25 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::Case;
 use pdm_expert::grounding::{Grounds, Sources};
+use pdm_shared::risk::RiskLevel;
 use serde_json::Value;
 
 use super::bearing::Bearing;
 use super::{Judging, log, outcome};
 use crate::progress::Standing;
-use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, Judged};
+use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, FollowUp, Judged};
 use crate::workflow::{Node, Run, WorkflowError};
 
 impl Judging {
     /// The judgement of a run with everything that leaves because of it. Its last step is noted in the
     /// run.
-    pub(super) fn judged(
+    pub(super) async fn judged(
         &self,
         bearing: &mut Bearing,
         run: &mut Run,
         arrival: i64,
     ) -> Option<Judged> {
-        let (judged, detail) = self.concluded(bearing, run, arrival)?;
+        let (judged, detail) = self.concluded(bearing, run, arrival).await?;
         run.note(Node::SaveMemory, self.clock.now(), detail);
         Some(Judged { trace: std::mem::take(&mut run.steps), ..judged })
     }
@@ -29,14 +30,15 @@ impl Judging {
     ///
     /// # Errors
     /// [`WorkflowError`] if the state of the run cannot be written as JSON.
-    pub(super) fn judged_unwritten(
+    pub(super) async fn judged_unwritten(
         &self,
         bearing: &mut Bearing,
         run: &mut Run,
         arrival: i64,
     ) -> Result<Option<Judged>, WorkflowError> {
         let judgement = run.state.diagnosis_result.clone();
-        let Some((judged, detail)) = self.concluded(bearing, run, arrival) else { return Ok(None) };
+        let concluded = self.concluded(bearing, run, arrival).await;
+        let Some((judged, detail)) = concluded else { return Ok(None) };
         run.state.diagnosis_result = judgement;
         run.state.saved = Some(detail);
         let unwritten = Some(run.checkpoint(self.clock.now())?);
@@ -44,7 +46,7 @@ impl Judging {
     }
 
     /// The judgement of a run, and the detail of its last step.
-    fn concluded(
+    async fn concluded(
         &self,
         bearing: &mut Bearing,
         run: &mut Run,
@@ -52,19 +54,30 @@ impl Judging {
     ) -> Option<(Judged, Value)> {
         // `parse_diagnosis`, which every run passes, sets the judgement
         let mut judgement = *run.state.diagnosis_result.take()?;
-        let told = self.announcement(bearing, run, &judgement);
+        let follow_up =
+            outcome::follow_up(&judgement.diagnosis, &run.state, self.workflow.has_documents());
+        let told = self.announcement(bearing, run, &judgement, &follow_up);
         if let Some((announcement, _)) = &told {
+            if let Some(telling) = &self.telling {
+                judgement.diagnosis.tools.extend(telling.call(announcement).await);
+            }
             outcome::note_telling(&mut judgement.diagnosis, announcement);
             bearing.heard(announcement);
         }
-        let follow_up = outcome::follow_up(&judgement.diagnosis, &run.state);
         let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
         outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
         let measured_at = run.state.event_payload.measured_at;
+        log::judged(&judgement.diagnosis);
+        if let Some(hours) = lead_time_h(&judgement) {
+            log::lead_time(hours);
+        }
         if judgement.ahead {
             log::event_ahead(&bearing.key, measured_at);
         }
+        let before = bearing.memory.state.repaired_at;
+        let supersedes = judgement.state.repaired_at != before;
         bearing.memory.recall(&run.state.event_payload, &judgement);
+        outcome::note_work(&mut bearing.memory, &judgement.diagnosis, &follow_up, supersedes);
         let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
         let judged = Judged {
             arrival,
@@ -74,6 +87,7 @@ impl Judging {
             diagnosis: judgement.diagnosis,
             announcement: told.map(|(announcement, _)| announcement),
             follow_up,
+            supersedes,
             trace: Vec::new(),
             unwritten: None,
         };
@@ -87,6 +101,7 @@ impl Judging {
         bearing: &Bearing,
         run: &Run,
         judgement: &Judgement,
+        follow_up: &[FollowUp],
     ) -> Option<(Announcement, Vec<String>)> {
         let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
         let now = self.clock.now();
@@ -107,6 +122,7 @@ impl Judging {
                 inquiry: &run.state.inquiry,
             };
             let mut sources = Sources::of(diagnosis, &grounds);
+            outcome::name_superseded(&mut announcement, &mut sources, &run.state, follow_up);
             let withheld =
                 outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
             (announcement, withheld)
@@ -154,6 +170,14 @@ impl Judging {
             lane.notify_one();
         }
     }
+}
+
+/// Hours from the first Watch to this judgement, if the bearing becomes Critical with it.
+fn lead_time_h(judgement: &Judgement) -> Option<f64> {
+    let standing = &judgement.state.standing;
+    let critical = standing.begun(RiskLevel::Critical)?;
+    let watch = standing.levels.get(&RiskLevel::Watch)?;
+    Some(critical.since.seconds_since(watch.since) / 3600.0)
 }
 
 /// Whether an announcement is worse than the alarm that stands.

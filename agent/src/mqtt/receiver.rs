@@ -231,6 +231,7 @@ impl Receiver {
             shared(Topic::bearing_filter(prefix, BearingTopic::Event)),
             shared(Topic::gateway_event_filter(prefix)),
             Topic::bearing_filter(prefix, BearingTopic::Ack),
+            shared(Topic::bearing_filter(prefix, BearingTopic::FollowUp)),
             Topic::gateway_filter(prefix, GatewayTopic::Status),
         ]
         .into_iter()

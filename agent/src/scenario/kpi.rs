@@ -1,7 +1,9 @@
 //! Key figures of the agent over scenarios.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use pdm_shared::diagnosis::ResearchEffect;
 use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 
@@ -27,6 +29,14 @@ pub struct Kpis {
     /// Events on which deep research was due and had at least two rounds, of those on which it was
     /// due.
     pub deep_research: Share,
+    /// Sequences with an event on which research was due.
+    pub accelerating_sequences: usize,
+    /// Different questions that the research of all sequences asked.
+    pub distinct_questions: usize,
+    /// Researched events whose judgement says what the research changed, of all researched ones.
+    pub research_changed: Share,
+    /// Of those, events of which the change is that nothing like them is known.
+    pub nothing_known: usize,
     /// Fewest rounds of an event on which research was due.
     pub fewest_rounds: Option<u32>,
     /// Phases in which documents were due and both were written, once and whole, of those in which
@@ -99,6 +109,15 @@ impl Kpis {
                 .filter(|event| !event.diagnosis.tools.is_empty())
                 .count(),
             deep_research: Share::of(due().map(|event| event.research_rounds >= 2)),
+            accelerating_sequences: played
+                .iter()
+                .filter(|one| one.events.iter().any(|event| event.research_due))
+                .count(),
+            distinct_questions: due().flat_map(questions).collect::<BTreeSet<String>>().len(),
+            research_changed: Share::of(due().map(|event| !changes(event).is_empty())),
+            nothing_known: due()
+                .filter(|event| changes(event).contains(&ResearchEffect::NothingKnown))
+                .count(),
             fewest_rounds: due().map(|event| event.research_rounds).min(),
             documents: Share::of(phases("documents", |event| event.documents_due)),
             undue_documents: events()
@@ -124,6 +143,20 @@ impl Kpis {
             && self.documents.is_whole()
             && self.undue_documents == 0
     }
+}
+
+/// The questions of an event's research.
+fn questions(event: &PlayedEvent) -> impl Iterator<Item = String> + '_ {
+    let asked = event.diagnosis.tools.iter().filter(|tool| tool.round > 0);
+    asked.map(|tool| format!("{} {}", tool.name, tool.arguments["query"]))
+}
+
+/// What the research of an event changed.
+fn changes(event: &PlayedEvent) -> Vec<ResearchEffect> {
+    let research = event.diagnosis.research.as_ref();
+    research.map_or_else(Vec::new, |research| {
+        research.changes.iter().map(|change| change.effect).collect()
+    })
 }
 
 fn is_bare(event: &PlayedEvent) -> bool {

@@ -171,6 +171,7 @@ impl Stage {
         settings.rules = rules.clone();
         let store = store::open(&settings.store).await?;
         let tooling = Tooling::open(&settings, None).await?;
+        let catalogue = Arc::clone(tooling.runtime.catalogue());
         let client = mcp::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());
         let shared: SharedClock = clock.clone();
@@ -184,7 +185,8 @@ impl Stage {
             .with_tools(Arc::new(client))
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
-        let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix);
+        let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix)
+            .with_telling(catalogue);
         Ok(Self { store, knowledge: tooling.knowledge, judging, clock })
     }
 

@@ -180,6 +180,7 @@ impl Parts {
         .with_reporter(self.reporter.clone())
         .with_ahead_s(self.settings.intake.ahead_s)
         .with_knowledge()
+        .with_telling(Arc::clone(self.tools.catalogue()))
         .with_bells(Arc::clone(&self.stops.stored), written);
         let watchdog = Watchdog {
             store: self.store.clone(),

@@ -15,6 +15,7 @@ fn the_shipped_file_says_what_the_defaults_are() {
     let settings = parse(SHIPPED).expect("valid");
     let mut defaults = AgentSettings::embedded("127.0.0.1", 1883, "/var/lib/pdm-agent/agent.db");
     defaults.http.listen = "127.0.0.1:9465".parse().ok();
+    defaults.reports.folder = Some("/var/lib/pdm-agent/reports".into());
     assert_eq!(settings, defaults);
 }
 

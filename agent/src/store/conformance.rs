@@ -68,6 +68,9 @@ fn to_do() -> FollowUp {
         by: None,
         at: None,
         note: None,
+        work_order: Some("WO-1".to_owned()),
+        repaired: false,
+        found: None,
     }
 }
 
@@ -92,6 +95,8 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
     let recall = store.recall(&key(), at(1e9)).await.expect("recalled");
     let case = Case { event: &unjudged.event, memory: &recall.memory, now: at(10_000.0) };
     let judgement = judge(&case, &Rules::default());
+    let mut memory = recall.memory.clone();
+    memory.recall(&unjudged.event, &judgement);
     let diagnosis = &judgement.diagnosis;
     let announcement = telling::raised(&key(), diagnosis, recall.alarm.as_ref(), at(10_000.0));
     let judged = Judged {
@@ -102,10 +107,16 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
         diagnosis: judgement.diagnosis,
         announcement,
         follow_up: vec![to_do()],
+        supersedes: false,
         trace: vec![step(1), step(2), step(3)],
         unwritten,
     };
-    let bearing = BearingJudged { key: key(), judgements: vec![judged], state: judgement.state };
+    let bearing = BearingJudged {
+        key: key(),
+        judgements: vec![judged],
+        state: judgement.state,
+        recent: memory.recent,
+    };
     store.save(std::slice::from_ref(&bearing)).await.expect("saved");
     // the same again, as after a crash that hid the commit: nothing twice
     store.save(&[bearing]).await.expect("saved again");
@@ -138,6 +149,8 @@ where
     judgements::a_run_is_resumed_where_it_stood(&*fresh().await).await;
     judgements::documents_are_left_until_they_are_told_once(&*fresh().await).await;
     judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
+    judgements::later_work_supersedes_what_is_open(&*fresh().await).await;
+    judgements::what_was_found_is_remembered_and_counted(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
     leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;
     leaving::what_is_held_back_is_counted_and_settled_together(&*fresh().await).await;

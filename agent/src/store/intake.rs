@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
@@ -34,6 +35,13 @@ pub enum Incoming {
         key: BearingKey,
         /// Who acknowledged it, and when.
         ack: Acknowledgement,
+    },
+    /// A report of staff on the work that a judgement asked for.
+    FollowUp {
+        /// The bearing.
+        key: BearingKey,
+        /// What was done and found.
+        report: FollowUpReport,
     },
     /// A message that is refused.
     Refused(DeadLetter),

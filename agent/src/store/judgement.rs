@@ -1,9 +1,10 @@
 //! What a judgement starts from, and everything that is written with it.
 
-use pdm_expert::case::{BearingState, Memory};
+use pdm_expert::case::{BearingState, Memory, Remembered};
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::{FollowUpState, Found};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -43,6 +44,9 @@ pub struct FollowUp {
     pub action: Text,
     /// Until when, if the judgement sets a time.
     pub due_at: Option<Timestamp>,
+    /// The work order that asks for it, if one was written: its place.
+    #[serde(default)]
+    pub work_order: Option<String>,
     /// The state of the action.
     pub state: FollowUpState,
     /// Who set the state; none while the action is open.
@@ -51,18 +55,50 @@ pub struct FollowUp {
     pub at: Option<Timestamp>,
     /// A note with the state.
     pub note: Option<String>,
+    /// Whether the bearing was repaired or replaced.
+    #[serde(default)]
+    pub repaired: bool,
+    /// What was found on the machine.
+    #[serde(default)]
+    pub found: Option<Found>,
 }
 
-/// The state of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FollowUpState {
-    /// The action waits to be done.
-    Open,
-    /// The action was done.
-    Done,
-    /// The action will not be done.
-    Dropped,
+/// What became of a report of staff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reported {
+    /// The report was applied to the work of this judgement.
+    Taken(EventId),
+    /// No judgement of the bearing asks for such work.
+    Unknown,
+}
+
+/// Counts of the work that judgements asked for, and of what staff found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct WorkCounts {
+    /// Actions that wait.
+    pub open: u32,
+    /// Of these, actions whose time is over.
+    pub overdue: u32,
+    /// Actions that were done.
+    pub done: u32,
+    /// Actions that will not be done.
+    pub dropped: u32,
+    /// Actions that later judgements have replaced.
+    pub superseded: u32,
+    /// Judgements that were right by what was found.
+    pub right: u32,
+    /// Judgements where nothing was wrong.
+    pub wrong: u32,
+    /// Judgements where another cause was found.
+    pub other_cause: u32,
+}
+
+impl WorkCounts {
+    /// The share of inspected judgements that were right, 0…1; none while none was inspected.
+    pub fn precision(&self) -> Option<f64> {
+        let inspected = self.right + self.wrong + self.other_cause;
+        (inspected > 0).then(|| f64::from(self.right) / f64::from(inspected))
+    }
 }
 
 /// What a judgement of a bearing starts from.
@@ -128,6 +164,9 @@ pub struct Judged {
     pub announcement: Option<Announcement>,
     /// The actions that follow from the judgement.
     pub follow_up: Vec<FollowUp>,
+    /// The open work of earlier judgements is superseded although this one asks for none: the bearing's
+    /// episode has ended.
+    pub supersedes: bool,
     /// Steps of the run that are not stored yet.
     pub trace: Vec<TraceStep>,
     /// The rest of the run, if documents are left to be written.
@@ -167,4 +206,6 @@ pub struct BearingJudged {
     pub judgements: Vec<Judged>,
     /// The bearing's state after them.
     pub state: BearingState,
+    /// The bearing's last judgements after them, newest first.
+    pub recent: Vec<Remembered>,
 }

@@ -89,7 +89,10 @@ impl Postgres {
             .iter()
             .filter_map(|incoming| match incoming {
                 Incoming::Event { event, .. } => Week::of_event(event.event_id.0, now),
-                Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
+                Incoming::Status { .. }
+                | Incoming::Ack { .. }
+                | Incoming::FollowUp { .. }
+                | Incoming::Refused(_) => None,
             })
             .collect();
         partitions::make(self, weeks).await

@@ -9,6 +9,7 @@ use pdm_expert::case::PastEvent;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayKey, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -18,8 +19,8 @@ use uuid::Uuid;
 
 use super::{
     Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Finished, FollowUp, Forget,
-    Forgotten, GatewayState, HeldBack, Incoming, IntakeTerms, Outgoing, Recall, SendOutcome,
-    StoreError, Stored, ToldInHour, Unjudged,
+    Forgotten, GatewayState, HeldBack, Incoming, IntakeTerms, Outgoing, Recall, Reported,
+    SendOutcome, StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
 };
 
 /// Starting and ending the store; used by the program that opens it.
@@ -186,14 +187,26 @@ pub trait PageStore: Send + Sync + std::fmt::Debug {
     ) -> Result<Vec<Notification>, StoreError>;
 }
 
-/// Actions that follow from judgements; used by the command line.
+/// Actions that follow from judgements; used by the command line and the metrics.
 #[async_trait]
 pub trait FollowUpStore: Send + Sync + std::fmt::Debug {
     /// The actions that a judgement asks for; none if this event has no judgement.
     async fn follow_up(&self, event_id: EventId) -> Result<Vec<FollowUp>, StoreError>;
 
-    /// Replaces the actions of a judgement. False if this event has no judgement.
-    async fn follow(&self, event_id: EventId, actions: &[FollowUp]) -> Result<bool, StoreError>;
+    /// Applies a report of staff on the work of a bearing. What was found goes into the bearing's memory
+    /// and, with the judgement, into the knowledge base.
+    async fn report(
+        &self,
+        key: &BearingKey,
+        report: &FollowUpReport,
+        now: Timestamp,
+    ) -> Result<Reported, StoreError>;
+
+    /// The bearing whose event was judged; none if this event has no judgement.
+    async fn bearing_of(&self, event_id: EventId) -> Result<Option<BearingKey>, StoreError>;
+
+    /// Counts of all work that is kept.
+    async fn work_counts(&self, now: Timestamp) -> Result<WorkCounts, StoreError>;
 }
 
 /// Alarms that stand; used by the watch for silent gateways and due repetitions.

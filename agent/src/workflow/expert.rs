@@ -61,7 +61,7 @@ impl Expert {
         let case =
             Case { event: &state.event_payload, memory: &state.memory_context, now: state.now };
         let mut judgement = judge(&case, &self.rules);
-        research::tell(&mut judgement.diagnosis, &state.inquiry);
+        research::tell(&mut judgement.diagnosis, &case, &state.inquiry);
         judgement
     }
 }
@@ -70,9 +70,11 @@ impl Expert {
 impl Reasoner for Expert {
     async fn reason(&self, state: &State, has_tools: bool) -> Result<Turn, WorkflowError> {
         let judgement = self.judgement(state);
+        let case =
+            Case { event: &state.event_payload, memory: &state.memory_context, now: state.now };
         let diagnosis = &judgement.diagnosis;
         let mut questions = if has_tools && diagnosis.risk_level > RiskLevel::Normal {
-            research::ask(diagnosis, &state.memory_context.recent, &state.inquiry)
+            research::ask(diagnosis, &case, &state.inquiry)
         } else {
             Vec::new()
         };

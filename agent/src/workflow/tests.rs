@@ -181,6 +181,24 @@ async fn acceleration_is_researched_in_rounds_that_build_on_each_other() {
     assert!(cited >= 2, "{:#?}", diagnosis.thoughts[2]);
 }
 
+/// R-AGENT-6: a planted case that speaks against the hypothesis is told, and stands in the trace.
+#[tokio::test]
+async fn what_research_changed_stands_in_the_trace() {
+    let planted = "2 고장 개요 (Failure)\n- 교체했으나 뺀 베어링은 멀쩡했다.\n3 진행 경과 (Course)\n\
+                   - 9일 전: BPFO 결함선 18 dB, 고조파 2개, 첨도 5.5.\n4 근본 원인 (Root cause)\n\
+                   - 이웃 베어링의 진동.";
+    let texts = BTreeMap::from([(HISTORY, planted), (MANUAL, "4 급속 열화 조건\n과부하.")]);
+    let shelf = Arc::new(Shelf { texts, ..Shelf::default() });
+    let run = ran(&workflow().with_tools(shelf), accelerating()).await;
+    let step = run.steps.iter().find(|step| step.node == "parse_diagnosis").expect("a step");
+    let changes = step.detail["research"]["changes"].as_array().expect("a list");
+    assert!(changes.iter().any(|change| change["effect"] == "contradiction"), "{changes:#?}");
+    assert_eq!(step.detail["ungrounded"], json!([]));
+    let diagnosis = run.state.diagnosis_result.expect("judged").diagnosis;
+    let told = diagnosis.thoughts[4].conclusion.en.contains("speaks against it");
+    assert!(told, "{:#?}", diagnosis.thoughts[4]);
+}
+
 #[tokio::test]
 async fn tools_that_are_away_leave_a_judgement_that_says_so() {
     let away = Arc::new(Shelf::default());

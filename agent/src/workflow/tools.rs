@@ -68,6 +68,11 @@ fn failed(reason: impl Into<String>) -> LookupOutcome {
     LookupOutcome { failure: Some(reason.into()), ..LookupOutcome::default() }
 }
 
+/// A call that was not made.
+fn not_made(reason: impl Into<String>) -> LookupOutcome {
+    LookupOutcome { not_made: true, ..failed(reason) }
+}
+
 impl Caller {
     pub(super) fn new(tools: Arc<dyn Tools>) -> Self {
         Self { tools, resting: Mutex::default() }
@@ -94,7 +99,7 @@ impl Caller {
             let id = format!("{event}/{}", number + 1);
             async move {
                 match refusal {
-                    Some(reason) => failed(reason),
+                    Some(reason) => not_made(reason),
                     None => self.call(&id, question, deadline).await,
                 }
             }
@@ -110,10 +115,10 @@ impl Caller {
     async fn call(&self, id: &str, question: &Question, deadline: Instant) -> LookupOutcome {
         let tool = question.tool.as_str();
         if deadline <= Instant::now() {
-            return failed("not asked: the look-ups of this judgement have taken all their time");
+            return not_made("not asked: the look-ups of this judgement have taken all their time");
         }
         if self.is_resting(tool) {
-            return failed("not asked: the tool was away a moment ago");
+            return not_made("not asked: the tool was away a moment ago");
         }
         let span = spans::of_call(tool, id);
         let call = self.tools.call(id, tool, question.arguments.clone()).instrument(span.clone());
@@ -157,7 +162,7 @@ impl Caller {
 /// Answers the pending calls of a program without tools: each failed.
 pub(super) fn without_tools(state: &mut State) {
     for question in std::mem::take(&mut state.pending) {
-        note(state, question, failed("this program was started without tools"));
+        note(state, question, not_made("this program was started without tools"));
     }
 }
 
@@ -184,5 +189,5 @@ fn read(answer: &Answer) -> LookupOutcome {
     let documents =
         list.into_iter().flatten().filter_map(|value| Document::deserialize(value).ok());
     let note = data.get("note").and_then(Value::as_str).map(str::to_owned);
-    LookupOutcome { documents: documents.collect(), failure: None, note }
+    LookupOutcome { documents: documents.collect(), note, ..LookupOutcome::default() }
 }

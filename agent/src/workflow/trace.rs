@@ -9,7 +9,7 @@ use super::state::State;
 
 /// `load_memory`: the judgements that were recalled.
 pub(super) fn recalled(state: &State) -> Value {
-    let told = pdm_expert::memory::tell(&state.memory_context.recent, state.now);
+    let told = pdm_expert::memory::tell(&state.memory_context, state.now);
     json!({ "recalled": told.used, "summary": told.summary })
 }
 
@@ -85,15 +85,25 @@ pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> 
         "reasoner": diagnosis.reasoner,
         "ungrounded": withheld,
     });
+    if let Some(research) = &diagnosis.research {
+        detail["research"] = json!(research);
+    }
     if let Some(note) = note {
         detail["note"] = json!(note);
     }
     detail
 }
 
-/// A document that was written, with the figures in it that have no source.
-pub(super) fn written(outcome: &DocumentOutcome) -> Value {
-    json!({ "written": outcome.written, "ungrounded": outcome.ungrounded })
+/// A document that was written, with the figures in it that have no source, and the memory that it tells,
+/// so that it can be written again.
+pub(super) fn written(outcome: &DocumentOutcome, state: &State) -> Value {
+    let memory = &state.memory_context;
+    json!({
+        "written": outcome.written,
+        "ungrounded": outcome.ungrounded,
+        "memory": memory.recent,
+        "work": memory.work,
+    })
 }
 
 /// A document that was not written, with the reason.

@@ -1,6 +1,7 @@
 //! `pdm demo`: the whole chain on a simulated run to failure, or on a recording.
 //!
-//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder.
+//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder; the
+//! reports and work orders stay, and the last lines say where.
 //! The broker listens on a free port.
 
 mod machine;
@@ -10,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pdm_agent::cli::Lang;
-use pdm_agent::settings::AgentSettings;
+use pdm_agent::settings::{AgentSettings, DocumentFormat};
 use pdm_edge::settings::EdgeSettings;
 use pdm_service::exit::{Exit, Failure};
+use pdm_shared::text::Language;
 
 use crate::broker::BrokerSettings;
 use crate::chain::{Chain, ChainSettings};
@@ -67,10 +69,11 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
         scratch.path()
     };
     let machine = args.machine.machine()?;
+    let reports = reports_folder(args)?;
     let mut view = View::new(args.lang.into(), machine.events);
     view.say(&machine.title);
     let stop = pdm_service::shutdown::on_signal()?;
-    let chain = Chain::start(settings(args, &machine, folder)).await?;
+    let chain = Chain::start(settings(args, &machine, folder, &reports)).await?;
     if let Some(address) = chain.pages() {
         view.say(&format!("pages: http://{address}/"));
     }
@@ -78,10 +81,41 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
     let summary = chain.stop().await?;
     view.finish();
     crate::print(&summary.to_string());
+    let language: Language = args.lang.into();
+    for (what, kind) in [("report", "report"), ("work order", "work-order")] {
+        if let Some(path) = last_document(&reports, kind, language) {
+            crate::print(&format!("last {what}: {}", path.display()));
+        }
+    }
     Ok(Exit::Ok)
 }
 
-fn settings(args: &Args, machine: &machine::Machine, folder: &Path) -> ChainSettings {
+/// The folder of the documents, which outlives the demonstration: below the one that is kept, else one
+/// of its own in the system's folder for temporary files.
+fn reports_folder(args: &Args) -> anyhow::Result<PathBuf> {
+    if let Some(kept) = &args.keep {
+        return Ok(kept.join("reports"));
+    }
+    let folder = tempfile::Builder::new().prefix("pdm-demo-reports-").tempdir();
+    Ok(folder.map_err(|error| Failure::new(Exit::Io, error))?.keep())
+}
+
+/// The newest document of this kind, as a page if there is one.
+fn last_document(folder: &Path, kind: &str, language: Language) -> Option<PathBuf> {
+    let end = format!("-{kind}.{}.html", language.code());
+    let files = std::fs::read_dir(folder).ok()?.flatten();
+    let documents = files.filter(|file| file.file_name().to_string_lossy().ends_with(&end));
+    documents
+        .max_by_key(|file| file.metadata().and_then(|about| about.modified()).ok())
+        .map(|file| file.path())
+}
+
+fn settings(
+    args: &Args,
+    machine: &machine::Machine,
+    folder: &Path,
+    reports: &Path,
+) -> ChainSettings {
     let listen = args.listen.unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 0).into());
     let mut edge = EdgeSettings::embedded(
         machine.gateway.clone(),
@@ -96,6 +130,9 @@ fn settings(args: &Args, machine: &machine::Machine, folder: &Path) -> ChainSett
         AgentSettings::embedded(listen.ip().to_string(), listen.port(), folder.join("agent.db"));
     let free: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
     agent.http.listen = args.pages.or((!args.exit).then_some(free));
+    agent.reports.folder = Some(reports.to_owned());
+    agent.reports.languages = vec![args.lang.into()];
+    agent.reports.formats = vec![DocumentFormat::Html, DocumentFormat::Pdf];
     let broker = BrokerSettings {
         listen,
         folder: args.keep.as_ref().map(|_| folder.join("broker")),

@@ -135,6 +135,7 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
         window: None,
         every: None,
         tachometer: None,
+        speed_tag: None,
     })
 }
 

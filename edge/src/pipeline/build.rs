@@ -18,6 +18,7 @@ use super::{StartError, log};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
+use crate::source::speed_tag::SpeedTag;
 use crate::source::{Block, Source, SourceError, SourceFormat};
 use crate::spool::Batch;
 use crate::window::{Cut, Windower};
@@ -111,7 +112,10 @@ impl Builder<'_> {
         let position = self.position(source, opened.as_ref());
         let is_live = source.pace == Pace::Live;
         let plans = if is_live { FftPlans::live(self.turn) } else { FftPlans::default() };
-        let points = self.points(source, &format, &plans);
+        let tag = source.speed_tag.as_ref().map(SpeedTag::follow).transpose();
+        let tag =
+            tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })?;
+        let points = self.points(source, &format, &plans, tag.as_ref());
         let times = BlockTimes::new(source, &position, self.clock.now());
         let queue = Arc::new(queue(source, &format));
         let reader = self.reader(source, opened, position.block, &queue);
@@ -148,11 +152,13 @@ impl Builder<'_> {
         source: &SourceSettings,
         format: &SourceFormat,
         plans: &FftPlans,
+        tag: Option<&SpeedTag>,
     ) -> Vec<Point> {
         let make = |settings: &crate::settings::PointSettings| {
             let (gateway, site) = (self.settings.gateway.clone(), self.settings.site.clone());
             let mut point = Point::new(settings.clone(), gateway, site, format.sample_rate)
-                .with_plans(plans.clone());
+                .with_plans(plans.clone())
+                .with_tag(tag.cloned());
             if let Some(memory) = self.memory.get(&memory_key(&source.name, settings.channel))
                 && let Err(error) = point.restore(memory)
             {

@@ -5,6 +5,8 @@
 //! every minute while it lasts, every ten minutes while the baseline is learnt, else every hour.
 //! Its verdict holds for the following windows until the next look (`looking`).
 //!
+//! The speed is a tachometer's, else that of another system's tag while it is fresh, else the last look's
+//! estimate, else the configured one; a thorough look searches around the tag's or the configured speed.
 //! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
 //! is first resampled to constant speed, since a moving defect line smears over many bins.
 
@@ -23,6 +25,7 @@ use crate::condition::{Monitor, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
+use crate::source::speed_tag::SpeedTag;
 use crate::{features as blocks, quality};
 
 mod looking;
@@ -59,6 +62,7 @@ pub struct Point {
     rate: SampleRate,
     memory: Memory,
     plans: FftPlans,
+    tag: Option<SpeedTag>,
 }
 
 /// The speed of a window by a tachometer.
@@ -99,13 +103,19 @@ impl Point {
         };
         let monitor = Monitor::new(settings.monitor.clone());
         let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false, owed: false };
-        Self { settings, place, rate, memory, plans: FftPlans::default() }
+        Self { settings, place, rate, memory, plans: FftPlans::default(), tag: None }
     }
 
     /// The point with FFT plans that it shares with other points.
     #[must_use]
     pub fn with_plans(self, plans: FftPlans) -> Self {
         Self { plans, ..self }
+    }
+
+    /// The point with the shaft speed that another system tells.
+    #[must_use]
+    pub(crate) fn with_tag(self, tag: Option<SpeedTag>) -> Self {
+        Self { tag, ..self }
     }
 
     /// Takes over a memory that [`Self::memory`] returned. The present settings stay in force.
@@ -166,8 +176,12 @@ impl Point {
         let steady = turned.as_ref().and_then(|turned| turned.steady.as_deref());
         let accel_m_s2 = steady.filter(|_| usable).unwrap_or(accel_m_s2);
         let tachometer = turned.as_ref().map(|turned| turned.speed);
-        let speed =
-            tachometer.map_or_else(|| self.speed(at), |speed| (speed, SpeedSource::Tachometer));
+        let tag = self.tag.as_ref().and_then(SpeedTag::speed);
+        let speed = match (tachometer, tag) {
+            (Some(speed), _) => (speed, SpeedSource::Tachometer),
+            (None, Some(speed)) => (speed, SpeedSource::Tag),
+            (None, None) => self.speed(at),
+        };
         let state = self.state(speed.0);
         let fast = if usable { self.fast(accel_m_s2, speed.0) } else { None };
         let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed.0);
@@ -180,7 +194,7 @@ impl Point {
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
         });
         let seen = match &fast {
-            Some(_) => self.look_if_due(accel_m_s2, at, tachometer, &judgement),
+            Some(_) => self.look_if_due(accel_m_s2, at, (tachometer, tag), &judgement),
             None => None,
         };
         let (speed, frequency_domain, spectra) = match seen {

@@ -97,6 +97,7 @@ impl StreamTable {
             return Err(refused(FROM));
         }
         let topic = TopicKeys {
+            table: "stream",
             from: &self.from,
             client_id: self.client_id.as_deref(),
             user: self.user.as_deref(),

@@ -10,8 +10,10 @@ use serde::Deserialize;
 
 use super::file::Origin;
 use super::live::{IioTable, SourceContext, StreamTable};
+use super::speed_tag::SpeedTagTable;
 use super::{Pace, PointSettings, SourceSettings, Tachometer, Timing};
 use crate::catalogue::Catalogue;
+use crate::source::speed_tag::SpeedTagSettings;
 use crate::source::{Calibration, RecordingOptions, SourceInput};
 
 mod calibration;
@@ -74,6 +76,9 @@ pub(super) struct SourceTable {
     /// For accelerometers of the kernel.
     #[serde(default)]
     iio: Option<IioTable>,
+    /// The shaft speed from another system, for a live source.
+    #[serde(default)]
+    speed_tag: Option<SpeedTagTable>,
     #[serde(flatten)]
     calibration: CalibrationKeys,
     #[serde(default)]
@@ -115,6 +120,7 @@ impl SourceTable {
         if tachometer.is_some_and(|tachometer| tachometer.pulses_per_turn == 0) {
             return Err(origin.refuse(&key("tachometer.pulses_per_turn"), 0, "1 or more"));
         }
+        let speed_tag = self.speed_tag(origin, index)?;
         Ok(SourceSettings {
             name: self.name,
             input,
@@ -124,6 +130,7 @@ impl SourceTable {
             window,
             every,
             tachometer,
+            speed_tag,
         })
     }
 
@@ -143,6 +150,21 @@ impl SourceTable {
             }
             Some(PaceText::Factor(factor)) => Err(origin.refuse(key, factor, allowed)),
         }
+    }
+
+    fn speed_tag(
+        &self,
+        origin: Origin<'_>,
+        index: usize,
+    ) -> Result<Option<SpeedTagSettings>, ConfigError> {
+        let Some(tag) = &self.speed_tag else { return Ok(None) };
+        let source = format!("source[{index}]");
+        if !matches!(self.kind, SourceKind::Stream | SourceKind::Iio) {
+            let key = format!("{source}.speed_tag");
+            let allowed = "nothing: a recording's speed is not that of now";
+            return Err(origin.refuse(&key, "set", allowed));
+        }
+        tag.meant(origin, &source, &self.name).map(Some)
     }
 
     fn rate(&self, origin: Origin<'_>, index: usize) -> Result<Option<SampleRate>, ConfigError> {

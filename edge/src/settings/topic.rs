@@ -1,4 +1,4 @@
-//! A stream from an MQTT topic. The keys of its broker are those of `[broker]`, with the same
+//! A stream or a tag from an MQTT topic. The keys of its broker are those of `[broker]`, with the same
 //! rules.
 
 use std::time::Duration;
@@ -7,6 +7,7 @@ use pdm_service::broker::{Reach, ReachFile, TlsFiles};
 use pdm_service::config::ConfigError;
 use pdm_service::secret::SecretSource;
 
+use super::file::Origin;
 use super::live::SourceContext;
 use crate::source::SourceInput;
 use crate::source::frames::FrameFormat;
@@ -14,8 +15,10 @@ use crate::source::mqtt::TopicSettings;
 
 const FROM: &str = "mqtt://HOST:PORT/TOPIC, or mqtts:// for TLS";
 
-/// The keys of `[source.stream]` that apply to a topic.
+/// The keys of `[source.stream]` or `[source.speed_tag]` that apply to a topic.
 pub(super) struct TopicKeys<'a> {
+    /// The table: `stream` or `speed_tag`.
+    pub(super) table: &'static str,
     pub(super) from: &'a str,
     pub(super) client_id: Option<&'a str>,
     pub(super) user: Option<&'a str>,
@@ -31,24 +34,35 @@ impl TopicKeys<'_> {
         format: FrameFormat,
         silence: Duration,
     ) -> Result<SourceInput, ConfigError> {
-        let (reach, topic) = self.reach(context)?;
-        let topic = TopicSettings {
-            address: reach.addresses[0].clone(),
-            topic,
-            client_id: self
-                .client_id
-                .map_or_else(|| format!("pdm-{}", context.name), str::to_owned),
-            login: reach.login,
-            tls: reach.tls,
-            silence,
-        };
+        let client_id = format!("pdm-{}", context.name);
+        let topic = self.topic(context.origin, &context.key, client_id, silence)?;
         Ok(SourceInput::Topic { topic: Box::new(topic), format })
     }
 
+    /// The topic with its broker; `key` is that of the source.
+    pub(super) fn topic(
+        &self,
+        origin: Origin<'_>,
+        key: &str,
+        client_id: String,
+        silence: Duration,
+    ) -> Result<TopicSettings, ConfigError> {
+        let (reach, topic) = self.reach(origin, key)?;
+        Ok(TopicSettings {
+            address: reach.addresses[0].clone(),
+            topic,
+            client_id: self.client_id.map_or(client_id, str::to_owned),
+            login: reach.login,
+            tls: reach.tls,
+            silence,
+        })
+    }
+
     /// The broker and the topic.
-    fn reach(&self, context: &SourceContext<'_>) -> Result<(Reach, String), ConfigError> {
-        let key = |name: &str| format!("{}.stream.{name}", context.key);
-        let refused = || context.origin.refuse(&key("from"), self.from, FROM);
+    fn reach(&self, origin: Origin<'_>, source: &str) -> Result<(Reach, String), ConfigError> {
+        let table = self.table;
+        let key = |name: &str| format!("{source}.{table}.{name}");
+        let refused = || origin.refuse(&key("from"), self.from, FROM);
         let (is_protected, rest) = match self.from.split_once("://") {
             Some(("mqtts", rest)) => (true, rest),
             Some(("mqtt", rest)) => (false, rest),
@@ -56,11 +70,11 @@ impl TopicKeys<'_> {
         };
         if is_protected != self.tls.is_some() {
             let (value, allowed) = if is_protected {
-                ("left out", "a table [source.stream.tls] with ca, for mqtts://")
+                ("left out", format!("a table [source.{table}.tls] with ca, for mqtts://"))
             } else {
-                ("set", "only with mqtts://")
+                ("set", "only with mqtts://".to_owned())
             };
-            return Err(context.origin.refuse(&key("tls"), value, allowed));
+            return Err(origin.refuse(&key("tls"), value, allowed));
         }
         let (server, topic) = rest.split_once('/').ok_or_else(refused)?;
         if topic.is_empty() {
@@ -72,12 +86,12 @@ impl TopicKeys<'_> {
             password: self.password.cloned(),
             tls: self.tls.cloned(),
         };
-        let reach = keys.meant(context.origin.folder(), |broker_key, value, allowed| {
+        let reach = keys.meant(origin.folder(), |broker_key, value, allowed| {
             match broker_key.strip_prefix("broker.") {
                 Some("addresses") | None => refused(),
                 Some(name) => {
                     let allowed = allowed.replace("broker.", &key(""));
-                    context.origin.refuse(&key(name), value, allowed)
+                    origin.refuse(&key(name), value, allowed)
                 }
             }
         })?;

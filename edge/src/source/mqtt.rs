@@ -71,10 +71,7 @@ pub fn open_topic(
     let name = format!("mqtt://{}/{}", settings.address, settings.topic);
     let refused = |why: String| SourceError::options(Path::new(&name), why);
     format.check().map_err(|e| refused(e.to_string()))?;
-    if !rumqttc::valid_filter(&settings.topic) || settings.client_id.is_empty() {
-        return Err(refused("no topic, or no client name".to_owned()));
-    }
-    let (client, connection) = Client::new(options(settings)?, QUEUE);
+    let (client, connection) = connect(settings)?;
     Ok(Box::new(Topic {
         name: PathBuf::from(name),
         settings: settings.clone(),
@@ -84,6 +81,19 @@ pub fn open_topic(
         format: format.source_format(),
         frame_bytes: format.frame_bytes(),
     }))
+}
+
+/// A connection for a topic, which is made when it is first read.
+///
+/// # Errors
+/// As [`open_topic`].
+pub(super) fn connect(settings: &TopicSettings) -> Result<(Client, Connection), SourceError> {
+    if !rumqttc::valid_filter(&settings.topic) || settings.client_id.is_empty() {
+        let name = format!("mqtt://{}/{}", settings.address, settings.topic);
+        let why = "no topic, or no client name".to_owned();
+        return Err(SourceError::options(Path::new(&name), why));
+    }
+    Ok(Client::new(options(settings)?, QUEUE))
 }
 
 /// Reads password and certificates, at every opening, so that both can be renewed.

@@ -62,6 +62,7 @@ fn simulator(snapshots: u64) -> SourceSettings {
         window: None,
         every: None,
         tachometer: None,
+        speed_tag: None,
     }
 }
 

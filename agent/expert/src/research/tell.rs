@@ -4,28 +4,152 @@
 use std::collections::BTreeSet;
 
 use pdm_shared::diagnosis::{
-    Diagnosis, Evidence, Thought, ThoughtTitle, ToolUse, UncertaintyLevel,
+    ComparedCase, Diagnosis, Evidence, ResearchEffect, ResearchEnd, ResearchSummary, Thought,
+    ThoughtTitle, ToolUse, UncertaintyLevel,
 };
 use pdm_shared::text::Text;
 
-use super::{Inquiry, Learnt, Lesson, is_due};
+use super::compare::{self, Comparison};
+use super::conclude::{self, Change, Told};
+use super::{Inquiry, Learnt, Lesson, MAX_ROUNDS, is_due};
+use crate::case::Case;
 use crate::wording::{fact, joined};
+
+/// Most past cases that a diagnosis lists. Chosen: all that a run finds; twelve are shipped.
+const MAX_CASES: usize = 8;
 
 /// Most quotes that a thought takes over. Chosen: more than a person reads; all are in the trace.
 const MAX_QUOTES: usize = 6;
 
-/// The judgement with what was asked and found.
-pub fn tell(diagnosis: &mut Diagnosis, inquiry: &Inquiry) {
+/// The judgement with what was asked and found, and what that changes.
+pub fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, inquiry: &Inquiry) {
     if inquiry.answered.is_empty() {
         return;
     }
-    diagnosis.tools = inquiry.answered.iter().map(tool_use).collect();
+    let made = inquiry.answered.iter().filter(|answered| !answered.not_made);
+    diagnosis.tools = made.map(tool_use).collect();
     let research = is_due(diagnosis);
+    let compared = compare::all(case.event, diagnosis, inquiry);
+    let changes = conclude::changes(diagnosis, case, inquiry, &compared);
     let title = if research { ThoughtTitle::Degradation } else { ThoughtTitle::OverallRisk };
     if let Some(thought) = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title) {
         add(thought, inquiry, research);
     }
+    for change in &changes {
+        tell_change(diagnosis, change, &compared);
+    }
+    weigh(diagnosis, &changes);
+    diagnosis.research = Some(summary(inquiry, &compared, changes));
     doubt(diagnosis, inquiry);
+}
+
+/// The thought that a change belongs to.
+const fn place(effect: ResearchEffect) -> ThoughtTitle {
+    match effect {
+        ResearchEffect::StageConfirmed | ResearchEffect::StageDoubted => ThoughtTitle::PfStage,
+        ResearchEffect::SpeedConfirmed | ResearchEffect::SpeedDoubted => ThoughtTitle::Degradation,
+        ResearchEffect::LifeConfirmed | ResearchEffect::LifeDoubted => ThoughtTitle::Rul,
+        ResearchEffect::Contradiction | ResearchEffect::NothingKnown => ThoughtTitle::OverallRisk,
+    }
+}
+
+const fn rule(effect: ResearchEffect) -> &'static str {
+    match effect {
+        ResearchEffect::StageConfirmed | ResearchEffect::StageDoubted => "FIND-1",
+        ResearchEffect::SpeedConfirmed | ResearchEffect::SpeedDoubted => "FIND-2",
+        ResearchEffect::LifeConfirmed | ResearchEffect::LifeDoubted => "FIND-3",
+        ResearchEffect::Contradiction => "FIND-4",
+        ResearchEffect::NothingKnown => "FIND-5",
+    }
+}
+
+/// Adds a change to its thought, with the passage that it rests on and the times that it tells.
+fn tell_change(diagnosis: &mut Diagnosis, change: &Change, compared: &[Comparison]) {
+    let effect = change.said.effect;
+    let title = place(effect);
+    let thought = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title);
+    let Some(thought) = thought else { return };
+    let said = &change.said.text;
+    let note = Text::new(format!("· {}", said.ko), format!("· {}", said.en));
+    thought.conclusion = joined(&[thought.conclusion.clone(), note]);
+    let Some(one) = change.at.and_then(|at| compared.get(at)) else { return };
+    let document = &one.record.document;
+    let at = change.at.unwrap_or_default();
+    for (what, told) in &change.told_h {
+        thought.evidence.push(fact(what.path(at), told, rule(effect)));
+    }
+    if let Some(step) = &one.step {
+        thought.evidence.push(Evidence {
+            path: format!("tools[{}].{document}", one.call),
+            value: step.quote.as_str().into(),
+            rule: Some(rule(effect).to_owned()),
+            source: Some(one.record.source.clone()),
+        });
+    }
+}
+
+/// Raises or lowers the uncertainty by what was found.
+fn weigh(diagnosis: &mut Diagnosis, changes: &[Change]) {
+    use ResearchEffect::{
+        Contradiction, LifeConfirmed, LifeDoubted, NothingKnown, StageConfirmed, StageDoubted,
+    };
+    let has = |wanted: &[ResearchEffect]| {
+        changes.iter().filter(|one| wanted.contains(&one.said.effect)).collect::<Vec<_>>()
+    };
+    let uncertainty = &mut diagnosis.uncertainty;
+    let doubts = has(&[Contradiction, LifeDoubted, NothingKnown, StageDoubted]);
+    for doubt in &doubts {
+        uncertainty.level = uncertainty.level.max(UncertaintyLevel::Medium);
+        uncertainty.causes.push(doubt.said.text.clone());
+    }
+    let is_borne_out = !has(&[StageConfirmed]).is_empty() && !has(&[LifeConfirmed]).is_empty();
+    if doubts.is_empty() && is_borne_out && uncertainty.level == UncertaintyLevel::Medium {
+        uncertainty.level = UncertaintyLevel::Low;
+        uncertainty.causes.push(Text::new(
+            "유사 사례가 단계와 잔여수명을 뒷받침하여 한 단계 낮춤",
+            "Lowered by a step: similar cases bear out stage and remaining life",
+        ));
+    }
+}
+
+fn summary(inquiry: &Inquiry, compared: &[Comparison], changes: Vec<Change>) -> ResearchSummary {
+    let against = |at: usize| {
+        changes
+            .iter()
+            .any(|one| one.at == Some(at) && one.said.effect == ResearchEffect::Contradiction)
+    };
+    let cases = compared.iter().enumerate().take(MAX_CASES).map(|(at, one)| ComparedCase {
+        document: one.record.document.clone(),
+        element: one.record.element,
+        signs: conclude::told_signs(one),
+        hours_before_end: one.step.as_ref().and_then(|step| step.before_h),
+        passage: one.step.as_ref().map(|step| step.quote.clone()),
+        action: one.record.action.clone(),
+        against: against(at),
+        stage_took_h: changes.iter().filter(|change| change.at == Some(at)).find_map(|change| {
+            let told = change.told_h.iter().find(|(what, _)| *what == Told::StageThere);
+            told.map(|(_, hours)| *hours)
+        }),
+    });
+    let compared = cases.collect();
+    let made = inquiry.answered.iter().filter(|answered| !answered.not_made).count();
+    let failed = inquiry.answered.iter().filter(|answered| answered.failure.is_some());
+    let rounds = inquiry.round();
+    let ended = if !inquiry.is_news(rounds) {
+        ResearchEnd::NothingNew
+    } else if rounds >= MAX_ROUNDS {
+        ResearchEnd::Budget
+    } else {
+        ResearchEnd::Answered
+    };
+    ResearchSummary {
+        rounds,
+        questions: u32::try_from(made).unwrap_or(u32::MAX),
+        compared,
+        changes: changes.into_iter().map(|one| one.said).collect(),
+        open: failed.map(|answered| answered.question.why.clone()).collect(),
+        ended,
+    }
 }
 
 fn tool_use(answered: &super::Answered) -> ToolUse {
@@ -119,6 +243,8 @@ mod tests {
     use super::super::{Document, LookupOutcome, Question};
     use super::*;
 
+    const EVENT: &str = include_str!("../../../../config/examples/event.json");
+
     fn inquiry(note: Option<&str>) -> Inquiry {
         let question = Question {
             round: 1,
@@ -136,7 +262,10 @@ mod tests {
         };
         let note = note.map(str::to_owned);
         let mut inquiry = Inquiry::default();
-        inquiry.note(question, LookupOutcome { documents: vec![document], failure: None, note });
+        inquiry.note(
+            question,
+            LookupOutcome { documents: vec![document], note, ..LookupOutcome::default() },
+        );
         inquiry
     }
 
@@ -148,7 +277,10 @@ mod tests {
         let causes = |note| {
             let mut diagnosis = example.clone();
             diagnosis.uncertainty.causes.clear();
-            tell(&mut diagnosis, &inquiry(note));
+            let event = serde_json::from_str(EVENT).expect("the contract's example");
+            let memory = crate::case::Memory::default();
+            let case = Case { event: &event, memory: &memory, now: event.measured_at };
+            tell(&mut diagnosis, &case, &inquiry(note));
             diagnosis.uncertainty.causes
         };
         assert_eq!(causes(None), []);

@@ -1,14 +1,15 @@
 //! One claim a rule.
 
 use pdm_shared::diagnosis::{DegradationSpeed, ThoughtTitle, UncertaintyLevel};
-use pdm_shared::event::{Harmonic, IsoZone, QualityFlag, Rul, TrendDirection};
+use pdm_shared::event::{BaselineState, Harmonic, IsoZone, QualityFlag, Rul, TrendDirection};
 use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{Life, example, healthy, judge_one, judge_with};
-use crate::case::Memory;
+use crate::case::{Memory, Work};
 use crate::rules::Rules;
 
 fn used(judgement: &crate::Judgement, rule: &str) -> bool {
@@ -379,4 +380,66 @@ fn a_bearing_without_lines_still_goes_from_normal_to_critical() {
     let last = life.next(&event).diagnosis;
     assert_eq!(last.fault_type, None);
     assert_ne!(last.uncertainty.level, UncertaintyLevel::Low);
+}
+
+fn repaired(at: Timestamp) -> Work {
+    Work {
+        event_id: example().event_id,
+        asked_at: at,
+        action: Text::new("베어링 교체", "Replace the bearing"),
+        due_at: None,
+        work_order: None,
+        state: FollowUpState::Done,
+        at: Some(at),
+        repaired: true,
+        found: None,
+    }
+}
+
+/// R-AGENT-9: a repair that is reported and a baseline begun anew end the episode, neither alone.
+#[test]
+fn a_reported_repair_with_a_new_baseline_ends_the_episode() {
+    let mut learning = healthy();
+    learning.anomaly.baseline.state = BaselineState::Learning;
+    let warned = || {
+        let mut life = Life::new();
+        life.repeat(&healthy(), 3);
+        assert_eq!(life.repeat(&example(), 3).diagnosis.risk_level, RiskLevel::Warning);
+        life
+    };
+    let mut life = warned();
+    assert_eq!(life.next(&learning).diagnosis.risk_level, RiskLevel::Warning, "relearnt alone");
+    life.memory.work.push(repaired(life.at));
+    let closed = life.next(&learning);
+    assert_eq!((closed.diagnosis.risk_level, closed.diagnosis.fault_stage), (RiskLevel::Normal, 0));
+    assert!(used(&closed, "REPAIR-1") && closed.state.repaired_at.is_some());
+    assert!(closed.state.reached.is_empty());
+    assert_eq!(life.next(&example()).diagnosis.risk_level, RiskLevel::Warning, "a new episode");
+    let mut life = warned();
+    life.memory.work.push(repaired(life.at));
+    assert_eq!(life.next(&healthy()).diagnosis.risk_level, RiskLevel::Warning, "reported alone");
+}
+
+/// R-AGENT-9: thoughts two and five say how long, three how the remaining life moved.
+#[test]
+fn the_thoughts_tell_the_course_in_days() {
+    let mut life = Life::new();
+    life.step_s = 86_400.0;
+    life.repeat(&healthy(), 2);
+    let mut event = example();
+    for hours in [800.0, 760.0, 300.0] {
+        event.rul = Rul { ci_low_hours: Some(hours), ..event.rul };
+        life.next(&event);
+    }
+    let mut event = example();
+    event.rul = Rul { ci_low_hours: Some(120.0), ..event.rul };
+    let told = life.next(&event).diagnosis;
+    let of = |title: ThoughtTitle| {
+        let thought = told.thoughts.iter().find(|thought| thought.title == title);
+        thought.expect("there").conclusion.en.clone()
+    };
+    assert!(of(ThoughtTitle::PfStage).contains("at stage 2 for 3 days"), "{told:#?}");
+    let speed = of(ThoughtTitle::Degradation);
+    assert!(speed.contains("from 800 h to 120 h in 3 days: faster than time passes"), "{speed}");
+    assert!(of(ThoughtTitle::OverallRisk).contains("Warning for 3 days"), "{told:#?}");
 }

@@ -1,7 +1,7 @@
 //! The sections on the grounds of a judgement: the thoughts with their evidence, the bearing's
 //! earlier judgements, the research.
 
-use pdm_expert::wording::element;
+use pdm_expert::wording::{element, figure};
 use pdm_shared::text::Language;
 use serde_json::Value;
 
@@ -79,11 +79,18 @@ pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
         let risk = past.risk_level;
         let fault =
             past.fault_type.map_or_else(|| "–".to_owned(), |fault| speaker.say(&element(fault)));
+        let measured = match past.since {
+            Some(since) => format!("{} – {}", moment(since), moment(past.measured_at)),
+            None => moment(past.measured_at),
+        };
+        let life =
+            past.rul_hours.map_or_else(|| "–".to_owned(), |life| format!("{} h", figure(life)));
         vec![
-            moment(past.measured_at),
+            measured,
             format!("{} {}", sign(risk), speaker.say(&risk.label())),
             past.fault_stage.to_string(),
             fault,
+            life,
         ]
     });
     blocks.push(Block::Table(Table {
@@ -92,8 +99,9 @@ pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
             speaker.word("위험도", "Risk"),
             speaker.word("P-F 단계", "P-F stage"),
             speaker.word("결함 부위", "Element"),
+            speaker.word("당시 잔여수명", "Life then"),
         ],
-        shares: vec![0.34, 0.22, 0.18, 0.26],
+        shares: vec![0.36, 0.18, 0.12, 0.18, 0.16],
         rows: rows.collect(),
     }));
     blocks

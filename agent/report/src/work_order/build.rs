@@ -2,6 +2,8 @@
 
 use pdm_expert::wording::{element, figure, hours};
 use pdm_knowledge::{Chunk, DocType, Section};
+use pdm_shared::event::Event;
+use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -32,7 +34,8 @@ pub fn work_order(case: &CaseFile) -> Option<WorkOrder> {
     sources.dedup();
     Some(WorkOrder {
         schema: WORK_ORDER_SCHEMA.to_owned(),
-        number: number(case),
+        number: number(&case.event),
+        supersedes: supersedes(case),
         event_id: case.event.event_id,
         subject: subject(case),
         created_at: diagnosis.judged_at,
@@ -60,11 +63,19 @@ pub fn work_order(case: &CaseFile) -> Option<WorkOrder> {
 
 /// The number: `WO-20261121-2F0D5C8E4B11`, the day of the window and the last twelve digits of the
 /// event's id.
-fn number(case: &CaseFile) -> String {
-    let day = case.event.measured_at.date_time().format("%Y%m%d");
-    let id = case.event.event_id.0.simple().to_string().to_uppercase();
+pub fn number(event: &Event) -> String {
+    let day = event.measured_at.date_time().format("%Y%m%d");
+    let id = event.event_id.0.simple().to_string().to_uppercase();
     let tail: String = id.chars().skip(id.len().saturating_sub(12)).collect();
     format!("WO-{day}-{tail}")
+}
+
+/// The orders of the bearing that are open and that this one replaces.
+fn supersedes(case: &CaseFile) -> Vec<String> {
+    let open = case.work.iter().filter(|work| work.state == FollowUpState::Open);
+    let mut numbers: Vec<String> = open.filter_map(|work| work.work_order.clone()).collect();
+    numbers.dedup();
+    numbers
 }
 
 fn title(case: &CaseFile, kind: WorkKind) -> Text {

@@ -16,6 +16,10 @@ pub fn document(order: &WorkOrder, language: Language) -> Document {
         speaker.pair("작업지시 번호", "Number", order.number.clone()),
         speaker.pair("우선순위", "Priority", priority(order.priority, speaker)),
     ];
+    if !order.supersedes.is_empty() {
+        let numbers = order.supersedes.join(", ");
+        head.push(speaker.pair("대체하는 작업지시", "Supersedes", numbers));
+    }
     head.extend(whereabouts(&order.subject, speaker));
     head.push(speaker.pair("발행", "Issued", moment(order.created_at)));
     Document {

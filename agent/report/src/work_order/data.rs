@@ -20,6 +20,9 @@ pub struct WorkOrder {
     pub schema: String,
     /// Number of the order, the same for the same event.
     pub number: String,
+    /// Numbers of open orders of this bearing that this one replaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
     /// The event behind the order.
     pub event_id: EventId,
     /// The bearing.

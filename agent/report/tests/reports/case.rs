@@ -64,7 +64,7 @@ fn past(hours_ago: i64) -> PastEvent {
         _ => (RiskLevel::Normal, 0),
     };
     let fault = (stage > 0).then_some(Fault::OuterRace);
-    let judged = Remembered { measured_at: event.measured_at, risk, stage, fault };
+    let judged = Remembered::verdict(event.measured_at, risk, stage, fault);
     PastEvent { event, judged: Some(judged) }
 }
 
@@ -119,8 +119,14 @@ fn research() -> Vec<ResearchRound> {
 pub(crate) fn case() -> CaseFile {
     let event = event();
     let history: Vec<PastEvent> = (0..=HOURS).rev().map(past).collect();
-    let recent: Vec<Remembered> =
-        history.iter().rev().skip(1).step_by(20).take(5).filter_map(|past| past.judged).collect();
+    let recent: Vec<Remembered> = history
+        .iter()
+        .rev()
+        .skip(1)
+        .step_by(20)
+        .take(5)
+        .filter_map(|past| past.judged.clone())
+        .collect();
     let memory = Memory { recent: recent.clone(), ..Memory::default() };
     let now = event.measured_at.plus_seconds(2.0);
     let judgement = judge(&Case { event: &event, memory: &memory, now }, &Rules::default());
@@ -131,6 +137,7 @@ pub(crate) fn case() -> CaseFile {
     CaseFile {
         diagnosis: judgement.diagnosis,
         memory: recent,
+        work: Vec::new(),
         history: history.iter().map(HistoryPoint::of).collect(),
         research: research(),
         steps: Vec::new(),

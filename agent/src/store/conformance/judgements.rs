@@ -2,14 +2,18 @@
 
 use pdm_expert::case::Memory;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};
-use pdm_shared::id::BearingKey;
+use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
 use super::{at, event, judge_all, judge_one, key, put, step, telling, to_do};
-use crate::store::{Checkpoint, Finished, FollowUp, FollowUpState, Linked, Store};
+use crate::store::{
+    Checkpoint, Finished, FollowUp, FollowUpState, Incoming, Linked, Reported, Store,
+};
 
 pub(super) async fn judgements_are_remembered(store: &dyn Store) {
     let events: Vec<Event> = (1..=7).map(event).collect();
@@ -17,15 +21,16 @@ pub(super) async fn judgements_are_remembered(store: &dyn Store) {
     judge_all(store).await;
     assert_eq!(store.unjudged(10).await.expect("read").len(), 0);
     let recall = store.recall(&key(), at(1e9)).await.expect("recalled");
-    let times: Vec<Timestamp> =
-        recall.memory.recent.iter().map(|remembered| remembered.measured_at).collect();
-    let last: Vec<Timestamp> = (3..=7).rev().map(|sequence| event(sequence).measured_at).collect();
-    assert_eq!(times, last, "the last five, newest first");
+    let recent = &recall.memory.recent;
+    assert_eq!(recent.len(), 1, "equal judgements of a day are one entry");
+    assert_eq!(recent[0].measured_at, event(7).measured_at);
+    assert_eq!((recent[0].since, recent[0].windows), (Some(event(1).measured_at), 7));
+    assert!(recent[0].rul_hours.is_some() && recent[0].advice.is_some());
     assert_eq!(recall.memory.recent[0].risk, RiskLevel::Warning);
     assert_eq!(recall.memory.state.risk(), RiskLevel::Warning);
     let diagnosis = store.diagnosis(events[6].event_id).await.expect("read").expect("there");
     assert_eq!(diagnosis.event_id, events[6].event_id);
-    assert_eq!(diagnosis.memory.used, 5);
+    assert_eq!(diagnosis.memory.used, 1);
     let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
     let recall = store.recall(&other, at(1e9)).await.expect("recalled");
     assert_eq!(recall.memory, Memory::default(), "of this bearing only");
@@ -101,6 +106,9 @@ pub(super) async fn what_is_to_be_done_is_followed(store: &dyn Store) {
     judge_all(store).await;
     let id = event(1).event_id;
     assert_eq!(store.follow_up(id).await.expect("read"), [to_do()]);
+    let report = FollowUpReport { found: None, repaired: false, ..report(id) };
+    let taken = store.report(&key(), &report, at(60.0)).await.expect("written");
+    assert_eq!(taken, Reported::Taken(id));
     let done = FollowUp {
         state: FollowUpState::Done,
         by: Some("kim".to_owned()),
@@ -108,11 +116,79 @@ pub(super) async fn what_is_to_be_done_is_followed(store: &dyn Store) {
         note: Some("재고 있음".to_owned()),
         ..to_do()
     };
-    assert!(store.follow(id, std::slice::from_ref(&done)).await.expect("written"));
     assert_eq!(store.follow_up(id).await.expect("read"), [done]);
+    assert_eq!(store.bearing_of(id).await.expect("read"), Some(key()));
     let unknown = event(9).event_id;
-    assert!(!store.follow(unknown, &[to_do()]).await.expect("asked"));
     assert_eq!(store.follow_up(unknown).await.expect("read"), []);
+    assert_eq!(store.bearing_of(unknown).await.expect("read"), None);
+    let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    for (key, event_id) in [(key(), unknown), (other, id)] {
+        let report = FollowUpReport { event_id: Some(event_id), ..report.clone() };
+        let taken = store.report(&key, &report, at(60.0)).await.expect("asked");
+        assert_eq!(taken, Reported::Unknown);
+    }
+}
+
+fn report(event_id: EventId) -> FollowUpReport {
+    FollowUpReport {
+        schema: FOLLOW_UP_SCHEMA.to_owned(),
+        event_id: Some(event_id),
+        number: Some(1),
+        state: FollowUpState::Done,
+        by: "kim".to_owned(),
+        at: at(60.0),
+        note: Some("재고 있음".to_owned()),
+        repaired: true,
+        found: Some(Found {
+            verdict: Verdict::Right,
+            element: Some(Fault::OuterRace),
+            cause: Some("정렬 불량\u{0}".to_owned()),
+        }),
+    }
+}
+
+/// R-AGENT-9: one open order a bearing; the older says what replaced it.
+pub(super) async fn later_work_supersedes_what_is_open(store: &dyn Store) {
+    put(store, &[event(1), event(2)]).await;
+    judge_all(store).await;
+    let first = store.follow_up(event(1).event_id).await.expect("read");
+    assert_eq!(first[0].state, FollowUpState::Superseded);
+    assert!(first[0].note.as_deref().is_some_and(|note| note.contains("superseded by")));
+    let last = store.follow_up(event(2).event_id).await.expect("read");
+    assert_eq!(last[0].state, FollowUpState::Open);
+    let counts = store.work_counts(at(7200.0)).await.expect("counted");
+    assert_eq!((counts.open, counts.overdue, counts.superseded), (1, 1, 1));
+    let work = store.recall(&key(), at(1e9)).await.expect("recalled").memory.work;
+    assert_eq!(work.len(), 2);
+    assert!(work.iter().any(|work| work.is_overdue(at(7200.0))));
+}
+
+/// R-AGENT-9: what was found goes into the memory of the bearing and into the judgement that the
+/// knowledge base gets again, and counts.
+pub(super) async fn what_was_found_is_remembered_and_counted(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let id = event(1).event_id;
+    // by the bearing alone, as a technician at the machine reports
+    let report = FollowUpReport { event_id: None, number: None, ..report(id) };
+    let batch = [Incoming::FollowUp { key: key(), report: report.clone() }];
+    for _ in 0..2 {
+        let stored = store.store(&batch, at(100.0), "dead").await.expect("stored");
+        assert_eq!(stored.refused, 0, "the same report again changes nothing more");
+    }
+    let work = store.recall(&key(), at(1e9)).await.expect("recalled").memory.work;
+    let found = work[0].found.as_ref().expect("kept");
+    assert_eq!((work[0].repaired, found.element), (true, Some(Fault::OuterRace)));
+    let diagnosis = store.diagnosis(id).await.expect("read").expect("there");
+    assert_eq!(diagnosis.found.map(|found| found.verdict), Some(Verdict::Right));
+    let counts = store.work_counts(at(100.0)).await.expect("counted");
+    assert_eq!((counts.done, counts.right, counts.precision()), (1, 1, Some(1.0)));
+    let sent = store.claim("vectors", at(1e6), at(2e6), 10).await.expect("claimed");
+    assert_eq!(sent.len(), 1, "to the knowledge base, once");
+    let nobody = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    let batch = [Incoming::FollowUp { key: nobody, report }];
+    let stored = store.store(&batch, at(200.0), "dead").await.expect("stored");
+    assert_eq!(stored.refused, 1, "nobody asked for such work");
 }
 
 pub(super) async fn the_past_of_a_bearing_is_read_back(store: &dyn Store) {
@@ -132,7 +208,8 @@ pub(super) async fn the_past_of_a_bearing_is_read_back(store: &dyn Store) {
         events[2..5].iter().map(|event| Event { spectra: None, ..event.clone() }).collect();
     let read: Vec<Event> = past.iter().map(|past| past.event.clone()).collect();
     assert_eq!(read, bare, "the last three up to then, oldest first");
-    let risks: Vec<_> = past.iter().map(|past| past.judged.map(|judged| judged.risk)).collect();
+    let risks: Vec<_> =
+        past.iter().map(|past| past.judged.as_ref().map(|judged| judged.risk)).collect();
     assert_eq!(risks, [Some(RiskLevel::Warning), Some(RiskLevel::Warning), None]);
     let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
     assert_eq!(store.history(&other, until, 3).await.expect("read"), []);

@@ -1,32 +1,359 @@
-//! Actions that follow from judgements.
+//! The work that judgements ask for: written with the judgement, closed by reports of staff, superseded
+//! by later judgements of the bearing.
 
 use async_trait::async_trait;
-use pdm_shared::id::EventId;
+use pdm_expert::case::{RECALLED_WORK, Work};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
-use super::SqlStore;
-use crate::store::encoding::{json_of, to_json};
-use crate::store::{FollowUp, FollowUpStore, StoreError};
+use super::{SqlStore, bulk};
+use crate::store::database::{Connection, Row};
+use crate::store::encoding::{count_of, fault_of, json_of, time_of, to_json};
+use crate::store::{
+    FollowUp, FollowUpStore, Judged, Outgoing, Payload, Reported, StoreError, VECTORS_LANE,
+    WorkCounts,
+};
+
+const COLUMNS: &str = "event_id, number, asked_at_ms, action_ko, action_en, due_at_ms, work_order,
+                       state, by_whom, at_ms, note, repaired, verdict, element, cause";
 
 #[async_trait]
 impl FollowUpStore for SqlStore {
     async fn follow_up(&self, event_id: EventId) -> Result<Vec<FollowUp>, StoreError> {
         let mut reader = self.read().await?;
+        let query = reader.query(&OF_EVENT).bind(event_id.0);
+        let rows = query.fetch_all().await?;
+        if !rows.is_empty() {
+            return rows.iter().map(follow_up_of).collect();
+        }
+        // a judgement of an earlier version
         let query =
             reader.query("SELECT follow_up_actions FROM pdm_agent_memory WHERE event_id = $1");
         let row = query.bind(event_id.0).fetch_optional().await?;
         row.map_or(Ok(Vec::new()), |row| json_of("follow-up actions", row.get(0)?))
     }
 
-    async fn follow(&self, event_id: EventId, actions: &[FollowUp]) -> Result<bool, StoreError> {
+    async fn report(
+        &self,
+        key: &BearingKey,
+        report: &FollowUpReport,
+        now: Timestamp,
+    ) -> Result<Reported, StoreError> {
         let mut transaction = self.write().await?;
-        let changed = transaction
-            .connection()
-            .query("UPDATE pdm_agent_memory SET follow_up_actions = $1 WHERE event_id = $2")
-            .bind(to_json("follow-up actions", &actions)?)
-            .bind(event_id.0)
+        let reported = take(&mut transaction.connection(), key, report, now).await?;
+        transaction.commit().await?;
+        Ok(reported)
+    }
+
+    async fn bearing_of(&self, event_id: EventId) -> Result<Option<BearingKey>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT site, equipment_id, bearing_id FROM pdm_agent_memory WHERE event_id = $1",
+        );
+        query.bind(event_id.0).fetch_optional().await?.map(|row| row.key()).transpose()
+    }
+
+    async fn work_counts(&self, now: Timestamp) -> Result<WorkCounts, StoreError> {
+        let mut reader = self.read().await?;
+        let row = reader
+            .query(
+                "SELECT count(CASE WHEN state = 'open' THEN 1 END),
+                        count(CASE WHEN state = 'open' AND due_at_ms < $1 THEN 1 END),
+                        count(CASE WHEN state = 'done' THEN 1 END),
+                        count(CASE WHEN state = 'dropped' THEN 1 END),
+                        count(CASE WHEN state = 'superseded' THEN 1 END),
+                        count(DISTINCT CASE WHEN verdict = 'right' THEN event_id END),
+                        count(DISTINCT CASE WHEN verdict = 'wrong' THEN event_id END),
+                        count(DISTINCT CASE WHEN verdict = 'other_cause' THEN event_id END)
+                 FROM follow_ups",
+            )
+            .bind(now.unix_ms())
+            .fetch_one()
+            .await?;
+        let count = |at: usize| Ok::<u32, StoreError>(count_of(row.get(at)?));
+        Ok(WorkCounts {
+            open: count(0)?,
+            overdue: count(1)?,
+            done: count(2)?,
+            dropped: count(3)?,
+            superseded: count(4)?,
+            right: count(5)?,
+            wrong: count(6)?,
+            other_cause: count(7)?,
+        })
+    }
+}
+
+static OF_EVENT: std::sync::LazyLock<crate::store::database::Spelt> =
+    std::sync::LazyLock::new(|| {
+        crate::store::database::Spelt::each(|_| {
+            format!("SELECT {COLUMNS} FROM follow_ups WHERE event_id = $1 ORDER BY number")
+        })
+    });
+
+static OF_BEARING: std::sync::LazyLock<crate::store::database::Spelt> =
+    std::sync::LazyLock::new(|| {
+        crate::store::database::Spelt::each(|_| {
+            format!(
+                "SELECT {COLUMNS} FROM follow_ups
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+                 ORDER BY asked_at_ms DESC, number LIMIT $4"
+            )
+        })
+    });
+
+fn found_of(row: &Row) -> Result<Option<Found>, StoreError> {
+    let Some(word) = row.get::<Option<&str>>("verdict")? else { return Ok(None) };
+    let verdict: Verdict = json_of("a verdict", &format!("\"{word}\""))?;
+    let element = row.get::<Option<&str>>("element")?.map(fault_of).transpose()?;
+    Ok(Some(Found { verdict, element, cause: row.get("cause")? }))
+}
+
+fn state_of(row: &Row) -> Result<FollowUpState, StoreError> {
+    json_of("a state", &format!("\"{}\"", row.get::<&str>("state")?))
+}
+
+fn time_at(row: &Row, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    row.get::<Option<i64>>(column)?.map(time_of).transpose()
+}
+
+fn follow_up_of(row: &Row) -> Result<FollowUp, StoreError> {
+    Ok(FollowUp {
+        action: Text::new(row.get::<String>("action_ko")?, row.get::<String>("action_en")?),
+        due_at: time_at(row, "due_at_ms")?,
+        work_order: row.get("work_order")?,
+        state: state_of(row)?,
+        by: row.get("by_whom")?,
+        at: time_at(row, "at_ms")?,
+        note: row.get("note")?,
+        repaired: row.get::<i64>("repaired")? != 0,
+        found: found_of(row)?,
+    })
+}
+
+/// The work that judgements of a bearing asked for, newest first.
+pub(super) async fn of_bearing(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+) -> Result<Vec<Work>, StoreError> {
+    let limit = i64::try_from(RECALLED_WORK).unwrap_or(i64::MAX);
+    let rows = connection.query(&OF_BEARING).bind_key(key).bind(limit).fetch_all().await?;
+    let work = rows.iter().map(|row| {
+        let FollowUp { action, due_at, work_order, state, at, repaired, found, .. } =
+            follow_up_of(row)?;
+        let event_id = EventId(row.get("event_id")?);
+        let asked_at = time_of(row.get("asked_at_ms")?)?;
+        Ok(Work { event_id, asked_at, action, due_at, work_order, state, at, repaired, found })
+    });
+    work.collect()
+}
+
+/// Writes the work that a judgement asks for. What an earlier judgement of the bearing asked for and is
+/// still open is superseded by it.
+pub(super) async fn write(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    judged: &Judged,
+) -> Result<(), StoreError> {
+    let Diagnosis { event_id, judged_at, .. } = &judged.diagnosis;
+    if judged.supersedes || !judged.follow_up.is_empty() {
+        connection
+            .query(
+                "UPDATE follow_ups SET state = 'superseded', at_ms = $4, note = $5
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND state = 'open'",
+            )
+            .bind_key(key)
+            .bind(judged_at.unix_ms())
+            .bind(format!("superseded by the judgement of event {event_id}"))
             .execute()
             .await?;
-        transaction.commit().await?;
-        Ok(changed == 1)
     }
+    for (number, follow) in (1_i64..).zip(&judged.follow_up) {
+        insert(connection, key, *event_id, *judged_at, number, follow).await?;
+    }
+    Ok(())
+}
+
+async fn insert(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    event_id: EventId,
+    asked_at: Timestamp,
+    number: i64,
+    follow: &FollowUp,
+) -> Result<(), StoreError> {
+    let dialect = connection.dialect();
+    let text = |text: Option<&str>| text.map(|text| dialect.text(text).into_owned());
+    let found = follow.found.as_ref();
+    connection
+        .query(
+            "INSERT INTO follow_ups (site, equipment_id, bearing_id, event_id, number, asked_at_ms,
+                                     action_ko, action_en, due_at_ms, work_order, state, by_whom,
+                                     at_ms, note, repaired, verdict, element, cause)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+             ON CONFLICT (event_id, number) DO NOTHING",
+        )
+        .bind_key(key)
+        .bind(event_id.0)
+        .bind(number)
+        .bind(asked_at.unix_ms())
+        .bind(follow.action.ko.as_str())
+        .bind(follow.action.en.as_str())
+        .bind(follow.due_at.map(Timestamp::unix_ms))
+        .bind(follow.work_order.as_deref())
+        .bind(follow.state.as_str())
+        .bind(text(follow.by.as_deref()))
+        .bind(follow.at.map(Timestamp::unix_ms))
+        .bind(text(follow.note.as_deref()))
+        .bind(i64::from(follow.repaired))
+        .bind(found.map(|found| found.verdict.as_str()))
+        .bind(found.and_then(|found| found.element).map(Fault::as_str))
+        .bind(text(found.and_then(|found| found.cause.as_deref())))
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Applies a report of staff, and sends the judgement to the knowledge base again with what was found.
+/// The same report again changes nothing more.
+pub(super) async fn take(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    report: &FollowUpReport,
+    now: Timestamp,
+) -> Result<Reported, StoreError> {
+    let Some(event_id) = meant(connection, key, report.event_id).await? else {
+        return Ok(Reported::Unknown);
+    };
+    let number = report.number.map(i64::from);
+    let changed = set_state(connection, event_id, number, report).await?;
+    if number.is_some() && changed == 0 {
+        return Ok(Reported::Unknown);
+    }
+    if report.repaired || report.found.is_some() {
+        set_found(connection, event_id, number.unwrap_or(1), report).await?;
+    }
+    if let Some(found) = &report.found {
+        note_in_memory(connection, event_id, found, now).await?;
+    }
+    Ok(Reported::Taken(event_id))
+}
+
+/// The judgement that a report means: the one it names, if it is of this bearing, else the last one that
+/// asked for work.
+async fn meant(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    named: Option<EventId>,
+) -> Result<Option<EventId>, StoreError> {
+    let row = if let Some(event_id) = named {
+        let query = connection.query(
+            "SELECT event_id FROM follow_ups
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND event_id = $4 LIMIT 1",
+        );
+        query.bind_key(key).bind(event_id.0).fetch_optional().await?
+    } else {
+        let query = connection.query(
+            "SELECT event_id FROM follow_ups
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+             ORDER BY asked_at_ms DESC LIMIT 1",
+        );
+        query.bind_key(key).fetch_optional().await?
+    };
+    row.map(|row| row.get(0).map(EventId)).transpose()
+}
+
+async fn set_state(
+    connection: &mut Connection<'_>,
+    event_id: EventId,
+    number: Option<i64>,
+    report: &FollowUpReport,
+) -> Result<u64, StoreError> {
+    let dialect = connection.dialect();
+    let query = if number.is_some() {
+        connection.query(
+            "UPDATE follow_ups SET state = $1, by_whom = $2, at_ms = $3, note = $4
+             WHERE event_id = $5 AND number = $6",
+        )
+    } else {
+        connection.query(
+            "UPDATE follow_ups SET state = $1, by_whom = $2, at_ms = $3, note = $4
+             WHERE event_id = $5 AND number >= $6 AND state = 'open'",
+        )
+    };
+    query
+        .bind(report.state.as_str())
+        .bind(dialect.text(&report.by).into_owned())
+        .bind(report.at.unix_ms())
+        .bind(report.note.as_deref().map(|note| dialect.text(note).into_owned()))
+        .bind(event_id.0)
+        .bind(number.unwrap_or(0))
+        .execute()
+        .await
+}
+
+async fn set_found(
+    connection: &mut Connection<'_>,
+    event_id: EventId,
+    number: i64,
+    report: &FollowUpReport,
+) -> Result<(), StoreError> {
+    let dialect = connection.dialect();
+    let found = report.found.as_ref();
+    connection
+        .query(
+            "UPDATE follow_ups SET repaired = $1, verdict = COALESCE($2, verdict),
+                                   element = COALESCE($3, element), cause = COALESCE($4, cause),
+                                   at_ms = $5, by_whom = $6
+             WHERE event_id = $7 AND number = $8",
+        )
+        .bind(i64::from(report.repaired))
+        .bind(found.map(|found| found.verdict.as_str()))
+        .bind(found.and_then(|found| found.element).map(Fault::as_str))
+        .bind(
+            found
+                .and_then(|found| found.cause.as_deref())
+                .map(|cause| dialect.text(cause).into_owned()),
+        )
+        .bind(report.at.unix_ms())
+        .bind(dialect.text(&report.by).into_owned())
+        .bind(event_id.0)
+        .bind(number)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Adds what was found to the stored judgement, which goes to the knowledge base again. A judgement that
+/// is no longer kept has nothing to add to.
+async fn note_in_memory(
+    connection: &mut Connection<'_>,
+    event_id: EventId,
+    found: &Found,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let query = connection.query("SELECT diagnosis FROM pdm_agent_memory WHERE event_id = $1");
+    let Some(row) = query.bind(event_id.0).fetch_optional().await? else { return Ok(()) };
+    let mut diagnosis: Diagnosis = json_of("a diagnosis", row.get(0)?)?;
+    if diagnosis.found.as_ref() == Some(found) {
+        return Ok(());
+    }
+    diagnosis.found = Some(found.clone());
+    let query = connection.query("UPDATE pdm_agent_memory SET diagnosis = $1 WHERE event_id = $2");
+    query.bind(to_json("a diagnosis", &diagnosis)?).bind(event_id.0).execute().await?;
+    let row = Outgoing {
+        key: EventId::at(now.unix_ms()).0,
+        lane: VECTORS_LANE.to_owned(),
+        topic: None,
+        retain: false,
+        notification_id: None,
+        group: None,
+        payload: Payload::Judgement(event_id),
+        due_at: now,
+    };
+    bulk::insert_outbox(connection, &[(&row, now)]).await
 }

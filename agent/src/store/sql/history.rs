@@ -76,12 +76,12 @@ fn past_event_of(row: &Row) -> Result<PastEvent, StoreError> {
     let event = Event { spectra: None, ..json_of("an event", row.get(0)?)? };
     let judged = match row.get::<Option<&str>>(1)? {
         None => None,
-        Some(risk) => Some(Remembered {
-            measured_at: event.measured_at,
-            risk: word_of("a risk", risk)?,
-            stage: stage_of(row.get(2)?),
-            fault: row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
-        }),
+        Some(risk) => Some(Remembered::verdict(
+            event.measured_at,
+            word_of("a risk", risk)?,
+            stage_of(row.get(2)?),
+            row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
+        )),
     };
     Ok(PastEvent { event, judged })
 }

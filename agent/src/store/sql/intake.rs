@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::{Database, SqlStore, bulk, gateways, pins};
+use super::{Database, SqlStore, bulk, follow_ups, gateways, pins};
 use crate::store::admission::{Admitted, Books, Desk};
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
 use crate::store::{
     Incoming, IntakeStore, IntakeTerms, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, Refusal,
-    StoreError, Stored, fingerprint, log,
+    Reported, StoreError, Stored, fingerprint, log,
 };
 
 #[async_trait]
@@ -54,7 +55,7 @@ fn gateways_of(batch: &[Incoming]) -> BTreeSet<GatewayKey> {
         Incoming::Status { site, status } => {
             Some(GatewayKey::new(site.clone(), status.gateway_id.clone()))
         }
-        Incoming::Ack { .. } | Incoming::Refused(_) => None,
+        Incoming::Ack { .. } | Incoming::FollowUp { .. } | Incoming::Refused(_) => None,
     });
     named.collect()
 }
@@ -71,6 +72,16 @@ async fn store_others(
             Incoming::Event { .. } => {}
             Incoming::Status { site, status } => note_status(connection, site, status, now).await?,
             Incoming::Ack { key, ack } => acknowledge(connection, key, ack, now).await?,
+            Incoming::FollowUp { key, report } => {
+                if follow_ups::take(connection, key, report, now).await? == Reported::Unknown {
+                    let letter = unknown_work(key, report, now)?;
+                    let fingerprint = fingerprint::of_message(&letter);
+                    let is_new =
+                        refuse(connection, &letter, fingerprint, 1, dead_letter_topic).await?;
+                    stored.letters += u64::from(is_new);
+                    stored.refused += 1;
+                }
+            }
             Incoming::Refused(letter) => {
                 let fingerprint = fingerprint::of_message(letter);
                 let is_new = refuse(connection, letter, fingerprint, 1, dead_letter_topic).await?;
@@ -80,6 +91,17 @@ async fn store_others(
         }
     }
     Ok(())
+}
+
+/// The refusal of a report on work that nobody asked for.
+fn unknown_work(
+    key: &BearingKey,
+    report: &FollowUpReport,
+    now: Timestamp,
+) -> Result<DeadLetter, StoreError> {
+    let payload = to_json("a follow-up", report)?;
+    let reason = "no judgement of this bearing asks for such work".to_owned();
+    Ok(DeadLetter::of(&format!("{key}/follow-up"), payload.as_bytes(), reason, now))
 }
 
 /// An event of a batch, its text, and whether its topic names the gateway.
@@ -98,7 +120,10 @@ async fn store_events(
             Incoming::Event { event, payload, proven } => {
                 Some((event.as_ref(), payload.as_str(), *proven))
             }
-            Incoming::Status { .. } | Incoming::Ack { .. } | Incoming::Refused(_) => None,
+            Incoming::Status { .. }
+            | Incoming::Ack { .. }
+            | Incoming::FollowUp { .. }
+            | Incoming::Refused(_) => None,
         })
         .collect();
     if arrived.is_empty() {
@@ -225,6 +250,7 @@ async fn refuse_events(
             Incoming::Event { .. }
             | Incoming::Status { .. }
             | Incoming::Ack { .. }
+            | Incoming::FollowUp { .. }
             | Incoming::Refused(_) => None,
         });
         let reason = format!("not this gateway's event: {}", refusal.reason);

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use pdm_expert::case::{BearingState, Memory, RECALLED, Remembered};
+use pdm_expert::case::{BearingState, Memory, RECALLED, Remembered, remember};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, alarms, bulk, runs};
+use super::{Database, SqlStore, alarms, bulk, follow_ups, runs};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
@@ -39,34 +39,30 @@ impl JudgementStore for SqlStore {
 
     async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError> {
         let mut reader = self.read().await?;
-        let rows = reader
-            .query(
-                "SELECT measured_at_ms, risk_level, fault_stage, fault_type FROM pdm_agent_memory
-                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-                   AND measured_at_ms <= $4
-                 ORDER BY measured_at_ms DESC, id DESC LIMIT $5",
-            )
-            .bind_key(key)
-            .bind(until.unix_ms())
-            .bind(i64::try_from(RECALLED).unwrap_or(i64::MAX))
-            .fetch_all()
-            .await?;
-        let recent = rows.iter().map(remembered_of);
-        let recent = recent.collect::<Result<Vec<Remembered>, StoreError>>()?;
         let row = reader
             .query(
-                "SELECT state FROM bearings
+                "SELECT state, recent FROM bearings
                  WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
             )
             .bind_key(key)
             .fetch_optional()
             .await?;
-        let state = match row {
-            Some(row) => json_of::<BearingState>("a bearing's state", row.get(0)?)?,
-            None => BearingState::default(),
+        let (mut state, mut known) = (BearingState::default(), None);
+        if let Some(row) = row {
+            state = json_of::<BearingState>("a bearing's state", row.get(0)?)?;
+            known = row
+                .get::<Option<&str>>(1)?
+                .map(|recent| json_of::<Vec<Remembered>>("a bearing's judgements", recent))
+                .transpose()?;
+        }
+        let mut connection = reader.connection();
+        let recent = match known {
+            Some(recent) => recent,
+            None => last_windows(&mut connection, key, until).await?,
         };
-        let alarm = alarms::read(&mut reader.connection(), key).await?;
-        Ok(Recall { memory: Memory { recent, state }, alarm })
+        let work = follow_ups::of_bearing(&mut connection, key).await?;
+        let alarm = alarms::read(&mut connection, key).await?;
+        Ok(Recall { memory: Memory { recent, state, work }, alarm })
     }
 
     async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError> {
@@ -163,13 +159,40 @@ pub(in crate::store) fn unjudged_of(arrival: i64, row: &Row) -> Result<Unjudged,
     Ok(Unjudged { arrival, event: json_of("an event", row.get("payload")?)?, checkpoint })
 }
 
+/// The last judgements of a bearing that an earlier version wrote, one an entry.
+async fn last_windows(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    until: Timestamp,
+) -> Result<Vec<Remembered>, StoreError> {
+    let rows = connection
+        .query(
+            "SELECT measured_at_ms, risk_level, fault_stage, fault_type FROM pdm_agent_memory
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+               AND measured_at_ms <= $4
+             ORDER BY measured_at_ms DESC, id DESC LIMIT $5",
+        )
+        .bind_key(key)
+        .bind(until.unix_ms())
+        .bind(i64::try_from(RECALLED).unwrap_or(i64::MAX))
+        .fetch_all()
+        .await?;
+    let windows =
+        rows.iter().map(remembered_of).collect::<Result<Vec<Remembered>, StoreError>>()?;
+    let mut recent = Vec::with_capacity(RECALLED);
+    for window in windows.into_iter().rev() {
+        remember(&mut recent, window);
+    }
+    Ok(recent)
+}
+
 fn remembered_of(row: &Row) -> Result<Remembered, StoreError> {
-    Ok(Remembered {
-        measured_at: time_of(row.get(0)?)?,
-        risk: word_of("a risk", row.get(1)?)?,
-        stage: stage_of(row.get(2)?),
-        fault: row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
-    })
+    Ok(Remembered::verdict(
+        time_of(row.get(0)?)?,
+        word_of("a risk", row.get(1)?)?,
+        stage_of(row.get(2)?),
+        row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
+    ))
 }
 
 /// Writes judgements. An event that was judged before keeps its judgement, and nothing leaves a second
@@ -216,6 +239,7 @@ async fn write_effects(
         if !first.contains(&event_id) {
             continue;
         }
+        follow_ups::write(connection, key, judged).await?;
         let at = judged.diagnosis.judged_at;
         outgoing.extend(judged.outgoing.iter().map(|row| (row, at)));
         steps.extend(judged.trace.iter().map(|step| (event_id, step)));
@@ -241,12 +265,12 @@ async fn write_standing(
     connection
         .query(
             "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
-                                   fault_type, updated_at_ms, state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                                   fault_type, updated_at_ms, state, recent)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
              ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
              SET risk_level = excluded.risk_level, fault_stage = excluded.fault_stage,
                  fault_type = excluded.fault_type, updated_at_ms = excluded.updated_at_ms,
-                 state = excluded.state",
+                 state = excluded.state, recent = excluded.recent",
         )
         .bind_key(&bearing.key)
         .bind(last.risk_level.as_str())
@@ -254,6 +278,7 @@ async fn write_standing(
         .bind(last.fault_type.map(Fault::as_str))
         .bind(last.judged_at.unix_ms())
         .bind(to_json("a bearing's state", &bearing.state)?)
+        .bind(to_json("a bearing's judgements", &bearing.recent)?)
         .execute()
         .await?;
     Ok(())

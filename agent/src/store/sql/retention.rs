@@ -37,6 +37,17 @@ static DROP_STEPS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// Parameter: events. Work that waits and what was found stay: the one is still to be done, the other
+/// counts.
+static DROP_WORK: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        format!(
+            "DELETE FROM follow_ups WHERE state <> 'open' AND verdict IS NULL AND event_id {}",
+            dialect.in_identities("$1")
+        )
+    })
+});
+
 #[async_trait]
 impl RetentionStore for SqlStore {
     async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
@@ -117,8 +128,10 @@ async fn judgements(
         .await?;
     let events = rows.iter().map(|row| row.get(0).map(EventId));
     let events = events.collect::<Result<Vec<EventId>, StoreError>>()?;
-    let steps_of: Identities = events.iter().collect();
-    connection.query(&DROP_STEPS).bind(steps_of).execute().await?;
+    let of_events: Identities = events.iter().collect();
+    connection.query(&DROP_STEPS).bind(of_events).execute().await?;
+    let of_events: Identities = events.iter().collect();
+    connection.query(&DROP_WORK).bind(of_events).execute().await?;
     Ok(events.len() as u64)
 }
 

@@ -203,6 +203,7 @@ impl Choice {
             window: None,
             every: None,
             tachometer: None,
+            speed_tag: None,
         };
         Machine { title, gateway: name("gw-demo"), site: name("demo"), source, events }
     }

@@ -53,7 +53,7 @@ impl Point {
         &mut self,
         accel_m_s2: &[f64],
         at: Timestamp,
-        tachometer: Option<Rpm>,
+        (tachometer, tag): (Option<Rpm>, Option<Rpm>),
         judgement: &Judgement,
     ) -> Option<Seen> {
         let raised = judgement.anomaly_detected && !self.memory.alarmed;
@@ -65,7 +65,7 @@ impl Point {
             return None;
         }
         let owed = std::mem::take(&mut self.memory.owed);
-        let findings = self.look(accel_m_s2, at, tachometer)?;
+        let findings = self.look(accel_m_s2, at, tachometer, tag)?;
         let is_shown = owed || judgement.anomaly_detected || self.are_spectra_due(at);
         let spectra = is_shown.then(|| blocks::spectra(&findings));
         if is_shown {
@@ -95,10 +95,11 @@ impl Point {
         accel_m_s2: &[f64],
         at: Timestamp,
         tachometer: Option<Rpm>,
+        tag: Option<Rpm>,
     ) -> Option<Findings> {
-        // The search is centred on the configured speed, not on the last estimate: a wrong estimate
+        // The search is centred on the tag's or the configured speed, not on the last estimate: a wrong estimate
         // would otherwise shift the next search, look by look.
-        let speed = tachometer.unwrap_or(self.settings.speed);
+        let speed = tachometer.or(tag).unwrap_or(self.settings.speed);
         let searched = if tachometer.is_some() { 0.0 } else { self.settings.speed_tolerance };
         let request = Request {
             speed_tolerance: searched,

@@ -1,0 +1,197 @@
+//! The course of a bearing as its memory holds it, told in the second, third and fifth thought: how
+//! long it has stood at its stage, how its remaining life moved, what was asked for and done.
+//!
+//! Rules: MEM-2 how long at this stage and how long the one before took; MEM-3 whether the remaining
+//! life falls faster than time passes, and whether the stages follow each other faster; MEM-5 how long
+//! at this risk, what work is open, what was found. Times are told only from an hour on. Nothing here
+//! changes a stage or a risk.
+
+use std::collections::BTreeMap;
+
+use pdm_shared::diagnosis::{Diagnosis, Evidence, Thought, ThoughtTitle};
+use pdm_shared::follow_up::{FollowUpState, Verdict};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
+
+use crate::case::{BearingState, Case};
+use crate::wording::{element, fact, figure, hours, joined};
+
+/// Below this nothing is told of a time, h.
+const WORTH_TELLING_H: f64 = 1.0;
+/// Remaining life falls faster than time passes if it lost more than so many times the time that has
+/// passed. Chosen: an interval's bound moves by a third between two windows of a steady course.
+const FASTER_RATIO: f64 = 1.5;
+
+/// A sentence with its evidence.
+type Note = (Text, Vec<Evidence>);
+
+/// Adds what the memory says to the thoughts of a diagnosis; `state` is the bearing's after it.
+pub(crate) fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, state: &BearingState) {
+    let at = case.event.measured_at;
+    let stage = stage_note(&state.reached, diagnosis.fault_stage, at);
+    let speed = [life_note(diagnosis, case), pace_note(&state.reached, diagnosis.fault_stage)];
+    let risk = [standing_note(diagnosis.risk_level, state, at), work_note(case), found_note(case)];
+    add(diagnosis, ThoughtTitle::PfStage, stage.into_iter());
+    add(diagnosis, ThoughtTitle::Degradation, speed.into_iter().flatten());
+    add(diagnosis, ThoughtTitle::OverallRisk, risk.into_iter().flatten());
+}
+
+fn add(diagnosis: &mut Diagnosis, title: ThoughtTitle, notes: impl Iterator<Item = Note>) {
+    let thought = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title);
+    let Some(thought): Option<&mut Thought> = thought else { return };
+    for (text, evidence) in notes {
+        thought.conclusion = joined(&[thought.conclusion.clone(), text]);
+        thought.evidence.extend(evidence);
+    }
+}
+
+/// Hours from one time to another, if they are worth telling.
+fn span_h(from: Timestamp, to: Timestamp) -> Option<f64> {
+    let span = to.seconds_since(from) / 3600.0;
+    (span >= WORTH_TELLING_H).then_some(span)
+}
+
+/// How long a stage took until the next was reached, h.
+pub(crate) fn took_h(reached: &BTreeMap<u8, Timestamp>, stage: u8) -> Option<f64> {
+    span_h(*reached.get(&stage)?, *reached.get(&(stage + 1))?)
+}
+
+/// How long the bearing has stood at this stage, h.
+pub(crate) fn standing_h(
+    reached: &BTreeMap<u8, Timestamp>,
+    stage: u8,
+    at: Timestamp,
+) -> Option<f64> {
+    span_h(*reached.get(&stage)?, at)
+}
+
+fn stage_note(reached: &BTreeMap<u8, Timestamp>, stage: u8, at: Timestamp) -> Option<Note> {
+    if stage == 0 {
+        return None;
+    }
+    if let Some(standing) = standing_h(reached, stage, at) {
+        let told = hours(standing);
+        let text = Text::new(
+            format!("· {stage}단계에 이른 지 {}", told.ko),
+            format!("· at stage {stage} for {}", told.en),
+        );
+        return Some((text, vec![fact("memory.stage_for_h", standing, "MEM-2")]));
+    }
+    let before = stage.checked_sub(1).filter(|before| *before > 0)?;
+    let took = took_h(reached, before)?;
+    let told = hours(took);
+    let text = Text::new(
+        format!("· {before}단계에서 {stage}단계까지 {}", told.ko),
+        format!("· from stage {before} to {stage} in {}", told.en),
+    );
+    let stages = fact("memory.stage_before", before, "MEM-2");
+    Some((text, vec![stages, fact("memory.stage_before_took_h", took, "MEM-2")]))
+}
+
+/// Whether the stages follow each other faster.
+fn pace_note(reached: &BTreeMap<u8, Timestamp>, stage: u8) -> Option<Note> {
+    let (last, before) = (stage.checked_sub(1)?, stage.checked_sub(2).filter(|one| *one > 0)?);
+    let (last_h, before_h) = (took_h(reached, last)?, took_h(reached, before)?);
+    if last_h >= before_h {
+        return None;
+    }
+    let (quick, slow) = (hours(last_h), hours(before_h));
+    let text = Text::new(
+        format!("· 단계 진행이 빨라짐({} → {})", slow.ko, quick.ko),
+        format!("· the stages follow faster ({}, then {})", slow.en, quick.en),
+    );
+    let evidence = vec![
+        fact("memory.stage_took_h", before_h, "MEM-3"),
+        fact("memory.next_stage_took_h", last_h, "MEM-3"),
+    ];
+    Some((text, evidence))
+}
+
+/// Whether the remaining life falls faster than time passes, since the oldest entry that has one.
+fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
+    let now_h = diagnosis.rul_assessment.hours?;
+    let since = case.memory.state.since?;
+    let mut within = case.memory.recent.iter().filter(|one| one.begun() >= since);
+    let then = within.rfind(|one| one.rul_hours.is_some())?;
+    let then_h = then.rul_hours?;
+    let passed = span_h(then.measured_at, case.event.measured_at)?;
+    if then_h - now_h <= FASTER_RATIO * passed {
+        return None;
+    }
+    let (earlier, told, later) = (figure(then_h), hours(passed), figure(now_h));
+    let text = Text::new(
+        format!(
+            "· 잔여수명 판단이 {} 사이 {earlier}시간에서 {later}시간으로: 경과보다 빨리 줄어듦",
+            told.ko
+        ),
+        format!(
+            "· the remaining life went from {earlier} h to {later} h in {}: faster than time passes",
+            told.en
+        ),
+    );
+    let evidence = vec![
+        fact("memory.rul_then_h", then_h, "MEM-3"),
+        fact("memory.rul_then_before_h", passed, "MEM-3"),
+        fact("memory.rul_now_h", now_h, "MEM-3"),
+    ];
+    Some((text, evidence))
+}
+
+fn standing_note(risk: RiskLevel, state: &BearingState, at: Timestamp) -> Option<Note> {
+    let stand = state.standing.levels.get(&risk).filter(|_| risk > RiskLevel::Normal)?;
+    let standing = span_h(stand.since, at)?;
+    let told = hours(standing);
+    let text = Text::new(
+        format!("· {} 상태로 {}", risk.label().ko, told.ko),
+        format!("· {risk} for {}", told.en),
+    );
+    Some((text, vec![fact("memory.risk_for_h", standing, "MEM-5")]))
+}
+
+/// The work that waits, and how much of it is late.
+fn work_note(case: &Case<'_>) -> Option<Note> {
+    let open = || case.memory.work.iter().filter(|work| work.state == FollowUpState::Open);
+    let count = open().count();
+    if count == 0 {
+        return None;
+    }
+    let late = open().filter(|work| work.is_overdue(case.now)).count();
+    let mut evidence = vec![fact("memory.work.open", count, "MEM-5")];
+    let text = if late == 0 {
+        Text::new(
+            format!("· 요청한 조치 {count}건 미완료"),
+            format!("· {count} of the actions asked for are open"),
+        )
+    } else {
+        evidence.push(fact("memory.work.overdue", late, "MEM-5"));
+        Text::new(
+            format!("· 요청한 조치 {count}건 미완료(기한 지남 {late}건)"),
+            format!("· {count} of the actions asked for are open, {late} overdue"),
+        )
+    };
+    Some((text, evidence))
+}
+
+/// What staff found last.
+fn found_note(case: &Case<'_>) -> Option<Note> {
+    let last = case.memory.work.iter().filter(|work| work.found.is_some());
+    let found = last.max_by_key(|work| work.at)?.found.as_ref()?;
+    let (ko, en) = match found.verdict {
+        Verdict::Right => ("판정이 맞았음", "the judgement was right"),
+        Verdict::Wrong => ("이상이 없었음", "nothing was wrong"),
+        Verdict::OtherCause => ("다른 원인이었음", "it was another cause"),
+    };
+    let part = found.element.map_or_else(
+        || Text::new("", ""),
+        |fault| {
+            let name = element(fault);
+            Text::new(format!("({})", name.ko), format!(" ({})", name.en))
+        },
+    );
+    let text = Text::new(
+        format!("· 지난 점검 결과 {ko}{}", part.ko),
+        format!("· the last inspection: {en}{}", part.en),
+    );
+    Some((text, vec![fact("memory.work.found.verdict", found.verdict, "MEM-5")]))
+}

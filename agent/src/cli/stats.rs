@@ -1,0 +1,69 @@
+//! `pdm-agent stats`: the work that judgements asked for, and how often the judgements were right by what
+//! staff found.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use pdm_service::clock::{Clock, SystemClock};
+use pdm_service::exit::Exit;
+
+use super::failure;
+use crate::service::connect_store;
+use crate::settings::AgentSettings;
+
+/// Arguments of `stats`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent stats --config /etc/pdm/agent.toml
+  pdm-agent stats --config /etc/pdm/agent.toml --json | jq .precision
+
+Precision is the share of inspected judgements that were right; what was found is reported with
+pdm-agent follow-up --found, or on the topic {site}/{equipment}/{bearing}/follow-up.
+
+Exit codes: 0 shown, 69 store unavailable, 78 bad configuration")]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The configuration
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
+    config: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`pdm_service::exit::Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(failure::runtime)?;
+    let counts = runtime.block_on(async {
+        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+        let counts = store.work_counts(SystemClock.now()).await.map_err(failure::store);
+        store.close().await;
+        counts
+    })?;
+    let precision = counts.precision();
+    let mut out = pdm_service::command_line::stdout();
+    if args.json {
+        let mut all = serde_json::to_value(counts)?;
+        all["precision"] = serde_json::to_value(precision)?;
+        serde_json::to_writer_pretty(&mut out, &all)?;
+        writeln!(out)?;
+        return Ok(Exit::Ok);
+    }
+    writeln!(out, "actions open        {} ({} overdue)", counts.open, counts.overdue)?;
+    writeln!(out, "actions done        {}", counts.done)?;
+    writeln!(out, "actions dropped     {}", counts.dropped)?;
+    writeln!(out, "actions superseded  {}", counts.superseded)?;
+    let found = [counts.right, counts.wrong, counts.other_cause];
+    let [right, wrong, other] = found;
+    writeln!(out, "found               {right} right, {wrong} wrong, {other} another cause")?;
+    match precision {
+        Some(precision) => writeln!(out, "precision           {precision:.2}")?,
+        None => writeln!(out, "precision           – (nothing was reported as found yet)")?,
+    }
+    Ok(Exit::Ok)
+}
