@@ -20,6 +20,9 @@ mod expected;
 pub mod kpi;
 pub mod play;
 
+#[cfg(test)]
+mod mutations;
+
 /// The version of a scenario's form.
 const SCHEMA: &str = "pdm.scenario/1";
 /// The event that every sequence starts from.

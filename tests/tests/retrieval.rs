@@ -2,14 +2,14 @@
 //! better than either alone. `cargo run -p pdm-tests --bin retrieval` prints the figures.
 
 use pdm_knowledge::Mode;
-use pdm_tests::retrieval::{Quality, Split, ask, filled, questions};
+use pdm_tests::retrieval::{Quality, Set, Split, ask, filled, questions};
 
 /// R-KB-4.
 #[tokio::test]
 async fn fused_search_answers_the_questions_and_is_not_below_either_alone() {
     let folder = tempfile::tempdir().expect("folder");
     let knowledge = filled(folder.path()).await.expect("documents");
-    let questions = questions().expect("questions");
+    let questions = questions(Set::Main).expect("questions");
     assert!(questions.len() >= 60, "{} questions", questions.len());
     let mut of = Vec::new();
     for mode in [Mode::Keyword, Mode::Vector, Mode::Fused] {
@@ -31,7 +31,7 @@ async fn fused_search_answers_the_questions_and_is_not_below_either_alone() {
 async fn every_label_is_a_chunk_of_its_collection() {
     let folder = tempfile::tempdir().expect("folder");
     let knowledge = filled(folder.path()).await.expect("documents");
-    for question in questions().expect("questions") {
+    for question in questions(Set::Main).expect("questions") {
         for id in &question.relevant {
             let document = id.split('#').next().unwrap_or(id);
             let filter = pdm_knowledge::Filter::document(document);

@@ -46,11 +46,27 @@ pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
     }
     let state = next_state(case, point);
     let (risk, shown_stage) = (state.risk(), state.stage());
-    let path = format!("memory.points.{}.stage", case.point());
+    let path = standing_path(case, shown_stage);
     tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
     let fault = shown_fault(&thoughts, &state, shown_stage);
     let diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
+}
+
+/// Where the memory holds the stage that the bearing stands at: the event's own measuring point, the
+/// worst of its better judgements, or another point.
+fn standing_path(case: &Case<'_>, stage: u8) -> String {
+    let (own, before) = (case.point(), case.before());
+    let mut points = case.memory.state.points.iter();
+    let (point, field) = match before {
+        Some(before) if before.stage == stage => (own, "stage"),
+        Some(before) if before.better_stage == stage => (own, "better_stage"),
+        Some(_) | None => {
+            let other = points.find(|(_, point)| point.stage == stage);
+            (other.map_or(own, |(name, _)| name.as_str()), "stage")
+        }
+    };
+    format!("memory.points.{point}.{field}")
 }
 
 /// The judgement of an event ahead of the clock: as bad as it says or as the bearing stands, whichever

@@ -33,7 +33,7 @@ fn judge_with(event: &Event, memory: &Memory, rules: &Rules) -> Judgement {
 fn withheld(judgement: &Judgement, event: &Event, memory: &Memory) -> Vec<String> {
     let inquiry = crate::research::Inquiry::default();
     let grounds = crate::grounding::Grounds { event, memory, inquiry: &inquiry };
-    crate::grounding::withhold(&mut judgement.diagnosis.clone(), &grounds)
+    crate::grounding::withhold(&mut judgement.diagnosis.clone(), &grounds, &Rules::default())
 }
 
 /// A bearing that is judged event after event, each `step_s` later.

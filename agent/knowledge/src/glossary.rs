@@ -10,6 +10,10 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+mod everyday;
+
+use everyday::EVERYDAY;
+
 /// One concept and its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Concept {
@@ -23,6 +27,23 @@ pub struct Concept {
     pub ko: &'static [&'static str],
     /// English words.
     pub en: &'static [&'static str],
+}
+
+impl Concept {
+    /// Every Korean stem: those of the field and those of everyday.
+    fn korean(&self) -> impl Iterator<Item = &'static str> {
+        self.ko.iter().copied().chain(self.everyday().flat_map(|(_, ko, _)| ko.iter().copied()))
+    }
+
+    /// Every English word: those of the field and those of everyday.
+    fn english(&self) -> impl Iterator<Item = &'static str> {
+        self.en.iter().copied().chain(self.everyday().flat_map(|(_, _, en)| en.iter().copied()))
+    }
+
+    fn everyday(&self) -> impl Iterator<Item = &'static (&'static str, &'static [&'static str], &'static [&'static str])> {
+        let name = self.name;
+        EVERYDAY.iter().filter(move |(of, _, _)| *of == name)
+    }
 }
 
 const fn concept(
@@ -303,6 +324,17 @@ pub const CONCEPTS: &[Concept] = &[
     ),
     concept("erratic", 0.8, &["불규칙", "들쭉날쭉", "오락가락"], &["erratic", "irregular"]),
     concept("spare", 0.6, &["예비품", "재고"], &["spare", "stock"]),
+    concept("misdiagnosis", 0.9, &["오진", "헛교체", "헛으로", "착각", "잘못본", "잘못봤", "잘못짚", "잘못읽", "오경보", "멀쩡한", "멀쩡했", "쓸데없이"], &["misdiagnosis", "misdiagnosed", "mistaken", "mistook", "needless", "false alarm", "wrongly", "nothing wrong"]),
+    concept("noise", 0.5, &["이상음", "소음", "소리", "시끄러", "우는", "잡음", "쇳소리"], &["noise", "noises", "noisy", "sound", "sounds", "squeal", "whine"]),
+    concept("suction", 0.9, &["흡입", "스트레이너", "흡입압", "여과망"], &["suction", "strainer", "npsh"]),
+    concept("repeat", 0.6, &["재발", "되풀이", "연달아", "연속", "자꾸", "또다시", "잡아먹", "거듭"], &["repeat", "repeated", "repeatedly", "again and again", "kept", "keeps", "recurring"]),
+    concept("oil_analysis", 0.8, &["오일분석", "기름분석", "규소", "철분", "성분검사"], &["oil analysis", "silicon", "iron"]),
+    concept("piping", 0.8, &["배관", "파이프", "관로"], &["piping", "pipe", "pipes", "pipework"]),
+    concept("coupling", 0.8, &["커플링", "카플링", "이음"], &["coupling", "couplings"]),
+    concept("lubricator", 0.8, &["급유기", "주유기", "급지기"], &["lubricator", "auto-luber"]),
+    concept("mains_frequency", 0.8, &["전원주파수", "120hz", "60hz", "120헤르츠", "60헤르츠"], &["mains", "line frequency", "120 hz", "60 hz"]),
+    concept("mesh", 0.7, &["맞물림", "톱니", "기어맞"], &["mesh", "gear mesh", "teeth"]),
+    concept("grease_amount", 0.7, &["퍼센트", "그램", "얼마나넣", "몇그램", "공간의"], &["grams", "percent", "how much grease"]),
 ];
 
 /// The concepts in `folded`, by their index, with their numbers of occurrences. `folded` is text in
@@ -328,11 +360,9 @@ struct Finders {
 static FINDERS: LazyLock<Finders> = LazyLock::new(|| {
     let is_short = |stem: &&str| stem.chars().count() <= 2;
     Finders {
-        english: Finder::of(|concept| concept.en.to_vec()),
-        short: Finder::of(|concept| concept.ko.iter().copied().filter(is_short).collect()),
-        long: Finder::of(|concept| {
-            concept.ko.iter().copied().filter(|stem| !is_short(stem)).collect()
-        }),
+        english: Finder::of(|concept| concept.english().collect()),
+        short: Finder::of(|concept| concept.korean().filter(is_short).collect()),
+        long: Finder::of(|concept| concept.korean().filter(|stem| !is_short(stem)).collect()),
     }
 });
 
@@ -412,12 +442,12 @@ mod tests {
         let words = spaced(folded);
         let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
         let count = |concept: &Concept| -> usize {
-            let english: usize = concept.en.iter().map(|word| occurrences(&words, word)).sum();
-            let korean = |stem: &&str| {
+            let english: usize = concept.english().map(|word| occurrences(&words, word)).sum();
+            let korean = |stem: &str| {
                 let short = stem.chars().count() <= 2;
                 if short { folded } else { &joined }.matches(stem).count()
             };
-            english + concept.ko.iter().map(korean).sum::<usize>()
+            english + concept.korean().map(korean).sum::<usize>()
         };
         let all = CONCEPTS.iter().map(|concept| count(concept) as u32).enumerate();
         all.filter(|(_, count)| *count > 0).collect()
@@ -439,7 +469,7 @@ mod tests {
             parts in proptest::collection::vec((0usize..1000, 0usize..4), 0..30),
         ) {
             let words: Vec<&str> =
-                CONCEPTS.iter().flat_map(|concept| concept.en.iter().chain(concept.ko)).copied().collect();
+                CONCEPTS.iter().flat_map(|concept| concept.english().chain(concept.korean())).collect();
             let between = [" ", "", "이 ", "x"];
             let text: String = parts
                 .iter()

@@ -28,7 +28,7 @@ use crate::service::tooling::Tooling;
 use crate::settings::AgentSettings;
 use crate::store::{self, Incoming, Store, StoreError};
 use crate::workflow::documents::Written;
-use crate::workflow::{Expert, Workflow};
+use crate::workflow::{Expert, Reasoner, Workflow};
 
 /// From the end of a window to its judgement in a scenario's own time, s: what the edge and the broker
 /// take in service.
@@ -166,7 +166,12 @@ struct Stage {
 }
 
 impl Stage {
-    async fn set(folder: &Path, rules: &Rules, documents: PathBuf) -> Result<Self, PlayError> {
+    async fn set(
+        folder: &Path,
+        rules: &Rules,
+        documents: PathBuf,
+        reasoner: Arc<dyn Reasoner>,
+    ) -> Result<Self, PlayError> {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
         settings.rules = rules.clone();
         let store = store::open(&settings.store).await?;
@@ -181,6 +186,7 @@ impl Stage {
             knowledge: tooling.knowledge.clone(),
         };
         let workflow = Workflow::new(Expert::new(settings.rules), Arc::clone(&shared))
+            .with_reasoner(reasoner)
             .with_tools(Arc::new(client))
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
@@ -212,11 +218,21 @@ impl Stage {
 /// # Errors
 /// [`PlayError`] if it cannot be played; what is not as expected stands in [`Played::wrong`].
 pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Played, PlayError> {
+    play_by(scenario, cast, folder, Arc::new(Expert::new(cast.rules.clone()))).await
+}
+
+/// [`play`] with another reasoner.
+pub(super) async fn play_by(
+    scenario: &Scenario,
+    cast: &Cast,
+    folder: &Path,
+    reasoner: Arc<dyn Reasoner>,
+) -> Result<Played, PlayError> {
     let documents = match &cast.documents {
         Some(kept) => kept.join(&scenario.name),
         None => folder.join("documents"),
     };
-    let stage = Stage::set(folder, &cast.rules, documents).await?;
+    let stage = Stage::set(folder, &cast.rules, documents, reasoner).await?;
     let mut events: Vec<PlayedEvent> = Vec::new();
     let mut begun: Option<Timestamp> = None;
     let total: Vec<_> = scenario.events().collect();

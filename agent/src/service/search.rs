@@ -19,9 +19,10 @@ impl KnowledgeSearch for SearchedKnowledge {
         let filter = filter(&question)?;
         let (query, top_k) = (&question.query, question.top_k);
         let findings = self.0.find(Mode::Fused, collection, query, &filter, top_k);
-        let Findings { hits, by_words_alone } = findings.await.map_err(failure)?;
+        let Findings { hits, by_words_alone, answered } = findings.await.map_err(failure)?;
         let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
-        Ok(Answer { documents: hits.into_iter().map(found).collect(), note })
+        let nothing_found = hits.is_empty().then(|| nothing_found(answered));
+        Ok(Answer { documents: hits.into_iter().map(found).collect(), note, nothing_found })
     }
 }
 
@@ -44,6 +45,18 @@ fn filter(question: &Question) -> Result<Filter, Failure> {
         }
     }
     Ok(filter)
+}
+
+/// Why a search has no documents, for whoever asked.
+pub(crate) fn nothing_found(answered: Option<f32>) -> String {
+    match answered {
+        Some(answered) if answered > 0.0 => format!(
+            "nothing found: no stored document answers this question (probability {answered:.2}, \
+             needed {:.2})",
+            pdm_knowledge::relevance::CUT_OFF
+        ),
+        Some(_) | None => "nothing found: there is no document to look in".to_owned(),
+    }
 }
 
 fn failure(error: KnowledgeError) -> Failure {

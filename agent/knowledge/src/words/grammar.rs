@@ -14,6 +14,12 @@ pub(super) fn is_stop(word: &str) -> bool {
     STOPS.contains(word)
 }
 
+/// Whether a word only carries the question: it says nothing of what is asked for, and stays in the
+/// keywords for the sake of stored passages.
+pub(super) fn is_filler(word: &str) -> bool {
+    FILLERS.contains(&word)
+}
+
 /// An English word without plural and tense endings; words with digits stay.
 pub(super) fn stem(word: &str) -> &str {
     if !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
@@ -189,4 +195,19 @@ const STOP_ENGLISH: &[&str] = &[
     "this", "that", "with", "by", "as", "i", "we", "my", "our", "me", "can", "should", "must",
     "from", "has", "have", "had", "there", "if", "not", "any", "you", "will", "after", "before",
     "than", "then",
+];
+
+/// Words that only carry a question, in both languages: general grammar.
+const FILLERS: &[&str] = &[
+    "뭘", "뭔가", "뭐야", "뭐지", "까닭", "이유", "방법", "정도", "해줘", "주세요",
+    "있어", "있나", "있어요", "없나", "적", "건", "거", "걸", "게", "데",
+    "쪽", "중", "후", "전", "다음", "지금", "이제", "그냥", "혹시", "먼저",
+    "아직", "저희", "여기", "거기", "이거", "그거", "저거", "어느", "누가", "알려",
+    "얼마까지", "얼마야", "얼마로", "어떻게돼", "되나", "돼", "돼요", "되요", "하나", "한번",
+    "두고", "그랬어", "그런가", "왜그래", "해야해", "해야돼", "언제쯤", "사항", "내용", "기록",
+    "이력", "있던", "했던", "됐어", "됐던", "어때", "어떤가", "어떻",
+    "tell", "please", "much", "many", "would", "could", "about", "into", "out", "up",
+    "so", "some", "also", "just", "got", "get", "been", "being", "them", "they",
+    "he", "she", "his", "her", "your", "us", "no", "yes", "him", "ever",
+    "one", "way", "between", "more", "most", "very",
 ];

@@ -44,6 +44,8 @@ pub struct Answer {
     pub documents: Vec<Found>,
     /// A note on the way of the search, for the caller.
     pub note: Option<String>,
+    /// Why there are no documents: nothing stored answers the question.
+    pub nothing_found: Option<String>,
 }
 
 /// A knowledge base that can be searched.
@@ -80,10 +82,13 @@ pub(crate) async fn run(
         filters: filters.collect(),
         top_k: top_k.clamp(1, config.max_top_k),
     };
-    let Answer { documents, note } = knowledge.search(question).await?;
+    let Answer { documents, note, nothing_found } = knowledge.search(question).await?;
     let mut answer = json!({ "documents": documents, "count": documents.len() });
     if let Some(note) = note {
         answer["note"] = note.into();
+    }
+    if let Some(reason) = nothing_found {
+        answer["nothing_found"] = reason.into();
     }
     Ok(answer)
 }

@@ -201,7 +201,7 @@ impl KnowledgeSearch for ThreeDocuments {
             .collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(question.top_k);
-        Ok(Answer { documents: found, note: None })
+        Ok(Answer { documents: found, ..Answer::default() })
     }
 }
 
