@@ -10,7 +10,8 @@
 //! Units change only where they fit: hours told in days or weeks (rounded down), shares in percent,
 //! kHz and Hz. Ages are told in whole units, rounded down. A figure of a document grounds a figure only in a
 //! sentence that names the document, so it is never taken for the case's own. A name with digits
-//! (`P-101`, `2×BSF`, `MH-05`) must be a name that the case knows, a date a time that it knows.
+//! (`P-101`, `2×BSF`) must be a name that the case knows, that of a document (`MH-05`) one that the evidence
+//! quotes, a date a time that the case knows.
 //!
 //! What the memory's summary says is held to the telling of the memory itself, because its figures
 //! belong together (so many judgements of a risk, from then to then).
@@ -93,9 +94,10 @@ impl Sources {
         ] {
             self.add_name(name);
         }
-        let found = diagnosis.tools.iter().flat_map(|tool| &tool.result_ids);
-        for name in found.chain(grounds.inquiry.documents.keys()) {
-            self.add_name(name);
+        for evidence in diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence) {
+            if let Some(name) = evidence::document_of(&evidence.path) {
+                self.add_document(name);
+            }
         }
     }
 

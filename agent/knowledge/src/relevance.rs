@@ -37,10 +37,10 @@ const KEPT: usize = 256;
 /// Probability that any candidate answers, below which a search has found nothing. On the development set
 /// (60 questions with an answer, 40 without; ten parts, each judged by a model of the other nine) it keeps the
 /// answers and refuses the rest best.
-pub const CUT_OFF: f32 = 0.5;
+pub const CUT_OFF: f32 = 0.45;
 
 /// Probability below which a single hit is left out beside better ones.
-pub const LEAST: f32 = 0.03;
+pub const LEAST: f32 = 0.004;
 
 /// How a question stands to the candidates of a search.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl Relevance {
         Judged { answered, hits }
     }
 
-    /// The evidence that the models weigh, for fitting them.
+    /// The evidence that the models weigh. `candidates` are in the order of the fused search.
     pub fn evidence(&self, query: &str, candidates: &[Hit], cosines: Option<&[f32]>) -> Evidence {
         let readings: Vec<Arc<Reading>> =
             candidates.iter().map(|hit| self.reading(&hit.chunk)).collect();

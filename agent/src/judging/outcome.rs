@@ -220,7 +220,9 @@ mod tests {
         assert_eq!(kept, Vec::<String>::new(), "{}", told.notification.body.ko);
         assert!(told.outgoing.iter().all(|row| row.payload.text().contains(&place)));
         told.notification.body.en.push_str(" Fails in 33 hours.");
-        assert_eq!(hold_to_sources(&mut told, &mut sources(), &judgement, None), ["33"]);
+        let mut named = sources();
+        named.add_name(&place);
+        assert_eq!(hold_to_sources(&mut told, &mut named, &judgement, None), ["33"]);
         assert!(told.outgoing.iter().all(|row| !row.payload.text().contains("33 hours")));
         let AlarmChange::Stands(alarm) = &told.alarm else { panic!("stands") };
         assert_eq!(alarm.notification, told.notification);

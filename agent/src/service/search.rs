@@ -4,7 +4,10 @@ use async_trait::async_trait;
 
 use pdm_knowledge::embed::EmbedError;
 use pdm_knowledge::store::StoreError;
-use pdm_knowledge::{Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode};
+use pdm_knowledge::lookup::FoundTitle;
+use pdm_knowledge::{
+    Chunk, Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode, Section,
+};
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
 
@@ -23,6 +26,39 @@ impl KnowledgeSearch for SearchedKnowledge {
         let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
         let nothing_found = hits.is_empty().then(|| nothing_found(answered));
         Ok(Answer { documents: hits.into_iter().map(found).collect(), note, nothing_found })
+    }
+
+    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
+        let sections = self.0.section(document, number).await.map_err(failure)?;
+        Ok(looked_up(sections.iter().map(|one| part(&one.chunk, &one.section, 1.0)).collect()))
+    }
+
+    async fn title(&self, title: &str, top_k: usize) -> Result<Answer, Failure> {
+        let titles = self.0.title(title, top_k).await.map_err(failure)?;
+        let one = |hit: FoundTitle| match &hit.section {
+            Some(section) => part(&hit.chunk, section, hit.score),
+            None => found(Hit { chunk: hit.chunk, score: hit.score }),
+        };
+        Ok(looked_up(titles.into_iter().map(one).collect()))
+    }
+}
+
+/// What a look-up by number or title says where there is no such text.
+const NO_SUCH_TEXT: &str = "nothing found: no document or section of that name";
+
+fn looked_up(documents: Vec<Found>) -> Answer {
+    let nothing_found = documents.is_empty().then(|| NO_SUCH_TEXT.to_owned());
+    Answer { documents, note: None, nothing_found }
+}
+
+/// A section as a document of its own: `EM-06 §4.2`.
+fn part(chunk: &Chunk, section: &Section, score: f32) -> Found {
+    Found {
+        id: chunk.id.clone(),
+        title: format!("{} §{} {}", chunk.about.title.ko, section.number, section.title),
+        text: section.whole(),
+        source: chunk.citation(),
+        score: f64::from(score),
     }
 }
 

@@ -45,8 +45,11 @@ struct Args {
     #[arg(long, default_value_t = 384)]
     dimensions: usize,
     /// What it wants before a question and before a passage
-    #[arg(long, num_args = 2, value_names = ["QUERY", "PASSAGE"], default_values = ["query: ", "passage: "])]
-    prefixes: Vec<String>,
+    #[arg(long, num_args = 2, value_names = ["QUERY", "PASSAGE"])]
+    prefix: Vec<String>,
+    /// What it wants as `input_type` of a question and of a passage
+    #[arg(long, num_args = 2, value_names = ["QUERY", "PASSAGE"])]
+    input_type: Vec<String>,
     /// Fit the models of the relevance to the questions that may be used for it, and print them
     #[arg(long)]
     fit: bool,
@@ -70,12 +73,16 @@ fn main() -> anyhow::Result<ExitCode> {
 async fn knowledge(args: &Args, folder: &Path) -> anyhow::Result<Knowledge> {
     let mut settings = KnowledgeSettings::embedded(folder.join("knowledge.db"));
     if let Some(url) = &args.embed {
-        let [query, passage] = args.prefixes.as_slice() else { anyhow::bail!("two prefixes") };
+        let roles = |typed: &[String]| match typed {
+            [query, passage] => Roles { query: query.clone(), passage: passage.clone() },
+            _ => Roles::default(),
+        };
         settings.embedding = EmbeddingChoice::Openai(OpenAiChoice {
             base_url: url.clone(),
             model: args.model.clone(),
             dimensions: args.dimensions,
-            prefix: Roles { query: query.clone(), passage: passage.clone() },
+            prefix: roles(&args.prefix),
+            input_type: roles(&args.input_type),
             ..OpenAiChoice::default()
         });
     }

@@ -42,6 +42,7 @@ pub struct Sources {
     values: Vec<(String, Source)>,
     times: Vec<Timestamp>,
     names: Vec<String>,
+    documents: Vec<String>,
     slope_unit: String,
 }
 
@@ -135,6 +136,14 @@ impl Sources {
         }
     }
 
+    /// The name of a document that is quoted: a sentence may name it once, so that "MH-03, MH-03" does not
+    /// stand on two documents of which one is MH-03.
+    pub fn add_document(&mut self, name: &str) {
+        if !self.documents.iter().any(|known| known == name) {
+            self.documents.push(name.to_owned());
+        }
+    }
+
     fn push(&mut self, path: &str, source: Source) {
         let known = |(known, old): &(String, Source)| known == path && *old == source;
         if source.value.is_finite() && !self.values.iter().any(known) {
@@ -151,11 +160,22 @@ impl Sources {
     /// figures.
     pub fn withheld(&self, text: &str, mark: &str) -> (String, Vec<String>) {
         let names = self.named(text);
+        let mut cited: BTreeSet<(usize, String)> = BTreeSet::new();
         let (mut out, mut missing, mut rest) = (String::with_capacity(text.len()), Vec::new(), 0);
         let mut used: BTreeSet<(usize, usize, String)> = BTreeSet::new();
         for figure in figures(text, std::slice::from_ref(&self.slope_unit)) {
             let at = figure.at.clone();
-            let is_name = names.iter().any(|name| name.start <= at.start && at.end <= name.end);
+            let name = names.iter().find(|name| name.start <= at.start && at.end <= name.end);
+            let is_name = name.is_some_and(|name| {
+                let told = &text[name.clone()];
+                let is_free = !self.documents.iter().any(|document| document == told)
+                    || self.names.iter().any(|name| name == told);
+                let sentence = sentence(text, name.start).start;
+                // `EM-07#4` has two figures and is one name
+                is_free
+                    || rest_of_name(text, name, &at)
+                    || cited.insert((sentence, told.to_owned()))
+            });
             if is_name || self.holds(text, &figure, &mut used) {
                 continue;
             }
@@ -189,7 +209,7 @@ impl Sources {
                 || (matches!(next, Some('-' | '#' | '.')) && after.next().is_some_and(|c| c.is_ascii_digit()));
             !goes_on && !text[..at].ends_with(letter)
         };
-        let own = self.names.iter().map(String::as_str);
+        let own = self.names.iter().chain(&self.documents).map(String::as_str);
         own.chain(FIXED_NAMES.iter().copied())
             .flat_map(|name| text.match_indices(name))
             .filter(|(at, name)| whole(*at, name))
@@ -221,6 +241,11 @@ impl Sources {
         });
         found.is_some_and(|(at, _)| used.insert((sentence.start, at, once)))
     }
+}
+
+/// The figure is not the first one of the name.
+fn rest_of_name(text: &str, name: &Range<usize>, figure: &Range<usize>) -> bool {
+    text[name.start..figure.start].bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// A figure with what its sentence says of it.

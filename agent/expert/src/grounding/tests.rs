@@ -71,7 +71,8 @@ fn both_ends_of_a_range_are_checked() {
 fn a_figure_of_a_document_stands_only_beside_its_name() {
     let mut sources = Sources::default();
     sources.add_quote("MH-05", "고장까지 72시간, 편심 0.18 mm");
-    sources.add_name("MH-05");
+    sources.add_document("MH-05");
+    assert_eq!(sources.ungrounded("유사 사례 MH-05, MH-05 참조"), ["05"]);
     assert_eq!(sources.ungrounded("MH-05는 72시간 만에 고장"), Vec::<String>::new());
     assert_eq!(sources.ungrounded("이 베어링은 72시간 만에 고장. MH-05 참조"), ["72"]);
     assert_eq!(sources.ungrounded("MH-06은 72시간 만에 고장"), ["06", "72"]);

@@ -6,7 +6,7 @@ use super::reading::{Matched, Reading};
 use super::terms::Term;
 
 /// Names of the evidence of one chunk, in its order; the last only where there are cosines.
-pub const ONE: [&str; 11] = [
+pub const ONE: [&str; 12] = [
     "ln(1 + rare terms in title and keywords)",
     "ln(1 + rare terms in the best section)",
     "ln(1 + rare terms in the chunk)",
@@ -17,11 +17,12 @@ pub const ONE: [&str; 11] = [
     "share that no candidate has",
     "rare terms against the best candidate",
     "concepts among the terms",
+    "1 / place in the fused search",
     "cosine above the candidates' mean, in their spread",
 ];
 
 /// Names of the evidence that any chunk answers.
-pub const ANY: [&str; 8] = [
+pub const ANY: [&str; 11] = [
     "share of the question that some candidate has",
     "share in the best candidate",
     "share of the rare terms in the best candidate",
@@ -29,6 +30,9 @@ pub const ANY: [&str; 8] = [
     "ln(1 + terms that some candidate has)",
     "ln(1 + terms that none has)",
     "concepts among the terms",
+    "ln(1 + concepts that the best candidate has)",
+    "ln(1 + other nouns that it has)",
+    "verbs that it has",
     "best cosine above the candidates' mean, in their spread",
 ];
 
@@ -44,11 +48,20 @@ pub struct Evidence {
 /// One term with what every candidate has of it.
 struct Row {
     weight: f32,
+    kind: Kind,
     /// Inverse document frequency among the candidates.
     rarity: f32,
     matched: Vec<Matched>,
     /// The most that any candidate has.
     best: f32,
+}
+
+/// What a term is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Concept,
+    Noun,
+    Verb,
 }
 
 pub(super) fn of(terms: &[Term], readings: &[Arc<Reading>], cosines: Option<&[f32]>) -> Evidence {
@@ -60,16 +73,12 @@ pub(super) fn of(terms: &[Term], readings: &[Arc<Reading>], cosines: Option<&[f3
     let all: f32 = rows.iter().map(|row| row.weight).sum::<f32>().max(1e-6);
     let missing: f32 =
         rows.iter().map(|row| row.weight * row.rarity * (1.0 - row.best)).sum::<f32>() / all_rare;
-    let sum = |at: usize, rare: bool| -> f32 {
-        let of = |row: &Row| {
-            let rarity = if rare { row.rarity } else { 1.0 };
-            row.weight * rarity * row.matched.get(at).map_or(0.0, |matched| matched.all)
-        };
-        rows.iter().map(of).sum()
+    let of = |row: &Row, at: usize| {
+        row.weight * row.rarity * row.matched.get(at).map_or(0.0, |matched| matched.all)
     };
-    let rare: Vec<f32> = (0..readings.len()).map(|at| sum(at, true)).collect();
+    let rare: Vec<f32> =
+        (0..readings.len()).map(|at| rows.iter().map(|row| of(row, at)).sum()).collect();
     let best_rare = rare.iter().copied().fold(0.0, f32::max);
-    let best = (0..readings.len()).map(|at| sum(at, false)).fold(0.0, f32::max);
     let one = rare.iter().enumerate().map(|(at, rare)| {
         let (head, section, rarest) = parts(&rows, at);
         let height = heights.as_ref().and_then(|heights| heights.get(at)).copied();
@@ -84,12 +93,34 @@ pub(super) fn of(terms: &[Term], readings: &[Arc<Reading>], cosines: Option<&[f3
             missing,
             rare / best_rare.max(1e-6),
             concepts,
+            1.0 / (at + 1) as f32,
             height.unwrap_or_default(),
         ]
     });
+    Evidence { one: one.collect(), any: any(&rows, &rare, (all, all_rare), concepts, heights) }
+}
+
+/// The evidence that any candidate answers.
+fn any(
+    rows: &[Row],
+    rare: &[f32],
+    (all, all_rare): (f32, f32),
+    concepts: f32,
+    heights: Option<Vec<f32>>,
+) -> Vec<f32> {
+    let top = rare.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+    let top = top.map_or(0, |(at, _)| at);
+    let has = |row: &Row, at: usize| row.matched.get(at).map_or(0.0, |matched| matched.all);
+    let of_kind = |kind: Kind| -> f32 {
+        let rows = rows.iter().filter(|row| row.kind == kind);
+        rows.map(|row| row.weight * has(row, top)).sum()
+    };
+    let plain = |at: usize| rows.iter().map(|row| row.weight * has(row, at)).sum::<f32>();
+    let best = (0..rare.len()).map(plain).fold(0.0, f32::max);
+    let best_rare = rare.iter().copied().fold(0.0, f32::max);
     let known: f32 = rows.iter().map(|row| row.weight * row.best).sum();
-    let highest = heights.as_ref().map_or(0.0, |all| all.iter().copied().fold(0.0, f32::max));
-    let any = vec![
+    let highest = heights.map_or(0.0, |all| all.into_iter().fold(0.0, f32::max));
+    vec![
         known / all,
         best / all,
         best_rare / all_rare,
@@ -97,9 +128,11 @@ pub(super) fn of(terms: &[Term], readings: &[Arc<Reading>], cosines: Option<&[f3
         known.ln_1p(),
         (all - known).max(0.0).ln_1p(),
         concepts,
+        of_kind(Kind::Concept).ln_1p(),
+        of_kind(Kind::Noun).ln_1p(),
+        of_kind(Kind::Verb),
         highest,
-    ];
-    Evidence { one: one.collect(), any }
+    ]
 }
 
 fn row(term: &Term, readings: &[Arc<Reading>]) -> Row {
@@ -107,7 +140,12 @@ fn row(term: &Term, readings: &[Arc<Reading>]) -> Row {
     let with: f32 = matched.iter().map(|matched| matched.all).sum();
     let best = matched.iter().map(|matched| matched.all).fold(0.0, f32::max);
     let rarity = (1.0 + (readings.len() as f32 - with + 0.5) / (with + 0.5)).ln();
-    Row { weight: term.weight, rarity, matched, best }
+    let kind = match (term.concepts.is_empty(), term.is_verb) {
+        (false, _) => Kind::Concept,
+        (true, false) => Kind::Noun,
+        (true, true) => Kind::Verb,
+    };
+    Row { weight: term.weight, kind, rarity, matched, best }
 }
 
 /// Rare terms in the head and in the best section of a candidate, and its rarest term.

@@ -30,6 +30,8 @@ pub(super) struct Term {
     pub(super) word: Option<Spelt>,
     /// The concepts that the word names.
     pub(super) concepts: Vec<usize>,
+    /// A verb or adjective by its ending.
+    pub(super) is_verb: bool,
     /// How much it matters, before its rarity.
     pub(super) weight: f32,
 }
@@ -54,12 +56,16 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
         .map(|word| {
             let own: Vec<usize> = concepts(&word).into_iter().map(|(at, _)| at).collect();
             named.extend(own.iter().copied());
-            let weight = weight(&word, &own, words.get(&word).copied().unwrap_or_default());
-            Term { word: Some(Spelt::of(&word)), concepts: own, weight }
+            let is_verb = words.get(&word).copied().unwrap_or_default();
+            let weight = weight(&word, &own, is_verb);
+            Term { word: Some(Spelt::of(&word)), concepts: own, is_verb, weight }
         })
         .collect();
     let rest = concepts(&folded).into_iter().map(|(at, _)| at).filter(|at| !named.contains(at));
-    terms.extend(rest.map(|at| Term { word: None, concepts: vec![at], weight: of_concepts(&[at]) }));
+    terms.extend(rest.map(|at| {
+        let weight = of_concepts(&[at]);
+        Term { word: None, concepts: vec![at], is_verb: false, weight }
+    }));
     terms
 }
 

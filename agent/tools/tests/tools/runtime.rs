@@ -203,6 +203,15 @@ impl KnowledgeSearch for ThreeDocuments {
         found.truncate(question.top_k);
         Ok(Answer { documents: found, ..Answer::default() })
     }
+
+    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
+        let nothing_found = Some(format!("nothing found: {document} {number}"));
+        Ok(Answer { nothing_found, ..Answer::default() })
+    }
+
+    async fn title(&self, _title: &str, _top_k: usize) -> Result<Answer, Failure> {
+        Ok(Answer::default())
+    }
 }
 
 /// A notifier that keeps its messages.
