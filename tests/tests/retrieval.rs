@@ -12,10 +12,10 @@ async fn fused_search_answers_the_questions_and_is_not_below_either_alone() {
     let questions = questions(Set::Main).expect("questions");
     assert!(questions.len() >= 60, "{} questions", questions.len());
     let mut of = Vec::new();
-    for mode in [Mode::Keyword, Mode::Vector, Mode::Fused] {
+    for mode in [Mode::Keyword, Mode::Vector, Mode::Nearest] {
         let answers = ask(&knowledge, mode, &questions).await.expect("answers");
         of.push(Quality::of(&answers, |_all| true));
-        if mode == Mode::Fused {
+        if mode == Mode::Nearest {
             let held = Quality::of(&answers, |question| question.split == Split::Hold);
             assert!(held.recall >= 0.95 && held.ndcg >= 0.90, "held back: {held:?}");
         }

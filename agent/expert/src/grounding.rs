@@ -102,13 +102,19 @@ impl Sources {
     }
 
     /// Withholds from a summary of the memory the figures that the telling of the memory has not.
-    fn withhold_memory(&self, told: &mut Text, grounds: &Grounds<'_>, at: &Diagnosis) -> Vec<String> {
+    fn withhold_memory(
+        &self,
+        told: &mut Text,
+        grounds: &Grounds<'_>,
+        at: &Diagnosis,
+    ) -> Vec<String> {
         let truth = memory::tell(&grounds.memory.recent, at.judged_at).summary;
         if *told == truth {
             return Vec::new();
         }
         let units = [self.slope_unit().to_owned()];
-        let hold = |told: &str, truth: &str, mark: &str| figures::differing(told, truth, &units, mark);
+        let hold =
+            |told: &str, truth: &str, mark: &str| figures::differing(told, truth, &units, mark);
         let (ko, mut missing) = hold(&told.ko, &truth.ko, WITHHELD.0);
         let (en, more) = hold(&told.en, &truth.en, WITHHELD.1);
         missing.extend(more);

@@ -37,7 +37,7 @@ const KEPT: usize = 256;
 /// Probability that any candidate answers, below which a search has found nothing. On the development set
 /// (60 questions with an answer, 40 without; ten parts, each judged by a model of the other nine) it keeps the
 /// answers and refuses the rest best.
-pub const CUT_OFF: f32 = 0.45;
+pub const CUT_OFF: f32 = 0.4;
 
 /// Probability below which a single hit is left out beside better ones.
 pub const LEAST: f32 = 0.004;

@@ -20,9 +20,9 @@ use pdm_service::secret::SecretSource;
 use serde::Deserialize;
 
 use super::KnowledgeError;
-use super::embed::{Embedder, Roles};
 use super::embed::local::LocalEmbedder;
 use super::embed::openai::OpenAiEmbedder;
+use super::embed::{Embedder, Roles};
 use super::store::VectorStore;
 use super::store::embedded::EmbeddedStore;
 use super::store::qdrant::QdrantStore;
@@ -310,7 +310,10 @@ mod tests {
         let EmbeddingChoice::Openai(choice) = read(text).expect("settings").embedding else {
             panic!("an endpoint")
         };
-        assert_eq!((choice.prefix.query.as_str(), choice.prefix.passage.as_str()), ("query: ", "passage: "));
+        assert_eq!(
+            (choice.prefix.query.as_str(), choice.prefix.passage.as_str()),
+            ("query: ", "passage: ")
+        );
         assert_eq!(choice.input_type, Roles::default());
     }
 

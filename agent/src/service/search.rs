@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use pdm_knowledge::embed::EmbedError;
-use pdm_knowledge::store::StoreError;
 use pdm_knowledge::lookup::FoundTitle;
+use pdm_knowledge::store::StoreError;
 use pdm_knowledge::{
     Chunk, Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode, Section,
 };

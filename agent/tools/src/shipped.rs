@@ -7,13 +7,34 @@ use std::path::PathBuf;
 const TOOLS: &[(&str, &str)] = &[
     ("find_document_title.yaml", include_str!("../../../config/tools/find_document_title.yaml")),
     ("look_up_life_factor.yaml", include_str!("../../../config/tools/look_up_life_factor.yaml")),
-    ("look_up_mounting_value.yaml", include_str!("../../../config/tools/look_up_mounting_value.yaml")),
-    ("look_up_vibration_zone.yaml", include_str!("../../../config/tools/look_up_vibration_zone.yaml")),
-    ("notify_maintenance_staff.yaml", include_str!("../../../config/tools/notify_maintenance_staff.yaml")),
-    ("read_document_section.yaml", include_str!("../../../config/tools/read_document_section.yaml")),
-    ("search_analysis_history.yaml", include_str!("../../../config/tools/search_analysis_history.yaml")),
-    ("search_equipment_manual.yaml", include_str!("../../../config/tools/search_equipment_manual.yaml")),
-    ("search_maintenance_history.yaml", include_str!("../../../config/tools/search_maintenance_history.yaml")),
+    (
+        "look_up_mounting_value.yaml",
+        include_str!("../../../config/tools/look_up_mounting_value.yaml"),
+    ),
+    (
+        "look_up_vibration_zone.yaml",
+        include_str!("../../../config/tools/look_up_vibration_zone.yaml"),
+    ),
+    (
+        "notify_maintenance_staff.yaml",
+        include_str!("../../../config/tools/notify_maintenance_staff.yaml"),
+    ),
+    (
+        "read_document_section.yaml",
+        include_str!("../../../config/tools/read_document_section.yaml"),
+    ),
+    (
+        "search_analysis_history.yaml",
+        include_str!("../../../config/tools/search_analysis_history.yaml"),
+    ),
+    (
+        "search_equipment_manual.yaml",
+        include_str!("../../../config/tools/search_equipment_manual.yaml"),
+    ),
+    (
+        "search_maintenance_history.yaml",
+        include_str!("../../../config/tools/search_maintenance_history.yaml"),
+    ),
 ];
 
 /// The tools' files in the form of files that were read.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
+use pdm_knowledge::embed::Roles;
 use pdm_knowledge::embed::local::LocalEmbedder;
+use pdm_knowledge::settings::{EmbeddingChoice, OpenAiChoice};
 use pdm_knowledge::store::embedded::EmbeddedStore;
 use pdm_knowledge::store::{Point, Query, VectorStore};
-use pdm_knowledge::embed::Roles;
-use pdm_knowledge::settings::{EmbeddingChoice, OpenAiChoice};
 use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode, judgement, words};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
@@ -134,7 +134,12 @@ async fn quality(args: &Args) -> anyhow::Result<()> {
             writeln!(
                 out,
                 "{name:<9}{split:<8}{:>10}{:>10.3}{:>8.3}{:>16}{:>14} of {:>2}",
-                q.questions, q.recall, q.ndcg, q.refused_wrongly, q.refused_rightly, q.without_answer
+                q.questions,
+                q.recall,
+                q.ndcg,
+                q.refused_wrongly,
+                q.refused_rightly,
+                q.without_answer
             )?;
         }
         if args.misses && args.set != Set::Blind {

@@ -65,11 +65,14 @@ pub async fn fit(
     }
     let mut told = String::new();
     let end = if with_cosine { "_WITH_COSINE" } else { "" };
-    for (name, examples, balance) in
-        [("ONE", &one, Balance::AsThere), ("ANY", &any, Balance::Even)]
+    for (name, examples, balance) in [("ONE", &one, Balance::AsThere), ("ANY", &any, Balance::Even)]
     {
         let model = train(examples, balance);
-        write!(told, "pub const {name}{end}: Model<'static> = Model {{\n    bias: {:.4},\n", model.bias)?;
+        write!(
+            told,
+            "pub const {name}{end}: Model<'static> = Model {{\n    bias: {:.4},\n",
+            model.bias
+        )?;
         let weights: Vec<String> =
             model.weights.iter().map(|weight| format!("{weight:.4}")).collect();
         writeln!(told, "    weights: &[{}],\n}};", weights.join(", "))?;
@@ -91,8 +94,12 @@ fn refusals(examples: &[Example], cut_off: f64) -> (usize, usize) {
     let (mut wrongly, mut rightly) = (0, 0);
     for part in 0..PARTS {
         let of_part = |at: usize| at % PARTS == part;
-        let rest: Vec<Example> =
-            examples.iter().enumerate().filter(|(at, _)| !of_part(*at)).map(|(_, e)| e.clone()).collect();
+        let rest: Vec<Example> = examples
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !of_part(*at))
+            .map(|(_, e)| e.clone())
+            .collect();
         let model = train(&rest, Balance::Even);
         let judged = examples.iter().enumerate().filter(|(at, _)| of_part(*at));
         for (_, (row, answers)) in judged.filter(|(_, (row, _))| model.probability(row) < cut_off) {
@@ -107,9 +114,8 @@ fn refusals(examples: &[Example], cut_off: f64) -> (usize, usize) {
 fn train(examples: &[Example], balance: Balance) -> Fitted {
     let width = examples.first().map_or(0, |(row, _)| row.len());
     let count = examples.len().max(1) as f64;
-    let mean: Vec<f64> = (0..width)
-        .map(|at| examples.iter().map(|(row, _)| row[at]).sum::<f64>() / count)
-        .collect();
+    let mean: Vec<f64> =
+        (0..width).map(|at| examples.iter().map(|(row, _)| row[at]).sum::<f64>() / count).collect();
     let spread: Vec<f64> = (0..width)
         .map(|at| {
             let squares = examples.iter().map(|(row, _)| (row[at] - mean[at]).powi(2)).sum::<f64>();

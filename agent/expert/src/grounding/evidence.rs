@@ -58,7 +58,8 @@ impl<'a> Truth<'a> {
     /// `tools[2].MH-05`: the second call found the document, and the document says it.
     fn is_quoted(&self, evidence: &Evidence) -> bool {
         let inquiry = self.grounds.inquiry;
-        let (Some(call), Some(name)) = (call_of(&evidence.path), document_of(&evidence.path)) else {
+        let (Some(call), Some(name)) = (call_of(&evidence.path), document_of(&evidence.path))
+        else {
             return false;
         };
         let found = inquiry.answered.get(call);

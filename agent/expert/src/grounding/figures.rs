@@ -51,9 +51,8 @@ pub(super) fn differing(
 ) -> (String, Vec<String>) {
     let (all, mut left) = (figures(told, units), figures(truth, units));
     let in_order = all.len() == left.len();
-    let same = |a: &Figure, b: &Figure| {
-        a.unit == b.unit && told[a.at.clone()] == truth[b.at.clone()]
-    };
+    let same =
+        |a: &Figure, b: &Figure| a.unit == b.unit && told[a.at.clone()] == truth[b.at.clone()];
     let (mut out, mut missing, mut rest) = (String::with_capacity(told.len()), Vec::new(), 0);
     for (place, figure) in all.iter().enumerate() {
         let found = if in_order {
@@ -233,9 +232,13 @@ mod tests {
 
     #[test]
     fn a_date_is_one_figure() {
-        for date in ["2026-11-21 08:05", "2026-11-21", "2026년 11월 21일", "11월 21일", "08:05"] {
+        for date in ["2026-11-21 08:05", "2026-11-21", "2026년 11월 21일", "11월 21일", "08:05"]
+        {
             let found = told(date);
-            assert!(matches!(found.as_slice(), [(all, Unit::Instant(_))] if *all == date), "{date}");
+            assert!(
+                matches!(found.as_slice(), [(all, Unit::Instant(_))] if *all == date),
+                "{date}"
+            );
         }
     }
 }

@@ -43,8 +43,16 @@ const LABELS: &[(Subject, &[&str])] = &[
     (
         S::Life,
         &[
-            "추정값", "추정치", "중앙값", "잔여수명", "estimate", "median", "remaining life", "rul",
-            "고장까지", "left",
+            "추정값",
+            "추정치",
+            "중앙값",
+            "잔여수명",
+            "estimate",
+            "median",
+            "remaining life",
+            "rul",
+            "고장까지",
+            "left",
         ],
     ),
     (S::Lead, &["리드타임", "lead time", "이내", "within"]),
@@ -158,7 +166,8 @@ pub(super) fn named(sentence: &str, start: usize, end: usize, is_count: bool) ->
     }
     let before = lower.get(..start).unwrap_or_default();
     let left = labels().filter_map(|(subject, word)| {
-        let at = before.rmatch_indices(word).map(|(at, _)| at).find(|at| is_word(before, *at, word));
+        let at =
+            before.rmatch_indices(word).map(|(at, _)| at).find(|at| is_word(before, *at, word));
         at.map(|at| (at + word.len(), word.len(), subject))
     });
     if let Some((_, _, subject)) = left.max_by_key(|(end, length, _)| (*end, *length)) {

@@ -14,7 +14,6 @@ use super::meaning::{self, Subject};
 /// Names that stand in no event: lines, and standards that texts refer to.
 const FIXED_NAMES: &[&str] = &[
     "2×BSF",
-    "1×BSF",
     "ISO 20816-1",
     "ISO 20816-3",
     "ISO 20816",
@@ -206,7 +205,8 @@ impl Sources {
             let mut after = text[at + name.len()..].chars();
             let next = after.next();
             let goes_on = next.is_some_and(letter)
-                || (matches!(next, Some('-' | '#' | '.')) && after.next().is_some_and(|c| c.is_ascii_digit()));
+                || (matches!(next, Some('-' | '#' | '.'))
+                    && after.next().is_some_and(|c| c.is_ascii_digit()));
             !goes_on && !text[..at].ends_with(letter)
         };
         let own = self.names.iter().chain(&self.documents).map(String::as_str);
@@ -252,6 +252,8 @@ fn rest_of_name(text: &str, name: &Range<usize>, figure: &Range<usize>) -> bool 
 struct Claim<'a> {
     figure: &'a Figure,
     sentence: &'a str,
+    /// The part of the sentence before the figure.
+    before: &'a str,
     subject: Option<Subject>,
 }
 
@@ -267,12 +269,14 @@ impl<'a> Claim<'a> {
         } else {
             meaning::named(sentence, start, end, is_count)
         };
-        Self { figure, sentence, subject }
+        Self { figure, sentence, before: &sentence[..start], subject }
     }
 
     fn is(&self, source: &Source) -> bool {
         if let Some(document) = &source.document {
-            return self.sentence.contains(document.as_str()) && self.equals(source, true);
+            // behind the document's name, and never a bare number: that could be anything
+            let is_quoted = self.before.contains(document.as_str());
+            return is_quoted && self.figure.unit != Unit::None && self.equals(source, false);
         }
         let fits = source.subjects.is_empty()
             || self.subject.is_some_and(|subject| source.subjects.contains(&subject));
@@ -314,12 +318,13 @@ impl<'a> Claim<'a> {
         let decimals = figure.decimals;
         let is_zero = figure.value == 0.0;
         let falls = ["하강", "감소", "fall", "fell", "drop", "decreas"];
-        let told = if value < 0.0 && figure.value > 0.0 && falls.iter().any(|w| self.sentence.contains(w))
-        {
-            -value
-        } else {
-            value
-        };
+        let told =
+            if value < 0.0 && figure.value > 0.0 && falls.iter().any(|w| self.sentence.contains(w))
+            {
+                -value
+            } else {
+                value
+            };
         let same = format!("{told:.decimals$}") == format!("{:.decimals$}", figure.value);
         same && (!is_zero || value.abs() < 1e-12)
     }

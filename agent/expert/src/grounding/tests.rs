@@ -18,15 +18,18 @@ fn a_figure_needs_value_and_unit() {
     let of = json!({"time_domain": {"rms_g": 0.33}, "rul": {"hours": 170.0}});
     assert_eq!(missing(&of, "0.33 g"), Vec::<String>::new());
     assert_eq!(missing(&of, "추정값 170시간, 약 7일"), Vec::<String>::new());
-    for wrong in ["33 h", "33 %", "0.33 dB", "추정값 33시간", "0.34 g", "추정값 8일", "170 rpm"] {
+    for wrong in ["33 h", "33 %", "0.33 dB", "추정값 33시간", "0.34 g", "추정값 8일", "170 rpm"]
+    {
         assert_eq!(missing(&of, wrong).len(), 1, "{wrong}");
     }
 }
 
 #[test]
 fn hours_of_one_field_are_no_hours_of_another() {
-    let of = json!({"rul": {"ci_low_hours": 72.0, "hours": 120.0}, "config": {"lead_time_h": 168.0}});
-    let told = "신뢰구간 하한 72시간(약 3일)을 보수적으로 채택 · 조달·계획 리드타임 168시간보다 짧음";
+    let of =
+        json!({"rul": {"ci_low_hours": 72.0, "hours": 120.0}, "config": {"lead_time_h": 168.0}});
+    let told =
+        "신뢰구간 하한 72시간(약 3일)을 보수적으로 채택 · 조달·계획 리드타임 168시간보다 짧음";
     assert_eq!(missing(&of, told), Vec::<String>::new());
     assert_eq!(missing(&of, &told.replace("3일", "7일")), ["7"]);
     assert_eq!(missing(&of, &told.replace("72시간", "168시간")), ["168"]);
@@ -87,7 +90,10 @@ fn names_and_dates_must_be_known() {
     let told = "P-101 2×BSF 2026-11-21 08:05 UTC, 11월 21일 (ISO 20816-1)";
     assert_eq!(sources.ungrounded(told), Vec::<String>::new());
     assert_eq!(sources.ungrounded("P-102 3×BSF"), ["102", "3"]);
-    assert_eq!(sources.ungrounded("2026-11-22 08:05, 11월 12일"), ["2026-11-22 08:05", "11월 12일"]);
+    assert_eq!(
+        sources.ungrounded("2026-11-22 08:05, 11월 12일"),
+        ["2026-11-22 08:05", "11월 12일"]
+    );
 }
 
 #[test]
@@ -95,8 +101,10 @@ fn a_figure_without_a_source_is_marked_and_the_sentence_stays() {
     let mut sources = Sources::default();
     sources.add("config.lead_time_h", &json!(168.0));
     sources.add_name("rms2_5k");
-    let mut text =
-        Text::new("7일 이내 교체. 고장까지 33시간. rms2_5k 상승", "Replace within 7 days; 33 h left");
+    let mut text = Text::new(
+        "7일 이내 교체. 고장까지 33시간. rms2_5k 상승",
+        "Replace within 7 days; 33 h left",
+    );
     assert_eq!(sources.withhold(&mut text), ["33", "33"]);
     assert_eq!(text.ko, "7일 이내 교체. 고장까지 [근거 미확인]시간. rms2_5k 상승");
     assert_eq!(text.en, "Replace within 7 days; [unverified] h left");

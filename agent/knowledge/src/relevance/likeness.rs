@@ -127,10 +127,21 @@ mod tests {
 
     #[test]
     fn a_typing_error_and_another_spelling_are_near_and_other_words_are_not() {
-        for (a, b) in [("베아링", "베어링"), ("콤프레샤", "콤프레서"), ("roler", "roller"), ("스펙트름", "스펙트럼")] {
+        for (a, b) in [
+            ("베아링", "베어링"),
+            ("콤프레샤", "콤프레서"),
+            ("roler", "roller"),
+            ("스펙트름", "스펙트럼"),
+        ] {
             assert!(alike(a, b) > 0.3, "{a} {b} {}", alike(a, b));
         }
-        for (a, b) in [("김치", "첨도"), ("점심", "정렬"), ("belt", "bolt"), ("6205", "6203"), ("지게차", "게이지")] {
+        for (a, b) in [
+            ("김치", "첨도"),
+            ("점심", "정렬"),
+            ("belt", "bolt"),
+            ("6205", "6203"),
+            ("지게차", "게이지"),
+        ] {
             assert!(alike(a, b) < 0.2, "{a} {b} {}", alike(a, b));
         }
     }

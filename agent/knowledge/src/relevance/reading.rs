@@ -40,9 +40,10 @@ pub(super) struct Matched {
 impl Reading {
     pub(super) fn of(chunk: &Chunk) -> Self {
         let head = chunk.head();
-        let sections = chunk.sections.iter().map(|section| {
-            format!("{}\n{}\n{}", section.title, section.body, section.english)
-        });
+        let sections = chunk
+            .sections
+            .iter()
+            .map(|section| format!("{}\n{}\n{}", section.title, section.body, section.english));
         let mut reading = Self { words: Vec::new(), mentions: Vec::new(), all: HashMap::new() };
         let mut places: HashMap<String, usize> = HashMap::new();
         for (at, text) in std::iter::once(head).chain(sections).enumerate() {

@@ -96,7 +96,8 @@ pub(crate) async fn run(
             knowledge.search(question).await?
         }
         SearchBy::Section => {
-            let (document, number) = (asked(&invocation, "document")?, asked(&invocation, "number")?);
+            let (document, number) =
+                (asked(&invocation, "document")?, asked(&invocation, "number")?);
             knowledge.section(document, number).await?
         }
         SearchBy::Title => knowledge.title(asked(&invocation, "title")?, top_k).await?,

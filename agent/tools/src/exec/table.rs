@@ -23,7 +23,8 @@ fn picks(config: &TableConfig, row: &Value, invocation: &Invocation<'_>) -> bool
         argument(name).and_then(Value::as_f64).is_none_or(|asked| {
             // a row without an end is open there
             let end = |name: &str| row.get(name).and_then(Value::as_f64);
-            end(from).is_none_or(|from| asked >= from) && end(below).is_none_or(|below| asked < below)
+            end(from).is_none_or(|from| asked >= from)
+                && end(below).is_none_or(|below| asked < below)
         })
     });
     is_equal && is_within

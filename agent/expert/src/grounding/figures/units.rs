@@ -84,9 +84,8 @@ const KOREAN_TIMES: &[(&str, f64)] = &[
 ];
 
 /// Words by which Korean counts things.
-const KOREAN_COUNTERS: &[&str] = &[
-    "회", "건", "개", "번", "차", "대", "명", "매", "곳", "가지", "종", "점", "쪽", "장", "알",
-];
+const KOREAN_COUNTERS: &[&str] =
+    &["회", "건", "개", "번", "차", "대", "명", "매", "곳", "가지", "종", "점", "쪽", "장", "알"];
 
 /// A unit of the base name `base`, of size 1.
 pub(in super::super) fn measure(base: &str) -> Unit {
@@ -116,7 +115,8 @@ fn latin(text: &str, at: usize, is_apart: bool) -> Option<(Unit, usize)> {
         token = &rest[..=length];
     }
     if token.is_empty() {
-        let times = rest.strip_prefix('×').is_some_and(|more| !more.starts_with(char::is_alphabetic));
+        let times =
+            rest.strip_prefix('×').is_some_and(|more| !more.starts_with(char::is_alphabetic));
         return times.then_some((Unit::Times, at + '×'.len_utf8()));
     }
     let end = at + token.len();
