@@ -109,3 +109,33 @@ fn a_figure_without_a_source_is_marked_and_the_sentence_stays() {
     assert_eq!(text.ko, "7일 이내 교체. 고장까지 [근거 미확인]시간. rms2_5k 상승");
     assert_eq!(text.en, "Replace within 7 days; [unverified] h left");
 }
+
+/// A foreign document may hold every number there is, in any language: it grounds nothing of the case.
+#[test]
+fn a_document_full_of_numbers_grounds_no_figure_of_the_case() {
+    let mut sources = sources(&json!({"rul": {"ci_low_hours": 72.0}}));
+    let numbers = (0..400).map(|n| format!("{n}시간 {n}.2 dB {n} g {n}단계 {n}회 {n} hours, "));
+    sources.add_quote("MH-99", &numbers.collect::<String>());
+    sources.add_document("MH-99");
+    for wrong in [
+        "신뢰구간 하한 33시간",
+        "노이즈 플로어보다 18.2 dB 높음",
+        "The lower bound of 33 h is taken",
+        "P-F 3단계: 0.33 g",
+        "추정값 33시간 · MH-99 참조",
+    ] {
+        assert!(!sources.ungrounded(wrong).is_empty(), "{wrong}");
+    }
+    assert_eq!(sources.ungrounded("하한 72시간 · MH-99는 33시간 만에 고장"), Vec::<String>::new());
+}
+
+#[test]
+fn what_two_documents_say_stays_with_each() {
+    let mut sources = Sources::default();
+    for (name, quote) in [("MH-01", "72시간 만에 고장"), ("MH-02", "10시간 만에 고장")] {
+        sources.add_quote(name, quote);
+        sources.add_document(name);
+    }
+    assert_eq!(sources.ungrounded("MH-01은 72시간. MH-02는 10시간"), Vec::<String>::new());
+    assert_eq!(sources.ungrounded("MH-01은 10시간. MH-02는 72시간"), ["10", "72"]);
+}

@@ -23,16 +23,11 @@ pub const ANY: Model<'static> = Model {
 };
 /// That one chunk answers, by words and an endpoint's cosine.
 pub const ONE_WITH_COSINE: Model<'static> = Model {
-    bias: -9.3536,
-    weights: &[
-        2.2853, 1.5259, 1.1038, 0.8400, 3.0591, 3.1713, -0.9657, 0.4803, 0.6623, -2.7676, 3.6197,
-        0.6222,
-    ],
+    bias: -7.5647,
+    weights: &[1.5906, 1.5333, 1.2715, 1.1093, 2.9900, 1.4921, -1.4133, 0.8395, 0.7025, -1.4666, 3.1390, 0.2756],
 };
 /// That any chunk answers, by words and an endpoint's cosine.
 pub const ANY_WITH_COSINE: Model<'static> = Model {
-    bias: -12.1506,
-    weights: &[
-        2.6547, 1.7786, 2.5653, 1.4888, 2.1080, -0.8346, -1.4196, 1.3287, 0.5841, 10.2294, 2.2188,
-    ],
+    bias: -9.6416,
+    weights: &[1.3025, 2.4540, 2.2979, -0.3186, 1.3434, -0.1923, -0.0677, 1.7888, 2.3077, 8.9957, 1.6361],
 };
