@@ -106,7 +106,7 @@ fn mutations(text: &str) -> Vec<String> {
 }
 
 /// Most mutations that are tried; drawn from all by a seed.
-const TRIED: usize = 4000;
+const TRIED: usize = 3000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_figure_or_unit_that_is_changed_is_withheld_and_a_true_one_is_not() {

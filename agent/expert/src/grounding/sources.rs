@@ -71,7 +71,9 @@ impl Sources {
                 for (at, item) in items.iter().enumerate() {
                     self.add(&format!("{path}[{at}]"), item);
                 }
-                self.add_count(&format!("{path}.length"), items.len() as f64);
+                if !meaning::subjects(path).is_empty() {
+                    self.add_count(&format!("{path}.length"), items.len() as f64);
+                }
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
@@ -278,7 +280,10 @@ impl<'a> Claim<'a> {
             let is_quoted = self.before.contains(document.as_str());
             return is_quoted && self.figure.unit != Unit::None && self.equals(source, false);
         }
-        let fits = source.subjects.is_empty()
+        // a count of what has no name is no count of what has one
+        let is_open = source.subjects.is_empty()
+            && (source.unit != Unit::Count || self.subject.is_none());
+        let fits = is_open
             || self.subject.is_some_and(|subject| source.subjects.contains(&subject));
         // a unit that only one quantity has says enough by itself; hours, counts and bare numbers do not
         let says_enough = self.subject.is_none()
