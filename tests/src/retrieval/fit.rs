@@ -151,6 +151,7 @@ struct Row {
 }
 
 /// One step of Newton's method.
+#[allow(clippy::needless_range_loop, reason = "rows and columns of one matrix, by their index")]
 fn step(rows: &[Row], solution: &mut [f64]) {
     let size = solution.len();
     let mut gradient = vec![0.0; size];
@@ -178,6 +179,7 @@ fn step(rows: &[Row], solution: &mut [f64]) {
 }
 
 /// Solves a symmetric system by elimination with pivots.
+#[allow(clippy::needless_range_loop, reason = "rows and columns of one matrix, by their index")]
 fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for at in 0..size {

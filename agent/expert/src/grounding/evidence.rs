@@ -67,13 +67,11 @@ impl<'a> Truth<'a> {
             return false;
         }
         let Some(document) = inquiry.documents.get(name) else { return false };
-        match &evidence.value {
-            Value::String(quote) => !quote.is_empty() && document.text.contains(quote.as_str()),
-            Value::Number(number) => {
-                number.as_f64().is_some_and(|number| says(&document.text, &evidence.path, number))
-            }
-            _ => false,
+        if let Some(quote) = evidence.value.as_str() {
+            return !quote.is_empty() && document.text.contains(quote);
         }
+        let number = evidence.value.as_f64();
+        number.is_some_and(|number| says(&document.text, &evidence.path, number))
     }
 }
 

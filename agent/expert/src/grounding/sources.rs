@@ -227,13 +227,12 @@ impl Sources {
         figure: &Figure,
         used: &mut BTreeSet<(usize, usize, String)>,
     ) -> bool {
-        match &figure.unit {
-            Unit::Name => return false,
-            Unit::Instant(form) => {
-                let told = &text[figure.at.clone()];
-                return self.times.iter().any(|at| at.date_time().format(form).to_string() == told);
-            }
-            _ => {}
+        if figure.unit == Unit::Name {
+            return false;
+        }
+        if let Unit::Instant(form) = &figure.unit {
+            let told = &text[figure.at.clone()];
+            return self.times.iter().any(|at| at.date_time().format(form).to_string() == told);
         }
         let sentence = sentence(text, figure.at.start);
         let claim = Claim::of(&text[sentence.clone()], sentence.start, figure);
@@ -281,10 +280,10 @@ impl<'a> Claim<'a> {
             return is_quoted && self.figure.unit != Unit::None && self.equals(source, false);
         }
         // a count of what has no name is no count of what has one
-        let is_open = source.subjects.is_empty()
-            && (source.unit != Unit::Count || self.subject.is_none());
-        let fits = is_open
-            || self.subject.is_some_and(|subject| source.subjects.contains(&subject));
+        let is_open =
+            source.subjects.is_empty() && (source.unit != Unit::Count || self.subject.is_none());
+        let fits =
+            is_open || self.subject.is_some_and(|subject| source.subjects.contains(&subject));
         // a unit that only one quantity has says enough by itself; hours, counts and bare numbers do not
         let says_enough = self.subject.is_none()
             && !matches!(self.figure.unit, Unit::None | Unit::Count | Unit::Ago(_))
@@ -345,10 +344,12 @@ fn base(unit: &Unit) -> f64 {
 }
 
 fn in_base(unit: Unit) -> Unit {
-    match unit {
-        Unit::Measure(name, _) => Unit::Measure(name, 1.0),
-        Unit::Ago(_) => Unit::Ago(1.0),
-        other => other,
+    if let Unit::Measure(name, _) = unit {
+        Unit::Measure(name, 1.0)
+    } else if let Unit::Ago(_) = unit {
+        Unit::Ago(1.0)
+    } else {
+        unit
     }
 }
 

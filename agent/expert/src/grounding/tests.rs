@@ -132,7 +132,8 @@ fn a_document_full_of_numbers_grounds_no_figure_of_the_case() {
 #[test]
 fn what_two_documents_say_stays_with_each() {
     let mut sources = Sources::default();
-    for (name, quote) in [("MH-01", "72시간 만에 고장"), ("MH-02", "10시간 만에 고장")] {
+    for (name, quote) in [("MH-01", "72시간 만에 고장"), ("MH-02", "10시간 만에 고장")]
+    {
         sources.add_quote(name, quote);
         sources.add_document(name);
     }

@@ -4,8 +4,11 @@
 //! Korean verbs are listed by the stems that their endings leave (데우, 데워, 데운). As in the glossary,
 //! stems of three syllables and more are found across spaces.
 
-/// Further Korean stems and English words of a concept, by its name.
-pub(super) const EVERYDAY: &[(&str, &[&str], &[&str])] = &[
+/// A concept's name, Korean stems and English words.
+pub(super) type Words = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// Further words of concepts.
+pub(super) const EVERYDAY: &[Words] = &[
     (
         "outer_race",
         &["바깥링", "바깥쪽링", "바깥고리", "바깥륜", "겉링", "외측링", "외측륜", "아우터"],

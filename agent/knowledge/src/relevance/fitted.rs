@@ -24,10 +24,15 @@ pub const ANY: Model<'static> = Model {
 /// That one chunk answers, by words and an endpoint's cosine.
 pub const ONE_WITH_COSINE: Model<'static> = Model {
     bias: -7.5647,
-    weights: &[1.5906, 1.5333, 1.2715, 1.1093, 2.9900, 1.4921, -1.4133, 0.8395, 0.7025, -1.4666, 3.1390, 0.2756],
+    weights: &[
+        1.5906, 1.5333, 1.2715, 1.1093, 2.9900, 1.4921, -1.4133, 0.8395, 0.7025, -1.4666, 3.1390,
+        0.2756,
+    ],
 };
 /// That any chunk answers, by words and an endpoint's cosine.
 pub const ANY_WITH_COSINE: Model<'static> = Model {
     bias: -9.6416,
-    weights: &[1.3025, 2.4540, 2.2979, -0.3186, 1.3434, -0.1923, -0.0677, 1.7888, 2.3077, 8.9957, 1.6361],
+    weights: &[
+        1.3025, 2.4540, 2.2979, -0.3186, 1.3434, -0.1923, -0.0677, 1.7888, 2.3077, 8.9957, 1.6361,
+    ],
 };

@@ -60,7 +60,8 @@ async fn every_mounting_value_stands_in_the_manual() {
             }
         }
     }
-    let torque = rows("look_up_mounting_value", json!({"topic": "torque", "what": "torque_m12"})).await;
+    let torque =
+        rows("look_up_mounting_value", json!({"topic": "torque", "what": "torque_m12"})).await;
     assert_eq!((torque.len(), &torque[0]["value"]), (1, &json!(85)));
 }
 

@@ -145,7 +145,7 @@ fn aged(text: &str, base: &str, size: f64, end: usize) -> (Unit, usize) {
     let word = ["ago", "전"].iter().find(|word| after[gap..].starts_with(**word));
     match word {
         Some(word) if base == HOUR => (Unit::Ago(size), end + gap + word.len()),
-        _ => (Unit::Measure(base.to_owned(), size), end),
+        Some(_) | None => (Unit::Measure(base.to_owned(), size), end),
     }
 }
 
