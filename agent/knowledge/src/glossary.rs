@@ -40,10 +40,7 @@ impl Concept {
         self.en.iter().copied().chain(self.everyday().flat_map(|(_, _, en)| en.iter().copied()))
     }
 
-    fn everyday(
-        &self,
-    ) -> impl Iterator<Item = &'static (&'static str, &'static [&'static str], &'static [&'static str])>
-    {
+    fn everyday(&self) -> impl Iterator<Item = &'static everyday::Words> {
         let name = self.name;
         EVERYDAY.iter().filter(move |(of, _, _)| *of == name)
     }

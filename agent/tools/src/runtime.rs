@@ -220,7 +220,7 @@ impl Runtime {
                 Executor::Search(config) => {
                     search::run(config, self.means.knowledge.as_deref(), invocation).await
                 }
-                Executor::Table(config) => table::run(config, invocation),
+                Executor::Table(config) => Ok(table::run(config, invocation)),
                 Executor::Sql(config) => {
                     self.means.databases.run(config, timeout, invocation).await
                 }

@@ -3,15 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::{Failure, Invocation};
+use super::Invocation;
 use crate::spec::table::TableConfig;
 
 /// The rows that the arguments pick; an argument that is absent picks all.
-pub(crate) fn run(config: &TableConfig, invocation: Invocation<'_>) -> Result<Value, Failure> {
+pub(crate) fn run(config: &TableConfig, invocation: Invocation<'_>) -> Value {
     let rows: Vec<&Value> =
         config.rows.iter().filter(|row| picks(config, row, &invocation)).collect();
     let count = rows.len();
-    Ok(json!({ "rows": rows, "count": count, "source": config.source }))
+    json!({ "rows": rows, "count": count, "source": config.source })
 }
 
 fn picks(config: &TableConfig, row: &Value, invocation: &Invocation<'_>) -> bool {

@@ -131,7 +131,7 @@ fn latin(text: &str, at: usize, is_apart: bool) -> Option<(Unit, usize)> {
         _ => {}
     }
     if let Some((_, base, size)) = LATIN.iter().find(|(name, _, _)| *name == lower) {
-        return Some(aged(text, *base, *size, end));
+        return Some(aged(text, base, *size, end));
     }
     // a quotient is a unit even if no list holds it; so is what is written to the number
     let is_quotient = token.contains('/') && is_apart;
