@@ -140,11 +140,11 @@ async fn a_figure_or_unit_that_is_changed_is_withheld_and_a_true_one_is_not() {
         let (state, diagnosis) = &concluded[at];
         let mut changed = diagnosis.clone();
         let mut places = texts(&mut changed);
-        let text = &mut places[place];
+        let text = &mut *places[place];
         if language == 0 {
-            text.ko.clone_from(&mutated)
+            text.ko.clone_from(&mutated);
         } else {
-            text.en.clone_from(&mutated)
+            text.en.clone_from(&mutated);
         }
         if held(&changed, state).is_empty() {
             let mut was = diagnosis.clone();
