@@ -1,12 +1,19 @@
 //! Quality of the knowledge base on labelled questions: recall@3 and nDCG@3, by words alone, by
 //! meaning alone, and fused.
 //!
-//! The questions are in `tests/data/retrieval.toml`. Half of them (`choose`) may be used to choose
-//! the search's weights, the other half (`hold`) may not.
+//! Three sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used to choose
+//! the search's weights, the other half (`hold`) not; `retrieval-dev.toml`, for fitting the relevance, with
+//! questions that no document answers; `retrieval-blind.toml`, which nobody who works on the search has read.
+//!
+//! A question without an answer does not count in recall and nDCG; it counts as refused rightly where
+//! nothing is found. One with an answer that gets nothing is refused wrongly, and has a recall of 0.
 
 use std::path::Path;
 
 use anyhow::Context;
+
+pub mod fit;
+
 use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode};
 use serde::Deserialize;
 
@@ -33,7 +40,7 @@ pub struct Question {
     pub collection: Collection,
     /// The question.
     pub text: String,
-    /// Ids of the chunks that answer it.
+    /// Ids of the chunks that answer it; empty if no document does.
     pub relevant: Vec<String>,
 }
 
@@ -51,8 +58,14 @@ pub struct Quality {
     /// Mean normalised discounted cumulative gain of the first three (Järvelin & Kekäläinen 2002,
     /// doi:10.1145/582415.582418, with gains 0 and 1).
     pub ndcg: f64,
-    /// Number of questions.
+    /// Number of questions with an answer.
     pub questions: usize,
+    /// Questions with an answer for which nothing was found.
+    pub refused_wrongly: usize,
+    /// Number of questions without an answer.
+    pub without_answer: usize,
+    /// Questions without an answer for which nothing was found.
+    pub refused_rightly: usize,
 }
 
 /// The result of one question.
@@ -64,12 +77,28 @@ pub struct Answer {
     pub found: Vec<String>,
 }
 
-/// Reads the questions.
+/// The sets of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Set {
+    /// The first set.
+    Main,
+    /// The set for fitting the relevance.
+    Dev,
+    /// The set that nobody who works on the search has read.
+    Blind,
+}
+
+/// Reads the questions of a set.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn questions() -> anyhow::Result<Vec<Question>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/retrieval.toml");
+pub fn questions(set: Set) -> anyhow::Result<Vec<Question>> {
+    let name = match set {
+        Set::Main => "retrieval",
+        Set::Dev => "retrieval-dev",
+        Set::Blind => "retrieval-blind",
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/{name}.toml"));
     let file: File = pdm_service::config::read(&path)?;
     Ok(file.question)
 }
@@ -79,7 +108,14 @@ pub fn questions() -> anyhow::Result<Vec<Question>> {
 /// # Errors
 /// A document is refused.
 pub async fn filled(folder: &Path) -> anyhow::Result<Knowledge> {
-    let settings = KnowledgeSettings::embedded(folder.join("knowledge.db"));
+    filled_by(KnowledgeSettings::embedded(folder.join("knowledge.db"))).await
+}
+
+/// A knowledge base of these settings filled with the documents that come with the program.
+///
+/// # Errors
+/// A document is refused.
+pub async fn filled_by(settings: KnowledgeSettings) -> anyhow::Result<Knowledge> {
     let knowledge = Knowledge::open(&settings).await?;
     let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/knowledge");
     for file in knowledge.ingest(&documents, Collection::EquipmentManual).await? {
@@ -101,6 +137,23 @@ pub async fn ask(
     for question in questions {
         let (at, everything) = (question.collection, Filter::default());
         let hits = knowledge.search_by(mode, at, &question.text, &everything, DEPTH).await?;
+        let found = hits.into_iter().map(|hit| hit.chunk.id).collect();
+        answers.push(Answer { question: question.clone(), found });
+    }
+    Ok(answers)
+}
+
+/// Asks every question in all collections at once.
+///
+/// # Errors
+/// The search fails.
+pub async fn ask_everywhere(
+    knowledge: &Knowledge,
+    questions: &[Question],
+) -> anyhow::Result<Vec<Answer>> {
+    let mut answers = Vec::with_capacity(questions.len());
+    for question in questions {
+        let hits = knowledge.search_all(&question.text, &Filter::default(), DEPTH).await?;
         let found = hits.into_iter().map(|hit| hit.chunk.id).collect();
         answers.push(Answer { question: question.clone(), found });
     }
@@ -131,12 +184,22 @@ impl Answer {
 impl Quality {
     /// Means over the answers whose question `counts` accepts.
     pub fn of(answers: &[Answer], counts: impl Fn(&Question) -> bool) -> Self {
-        let taken: Vec<&Answer> =
-            answers.iter().filter(|answer| counts(&answer.question)).collect();
+        let (taken, without): (Vec<&Answer>, Vec<&Answer>) = answers
+            .iter()
+            .filter(|answer| counts(&answer.question))
+            .partition(|answer| !answer.question.relevant.is_empty());
         let mean = |value: fn(&Answer) -> f64| {
             taken.iter().map(|answer| value(answer)).sum::<f64>() / taken.len().max(1) as f64
         };
-        Self { recall: mean(Answer::recall), ndcg: mean(Answer::ndcg), questions: taken.len() }
+        let refused = |of: &[&Answer]| of.iter().filter(|answer| answer.found.is_empty()).count();
+        Self {
+            recall: mean(Answer::recall),
+            ndcg: mean(Answer::ndcg),
+            questions: taken.len(),
+            refused_wrongly: refused(&taken),
+            without_answer: without.len(),
+            refused_rightly: refused(&without),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod local;
 pub mod openai;
 
 use async_trait::async_trait;
+use serde::Deserialize;
 
 /// A text to be stored, in two parts of different weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,16 @@ pub struct Passage {
     pub head: String,
     /// The rest of the text.
     pub body: String,
+}
+
+/// A text for questions and one for passages.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Roles {
+    /// For a question.
+    pub query: String,
+    /// For a passage.
+    pub passage: String,
 }
 
 /// No vector could be made.
@@ -59,6 +70,11 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
 
     /// Length of the vectors.
     fn dimensions(&self) -> usize;
+
+    /// Whether a trained model makes the vectors, so that nearness in them is evidence beside the words.
+    fn is_model(&self) -> bool {
+        true
+    }
 
     /// One vector for each passage, in their order.
     ///

@@ -10,6 +10,10 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+mod everyday;
+
+use everyday::EVERYDAY;
+
 /// One concept and its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Concept {
@@ -23,6 +27,23 @@ pub struct Concept {
     pub ko: &'static [&'static str],
     /// English words.
     pub en: &'static [&'static str],
+}
+
+impl Concept {
+    /// Every Korean stem: those of the field and those of everyday.
+    fn korean(&self) -> impl Iterator<Item = &'static str> {
+        self.ko.iter().copied().chain(self.everyday().flat_map(|(_, ko, _)| ko.iter().copied()))
+    }
+
+    /// Every English word: those of the field and those of everyday.
+    fn english(&self) -> impl Iterator<Item = &'static str> {
+        self.en.iter().copied().chain(self.everyday().flat_map(|(_, _, en)| en.iter().copied()))
+    }
+
+    fn everyday(&self) -> impl Iterator<Item = &'static everyday::Words> {
+        let name = self.name;
+        EVERYDAY.iter().filter(move |(of, _, _)| *of == name)
+    }
 }
 
 const fn concept(
@@ -303,6 +324,235 @@ pub const CONCEPTS: &[Concept] = &[
     ),
     concept("erratic", 0.8, &["불규칙", "들쭉날쭉", "오락가락"], &["erratic", "irregular"]),
     concept("spare", 0.6, &["예비품", "재고"], &["spare", "stock"]),
+    concept(
+        "misdiagnosis",
+        0.9,
+        &[
+            "오진",
+            "헛교체",
+            "헛으로",
+            "착각",
+            "잘못본",
+            "잘못봤",
+            "잘못짚",
+            "잘못읽",
+            "오경보",
+            "멀쩡한",
+            "멀쩡했",
+            "쓸데없이",
+        ],
+        &[
+            "misdiagnosis",
+            "misdiagnosed",
+            "mistaken",
+            "mistook",
+            "needless",
+            "false alarm",
+            "wrongly",
+            "nothing wrong",
+        ],
+    ),
+    concept(
+        "noise",
+        0.5,
+        &["이상음", "소음", "소리", "시끄러", "우는", "잡음", "쇳소리"],
+        &["noise", "noises", "noisy", "sound", "sounds", "squeal", "whine"],
+    ),
+    concept(
+        "suction",
+        0.9,
+        &["흡입", "스트레이너", "흡입압", "여과망"],
+        &["suction", "strainer", "npsh"],
+    ),
+    concept(
+        "repeat",
+        0.6,
+        &["재발", "되풀이", "연달아", "연속", "자꾸", "또다시", "잡아먹", "거듭"],
+        &["repeat", "repeated", "repeatedly", "again and again", "kept", "keeps", "recurring"],
+    ),
+    concept(
+        "oil_analysis",
+        0.8,
+        &["오일분석", "기름분석", "규소", "철분", "성분검사"],
+        &["oil analysis", "silicon", "iron"],
+    ),
+    concept("piping", 0.8, &["배관", "파이프", "관로"], &["piping", "pipe", "pipes", "pipework"]),
+    concept("coupling", 0.8, &["커플링", "카플링", "이음"], &["coupling", "couplings"]),
+    concept("lubricator", 0.8, &["급유기", "주유기", "급지기"], &["lubricator", "auto-luber"]),
+    concept(
+        "mains_frequency",
+        0.8,
+        &["전원주파수", "120hz", "60hz", "120헤르츠", "60헤르츠"],
+        &["mains", "line frequency", "120 hz", "60 hz"],
+    ),
+    concept("mesh", 0.7, &["맞물림", "톱니", "기어맞"], &["mesh", "gear mesh", "teeth"]),
+    concept(
+        "grease_amount",
+        0.7,
+        &["퍼센트", "그램", "얼마나넣", "몇그램", "공간의"],
+        &["grams", "percent", "how much grease"],
+    ),
+    concept(
+        "vibration",
+        0.3,
+        &["진동", "떨림", "떨려", "떨리", "떨어대", "흔들", "덜덜", "요동", "진폭"],
+        &[
+            "vibration",
+            "vibrations",
+            "vibrates",
+            "shake",
+            "shakes",
+            "shaking",
+            "rattle",
+            "rattles",
+            "judder",
+            "amplitude",
+        ],
+    ),
+    concept(
+        "failure",
+        0.3,
+        &[
+            "고장", "망가", "나갔", "나간", "죽었", "죽은", "뻗었", "퍼졌", "탈났", "손상", "파손",
+            "상한", "상했", "결함", "사고", "못쓰",
+        ],
+        &[
+            "failure",
+            "failures",
+            "failed",
+            "fail",
+            "fails",
+            "died",
+            "dead",
+            "damage",
+            "damaged",
+            "ruined",
+            "destroyed",
+            "defect",
+            "fault",
+            "faults",
+            "broke down",
+            "gave out",
+        ],
+    ),
+    concept(
+        "bearing",
+        0.2,
+        &["베어링", "베아링", "베어닝", "배어링", "축받이"],
+        &["bearing", "bearings", "brg"],
+    ),
+    concept(
+        "machine",
+        0.2,
+        &["기계", "설비", "장비", "기기", "호기"],
+        &["machine", "machines", "equipment", "unit", "asset"],
+    ),
+    concept(
+        "stop",
+        0.4,
+        &["정지", "멈추", "멈춰", "멈췄", "세우", "세워", "세웠", "스톱", "내리", "꺼야", "끄고"],
+        &["stop", "stops", "stopped", "shut down", "shutdown", "halt", "take out of service"],
+    ),
+    concept(
+        "inspection",
+        0.3,
+        &["점검", "확인", "검사", "살펴", "살피", "체크", "봐야", "들여다"],
+        &["inspect", "inspection", "check", "checks", "look at", "verify", "examine"],
+    ),
+    concept(
+        "limit",
+        0.4,
+        &["기준", "한계", "최대", "최고", "이하", "이내", "허용", "넘으면", "넘기면", "상한"],
+        &[
+            "limit",
+            "limits",
+            "maximum",
+            "max",
+            "at most",
+            "allowed",
+            "allowable",
+            "permitted",
+            "threshold",
+        ],
+    ),
+    concept(
+        "measuring",
+        0.3,
+        &["측정", "재어", "재는", "재고", "찍어보", "계측", "판독"],
+        &["measure", "measured", "measurement", "measuring", "reading", "readings", "interval"],
+    ),
+    concept(
+        "cleaning",
+        0.6,
+        &["청소", "세척", "씻어", "씻고", "닦아", "닦고", "플러싱"],
+        &["clean", "cleaned", "cleaning", "wash", "flush", "flushing"],
+    ),
+    concept(
+        "turning_by_hand",
+        0.8,
+        &["손으로돌", "돌려놓", "교번", "번갈아", "돌려가며"],
+        &["by hand", "alternate", "alternating", "rotate duty", "take turns"],
+    ),
+    concept(
+        "crew",
+        0.7,
+        &["인원", "몇명", "몇사람", "혼자", "둘이서", "사람이몇"],
+        &["crew", "people", "persons", "alone", "technicians"],
+    ),
+    concept(
+        "photo_record",
+        0.6,
+        &["사진", "기록", "적어두", "남겨", "보존", "증거"],
+        &["photo", "photograph", "record", "evidence", "keep it"],
+    ),
+    concept(
+        "standards_clearance",
+        0.5,
+        &["눈금", "눈대중", "게이지", "마이크로미터", "다이얼"],
+        &["gauge", "feeler", "micrometer", "dial"],
+    ),
+    concept(
+        "spreading",
+        0.6,
+        &["번지", "번져", "번졌", "퍼지", "퍼져", "커지", "커져", "자라", "늘어나"],
+        &["spread", "spreads", "spreading", "grows", "grow", "growing", "grew"],
+    ),
+    concept(
+        "warning_time",
+        0.7,
+        &["예고", "징후", "조짐", "낌새", "전조", "신호가먼저", "미리", "사전에", "눈치"],
+        &["warning", "warned", "sign", "signs", "symptom", "symptoms", "notice", "hint", "early"],
+    ),
+    concept(
+        "how_long",
+        0.6,
+        &["얼마만에", "며칠만에", "며칠", "몇시간만", "걸렸", "버텼", "기간"],
+        &["how long", "days", "hours", "weeks", "took"],
+    ),
+    concept(
+        "usual_level",
+        0.4,
+        &["정상", "평소", "멀쩡", "이상없", "아무일없"],
+        &["normal", "usual", "healthy", "sound", "fine"],
+    ),
+    concept(
+        "test_rig",
+        0.7,
+        &["시험기", "실험", "시험", "테스트", "리그"],
+        &["test rig", "rig", "experiment", "test"],
+    ),
+    concept(
+        "stage",
+        0.6,
+        &["단계", "몇단계", "초기", "중기", "말기", "초반", "막판"],
+        &["stage", "stages", "early stage", "late stage"],
+    ),
+    concept(
+        "lubricant_blocked",
+        0.8,
+        &["막혀", "막혔", "막힌", "굳은", "굳어", "안통"],
+        &["blocked", "clogged", "hardened", "plugged"],
+    ),
 ];
 
 /// The concepts in `folded`, by their index, with their numbers of occurrences. `folded` is text in
@@ -328,11 +578,9 @@ struct Finders {
 static FINDERS: LazyLock<Finders> = LazyLock::new(|| {
     let is_short = |stem: &&str| stem.chars().count() <= 2;
     Finders {
-        english: Finder::of(|concept| concept.en.to_vec()),
-        short: Finder::of(|concept| concept.ko.iter().copied().filter(is_short).collect()),
-        long: Finder::of(|concept| {
-            concept.ko.iter().copied().filter(|stem| !is_short(stem)).collect()
-        }),
+        english: Finder::of(|concept| concept.english().collect()),
+        short: Finder::of(|concept| concept.korean().filter(is_short).collect()),
+        long: Finder::of(|concept| concept.korean().filter(|stem| !is_short(stem)).collect()),
     }
 });
 
@@ -412,12 +660,12 @@ mod tests {
         let words = spaced(folded);
         let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
         let count = |concept: &Concept| -> usize {
-            let english: usize = concept.en.iter().map(|word| occurrences(&words, word)).sum();
-            let korean = |stem: &&str| {
+            let english: usize = concept.english().map(|word| occurrences(&words, word)).sum();
+            let korean = |stem: &str| {
                 let short = stem.chars().count() <= 2;
                 if short { folded } else { &joined }.matches(stem).count()
             };
-            english + concept.ko.iter().map(korean).sum::<usize>()
+            english + concept.korean().map(korean).sum::<usize>()
         };
         let all = CONCEPTS.iter().map(|concept| count(concept) as u32).enumerate();
         all.filter(|(_, count)| *count > 0).collect()
@@ -439,7 +687,7 @@ mod tests {
             parts in proptest::collection::vec((0usize..1000, 0usize..4), 0..30),
         ) {
             let words: Vec<&str> =
-                CONCEPTS.iter().flat_map(|concept| concept.en.iter().chain(concept.ko)).copied().collect();
+                CONCEPTS.iter().flat_map(|concept| concept.english().chain(concept.korean())).collect();
             let between = [" ", "", "이 ", "x"];
             let text: String = parts
                 .iter()

@@ -1,7 +1,8 @@
 //! The knowledge base: the documents in which the agent looks up support for a judgement.
 //!
 //! ```text
-//! file ─► document ─► chunks ─► words (sparse) + embedding (dense) ─► store ─► hits with their source
+//! file ─► document ─► chunks ─► words (sparse) + embedding (dense) ─► store ─► candidates
+//! question ─► words + embedding ─► candidates ─► relevance ─► hits with their source, or nothing
 //! ```
 //!
 //! [`Knowledge`] is the interface for the rest of the agent: it ingests files, searches three
@@ -23,6 +24,7 @@ pub mod judgement;
 pub mod keeper;
 pub mod lookup;
 pub mod pdf;
+pub mod relevance;
 pub mod section;
 pub mod settings;
 pub mod shipped;
@@ -42,6 +44,7 @@ pub use store::{Filter, Hit};
 
 use embed::breaker::Breaker;
 use embed::{EmbedError, Embedder, Passage};
+use relevance::{CUT_OFF, LEAST, Relevance};
 use store::guarded::GuardedStore;
 use store::{Point, Query, StoreError, VectorStore};
 
@@ -50,6 +53,10 @@ pub const DEFAULT_TOP_K: usize = 3;
 
 /// Most hits of one search.
 pub const MAX_TOP_K: usize = 50;
+
+/// Candidates whose relevance is judged, at least: all of the shipped collections, and of a larger one
+/// what both searches rank highest.
+const JUDGED: usize = 24;
 
 /// A request that the knowledge base cannot fulfil.
 #[derive(Debug, thiserror::Error)]
@@ -95,9 +102,12 @@ impl KnowledgeError {
 /// The kind of search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// By words and by meaning, fused by reciprocal rank.
+    /// By words and by meaning, fused by reciprocal rank, then judged: in the order of the probability
+    /// that a chunk answers, and nothing where none does.
     #[default]
     Fused,
+    /// Fused, without being judged: always the nearest, however far.
+    Nearest,
     /// By words alone.
     Keyword,
     /// By meaning alone.
@@ -111,6 +121,9 @@ pub struct Findings {
     pub hits: Vec<Hit>,
     /// The reason why the search was by words alone, if there was no vector of the question.
     pub by_words_alone: Option<String>,
+    /// The probability that any candidate answers, where they were judged. Below [`relevance::CUT_OFF`]
+    /// there are no hits.
+    pub answered: Option<f32>,
 }
 
 /// The knowledge base; clones share one store.
@@ -119,6 +132,7 @@ pub struct Knowledge {
     store: Arc<dyn VectorStore>,
     embedder: Arc<dyn Embedder>,
     pdf_reader: PdfReader,
+    relevance: Arc<Relevance>,
 }
 
 impl Knowledge {
@@ -141,7 +155,7 @@ impl Knowledge {
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let store = settings.store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
-        Ok(Self { store, embedder, pdf_reader: PdfReader::absent() })
+        Ok(Self { store, embedder, pdf_reader: PdfReader::absent(), relevance: Arc::default() })
     }
 
     /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is
@@ -165,7 +179,7 @@ impl Knowledge {
         store.prepare().await?;
         let store = Arc::new(GuardedStore::new(store));
         let embedder = Arc::new(Breaker::new(embedder));
-        Ok(Self { store, embedder, pdf_reader: PdfReader::absent() })
+        Ok(Self { store, embedder, pdf_reader: PdfReader::absent(), relevance: Arc::default() })
     }
 
     /// The knowledge base with a way to read PDFs; without it they are refused.
@@ -242,20 +256,82 @@ impl Knowledge {
         }
         let dense = match mode {
             Mode::Keyword => Ok(None),
-            Mode::Fused | Mode::Vector => self.embedder.embed_query(query).await.map(Some),
+            Mode::Fused | Mode::Nearest | Mode::Vector => {
+                self.embedder.embed_query(query).await.map(Some)
+            }
         };
         let (dense, by_words_alone) = match dense {
-            Err(error) if mode == Mode::Fused => (None, Some(error.to_string())),
+            Err(error) if matches!(mode, Mode::Fused | Mode::Nearest) => {
+                (None, Some(error.to_string()))
+            }
             other => (other?, None),
         };
-        let query = Query {
+        let top_k = top_k.clamp(1, MAX_TOP_K);
+        let asked = Query {
             dense,
             sparse: (mode != Mode::Vector).then_some(sparse),
             filter: filter.clone(),
-            top_k: top_k.clamp(1, MAX_TOP_K),
+            top_k: if mode == Mode::Fused { top_k.max(JUDGED) } else { top_k },
         };
-        let hits = self.store.search(collection, &query).await?;
-        Ok(Findings { hits, by_words_alone })
+        let found = self.store.search(collection, &asked).await?;
+        if mode != Mode::Fused {
+            return Ok(Findings { hits: found, by_words_alone, answered: None });
+        }
+        let cosines = self.cosines(collection, &asked, &found).await?;
+        let (relevance, query) = (Arc::clone(&self.relevance), query.to_owned());
+        // reading a chunk for the first time is computation: kept off the async threads
+        let judge = move || relevance.judge(&query, found, cosines.as_deref());
+        let judged = tokio::task::spawn_blocking(judge).await.map_err(|error| {
+            let place = "relevance".to_owned();
+            StoreError::Unavailable { place, reason: error.to_string() }
+        })?;
+        let mut hits = judged.hits;
+        let least = if judged.answered < CUT_OFF { f32::INFINITY } else { LEAST };
+        // the best one is what made the answer probable, however little it has alone
+        let mut first = least.is_finite();
+        hits.retain(|hit| std::mem::take(&mut first) || hit.score >= least);
+        hits.truncate(top_k);
+        Ok(Findings { hits, by_words_alone, answered: Some(judged.answered) })
+    }
+
+    /// The candidates of a question and the evidence for each, as the relevance judges them: for fitting
+    /// its models.
+    ///
+    /// # Errors
+    /// The errors of [`Knowledge::search`].
+    pub async fn evidence(
+        &self,
+        collection: Collection,
+        query: &str,
+    ) -> Result<(Vec<Hit>, relevance::Evidence), KnowledgeError> {
+        let dense = Some(self.embedder.embed_query(query).await?);
+        let sparse = Some(words::query_vector(query));
+        let asked = Query { dense, sparse, filter: Filter::default(), top_k: JUDGED };
+        let found = self.store.search(collection, &asked).await?;
+        let cosines = self.cosines(collection, &asked, &found).await?;
+        let evidence = self.relevance.evidence(query, &found, cosines.as_deref());
+        Ok((found, evidence))
+    }
+
+    /// The cosine of each candidate with the question, where a model makes the embedding: that of the local
+    /// one says no more than the words do.
+    async fn cosines(
+        &self,
+        collection: Collection,
+        asked: &Query,
+        found: &[Hit],
+    ) -> Result<Option<Vec<f32>>, KnowledgeError> {
+        if !self.embedder.is_model() || asked.dense.is_none() || found.is_empty() {
+            return Ok(None);
+        }
+        let by_meaning = Query { sparse: None, top_k: asked.candidates(), ..asked.clone() };
+        let near = self.store.search(collection, &by_meaning).await?;
+        let lowest = near.iter().map(|hit| hit.score).fold(f32::INFINITY, f32::min);
+        let cosine = |hit: &Hit| {
+            let same = near.iter().find(|other| other.chunk.id == hit.chunk.id);
+            same.map_or(lowest, |other| other.score)
+        };
+        Ok(Some(found.iter().map(cosine).collect()))
     }
 
     /// Stores a judgement in `analysis_history`. Returns false if the same judgement was stored
@@ -302,7 +378,7 @@ impl Knowledge {
         let stored = self.store.list(collection, &Filter::document(&document)).await?;
         let same = stored.len() == chunks.len()
             && stored.iter().all(|old| {
-                old.embedder == self.embedder.id() && old.chunk.about.hash == first.about.hash
+                old.embedder == self.version() && old.chunk.about.hash == first.about.hash
             });
         if same {
             return Ok(false);
@@ -312,11 +388,16 @@ impl Knowledge {
         Ok(true)
     }
 
+    /// Identity of how passages are embedded and their words counted.
+    fn version(&self) -> String {
+        format!("{}+words/{}", self.embedder.id(), words::VERSION)
+    }
+
     async fn points(&self, chunks: Vec<Chunk>) -> Result<Vec<Point>, KnowledgeError> {
         let passages: Vec<Passage> =
             chunks.iter().map(|chunk| Passage { head: chunk.head(), body: chunk.body() }).collect();
         let vectors = self.embedder.embed_passages(&passages).await?;
-        let embedder = self.embedder.id().to_owned();
+        let embedder = self.version();
         // counting words is computation: kept off the async threads
         let made = tokio::task::spawn_blocking(move || {
             let rows = chunks.into_iter().zip(passages).zip(vectors);

@@ -6,6 +6,9 @@
 //! store = { sqlite = "knowledge.db" }     # or { qdrant = { url = "http://127.0.0.1:6334" } };
 //!                                         # default: a file beside `[store] sqlite`
 //! embedding = { openai = { key = { env = "OPENAI_API_KEY" } } }   # default "local"
+//! # a server in the plant with a model of the E5 family:
+//! # embedding = { openai = { base_url = "http://127.0.0.1:8000/v1", model = "multilingual-e5-small",
+//! #   dimensions = 384, prefix = { query = "query: ", passage = "passage: " } } }
 //! max_judgements = 10000                  # judgements that a file keeps for searching; 0: all
 //! ```
 
@@ -17,9 +20,9 @@ use pdm_service::secret::SecretSource;
 use serde::Deserialize;
 
 use super::KnowledgeError;
-use super::embed::Embedder;
 use super::embed::local::LocalEmbedder;
 use super::embed::openai::OpenAiEmbedder;
+use super::embed::{Embedder, Roles};
 use super::store::VectorStore;
 use super::store::embedded::EmbeddedStore;
 use super::store::qdrant::QdrantStore;
@@ -97,6 +100,12 @@ pub struct OpenAiChoice {
     pub dimensions: usize,
     /// API key; a server in the plant may need none.
     pub key: Option<SecretSource>,
+    /// Texts that the model wants before a question and before a passage, such as `query: ` and
+    /// `passage: ` of the E5 family.
+    pub prefix: Roles,
+    /// What the field `input_type` of a request says of a question and of a passage, for endpoints that
+    /// know it; empty: the field is left out.
+    pub input_type: Roles,
 }
 
 impl Default for OpenAiChoice {
@@ -106,6 +115,8 @@ impl Default for OpenAiChoice {
             model: "text-embedding-3-small".to_owned(),
             dimensions: 1536,
             key: None,
+            prefix: Roles::default(),
+            input_type: Roles::default(),
         }
     }
 }
@@ -232,7 +243,9 @@ impl KnowledgeSettings {
                     source,
                 })?;
                 let (url, model) = (&choice.base_url, &choice.model);
-                Ok(Arc::new(OpenAiEmbedder::new(url, model, choice.dimensions, key)?))
+                let embedder = OpenAiEmbedder::new(url, model, choice.dimensions, key)?;
+                let (prefix, input_type) = (choice.prefix.clone(), choice.input_type.clone());
+                Ok(Arc::new(embedder.with_roles(prefix, input_type)))
             }
         }
     }
@@ -288,6 +301,20 @@ mod tests {
     fn the_openai_endpoint_has_the_seeds_model_by_default() {
         let settings = read("embedding = { openai = {} }").expect("settings");
         assert_eq!(settings.embedding, EmbeddingChoice::Openai(OpenAiChoice::default()));
+    }
+
+    #[test]
+    fn an_endpoint_may_want_prefixes_or_an_input_type() {
+        let text = "embedding = { openai = { model = \"multilingual-e5-small\", dimensions = 384, \
+                    prefix = { query = \"query: \", passage = \"passage: \" } } }";
+        let EmbeddingChoice::Openai(choice) = read(text).expect("settings").embedding else {
+            panic!("an endpoint")
+        };
+        assert_eq!(
+            (choice.prefix.query.as_str(), choice.prefix.passage.as_str()),
+            ("query: ", "passage: ")
+        );
+        assert_eq!(choice.input_type, Roles::default());
     }
 
     #[test]

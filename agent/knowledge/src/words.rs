@@ -17,9 +17,13 @@ use super::glossary::{CONCEPTS, concepts};
 mod grammar;
 mod hangul;
 
-use grammar::{is_ending, is_stop, stem, without_particle};
+use grammar::{is_ending, is_filler, is_stop, stem, without_particle};
 pub use hangul::fold;
-use hangul::is_hangul;
+pub(crate) use hangul::is_hangul;
+
+/// Version of how words are counted: passages that were counted by another version are counted anew when
+/// their document is ingested. 2: everyday words of the glossary.
+pub(crate) const VERSION: u32 = 2;
 
 /// Coordinates with their values, in rising order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -106,6 +110,29 @@ pub fn words(folded: &str) -> Vec<String> {
                 code(part, &mut all);
             } else if at == 0 || !is_ending(part) {
                 syllable_pairs(part, &mut all);
+            }
+        }
+    }
+    all
+}
+
+/// Words of folded text as a person would list them, without particles, endings and words that carry no
+/// information, each with the run of letters that it stands in.
+pub(crate) fn marked_words(folded: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let is_word = |c: char| is_hangul(c) || c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    for run in folded.split(|c: char| !is_word(c)) {
+        for (at, part) in by_script(run).enumerate() {
+            if !part.starts_with(is_hangul) {
+                let mut codes = Vec::new();
+                code(part, &mut codes);
+                codes.retain(|code| !is_filler(code));
+                all.extend(codes.into_iter().map(|code| (code, part.to_owned())));
+            } else if at == 0 || !is_ending(part) {
+                let word = without_particle(part);
+                if ![part, word].into_iter().any(|word| is_stop(word) || is_filler(word)) {
+                    all.push((word.to_owned(), part.to_owned()));
+                }
             }
         }
     }

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use pdm_knowledge::section::items::items;
 use pdm_knowledge::{Chunk, Knowledge, KnowledgeError};
+use pdm_shared::diagnosis::Diagnosis;
 
 use super::case_file::{ResearchHit, ResearchRound};
 use super::findings::quotes;
 
-/// English of the passages and titles that these rounds quote, by the quoted text.
+/// English of the passages and titles that these rounds and this judgement quote, by the quoted text.
 ///
 /// # Errors
 /// [`KnowledgeError`] if the knowledge base cannot be asked. A document that no longer exists is
@@ -18,11 +19,16 @@ use super::findings::quotes;
 pub async fn look_up(
     knowledge: &Knowledge,
     research: &[ResearchRound],
+    diagnosis: &Diagnosis,
 ) -> Result<BTreeMap<String, String>, KnowledgeError> {
     // a document found in many rounds is looked up once
     let mut quoted: BTreeMap<&str, Vec<&ResearchHit>> = BTreeMap::new();
     for hit in research.iter().flat_map(|round| &round.hits) {
         quoted.entry(document_of(&hit.id)).or_default().push(hit);
+    }
+    let evidence: Vec<(&str, &str)> = evidence(diagnosis).collect();
+    for (document, _) in &evidence {
+        quoted.entry(document).or_default();
     }
     let mut english = BTreeMap::new();
     for (document, hits) in quoted {
@@ -30,9 +36,22 @@ pub async fn look_up(
             for hit in hits.iter().filter(|hit| hit.id == chunk.id) {
                 english.extend(of_chunk(&chunk, quotes(&hit.quote)));
             }
+            let of_it = evidence.iter().filter(|(from, _)| *from == document);
+            for quote in of_it.map(|(_, quote)| *quote) {
+                english.extend(of_quote(&chunk, quote).map(|told| (quote.to_owned(), told)));
+            }
         }
     }
     Ok(english)
+}
+
+/// Documents and what the judgement quotes of them: `tools[0].MH-05` is the path of such evidence.
+fn evidence(diagnosis: &Diagnosis) -> impl Iterator<Item = (&str, &str)> {
+    let all = diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence);
+    all.filter(|fact| fact.source.is_some()).filter_map(|fact| {
+        let (_, document) = fact.path.rsplit_once("].")?;
+        Some((document_of(document), fact.value.as_str()?))
+    })
 }
 
 /// `EM-07` of the chunk `EM-07#2`.
@@ -47,15 +66,17 @@ fn of_chunk<'q>(chunk: &Chunk, quotes: impl Iterator<Item = &'q str>) -> BTreeMa
     told.chain([(title.ko.clone(), title.en.clone())]).filter(|(ko, en)| ko != en).collect()
 }
 
-/// English of an item; of its first sentence if only that is quoted and both languages have the
-/// same number of sentences.
+/// English of an item; of the sentences that are quoted if both languages have the same number of
+/// them.
 fn of_quote(chunk: &Chunk, quote: &str) -> Option<String> {
     let all = chunk.sections.iter().filter(|section| !section.english.is_empty()).flat_map(items);
-    let item = all.into_iter().find(|item| !quote.is_empty() && item.ko.starts_with(quote))?;
-    let first = sentences(&item.en).next()?;
-    let pair = sentences(&item.ko).count() == sentences(&item.en).count();
-    let whole = item.ko == quote || !pair;
-    Some(if whole { item.en.clone() } else { first.trim_end().to_owned() })
+    let item = all.into_iter().find(|item| !quote.is_empty() && item.ko.contains(quote))?;
+    let pairs = sentences(&item.ko).zip(sentences(&item.en));
+    let is_paired = sentences(&item.ko).count() == sentences(&item.en).count();
+    let told: String =
+        pairs.filter(|(ko, _)| quote.contains(ko.trim_end())).map(|(_, en)| en).collect();
+    let whole = item.ko == quote || !is_paired || told.is_empty();
+    Some(if whole { item.en.clone() } else { told.trim_end().to_owned() })
 }
 
 /// The sentences of a text. A full stop between digits does not end one.
@@ -109,7 +130,11 @@ mod tests {
             round("EM-07#2", &[mode, "검출: BPFO 포락선."].join(BETWEEN_QUOTES)),
             round("MH-99", mode),
         ];
-        let english = look_up(&knowledge, &research).await.expect("looked up");
+        let mut diagnosis: Diagnosis =
+            serde_json::from_str(include_str!("../../../config/examples/diagnosis.json"))
+                .expect("a diagnosis");
+        diagnosis.thoughts.clear();
+        let english = look_up(&knowledge, &research, &diagnosis).await.expect("looked up");
         let cause = "Cause: overload, contamination, poor housing fit, misalignment.";
         assert_eq!(english[mode], cause);
         assert_eq!(english["검출: BPFO 포락선."], "Detection: BPFO in the envelope.");

@@ -101,7 +101,9 @@ async fn one(args: &Args, event: &Event, rules: Rules) -> anyhow::Result<()> {
         let unavailable = |error| Failure::new(Exit::Unavailable, anyhow::Error::new(error));
         let knowledge = rehearsal.knowledge().await?;
         case.grounds = grounds::look_up(knowledge, fault).await.map_err(unavailable)?;
-        case.english = english::look_up(knowledge, &case.research).await.map_err(unavailable)?;
+        case.english = english::look_up(knowledge, &case.research, &case.diagnosis)
+            .await
+            .map_err(unavailable)?;
         documents(folder, &case, &settings)?;
     }
     Ok(())

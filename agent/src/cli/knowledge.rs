@@ -186,10 +186,14 @@ fn told_files(files: &[Ingested], json: bool) -> anyhow::Result<Exit> {
 }
 
 fn told_hits(hits: &[Hit], json: bool) -> anyhow::Result<Exit> {
+    if hits.is_empty() && !json {
+        let mut out = pdm_service::command_line::stdout();
+        writeln!(out, "nothing found: no stored document answers this question")?;
+    }
     let entries = hits.iter().enumerate().map(|(at, hit)| {
         let start: String = hit.chunk.body().chars().take(160).collect();
         let line = format!(
-            "{}. {}\n   {}\n   {:.4}",
+            "{}. {}\n   {}\n   probability {:.2}",
             at + 1,
             hit.chunk.citation(),
             start.replace('\n', " "),

@@ -46,7 +46,7 @@ pub async fn stored(
     }
     if let Some(knowledge) = knowledge {
         case.grounds = grounds::look_up(knowledge, case.diagnosis.fault_type).await?;
-        case.english = english::look_up(knowledge, &case.research).await?;
+        case.english = english::look_up(knowledge, &case.research, &case.diagnosis).await?;
     }
     Ok(case)
 }

@@ -59,7 +59,8 @@ impl Writer {
         let mut case = self.case(state).await?;
         if kind == DocumentKind::Report {
             // the work order does not include the research
-            match in_time(english::look_up(&self.knowledge, &case.research)).await {
+            match in_time(english::look_up(&self.knowledge, &case.research, &case.diagnosis)).await
+            {
                 Ok(english) => case.english = english,
                 Err(error) => tracing::warn!(error, "the research is quoted as it stands"),
             }

@@ -3,8 +3,11 @@
 use async_trait::async_trait;
 
 use pdm_knowledge::embed::EmbedError;
+use pdm_knowledge::lookup::FoundTitle;
 use pdm_knowledge::store::StoreError;
-use pdm_knowledge::{Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode};
+use pdm_knowledge::{
+    Chunk, Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode, Section,
+};
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
 
@@ -19,9 +22,43 @@ impl KnowledgeSearch for SearchedKnowledge {
         let filter = filter(&question)?;
         let (query, top_k) = (&question.query, question.top_k);
         let findings = self.0.find(Mode::Fused, collection, query, &filter, top_k);
-        let Findings { hits, by_words_alone } = findings.await.map_err(failure)?;
+        let Findings { hits, by_words_alone, answered } = findings.await.map_err(failure)?;
         let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
-        Ok(Answer { documents: hits.into_iter().map(found).collect(), note })
+        let nothing_found = hits.is_empty().then(|| nothing_found(answered));
+        Ok(Answer { documents: hits.into_iter().map(found).collect(), note, nothing_found })
+    }
+
+    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
+        let sections = self.0.section(document, number).await.map_err(failure)?;
+        Ok(looked_up(sections.iter().map(|one| part(&one.chunk, &one.section, 1.0)).collect()))
+    }
+
+    async fn title(&self, title: &str, top_k: usize) -> Result<Answer, Failure> {
+        let titles = self.0.title(title, top_k).await.map_err(failure)?;
+        let one = |hit: FoundTitle| match &hit.section {
+            Some(section) => part(&hit.chunk, section, hit.score),
+            None => found(Hit { chunk: hit.chunk, score: hit.score }),
+        };
+        Ok(looked_up(titles.into_iter().map(one).collect()))
+    }
+}
+
+/// What a look-up by number or title says where there is no such text.
+const NO_SUCH_TEXT: &str = "nothing found: no document or section of that name";
+
+fn looked_up(documents: Vec<Found>) -> Answer {
+    let nothing_found = documents.is_empty().then(|| NO_SUCH_TEXT.to_owned());
+    Answer { documents, note: None, nothing_found }
+}
+
+/// A section as a document of its own: `EM-06 §4.2`.
+fn part(chunk: &Chunk, section: &Section, score: f32) -> Found {
+    Found {
+        id: chunk.id.clone(),
+        title: format!("{} §{} {}", chunk.about.title.ko, section.number, section.title),
+        text: section.whole(),
+        source: chunk.citation(),
+        score: f64::from(score),
     }
 }
 
@@ -44,6 +81,18 @@ fn filter(question: &Question) -> Result<Filter, Failure> {
         }
     }
     Ok(filter)
+}
+
+/// Why a search has no documents, for whoever asked.
+pub(crate) fn nothing_found(answered: Option<f32>) -> String {
+    match answered {
+        Some(answered) if answered > 0.0 => format!(
+            "nothing found: no stored document answers this question (probability {answered:.2}, \
+             needed {:.2})",
+            pdm_knowledge::relevance::CUT_OFF
+        ),
+        Some(_) | None => "nothing found: there is no document to look in".to_owned(),
+    }
 }
 
 fn failure(error: KnowledgeError) -> Failure {

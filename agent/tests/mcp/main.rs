@@ -103,7 +103,12 @@ async fn claims(client: &ToolClient) {
     let tools = client.list().await.expect("a list");
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let expected = [
+        "find_document_title",
         "list_assets",
+        "look_up_life_factor",
+        "look_up_mounting_value",
+        "look_up_vibration_zone",
+        "read_document_section",
         "search_analysis_history",
         "search_equipment_manual",
         "search_maintenance_history",

@@ -7,6 +7,7 @@ pub mod http;
 pub mod mcp;
 pub mod search;
 pub mod sql;
+pub mod table;
 
 use serde_json::{Map, Value};
 

@@ -19,6 +19,7 @@ use super::exec::http::Web;
 use super::exec::mcp::Servers;
 use super::exec::search::{self, KnowledgeSearch};
 use super::exec::sql::Databases;
+use super::exec::table;
 use super::exec::{Failure, Invocation};
 use super::observation::{self, Observation};
 use super::registry::Registry;
@@ -219,6 +220,7 @@ impl Runtime {
                 Executor::Search(config) => {
                     search::run(config, self.means.knowledge.as_deref(), invocation).await
                 }
+                Executor::Table(config) => Ok(table::run(config, invocation)),
                 Executor::Sql(config) => {
                     self.means.databases.run(config, timeout, invocation).await
                 }

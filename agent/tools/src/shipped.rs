@@ -5,9 +5,23 @@ use std::path::PathBuf;
 
 /// Path below `config/tools/` and text of each file.
 const TOOLS: &[(&str, &str)] = &[
+    ("find_document_title.yaml", include_str!("../../../config/tools/find_document_title.yaml")),
+    ("look_up_life_factor.yaml", include_str!("../../../config/tools/look_up_life_factor.yaml")),
+    (
+        "look_up_mounting_value.yaml",
+        include_str!("../../../config/tools/look_up_mounting_value.yaml"),
+    ),
+    (
+        "look_up_vibration_zone.yaml",
+        include_str!("../../../config/tools/look_up_vibration_zone.yaml"),
+    ),
     (
         "notify_maintenance_staff.yaml",
         include_str!("../../../config/tools/notify_maintenance_staff.yaml"),
+    ),
+    (
+        "read_document_section.yaml",
+        include_str!("../../../config/tools/read_document_section.yaml"),
     ),
     (
         "search_analysis_history.yaml",

@@ -23,6 +23,7 @@ use crate::yaml::{self, Document};
 pub mod executor;
 pub mod pipeline;
 pub mod statement;
+pub mod table;
 pub mod template;
 
 use executor::Executor;

@@ -1,19 +1,25 @@
-//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on the labelled questions, and
-//! with `--chunks N` (in a release build) its speed on N generated judgements.
+//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on labelled questions (`--set`), with
+//! `--embed URL` by an embedding endpoint; `--fit` fits the relevance; `--chunks N` (in a release build)
+//! measures the speed on N generated judgements.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
+use pdm_knowledge::embed::Roles;
 use pdm_knowledge::embed::local::LocalEmbedder;
+use pdm_knowledge::settings::{EmbeddingChoice, OpenAiChoice};
 use pdm_knowledge::store::embedded::EmbeddedStore;
 use pdm_knowledge::store::{Point, Query, VectorStore};
-use pdm_knowledge::{Collection, Filter, Mode, judgement, words};
+use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode, judgement, words};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_tests::retrieval::{Answer, Quality, Split, ask, filled, questions};
+use pdm_tests::retrieval::{
+    Answer, Quality, Set, Split, ask, ask_everywhere, filled_by, fit, questions,
+};
 use rand::{Rng, SeedableRng};
 
 /// Measures the knowledge base.
@@ -23,6 +29,30 @@ struct Args {
     /// choosing)
     #[arg(long)]
     misses: bool,
+    /// The questions
+    #[arg(long, value_enum, default_value = "main")]
+    set: Set,
+    /// Ask in all collections at once
+    #[arg(long)]
+    everywhere: bool,
+    /// Embed by this endpoint (`http://…/v1`) instead of locally
+    #[arg(long, value_name = "URL")]
+    embed: Option<String>,
+    /// The endpoint's model
+    #[arg(long, default_value = "multilingual-e5-small")]
+    model: String,
+    /// Length of its vectors
+    #[arg(long, default_value_t = 384)]
+    dimensions: usize,
+    /// What it wants before a question and before a passage
+    #[arg(long, num_args = 2, value_names = ["QUERY", "PASSAGE"])]
+    prefix: Vec<String>,
+    /// What it wants as `input_type` of a question and of a passage
+    #[arg(long, num_args = 2, value_names = ["QUERY", "PASSAGE"])]
+    input_type: Vec<String>,
+    /// Fit the models of the relevance to the questions that may be used for it, and print them
+    #[arg(long)]
+    fit: bool,
     /// Measure the speed with this number of chunks instead
     #[arg(long, value_name = "N")]
     chunks: Option<usize>,
@@ -33,32 +63,86 @@ fn main() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match args.chunks {
         Some(chunks) => runtime.block_on(speed(chunks)),
-        None => runtime.block_on(quality(args.misses)),
+        None if args.fit => runtime.block_on(fitted(&args)),
+        None => runtime.block_on(quality(&args)),
     }?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn quality(misses: bool) -> anyhow::Result<()> {
+/// The knowledge base that the arguments ask for.
+async fn knowledge(args: &Args, folder: &Path) -> anyhow::Result<Knowledge> {
+    let mut settings = KnowledgeSettings::embedded(folder.join("knowledge.db"));
+    if let Some(url) = &args.embed {
+        let roles = |typed: &[String]| match typed {
+            [query, passage] => Roles { query: query.clone(), passage: passage.clone() },
+            _ => Roles::default(),
+        };
+        settings.embedding = EmbeddingChoice::Openai(OpenAiChoice {
+            base_url: url.clone(),
+            model: args.model.clone(),
+            dimensions: args.dimensions,
+            prefix: roles(&args.prefix),
+            input_type: roles(&args.input_type),
+            ..OpenAiChoice::default()
+        });
+    }
+    filled_by(settings).await
+}
+
+async fn fitted(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let knowledge = filled(folder.path()).await?;
-    let questions = questions()?;
+    let knowledge = knowledge(args, folder.path()).await?;
+    let mut chosen = questions(Set::Dev)?;
+    chosen.extend(questions(Set::Main)?.into_iter().filter(|q| q.split == Split::Choose));
+    let told = fit::fit(&knowledge, &chosen, args.embed.is_some()).await?;
+    write!(std::io::stdout().lock(), "{told}")?;
+    Ok(())
+}
+
+async fn quality(args: &Args) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let knowledge = knowledge(args, folder.path()).await?;
+    let questions = questions(args.set)?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:<9}{:<10}{:>10}{:>10}{:>11}", "", "questions", "", "recall@3", "nDCG@3")?;
-    for (name, mode) in
-        [("keyword", Mode::Keyword), ("vector", Mode::Vector), ("fused", Mode::Fused)]
-    {
-        let answers = ask(&knowledge, mode, &questions).await?;
+    writeln!(
+        out,
+        "{:<9}{:<8}{:>10}{:>10}{:>8}{:>16}{:>20}",
+        "", "split", "questions", "recall@3", "nDCG@3", "refused wrongly", "refused rightly"
+    )?;
+    let modes = [
+        ("keyword", Mode::Keyword),
+        ("vector", Mode::Vector),
+        ("nearest", Mode::Nearest),
+        ("fused", Mode::Fused),
+    ];
+    for (name, mode) in modes {
+        let answers = if args.everywhere {
+            if mode != Mode::Fused {
+                continue;
+            }
+            ask_everywhere(&knowledge, &questions).await?
+        } else {
+            ask(&knowledge, mode, &questions).await?
+        };
         for (split, of) in
             [("all", None), ("choose", Some(Split::Choose)), ("hold", Some(Split::Hold))]
         {
-            let quality = Quality::of(&answers, |q| of.is_none_or(|of| q.split == of));
+            let q = Quality::of(&answers, |q| of.is_none_or(|of| q.split == of));
+            if q.questions + q.without_answer == 0 {
+                continue;
+            }
             writeln!(
                 out,
-                "{name:<9}{split:<10}{:>10}{:>10.3}{:>11.3}",
-                quality.questions, quality.recall, quality.ndcg
+                "{name:<9}{split:<8}{:>10}{:>10.3}{:>8.3}{:>16}{:>14} of {:>2}",
+                q.questions,
+                q.recall,
+                q.ndcg,
+                q.refused_wrongly,
+                q.refused_rightly,
+                q.without_answer
             )?;
         }
-        if misses {
+        if args.misses && args.set != Set::Blind {
             show_misses(&mut out, &answers)?;
         }
     }
@@ -67,7 +151,11 @@ async fn quality(misses: bool) -> anyhow::Result<()> {
 
 fn show_misses(out: &mut impl Write, answers: &[Answer]) -> std::io::Result<()> {
     let may = answers.iter().filter(|answer| answer.question.split == Split::Choose);
-    for answer in may.filter(|answer| answer.ndcg() < 0.999) {
+    let is_missed = |answer: &&Answer| match answer.question.relevant.as_slice() {
+        [] => !answer.found.is_empty(),
+        _ => answer.ndcg() < 0.999,
+    };
+    for answer in may.filter(is_missed) {
         let (asked, found) = (&answer.question, answer.found.join(" "));
         writeln!(out, "    {:?}: {:?} found {found}", asked.text, asked.relevant)?;
     }
@@ -96,7 +184,7 @@ async fn speed(chunks: usize) -> anyhow::Result<()> {
     let store = EmbeddedStore::open(&file, dimensions).await?;
     let opened = began.elapsed();
     let mut times = Vec::new();
-    for question in questions()?.iter().cycle().take(300) {
+    for question in questions(Set::Main)?.iter().cycle().take(300) {
         let query = Query {
             dense: Some(LocalEmbedder::vector(&question.text, "")),
             sparse: Some(words::query_vector(&question.text)),
@@ -147,7 +235,7 @@ fn made_up(example: &Diagnosis, number: usize, random: &mut impl Rng) -> Point {
     Point {
         dense: LocalEmbedder::vector(&head, &body),
         sparse: words::passage_vector(&head, &body),
-        embedder: "local/1".to_owned(),
+        embedder: "local/2".to_owned(),
         chunk,
     }
 }

@@ -40,6 +40,10 @@ impl Embedder for Breaker {
         self.embedder.dimensions()
     }
 
+    fn is_model(&self) -> bool {
+        self.embedder.is_model()
+    }
+
     async fn embed_passages(&self, passages: &[Passage]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vectors = self.embedder.embed_passages(passages).await?;
         self.breaker.is_there();

@@ -15,7 +15,7 @@ use pdm_service::secret::Secret;
 use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use super::{EmbedError, Embedder, Passage, normalise};
+use super::{EmbedError, Embedder, Passage, Roles, normalise};
 
 /// Texts of one request: far below OpenAI's limits of 2,048 texts and 300,000 tokens (32 texts of
 /// 5,000 characters have at most 240,000).
@@ -43,6 +43,8 @@ pub struct OpenAiEmbedder {
     dimensions: usize,
     key: Option<Secret>,
     pauses: Pauses,
+    prefix: Roles,
+    input_type: Roles,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,6 +52,8 @@ struct Request<'a> {
     model: &'a str,
     input: &'a [String],
     encoding_format: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    input_type: &'a str,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,7 +86,18 @@ impl OpenAiEmbedder {
             EmbedError::Refused { url: url.clone(), reason: error_chain(&error) }
         })?;
         let id = format!("{model}/{dimensions}");
-        Ok(Self { client, url, model: model.to_owned(), id, dimensions, key, pauses: PAUSES })
+        let (prefix, input_type) = (Roles::default(), Roles::default());
+        let model = model.to_owned();
+        Ok(Self { client, url, model, id, dimensions, key, pauses: PAUSES, prefix, input_type })
+    }
+
+    /// The endpoint with texts before questions and passages, and with a field `input_type`. Passages that
+    /// were embedded with others have another [`Embedder::id`].
+    #[must_use]
+    pub fn with_roles(self, prefix: Roles, input_type: Roles) -> Self {
+        let said = [prefix.passage.trim(), input_type.passage.trim()].concat();
+        let id = if said.is_empty() { self.id } else { format!("{}/{said}", self.id) };
+        Self { id, prefix, input_type, ..self }
     }
 
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -95,19 +110,20 @@ impl OpenAiEmbedder {
 
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         for failures in 0..RETRIES {
-            match self.ask(texts).await {
+            match self.ask(texts, &self.input_type.passage).await {
                 Err(EmbedError::Unavailable { .. }) => {
                     tokio::time::sleep(self.pauses.after(failures)).await;
                 }
                 answer => return answer,
             }
         }
-        self.ask(texts).await
+        self.ask(texts, &self.input_type.passage).await
     }
 
-    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn ask(&self, texts: &[String], input_type: &str) -> Result<Vec<Vec<f32>>, EmbedError> {
         let away = |reason| EmbedError::Unavailable { url: self.url.clone(), reason };
-        let request = Request { model: &self.model, input: texts, encoding_format: "float" };
+        let (model, encoding_format) = (self.model.as_str(), "float");
+        let request = Request { model, input: texts, encoding_format, input_type };
         let mut call = self.client.post(&self.url).json(&request);
         if let Some(key) = &self.key {
             call = call.bearer_auth(key.expose());
@@ -180,14 +196,15 @@ impl Embedder for OpenAiEmbedder {
 
     async fn embed_passages(&self, passages: &[Passage]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let whole = |passage: &Passage| {
-            format!("{}\n{}", passage.head, passage.body).chars().take(MAX_CHARS).collect()
+            let text = format!("{}{}\n{}", self.prefix.passage, passage.head, passage.body);
+            text.chars().take(MAX_CHARS).collect()
         };
         self.embed(passages.iter().map(whole).collect()).await
     }
 
     async fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
-        let query = query.chars().take(MAX_CHARS).collect();
-        let vectors = self.ask(&[query]).await?;
+        let query = format!("{}{query}", self.prefix.query).chars().take(MAX_CHARS).collect();
+        let vectors = self.ask(&[query], &self.input_type.query).await?;
         vectors.into_iter().next().ok_or_else(|| self.odd("no vector".to_owned()))
     }
 }

@@ -1,6 +1,6 @@
 //! Hangul syllables: their recognition and composition.
 
-pub(super) const fn is_hangul(c: char) -> bool {
+pub(crate) const fn is_hangul(c: char) -> bool {
     matches!(c, '가'..='힣')
 }
 

@@ -7,7 +7,6 @@ use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
-use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
 use super::{at, event, judge_all, judge_one, key, put, step, telling, to_do};

@@ -11,12 +11,13 @@ use serde_json::{Map, Value};
 use super::Limits;
 use super::pipeline::Pipeline;
 use super::statement::Statement;
+use super::table::{self, TableConfig};
 use super::template::Address;
 use crate::fields::{Reading, shown};
 use crate::schema::Schema;
 
 /// The values of `executor`.
-pub const KINDS: [&str; 6] = ["builtin", "search", "sql", "http", "mcp", "pipeline"];
+pub const KINDS: [&str; 7] = ["builtin", "search", "table", "sql", "http", "mcp", "pipeline"];
 
 /// The executor of a tool, with its configuration.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub enum Executor {
     },
     /// Hybrid search over a collection of the knowledge base.
     Search(SearchConfig),
+    /// Rows of the tool's own file.
+    Table(TableConfig),
     /// One read-only SQL statement.
     Sql(SqlConfig),
     /// One HTTP request.
@@ -47,7 +50,9 @@ pub enum Executor {
 /// `config` of a `search` tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchConfig {
-    /// The collection.
+    /// How documents are found.
+    pub by: SearchBy,
+    /// The collection; empty where all are looked up.
     pub collection: String,
     /// Filter field → input property that holds its value; an absent property does not filter.
     pub filters: BTreeMap<String, String>,
@@ -55,6 +60,18 @@ pub struct SearchConfig {
     pub top_k: usize,
     /// Most hits that a call may ask for (`max_top_k`, 20).
     pub max_top_k: usize,
+}
+
+/// How a `search` tool finds documents (`config.by`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SearchBy {
+    /// `meaning`: by what the question `query` means.
+    #[default]
+    Meaning,
+    /// `section`: by the id of a `document` and the `number` of a section.
+    Section,
+    /// `title`: by a `title` of a document or section.
+    Title,
 }
 
 /// `config` of an `sql` tool.
@@ -85,6 +102,7 @@ impl Executor {
         match self {
             Self::Builtin { .. } => "builtin",
             Self::Search(_) => "search",
+            Self::Table(_) => "table",
             Self::Sql(_) => "sql",
             Self::Http(_) => "http",
             Self::Mcp { .. } => "mcp",
@@ -113,6 +131,10 @@ impl Executor {
                 Some(Self::Builtin { function: function.unwrap_or_else(|| name.to_owned()) })
             }
             "search" => search(reading, config, input).map(Self::Search),
+            "table" => {
+                only(reading, config, &["source", "equal", "ranges", "rows"]);
+                table::read(reading, config, input).map(Self::Table)
+            }
             "sql" => sql(reading, config, input).map(Self::Sql),
             "http" => http(reading, config, input).map(Self::Http),
             "mcp" => {
@@ -158,8 +180,25 @@ fn search(
     config: &Map<String, Value>,
     input: Option<&Schema>,
 ) -> Option<SearchConfig> {
-    only(reading, config, &["collection", "filters", "top_k", "max_top_k"]);
-    must_be_input(reading, "/executor", "query", input);
+    only(reading, config, &["by", "collection", "filters", "top_k", "max_top_k"]);
+    let by = match reading.maybe_text("/config", config, "by").as_deref() {
+        None | Some("meaning") => SearchBy::Meaning,
+        Some("section") => SearchBy::Section,
+        Some("title") => SearchBy::Title,
+        Some(other) => {
+            let message = format!("is {other:?}, allowed are meaning, section, title");
+            reading.problem("/config/by", message);
+            return None;
+        }
+    };
+    let needed: &[&str] = match by {
+        SearchBy::Meaning => &["query"],
+        SearchBy::Section => &["document", "number"],
+        SearchBy::Title => &["title"],
+    };
+    for property in needed {
+        must_be_input(reading, "/executor", property, input);
+    }
     let mut filters = BTreeMap::new();
     for (field, property) in reading.map("/config", config, "filters").into_iter().flatten() {
         let at = format!("/config/filters/{field}");
@@ -173,8 +212,13 @@ fn search(
     }
     let top_k = reading.whole("/config", config, "top_k", 3, 1..=100);
     let max_top_k = reading.whole("/config", config, "max_top_k", 20.max(top_k), top_k..=100);
+    let collection = match by {
+        SearchBy::Meaning => reading.text("/config", config, "collection")?,
+        SearchBy::Section | SearchBy::Title => String::new(),
+    };
     Some(SearchConfig {
-        collection: reading.text("/config", config, "collection")?,
+        by,
+        collection,
         filters,
         top_k: usize::try_from(top_k).ok()?,
         max_top_k: usize::try_from(max_top_k).ok()?,

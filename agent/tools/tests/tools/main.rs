@@ -5,6 +5,7 @@ mod registry;
 mod reload;
 mod runtime;
 mod server;
+mod standards;
 mod web;
 
 use std::path::{Path, PathBuf};

@@ -124,13 +124,13 @@ fn a_wrong_executor_is_told() {
     };
     one(
         "executor: shell\n",
-        "executor: is \"shell\", allowed are builtin, search, sql, http, mcp, pipeline",
+        "executor: is \"shell\", allowed are builtin, search, table, sql, http, mcp, pipeline",
     );
     // R-TOOL-6: executors of the specification that this version does not have
     one(
         "executor: prompt\nconfig: {template: x}\n",
         "t.yaml:13:1: executor: is \"prompt\" (this version has no language model to run it), \
-         allowed are builtin, search, sql, http, mcp, pipeline",
+         allowed are builtin, search, table, sql, http, mcp, pipeline",
     );
     one(
         "executor: graph\nconfig: {query: x}\n",

@@ -201,7 +201,16 @@ impl KnowledgeSearch for ThreeDocuments {
             .collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(question.top_k);
-        Ok(Answer { documents: found, note: None })
+        Ok(Answer { documents: found, ..Answer::default() })
+    }
+
+    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
+        let nothing_found = Some(format!("nothing found: {document} {number}"));
+        Ok(Answer { nothing_found, ..Answer::default() })
+    }
+
+    async fn title(&self, _title: &str, _top_k: usize) -> Result<Answer, Failure> {
+        Ok(Answer::default())
     }
 }
 
