@@ -120,6 +120,24 @@ impl Catalogue {
     }
 }
 
+/// Races of the built-in catalogue's bearings whose lines stand within 1 % of an order, nearest first,
+/// at most so many; 1 % is the slip of a bearing that is not worn (Randall & Antoni 2011). Rolling
+/// elements are left out: theirs seldom stand alone, and one of them has the order of an inverter in the
+/// recordings of Paderborn.
+pub fn races_at(order: f64, most: usize) -> Vec<String> {
+    static BUILT_IN: std::sync::LazyLock<Catalogue> = std::sync::LazyLock::new(Catalogue::built_in);
+    const SLIP: f64 = 0.01;
+    let parts = |bearing: &'static Bearing| {
+        let orders = &bearing.orders;
+        [("outer race", orders.bpfo.get()), ("inner race", orders.bpfi.get())]
+            .map(|(part, own)| ((order / own - 1.0).abs(), format!("{} {part}", bearing.id)))
+    };
+    let all = BUILT_IN.bearings.iter().flat_map(parts);
+    let mut near: Vec<(f64, String)> = all.filter(|(off, _)| *off <= SLIP).collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    near.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -12,11 +12,13 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::event::{Anomaly, Persistence, Rul, Trend};
+use pdm_shared::event::{Anomaly, Change, Persistence, Rul, Trend};
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 mod baseline;
+mod changes;
+mod company;
 mod detect;
 mod feature;
 mod gate;
@@ -26,18 +28,22 @@ mod prospects;
 mod rul;
 mod settings;
 mod steps;
+mod surges;
 #[cfg(test)]
 mod tests;
 mod trend;
 
+pub use company::{Neighbour, Seen};
 pub use settings::{MonitorSettings, Rule, SettingsError};
 
 use baseline::{Baseline, Normal};
+use changes::{Stop, ToldChange};
 use detect::{Detector, Finding, When};
 use feature::FeatureKind;
 use gate::Gate;
 use history::History;
-use steps::{SURGE_WINDOWS, Steps};
+use steps::Steps;
+use surges::{SURGE_WINDOWS, surging};
 
 /// Features of one window by their key in the event: `rms_g`, `kurtosis`, `bpfo.snr_db`, …
 pub type Features = BTreeMap<String, f64>;
@@ -48,6 +54,9 @@ const MOST_STATES: usize = 8;
 /// A standstill is at least as long as this many usual times between windows: a point that is
 /// measured once a day does not stand still in between.
 const GAPS_THAT_STAND: f64 = 6.0;
+
+/// Standstills with a single window in between that are believed: a third is the period.
+const MOST_STANDSTILLS: u32 = 2;
 
 /// Hours between windows from which on a surge of levels is not left to the run rules. Chosen: six
 /// windows of ten minutes are an hour, in which a bearing that seizes may be gone.
@@ -85,6 +94,8 @@ pub struct Judgement {
     pub rul: Rul,
     /// This window completed the baseline of its operating state.
     pub baseline_completed: bool,
+    /// A change of the machine or its mounting that this window completed the evidence for.
+    pub change: Option<Change>,
 }
 
 /// The state of one measuring point.
@@ -111,6 +122,18 @@ pub struct Monitor {
     /// The usual time from one such window to the next, hours.
     #[serde(default)]
     usual_gap_h: Option<f64>,
+    /// Standstills without a usual gap in between.
+    #[serde(default)]
+    long_gaps: u32,
+    /// A standstill whose first windows are being looked at.
+    #[serde(default)]
+    stop: Option<Stop>,
+    /// Changes that were told.
+    #[serde(default)]
+    told: ToldChange,
+    /// The change that the present window completes; none between windows.
+    #[serde(skip)]
+    change: Option<Change>,
 }
 
 impl Monitor {
@@ -128,11 +151,25 @@ impl Monitor {
             steps: Steps::default(),
             last_usable: None,
             usual_gap_h: None,
+            long_gaps: 0,
+            stop: None,
+            told: ToldChange::default(),
+            change: None,
         }
     }
 
     /// Takes the next window. Windows come in the order of time.
     pub fn observe(&mut self, observation: &Observation) -> Judgement {
+        self.observe_beside(observation, &[])
+    }
+
+    /// Takes the next window, with what the other measuring points of the machine had seen by the
+    /// window before.
+    pub fn observe_beside(
+        &mut self,
+        observation: &Observation,
+        neighbours: &[Neighbour],
+    ) -> Judgement {
         self.windows += 1;
         let announced = observation.state.as_str();
         let observation = &self.in_its_state(observation);
@@ -141,7 +178,8 @@ impl Monitor {
         let baseline = self.baselines.entry(observation.state.clone()).or_default();
         baseline.last_seen = windows;
         let was_ready = baseline.is_ready();
-        let finding = if observation.usable { self.take(observation, announced) } else { None };
+        let finding =
+            if observation.usable { self.take(observation, announced, neighbours) } else { None };
         let baseline = self.baselines.entry(observation.state.clone()).or_default();
         let ready = baseline.is_ready();
         let status = baseline.status();
@@ -165,6 +203,7 @@ impl Monitor {
             trend,
             rul,
             baseline_completed: ready && !was_ready,
+            change: self.change.take(),
         }
     }
 
@@ -185,29 +224,13 @@ impl Monitor {
         Observation { state, ..observation.clone() }
     }
 
-    /// Opens a state for a step to a level that is kept, and takes the alarm back that it raised.
-    fn holds_as_state(&mut self, state: &str, announced: &str) -> bool {
-        let baselines = self.baselines.get(state).zip(self.baselines.get(announced));
-        let Some((here, first)) = baselines else { return false };
-        let Some(step) = self.steps.found(here, first, self.detector.specific(), &self.settings)
-        else {
-            return false;
-        };
-        let stepped = here.stepped(&step.changes);
-        let Some(name) = self.steps.open(announced, &self.baselines) else { return false };
-        self.make_room_for(&name);
-        self.baselines.insert(name, stepped);
-        self.detector.withdraw();
-        true
-    }
-
     /// Raises the alarm where levels surge and the next windows are far away.
     fn surges(&mut self, state: &str) -> bool {
         if self.usual_gap_h.is_none_or(|gap_h| gap_h < SPARSE_H) {
             return false;
         }
         let Some(here) = self.baselines.get(state) else { return false };
-        let by = self.steps.surges(here, &self.settings);
+        let by = surging(&self.steps, here, &self.settings);
         let surges = !by.is_empty();
         if surges {
             self.detector.raise(by, SURGE_WINDOWS);
@@ -227,13 +250,30 @@ impl Monitor {
         }
     }
 
-    /// Notices that the machine runs again after a long standstill.
+    /// Notices that the machine runs again after a long standstill, and a clock that was set back.
     fn notice_standstill(&mut self, at: Timestamp) {
         let gap_h = self.last_usable.map(|last| at.seconds_since(last) / 3600.0);
         self.last_usable = Some(at);
-        let Some(gap_h) = gap_h.filter(|gap_h| *gap_h > 0.0) else { return };
+        let Some(gap_h) = gap_h else { return };
+        if gap_h < 0.0 {
+            self.history.forget_after(at);
+            self.onset = None;
+            self.detector.forget_times();
+            self.baselines.values_mut().for_each(Baseline::forget_times);
+        }
+        if gap_h <= 0.0 {
+            return;
+        }
         let usual_h = *self.usual_gap_h.get_or_insert(gap_h);
-        if gap_h < self.settings.standstill_h.max(GAPS_THAT_STAND * usual_h) {
+        let is_long = gap_h >= self.settings.standstill_h.max(GAPS_THAT_STAND * usual_h);
+        self.long_gaps = if is_long { self.long_gaps + 1 } else { 0 };
+        if self.long_gaps > MOST_STANDSTILLS {
+            // windows that are all far apart are the period, no standstills
+            (self.usual_gap_h, self.long_gaps) = (Some(gap_h), 0);
+            return;
+        }
+        self.notice_stop(gap_h, usual_h);
+        if !is_long {
             // a change of the period is followed within a few windows
             self.usual_gap_h = Some(usual_h + 0.2 * (gap_h - usual_h));
         } else if !self.detector.alarmed() {
@@ -242,8 +282,17 @@ impl Monitor {
     }
 
     /// Judges a usable window, or learns from it.
-    fn take(&mut self, observation: &Observation, announced: &str) -> Option<Finding> {
+    fn take(
+        &mut self,
+        observation: &Observation,
+        announced: &str,
+        neighbours: &[Neighbour],
+    ) -> Option<Finding> {
         self.notice_standstill(observation.at);
+        let states = (observation.state.as_str(), announced);
+        if self.settles_otherwise(observation.at, states, neighbours) {
+            return None;
+        }
         let hours = self.history.hours(observation.at);
         let alarmed = self.detector.alarmed();
         let baseline = self.baselines.get_mut(&observation.state)?;
@@ -266,7 +315,7 @@ impl Monitor {
         }
         let when = When { hours, turns_per_h: observation.turns_per_h };
         let mut finding = self.detector.take(&distances, when, &self.settings);
-        if finding.raised && self.holds_as_state(&observation.state, announced) {
+        if finding.raised && self.holds_as_state(states, neighbours) {
             finding = Finding { raised: false, contributors: Vec::new(), ..finding };
         }
         if !self.detector.alarmed() && self.surges(&observation.state) {

@@ -94,6 +94,7 @@ pub fn assemble(
         signal_quality: measured.quality,
         anomaly_detected: judgement.anomaly_detected,
         anomaly: judgement.anomaly,
+        change: judgement.change,
         time_domain: measured.time_domain,
         frequency_domain: measured.frequency_domain,
         trend: judgement.trend,

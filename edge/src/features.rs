@@ -8,11 +8,13 @@ use pdm_dsp::diagnose::{ElementLine, Findings};
 use pdm_dsp::fast::{FastFindings, FastLine};
 use pdm_dsp::{Spectrum, time_domain};
 use pdm_shared::event::{
-    DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, Sidebands, Spectra,
-    SpectrumLines, TimeDomain,
+    DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, SecondFault,
+    Sidebands, Spectra, SpectrumLines, TimeDomain,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
+
+use crate::catalogue;
 
 /// m/s² to g.
 pub fn to_g(m_s2: f64) -> f64 {
@@ -73,8 +75,27 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
         ftf: line(Fault::Cage),
         dominant_fault: findings.dominant,
         confidence: findings.confidence.clamp(0.0, 1.0),
-        undetermined: findings.undetermined.as_ref().map(ToString::to_string),
+        second_fault: findings.second.map(|(fault, confidence)| SecondFault {
+            fault,
+            confidence: confidence.clamp(0.0, 1.0),
+        }),
+        undetermined: findings
+            .stranger
+            .and_then(wrong_bearing)
+            .or_else(|| findings.undetermined.as_ref().map(ToString::to_string)),
     }
+}
+
+/// A hint where lines stand at an order that no part of the bearing has, but one of the catalogue has.
+fn wrong_bearing(order: f64) -> Option<String> {
+    let fitting = catalogue::races_at(order, 3);
+    (!fitting.is_empty()).then(|| {
+        format!(
+            "lines at {order:.3} times the shaft speed fit no part of the configured bearing: is another \
+             one built in? They would be of {}",
+            fitting.join(", ")
+        )
+    })
 }
 
 fn defect_line(line: &ElementLine) -> DefectLine {
@@ -114,6 +135,7 @@ pub fn fast_block(findings: &FastFindings, speed: Rpm) -> FrequencyDomain {
         ftf: line(Fault::Cage),
         dominant_fault: None,
         confidence: 0.0,
+        second_fault: None,
         undetermined: None,
     }
 }
@@ -158,6 +180,15 @@ fn four_digits(amplitude: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A wrong bearing in the configuration: the order of a 6203's outer race is told with its name.
+    #[test]
+    fn lines_of_another_bearing_are_told_with_those_that_have_them() {
+        let words = wrong_bearing(3.0543).expect("a 6203's");
+        assert!(words.contains("3.054") && words.contains("6203 outer race"), "{words}");
+        assert!(words.chars().count() <= pdm_shared::bounds::MAX_LINE, "{words}");
+        assert_eq!(wrong_bearing(1.31), None);
+    }
 
     #[test]
     fn an_amplitude_keeps_four_digits_whatever_its_size() {

@@ -24,6 +24,7 @@ mod fft_plans;
 mod handle;
 mod log;
 mod looks;
+mod machines;
 mod measurer;
 mod next_window;
 mod offline;

@@ -40,6 +40,9 @@ pub const MAX_FLAGS: usize = 16;
 pub const MAX_CONTRIBUTORS: usize = 32;
 /// Most multiples of one defect line; the edge tells four.
 pub const MAX_HARMONICS: usize = 32;
+/// Most other bearings that a change of a machine names. Chosen: four times the bearings of a gearbox
+/// of four shafts.
+pub const MAX_CHANGED: usize = 32;
 /// Most bearings that a gateway's status lists. Chosen: four times the channels of the largest
 /// gateway of the benchmarks (256).
 pub const MAX_BEARINGS: usize = 1024;

@@ -15,8 +15,10 @@ use crate::id::{
 };
 use crate::time::Timestamp;
 
+mod change;
 mod check;
 
+pub use change::{Change, ChangeKind};
 pub use check::EventError;
 
 /// The value of `schema` that this program writes and reads.
@@ -65,6 +67,10 @@ pub struct Event {
     pub anomaly_detected: bool,
     /// The evidence for the anomaly flag.
     pub anomaly: Anomaly,
+    /// A change of the machine or its mounting that this window completed the evidence for; absent
+    /// in all other events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
     /// The four defect frequencies.
@@ -278,6 +284,9 @@ pub struct FrequencyDomain {
     pub dominant_fault: Option<Fault>,
     /// Confidence in the named fault, 0…1: of claims made with confidence c, a share c is right.
     pub confidence: f64,
+    /// A second fault whose own lines stand beside those of the named one; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_fault: Option<SecondFault>,
     /// The reason why no fault can be named or excluded, where there is one.
     #[serde(default)]
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
@@ -298,6 +307,15 @@ impl Event {
             bearing: self.bearing_id.clone(),
         }
     }
+}
+
+/// A fault beside the named one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SecondFault {
+    /// Which one.
+    pub fault: Fault,
+    /// Confidence in it, 0…1.
+    pub confidence: f64,
 }
 
 impl FrequencyDomain {

@@ -107,6 +107,11 @@ impl Sources {
         for figure in crate::memory::figures(memory, diagnosis.judged_at) {
             sources.add_number(figure);
         }
+        if let Some(change) = &grounds.event.change {
+            sources.add_number(change.level_ratio);
+            sources.add_time(change.since);
+            change.bearings.iter().for_each(|bearing| sources.add_name(bearing.as_str()));
+        }
         sources.add_name(&grounds.event.trend.feature);
         sources.add_number(grounds.event.anomaly.baseline.windows as f64);
         sources

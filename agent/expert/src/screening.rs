@@ -74,7 +74,7 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     };
     let thought = Thought {
         title: ThoughtTitle::InitialScreening,
-        conclusion: conclusion(case, finding, fault),
+        conclusion: with_second(case, fault, conclusion(case, finding, fault)),
         evidence: evidence(case, fault, &suspicious),
     };
     let fault = if finding == Finding::Normal { None } else { fault };
@@ -188,6 +188,17 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
     }
 }
 
+/// The conclusion with a second element whose lines stand beside those of the first.
+fn with_second(case: &Case<'_>, fault: Option<Fault>, first: Text) -> Text {
+    let second = case.event.frequency_domain.second_fault.filter(|_| fault.is_some());
+    let Some(second) = second else { return first };
+    let name = element(second.fault);
+    Text::new(
+        format!("{}. {} 결함선도 함께 나타남", first.ko, name.ko),
+        format!("{}. Lines of the {} stand beside it", first.en, name.en),
+    )
+}
+
 fn named(case: &Case<'_>, fault: Fault, ko: &str, en: &str) -> Text {
     let name = element(fault);
     let line = frequency(fault);
@@ -225,6 +236,12 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
         doubts.push(Doubt::medium(
             "회전속도를 알 수 없어 결함 주파수를 확정할 수 없음",
             "Shaft speed unknown: defect frequencies cannot be placed",
+        ));
+    }
+    if fault == Some(Fault::Cage) {
+        doubts.push(Doubt::medium(
+            "케이지 판정은 모의 신호로만 검증되었으며 실제 손상 기록이 없음",
+            "Names of the cage were tried on simulated damage alone: no recording is at hand",
         ));
     }
     if finding == Finding::Anomalous && fault.is_none() {

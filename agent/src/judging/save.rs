@@ -107,13 +107,14 @@ impl Judging {
         let now = self.clock.now();
         let (key, state) = (&bearing.key, &judgement.state);
         let case = Case { event: &run.state.event_payload, memory: &run.state.memory_context, now };
-        let point = case.point();
+        let (point, change) = (case.point(), case.event.change.as_ref());
         let told = self
             .policy
             .sensor_failed(key, point, state, now)
             .or_else(|| self.policy.judged(key, diagnosis, state, alarm, now))
             // a window of a wrong clock can raise an alarm, and neither ends one nor tells it again
             .filter(|told| !judgement.ahead || is_worse(told, alarm))
+            .or_else(|| self.policy.changed(key, change.filter(|_| !judgement.late), now))
             .or_else(|| self.policy.sensor_back(key, point, state, now));
         told.map(|mut announcement| {
             let grounds = Grounds {

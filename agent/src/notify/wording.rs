@@ -8,7 +8,8 @@ use pdm_expert::standing::Sensor;
 use pdm_expert::wording::element;
 use pdm_shared::delivery::Presence;
 use pdm_shared::diagnosis::{Diagnosis, UncertaintyLevel};
-use pdm_shared::id::{BearingKey, GatewayId};
+use pdm_shared::event::{Change, ChangeKind};
+use pdm_shared::id::{BearingId, BearingKey, GatewayId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -239,6 +240,55 @@ pub(super) fn sensor_back(key: &BearingKey, point: &str) -> (Text, Text) {
         format!("[Sensor back] {equipment} {bearing} ({point})"),
     );
     (title, Text::new("유효한 신호가 다시 수신됨", "Valid windows come in again"))
+}
+
+/// Title and body when the edge found a change that is no damage.
+pub(super) fn changed(key: &BearingKey, change: &Change) -> (Text, Text) {
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let named: Vec<&str> = change.bearings.iter().map(BearingId::as_str).collect();
+    let (others, ratio) = (named.join(", "), change.level_ratio);
+    let (ko, en, body) = match change.kind {
+        ChangeKind::Operating => (
+            format!("[운전 변화] {equipment}: 모든 베어링의 진동 수준이 함께 변함"),
+            format!("[Operating change] {equipment}: all bearings changed together"),
+            Text::new(
+                format!(
+                    "{bearing} 외 {others}: 수준 {ratio:.2}배\n조치: 부하·속도·공정 변경 여부 확인. 변경이 없었다면 점검. 새 수준을 기준으로 계속 감시함"
+                ),
+                format!(
+                    "{bearing} and {others}: levels × {ratio:.2}\nAction: check whether load, speed or process were changed; if not, inspect. Watching goes on from the new level"
+                ),
+            ),
+        ),
+        ChangeKind::Replaced => (
+            format!("[수준 변화] {equipment} {bearing}: 정지 이후 진동 수준이 달라짐"),
+            format!("[Changed] {equipment} {bearing}: other levels since a standstill"),
+            Text::new(
+                format!(
+                    "수준 {ratio:.2}배\n조치: 베어링을 교체·수리했거나 센서를 다시 취부했다면 재학습(relearn) 실행, 아니면 점검"
+                ),
+                format!(
+                    "Levels × {ratio:.2} of the baseline\nAction: if the bearing was replaced or repaired, or its sensor mounted anew, run relearn; if not, inspect"
+                ),
+            ),
+        ),
+        ChangeKind::Swapped => (
+            format!("[채널 확인] {equipment} {bearing}: {others}와(과) 채널이 바뀐 것으로 보임"),
+            format!("[Channels] {equipment} {bearing}: seems swapped with {others}"),
+            Text::new(
+                format!(
+                    "두 채널의 진동 수준이 서로 바뀜\n조치: {bearing}와(과) {others}의 센서 케이블과 채널 배정 확인"
+                ),
+                format!(
+                    "The two channels have each other's levels\nAction: check cables and channel numbers of {bearing} and {others}"
+                ),
+            ),
+        ),
+    };
+    let since = since(change.since);
+    let body =
+        Text::new(format!("{}\n{}", since.ko, body.ko), format!("{}\n{}", since.en, body.en));
+    (Text::new(ko, en), body)
 }
 
 /// Title and body when a gateway has gone silent.

@@ -21,6 +21,7 @@ use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
 
 pub mod cage;
+pub mod cage_comb;
 pub mod comb;
 pub mod evidence;
 pub mod figures;
@@ -233,6 +234,11 @@ pub struct Findings {
     pub dominant: Option<Fault>,
     /// How sure the name is; without a name, how likely the leading candidate is.
     pub confidence: f64,
+    /// A second fault whose own lines stand beside those of the named one, with its confidence.
+    pub second: Option<(Fault, f64)>,
+    /// The order of lines that no part of the bearing has, where they stand as a named part's would:
+    /// of another bearing than the configured one, perhaps.
+    pub stranger: Option<f64>,
     /// Why a fault can neither be named nor excluded.
     pub undetermined: Option<Undetermined>,
     /// Spectrum of the squared envelope in that band, (m/s²)².
@@ -308,7 +314,7 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let shown = evidence::Shown::new(&record, request, speed, seen, &mut transforms);
     let is_open = !ranked.is_named() && ranked.is_worth_mentioning();
     let cause = if is_open { shown.foreign_cause(request) } else { None };
-    let judged = verdict::judge(&ranked, cause, turns);
+    let judged = verdict::judge(&ranked, cause, (turns, request.orders.ftf.get()));
     let material = evidence::Material { accel_m_s2, request, speed, turns };
     Ok(evidence::gather(&material, shown, judged, &mut transforms))
 }

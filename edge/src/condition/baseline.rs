@@ -112,6 +112,11 @@ impl Baseline {
         }
     }
 
+    /// The time at which the present block began is no longer known: the clock was set back.
+    pub(super) const fn forget_times(&mut self) {
+        self.block_since_h = None;
+    }
+
     /// Takes a healthy window into account. `now_h`: hours since the monitor's first window.
     pub(super) fn learn(&mut self, features: &Features, now_h: f64, settings: &MonitorSettings) {
         self.block.push(features);

@@ -140,8 +140,14 @@ impl Detector {
         self.held_since_h = None;
     }
 
+    /// Times no longer tell how long evidence has stood: the clock was set back.
+    pub(super) fn forget_times(&mut self) {
+        self.hours = Packed::default();
+        self.held_since_h = None;
+    }
+
     /// Latest distances of what is specific to bearings: shapes and lines.
-    pub(super) fn specific(&self) -> impl Iterator<Item = &Packed> {
+    pub(super) fn specific(&self) -> impl Iterator<Item = &Packed> + Clone {
         let specific =
             |key: &str| matches!(FeatureKind::of(key), FeatureKind::Shape | FeatureKind::Decibel);
         self.recent.iter().filter(move |(key, _)| specific(key)).map(|(_, column)| column)

@@ -58,6 +58,21 @@ impl History {
         self.compact();
     }
 
+    /// Forgets what a clock that was ahead dated after `at`.
+    pub(super) fn forget_after(&mut self, at: Timestamp) {
+        let now = self.hours(at);
+        for tier in &mut self.tiers {
+            let kept = tier.hours.0.partition_point(|hours| f64::from(*hours) < now);
+            tier.hours.0.truncate(kept);
+            for column in tier.columns.values_mut() {
+                column.0.truncate(kept);
+            }
+        }
+        if self.tiers.iter().all(|tier| tier.hours.0.is_empty()) {
+            *self = Self::default();
+        }
+    }
+
     /// Hours since the first window.
     pub(super) fn hours(&mut self, at: Timestamp) -> f64 {
         at.seconds_since(*self.start.get_or_insert(at)) / 3600.0
@@ -72,6 +87,11 @@ impl History {
     pub(super) fn hours_back(&self, windows: usize) -> Option<f64> {
         let hours = &self.tiers.first()?.hours.0;
         hours.get(hours.len().saturating_sub(windows + 1)).map(|hours| f64::from(*hours))
+    }
+
+    /// When the window `windows` before the youngest was measured, or the oldest single one.
+    pub(super) fn at_back(&self, windows: usize) -> Option<Timestamp> {
+        Some(self.start?.plus_seconds(3600.0 * self.hours_back(windows)?))
     }
 
     /// Features remembered.

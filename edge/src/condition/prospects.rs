@@ -6,7 +6,7 @@ use super::baseline::Normal;
 use super::feature::{self, FeatureKind};
 use super::gate::Gate;
 use super::rul::{self, Degradation, Growth};
-use super::steps::SURGE_WINDOWS;
+use super::surges::SURGE_WINDOWS;
 use super::{Monitor, Observation, SPARSE_H, trend};
 
 /// Uncertainty of `ln(failure − healthy)` of a threshold that the plant gave, and of one that is a

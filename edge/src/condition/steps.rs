@@ -14,6 +14,7 @@ use pdm_dsp::robust::{MAD_TO_SIGMA, median, median_and_mad};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
+use super::company::Rise;
 use super::feature::FeatureKind;
 use super::packed::Packed;
 use super::{Features, MonitorSettings};
@@ -39,10 +40,6 @@ const SPECIFIC_SIGMA: f64 = 2.0;
 /// of the median of six windows that stray by 8 % each.
 const ALIKE: f64 = 0.15;
 
-/// Windows in a row whose rise is a surge: each higher than the one before by chance alone is one
-/// order of six.
-pub(super) const SURGE_WINDOWS: usize = 3;
-
 /// A share of a step: within a step's first window at least so much of it is done, and on the
 /// plateau no more than its complement is still to come.
 const AT_ONCE: f64 = 0.6;
@@ -62,11 +59,16 @@ pub(super) struct Steps {
     current: BTreeMap<String, String>,
 }
 
-/// A step to a level that is kept.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Step {
-    /// Change of each level, natural logarithm.
-    pub(super) changes: BTreeMap<String, f64>,
+/// Change of each level, natural logarithm.
+pub(super) type Changes = BTreeMap<String, f64>;
+
+/// Did all bearings of the machine take the step?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Together {
+    /// They did: a load may then move one level more than the others.
+    Yes,
+    /// There is no other bearing to tell.
+    Unknown,
 }
 
 impl Steps {
@@ -132,27 +134,21 @@ impl Steps {
         median(&course[course.len().saturating_sub(LEAST_SIDE)..])
     }
 
-    /// A step to a plateau among the latest windows, if nothing in them is specific to bearings.
+    /// The levels before and after a step to a plateau among the latest windows, if nothing in them
+    /// is specific to bearings.
     ///
     /// `specific`: distances of shapes and lines in the latest windows, oldest first.
     pub(super) fn found<'a>(
         &self,
-        here: &Baseline,
-        anchor: &Baseline,
-        specific: impl Iterator<Item = &'a Packed>,
+        (here, anchor): (&Baseline, &Baseline),
+        specific: impl Iterator<Item = &'a Packed> + Clone,
+        together: Together,
         settings: &MonitorSettings,
-    ) -> Option<Step> {
-        let course = self.course(here);
-        let after = plateau(&course)?;
-        let mut shapes = 0;
-        for column in specific {
-            let latest = &column.0[column.0.len().saturating_sub(after)..];
-            let distances: Vec<f64> =
-                latest.iter().filter(|d| d.is_finite()).map(|d| f64::from(*d)).collect();
-            shapes += 1;
-            if median(&distances).is_some_and(|distance| distance > SPECIFIC_SIGMA) {
-                return None;
-            }
+    ) -> Option<Changes> {
+        let after = self.rise(here)?.windows;
+        let shapes = specific.clone().count();
+        if speaks_for_a_bearing(specific, after) {
+            return None;
         }
         let changes = self.changes(here, after);
         let levels =
@@ -160,38 +156,58 @@ impl Steps {
         let common = median(&levels().map(|(_, change)| *change).collect::<Vec<_>>())?;
         // a single level, or levels without shapes, cannot tell a load from damage
         let can_tell = shapes > 0 && levels().count() > 1;
-        let alike = levels().all(|(_, change)| *change < common + ALIKE);
+        let alike =
+            together == Together::Yes || levels().all(|(_, change)| *change < common + ALIKE);
         let most = settings.strong_ratio.ln();
         let within = levels().all(|(key, change)| {
             let heights = here.normal(key).zip(anchor.normal(key));
             heights.is_some_and(|(here, first)| here.above_anchor_of(first) + change < most)
         });
-        (can_tell && alike && within).then_some(Step { changes })
+        (can_tell && alike && within).then_some(changes)
     }
 
-    /// Whether levels rise from window to window beyond [`MonitorSettings::strong_ratio`]: what
-    /// doubles within a few windows does not wait for the run rules where windows are far apart.
-    pub(super) fn surges(&self, here: &Baseline, settings: &MonitorSettings) -> Vec<String> {
-        let surges = |(key, column): (&String, &Packed)| {
-            let normal = here.normal(key)?;
-            let latest = &column.0[column.0.len().checked_sub(SURGE_WINDOWS)?..];
-            let above: Vec<f64> = latest
-                .iter()
-                .map(|value| Some(f64::from(*value) - normal.log_centre()?))
-                .collect::<Option<_>>()?;
-            let rises = above.windows(2).all(|pair| pair[1] > pair[0]);
-            let (first, last) = (above.first()?, above.last()?);
-            let grown = last - first > settings.level_ratio.ln();
-            let lies_outside = normal.distance(f64::from(latest[0]).exp()) > settings.clear_sigma;
-            let holds = rises && grown && lies_outside && *last > settings.strong_ratio.ln();
-            holds.then(|| key.clone())
+    /// The last step upwards to a plateau among the latest windows.
+    pub(super) fn rise(&self, here: &Baseline) -> Option<Rise> {
+        plateau(&self.course(here)).map(|(windows, height)| Rise { windows, height })
+    }
+
+    /// The state that applies after the latest window.
+    pub(super) fn applying(&self, baselines: &BTreeMap<String, Baseline>) -> String {
+        self.current(&self.announced, baselines)
+    }
+
+    /// Medians of the latest `windows` levels, natural logarithm.
+    pub(super) fn latest(&self, windows: usize) -> BTreeMap<String, f64> {
+        self.medians(windows, 0)
+    }
+
+    /// The same of the windows before the latest one.
+    pub(super) fn before_latest(&self, windows: usize) -> BTreeMap<String, f64> {
+        self.medians(windows, 1)
+    }
+
+    fn medians(&self, windows: usize, back: usize) -> BTreeMap<String, f64> {
+        let one = |(key, column): (&String, &Packed)| {
+            let end = column.0.len().saturating_sub(back);
+            let values = &column.0[end.saturating_sub(windows)..end];
+            let finite = values.iter().filter(|v| v.is_finite()).map(|v| f64::from(*v));
+            Some((key.clone(), median(&finite.collect::<Vec<_>>())?))
         };
-        let levels = || {
-            let level = |key: &str| FeatureKind::of(key) == FeatureKind::Level;
-            self.latest.iter().filter(move |(key, _)| level(key))
-        };
-        let by: Vec<String> = levels().filter_map(surges).collect();
-        if by.len() < levels().count().min(2) { Vec::new() } else { by }
+        self.latest_levels().filter_map(one).collect()
+    }
+
+    /// Whether the latest `windows` do not rise any more.
+    pub(super) fn is_level_kept(&self, windows: usize) -> bool {
+        self.latest_levels().all(|(_, column)| {
+            let latest: Vec<f64> =
+                Packed(column.0[column.0.len().saturating_sub(windows)..].to_vec()).finite();
+            is_flat(&latest, ALIKE, scatter(&latest))
+        })
+    }
+
+    /// Natural logarithms of the latest levels by feature, oldest first; NaN where not measured.
+    pub(super) fn latest_levels(&self) -> impl Iterator<Item = (&String, &Packed)> {
+        self.latest.iter().filter(|(key, _)| FeatureKind::of(key) == FeatureKind::Level)
     }
 
     /// Names a state for the step and makes it the one that applies.
@@ -239,7 +255,7 @@ impl Steps {
     }
 
     /// Change of each level in the latest `after` windows against a baseline.
-    fn changes(&self, baseline: &Baseline, after: usize) -> BTreeMap<String, f64> {
+    pub(super) fn changes(&self, baseline: &Baseline, after: usize) -> Changes {
         let change = |(key, column): (&String, &Packed)| {
             let latest = &column.0[column.0.len().saturating_sub(after)..];
             let values: Vec<f64> =
@@ -270,8 +286,20 @@ fn offset(features: &Features, baseline: &Baseline) -> Option<f64> {
     median(&offsets)
 }
 
-/// Windows since the last step upwards of a course that is flat before and after it.
-fn plateau(course: &[f64]) -> Option<usize> {
+/// Whether shapes or lines lie above their baseline in the latest `windows`, by their distances.
+pub(super) fn speaks_for_a_bearing<'a>(
+    mut specific: impl Iterator<Item = &'a Packed>,
+    windows: usize,
+) -> bool {
+    specific.any(|column| {
+        let latest = Packed(column.0[column.0.len().saturating_sub(windows)..].to_vec()).finite();
+        median(&latest).is_some_and(|distance| distance > SPECIFIC_SIGMA)
+    })
+}
+
+/// Windows since the last step upwards of a course that is flat before and after it, and the step's
+/// height.
+fn plateau(course: &[f64]) -> Option<(usize, f64)> {
     let end = course.len();
     let step = |at: &usize| {
         let (before, after) = (&course[at.saturating_sub(MOST_BEFORE)..*at], &course[*at..]);
@@ -288,7 +316,8 @@ fn plateau(course: &[f64]) -> Option<usize> {
     }
     let (before, after) = (&course[at.saturating_sub(MOST_BEFORE)..at], &course[at..]);
     let scatter = scatter(course);
-    (is_flat(before, height, scatter) && is_flat(after, height, scatter)).then_some(end - at)
+    let is_kept = is_flat(before, height, scatter) && is_flat(after, height, scatter);
+    is_kept.then_some((end - at, height))
 }
 
 /// Whether the later half of the values lies no higher than the earlier one by a part of the step,

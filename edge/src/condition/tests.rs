@@ -6,6 +6,8 @@ use pdm_shared::event::TrendDirection;
 
 use super::*;
 
+mod machine;
+
 fn window(n: i64, state: &str, features: &[(&str, f64)]) -> Observation {
     Observation {
         at: Timestamp::from_unix_ms(n * 600_000).expect("in range"),

@@ -14,10 +14,12 @@ use tokio::sync::{mpsc, watch};
 
 use super::fft_plans::FftPlans;
 use super::log;
+use super::machines;
 use super::next_window::NextWindow;
 use super::point::{Point, memory_key};
 use super::position::{BlockTimes, position_key};
 use super::queue::Queue;
+use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
 use crate::settings::Tachometer;
@@ -139,40 +141,66 @@ impl Measurer {
 
     /// Events in the order of time, the points of a window in their own order.
     fn measure(&mut self, windows: &[Window]) -> Vec<Event> {
+        if !machines::has_company(&self.points) {
+            return self.measure_apart(windows, &[]);
+        }
+        let mut events = Vec::with_capacity(self.points.len() * windows.len());
+        for window in windows {
+            let neighbours = machines::neighbours(&self.points);
+            let mut of_window = self.measure_apart(std::slice::from_ref(window), &neighbours);
+            machines::tell_once(&mut of_window);
+            events.extend(of_window);
+        }
+        events
+    }
+
+    /// The same where no point has to know what the others see in the same windows; `neighbours`: by
+    /// point, empty for none.
+    fn measure_apart(&mut self, windows: &[Window], neighbours: &[Vec<Neighbour>]) -> Vec<Event> {
         let times: Vec<Timestamp> = windows.iter().map(|window| self.start(window)).collect();
         let angles: Vec<Option<ShaftAngle>> =
             windows.iter().map(|window| self.angle(window)).collect();
         let clock = &self.clock;
-        let of_point = |point: &mut Point| -> Vec<Event> {
+        let of_point = |(number, point): (usize, &mut Point)| -> Vec<Event> {
+            let beside = neighbours.get(number).map_or(&[][..], Vec::as_slice);
             windows
                 .iter()
                 .zip(&times)
                 .zip(&angles)
                 .filter_map(|((window, at), angle)| {
                     let samples = samples_of(window, point.channel());
+                    let seen = (angle.as_ref(), beside);
                     (!samples.is_empty())
-                        .then(|| point.measure_turned(&samples, angle.as_ref(), *at, clock.now()))
+                        .then(|| point.measure_beside(&samples, seen, *at, clock.now()))
                 })
                 .collect()
         };
         let share = share(self.points.len());
-        let by_point: Vec<Vec<Event>> = if self.points.len() < 2 || windows.len() < 2 {
-            self.points.iter_mut().map(of_point).collect()
+        let is_behind = windows.len() > 1 || !neighbours.is_empty();
+        let by_point: Vec<Vec<Event>> = if self.points.len() < 2 || !is_behind {
+            self.points.iter_mut().enumerate().map(of_point).collect()
         } else {
             // points do not depend on each other, so each core measures its share of them
+            let mut numbered: Vec<(usize, &mut Point)> =
+                self.points.iter_mut().enumerate().collect();
             std::thread::scope(|scope| {
-                let threads: Vec<_> = self
-                    .points
+                let threads: Vec<_> = numbered
                     .chunks_mut(share)
                     .map(|points| {
-                        scope.spawn(|| points.iter_mut().map(of_point).collect::<Vec<_>>())
+                        let measured = || {
+                            let each = points.iter_mut();
+                            each.map(|(number, point)| of_point((*number, point))).collect()
+                        };
+                        scope.spawn(measured)
                     })
                     .collect();
                 threads
                     .into_iter()
-                    .flat_map(|thread| match thread.join() {
-                        Ok(events) => events,
-                        Err(panic) => std::panic::resume_unwind(panic),
+                    .flat_map(|thread: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
+                        match thread.join() {
+                            Ok(events) => events,
+                            Err(panic) => std::panic::resume_unwind(panic),
+                        }
                     })
                     .collect()
             })

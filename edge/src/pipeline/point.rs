@@ -21,7 +21,7 @@ use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
 
 use super::fft_plans::FftPlans;
-use crate::condition::{Monitor, Observation};
+use crate::condition::{self, Monitor, Neighbour, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
@@ -148,6 +148,16 @@ impl Point {
         self.settings.channel
     }
 
+    /// The machine and the bearing that it belongs to.
+    pub(crate) const fn names(&self) -> &EventNames {
+        &self.place
+    }
+
+    /// What the other points of its machine are to know of it.
+    pub(crate) fn seen(&self) -> condition::Seen {
+        self.memory.monitor.seen()
+    }
+
     /// Empties the memory, after the bearing was replaced or its machine rebuilt.
     pub fn relearn(&mut self) {
         self.memory.monitor.relearn();
@@ -159,14 +169,15 @@ impl Point {
 
     /// Measures and judges one window that began at `at`; the event's identity is made from `now`.
     pub fn measure(&mut self, accel_m_s2: &[f64], at: Timestamp, now: Timestamp) -> Event {
-        self.measure_turned(accel_m_s2, None, at, now)
+        self.measure_beside(accel_m_s2, (None, &[]), at, now)
     }
 
-    /// [`Self::measure`] with the angle of the tachometer's shaft over the window, if it is known.
-    pub fn measure_turned(
+    /// [`Self::measure`] with the angle of the tachometer's shaft over the window, if it is known, and
+    /// what the other points of the machine had seen by the window before.
+    pub fn measure_beside(
         &mut self,
         accel_m_s2: &[f64],
-        angle: Option<&ShaftAngle>,
+        (angle, neighbours): (Option<&ShaftAngle>, &[Neighbour]),
         at: Timestamp,
         now: Timestamp,
     ) -> Event {
@@ -186,13 +197,14 @@ impl Point {
         let fast = if usable { self.fast(accel_m_s2, speed.0) } else { None };
         let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed.0);
         let turns = accel_m_s2.len() as f64 / self.rate.get() * speed.0.shaft_hz();
-        let judgement = self.memory.monitor.observe(&Observation {
+        let observation = Observation {
             at,
             state: state.clone(),
             usable: fast.is_some(),
             turns_per_h: Some(speed.0.shaft_hz() * 3600.0),
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
-        });
+        };
+        let judgement = self.memory.monitor.observe_beside(&observation, neighbours);
         let seen = match &fast {
             Some(_) => self.look_if_due(accel_m_s2, at, (tachometer, tag), &judgement),
             None => None,
@@ -296,6 +308,7 @@ fn nothing_seen() -> FrequencyDomain {
         ftf: DefectLine::default(),
         dominant_fault: None,
         confidence: 0.0,
+        second_fault: None,
         undetermined: Some("the signal cannot be judged".to_owned()),
     }
 }

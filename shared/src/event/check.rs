@@ -4,7 +4,8 @@ use super::{
     EVENT_SCHEMA, Event, FrequencyDomain, HIGHEST_SEQUENCE, MAX_SPECTRUM_LINES, Rul, Spectra,
 };
 use crate::bounds::{
-    self, BoundError, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD, shown,
+    self, BoundError, MAX_CHANGED, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD,
+    shown,
 };
 use crate::fault::Fault;
 
@@ -92,6 +93,10 @@ impl Event {
         not_negative("window.duration_s", Some(self.window.duration_s))?;
         not_negative("operating.shaft_speed_rpm", self.operating.shaft_speed_rpm)?;
         share("anomaly.score", self.anomaly.score)?;
+        if let Some(change) = &self.change {
+            not_negative("change.level_ratio", Some(change.level_ratio))?;
+            bounded("change.bearings", bounds::count(change.bearings.len(), MAX_CHANGED))?;
+        }
         self.check_time_domain()?;
         self.frequency_domain.check()?;
         not_negative("trend.span_h", self.trend.span_h)?;

@@ -192,7 +192,8 @@ mod tests {
     /// A record of a rig in which the outer race stands by so much.
     fn sample(rig: usize, excess: f64, truth: Option<Part>) -> Sample {
         let outer_race = Figures { excess, own_db: 10.0, off_whole: 1.0, ..Figures::default() };
-        let evidence = Evidence { parts: PerPart { outer_race, ..PerPart::default() }, cage: 0.0 };
+        let parts = PerPart { outer_race, ..PerPart::default() };
+        let evidence = Evidence { parts, ..Evidence::default() };
         Sample { evidence, truth, rig: rig.to_string() }
     }
 

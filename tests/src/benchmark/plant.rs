@@ -6,11 +6,13 @@
 //! machine was drawn as.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use pdm_edge::condition::{Monitor, MonitorSettings, Observation};
+use pdm_edge::condition::{Monitor, MonitorSettings, Neighbour, Observation};
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;
 use pdm_shared::event::{Event, QualityFlag};
+use pdm_shared::id::BearingId;
 use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 
@@ -31,6 +33,8 @@ pub struct Plant {
     pub false_episodes: Vec<String>,
     /// Bearings that failed.
     pub failures: Vec<Failed>,
+    /// Windows in which a change of the machine was found, counted for each of its bearings.
+    pub changes: usize,
 }
 
 /// A bearing that failed.
@@ -65,70 +69,144 @@ pub fn evaluate(first: u64, machines: u64) -> Plant {
     let mut plant = Plant::default();
     for seed in first..first + machines {
         let machine = Machine::draw(seed, machines);
-        for bearing in &machine.bearings {
-            watch(&machine, bearing, &rules, &mut plant);
-        }
+        watch(&machine, &rules, &mut plant);
     }
     plant
 }
 
-fn watch(machine: &Machine, bearing: &Bearing, rules: &Rules, plant: &mut Plant) {
-    let template: Event =
-        serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
-            .expect("the contract's example is an event");
-    let mut monitor = Monitor::new(MonitorSettings::default());
-    let mut memory = Memory::default();
-    let mut last_watch_h: Option<f64> = None;
-    let (mut watch_h, mut warning_h) = (None, None);
-    let (doubled_h, mut windows) = (bearing.doubled_before_end_h(), 0);
-    let end_h = bearing.fails_at_h.unwrap_or(24.0 * DAYS);
-    let sound_h = bearing.damaged_from_h.unwrap_or(end_h);
-    for window in machine.windows(bearing) {
-        windows += usize::from(window.valid && end_h - window.hours <= doubled_h);
-        if window.relearn {
-            monitor.relearn();
-            memory = Memory::default();
+/// A bearing while it is watched.
+struct Watched<'a> {
+    bearing: &'a Bearing,
+    windows: std::iter::Peekable<Box<dyn Iterator<Item = Window> + 'a>>,
+    monitor: Monitor,
+    memory: Memory,
+    last_watch_h: Option<f64>,
+    watch_h: Option<f64>,
+    warning_h: Option<f64>,
+    /// Windows measured since its level has doubled.
+    measured: usize,
+}
+
+impl<'a> Watched<'a> {
+    fn new(machine: &'a Machine, bearing: &'a Bearing) -> Self {
+        let windows: Box<dyn Iterator<Item = Window>> = Box::new(machine.windows(bearing));
+        Self {
+            bearing,
+            windows: windows.peekable(),
+            monitor: Monitor::new(MonitorSettings::default()),
+            memory: Memory::default(),
+            last_watch_h: None,
+            watch_h: None,
+            warning_h: None,
+            measured: 0,
         }
-        let risk = judged(&template, &window, &mut monitor, &mut memory, rules);
+    }
+
+    fn end_h(&self) -> f64 {
+        self.bearing.fails_at_h.unwrap_or(24.0 * DAYS)
+    }
+
+    fn sound_h(&self) -> f64 {
+        self.bearing.damaged_from_h.unwrap_or_else(|| self.end_h())
+    }
+
+    /// Judges the window of this hour, if there is one.
+    fn take(
+        &mut self,
+        hours: f64,
+        (template, rules): (&Event, &Rules),
+        neighbours: &[Neighbour],
+        plant: &mut Plant,
+    ) {
+        let Some(window) = self.windows.next_if(|window| window.hours <= hours) else { return };
+        let (end_h, sound_h) = (self.end_h(), self.sound_h());
+        let left_h = end_h - window.hours;
+        let has_doubled = left_h <= self.bearing.doubled_before_end_h();
+        self.measured += usize::from(window.valid && has_doubled);
+        if window.relearn {
+            self.monitor.relearn();
+            self.memory = Memory::default();
+        }
+        let (monitor, memory) = (&mut self.monitor, &mut self.memory);
+        let (risk, changed) = judged(template, &window, (monitor, memory), neighbours, rules);
+        plant.changes += usize::from(changed);
         if risk > RiskLevel::Normal {
-            let is_new = last_watch_h.is_none_or(|last| window.hours - last > EPISODE_H);
+            let is_new = self.last_watch_h.is_none_or(|last| window.hours - last > EPISODE_H);
             if is_new && window.hours < sound_h {
-                let told =
-                    format!("{} at {:.0} h: {}", bearing.name, window.hours, window.going_on);
-                plant.false_episodes.push(told);
+                let (name, going_on) = (&self.bearing.name, &window.going_on);
+                plant.false_episodes.push(format!("{name} at {:.0} h: {going_on}", window.hours));
             }
-            last_watch_h = Some(window.hours);
+            self.last_watch_h = Some(window.hours);
             if window.hours >= sound_h {
-                watch_h.get_or_insert(end_h - window.hours);
+                self.watch_h.get_or_insert(left_h);
             }
         }
         if risk >= RiskLevel::Warning && window.hours >= sound_h {
-            warning_h.get_or_insert(end_h - window.hours);
+            self.warning_h.get_or_insert(left_h);
         }
     }
-    plant.sound_years += sound_h.min(end_h) / (24.0 * 365.25);
-    if let (Some(decay), Some(_)) = (bearing.decay, bearing.fails_at_h) {
-        let name = bearing.name.clone();
-        let failed = Failed { name, decay, watch_h, warning_h, doubled_h, windows };
-        plant.failures.push(failed);
+
+    fn finish(self, plant: &mut Plant) {
+        plant.sound_years += self.sound_h().min(self.end_h()) / (24.0 * 365.25);
+        if let (Some(decay), Some(_)) = (self.bearing.decay, self.bearing.fails_at_h) {
+            plant.failures.push(Failed {
+                name: self.bearing.name.clone(),
+                decay,
+                watch_h: self.watch_h,
+                warning_h: self.warning_h,
+                doubled_h: self.bearing.doubled_before_end_h(),
+                windows: self.measured,
+            });
+        }
     }
 }
 
-/// The risk that a bearing stands at after a window.
+/// Watches the bearings of a machine side by side, as the edge does: each knows what the others had
+/// seen by the window before.
+fn watch(machine: &Machine, rules: &Rules, plant: &mut Plant) {
+    let template: Event =
+        serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
+            .expect("the contract's example is an event");
+    let mut watched: Vec<Watched<'_>> =
+        machine.bearings.iter().map(|bearing| Watched::new(machine, bearing)).collect();
+    for n in 0..(24.0 * DAYS * 3600.0 / PERIOD_S) as usize {
+        let hours = n as f64 * PERIOD_S / 3600.0;
+        let seen: Vec<Arc<_>> = (1..)
+            .zip(&watched)
+            .map(|(number, one)| {
+                Arc::new((BearingId::from_any(&format!("B{number}")), one.monitor.seen()))
+            })
+            .collect();
+        for (own, one) in watched.iter_mut().enumerate() {
+            let others = seen.iter().enumerate().filter(|(other, _)| *other != own);
+            let neighbours: Vec<Neighbour> = others
+                .map(|(_, seen)| Neighbour { point: Arc::clone(seen), is_same_bearing: false })
+                .collect();
+            one.take(hours, (&template, rules), &neighbours, plant);
+        }
+    }
+    for one in watched {
+        one.finish(plant);
+    }
+}
+
+/// The risk that a bearing stands at after a window, and whether a change was told with it.
 fn judged(
     template: &Event,
     window: &Window,
-    monitor: &mut Monitor,
-    memory: &mut Memory,
+    (monitor, memory): (&mut Monitor, &mut Memory),
+    neighbours: &[Neighbour],
     rules: &Rules,
-) -> RiskLevel {
-    let judgement = monitor.observe(&Observation {
+) -> (RiskLevel, bool) {
+    let observation = Observation {
         at: window.at,
         state: window.state.to_owned(),
         usable: window.valid,
         turns_per_h: Some(60.0 * 1480.0),
         features: window.features.clone(),
-    });
+    };
+    let judgement = monitor.observe_beside(&observation, neighbours);
+    let changed = judgement.change.is_some();
     let mut event = template.clone();
     event.measured_at = window.at;
     window.state.clone_into(&mut event.operating.state);
@@ -147,7 +225,7 @@ fn judged(
     event.time_domain.velocity_rms_mm_s = get("velocity_rms_mm_s");
     let judgement = pdm_expert::judge(&Case { event: &event, memory, now: window.at }, rules);
     memory.recall(&event, &judgement);
-    memory.state.risk()
+    (memory.state.risk(), changed)
 }
 
 impl Plant {
@@ -191,7 +269,12 @@ impl Plant {
             self.failures.iter().filter(|failed| failed.watch_h.is_none()).count(),
             self.failures.iter().filter(|failed| !failed.is_in_time(lead_h)).count(),
         )?;
-        writeln!(text, "One window every {:.0} minutes for {DAYS:.0} days.\n", PERIOD_S / 60.0)
+        writeln!(
+            text,
+            "One window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were told.\n",
+            PERIOD_S / 60.0,
+            self.changes
+        )
     }
 }
 

@@ -1,8 +1,10 @@
-//! Notifications about a bearing beside its risk: failed sensors, documents, messages from tools.
+//! Notifications about a bearing beside its risk: failed sensors, changes of the machine, documents,
+//! messages from tools.
 
 use pdm_expert::case::BearingState;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Change;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -41,6 +43,17 @@ impl Policy {
         let is_back = wait_s > 0.0 && sensor.is_back_after(wait_s);
         let words = wording::sensor_back(key, point);
         is_back.then(|| self.beside(key, NotificationReason::Message, words, now))
+    }
+
+    /// A change of the machine or its mounting that the edge found: told once, it is no risk.
+    pub(crate) fn changed(
+        &self,
+        key: &BearingKey,
+        change: Option<&Change>,
+        now: Timestamp,
+    ) -> Option<Announcement> {
+        let words = wording::changed(key, change?);
+        Some(self.beside(key, NotificationReason::Message, words, now))
     }
 
     /// Documents that were written of a judgement; `is_told` if its alarm has just been told, which

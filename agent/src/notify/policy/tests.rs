@@ -2,7 +2,7 @@
 
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;
-use pdm_shared::event::{Event, QualityFlag};
+use pdm_shared::event::{Change, ChangeKind, Event, QualityFlag};
 
 use super::*;
 
@@ -106,4 +106,29 @@ fn a_sensor_that_fails_is_told_once_and_so_is_its_return() {
     let course = stretches(&[(12, Some(6.0)), (100, None), (12, Some(6.0))]);
     let told: Vec<_> = told(&course).into_iter().map(|(_, reason, _)| reason).collect();
     assert_eq!(told, [Raised, Silent, Message], "the risk is frozen, not cleared");
+}
+
+/// A change of the machine is told as such: no risk, no alarm, with what to do.
+#[test]
+fn a_change_of_the_machine_is_told_beside_its_risk() {
+    let policy = Policy::new(NotifySettings::default(), Prefix::default());
+    let at = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
+    let key = BearingKey {
+        site: "ulsan-1".parse().expect("name"),
+        equipment: "P-101".parse().expect("name"),
+        bearing: "DE".parse().expect("name"),
+    };
+    let told = |kind| {
+        let bearings = vec!["NDE".parse().expect("name")];
+        let change = Change { kind, since: at, level_ratio: 1.4, bearings };
+        let told = policy.changed(&key, Some(&change), at).expect("told");
+        assert_eq!(told.alarm, AlarmChange::Kept);
+        assert_eq!(told.notification.reason, NotificationReason::Message);
+        format!("{}\n{}", told.notification.title.en, told.notification.body.en)
+    };
+    let operating = told(ChangeKind::Operating);
+    assert!(operating.contains("P-101: all bearings") && operating.contains("1.40"), "{operating}");
+    assert!(told(ChangeKind::Replaced).contains("relearn"));
+    assert!(told(ChangeKind::Swapped).contains("swapped with NDE"));
+    assert!(policy.changed(&key, None, at).is_none());
 }

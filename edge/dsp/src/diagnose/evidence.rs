@@ -100,6 +100,8 @@ pub fn gather(
         lines,
         dominant: judged.dominant,
         confidence: judged.confidence,
+        second: judged.second,
+        stranger: judged.stranger,
         undetermined: judged.undetermined,
         acceleration_spectrum: full.up_to(limit),
         envelope_spectrum: shown.spectrum,

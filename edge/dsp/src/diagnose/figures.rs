@@ -13,15 +13,20 @@
 
 use pdm_shared::units::Band;
 
+use super::cage_comb::CageComb;
 use super::comb::{CAP_DB, CombCurve, line_level, tooth_level};
 use super::spectra::{LogSpectrum, clip_lines, log_spectra};
 use super::speed::Tried;
-use super::{DEFAULT_SPEED_TOLERANCE, Request, cage};
+use super::{DEFAULT_SPEED_TOLERANCE, Request};
 use crate::envelope::RecordLines;
 use crate::part::{Part, PerPart};
 use crate::robust::median;
 use crate::separate::Separated;
 use crate::transform::Transforms;
+
+mod stranger;
+
+pub use stranger::Stranger;
 
 /// Unit of the excess over unrelated orders, dB. In units of their spread instead, three fewer of
 /// 98 real faults are named leave-one-rig-out: one inverter's comb widens the spread.
@@ -38,7 +43,7 @@ const UNRELATED_TOLERANCE: f64 = 0.015;
 /// A name needs its lines within this share of the request's order tolerance: 1.5 % of the usual 2 %.
 /// At 2 % the steady 71.9 Hz comb of HIT-SM's sound self-built rig, 1.7 % off twice BSF, counts as a
 /// line of the ball; Randall & Antoni 2011, section 2, give 1 to 2 % for slip.
-const NAMING_SHARE: f64 = 0.75;
+pub(super) const NAMING_SHARE: f64 = 0.75;
 /// Lead over rivals that counts, units.
 const MOST_LEAD: f64 = 3.0;
 /// Lead where every rival is the candidate's own sideband, units.
@@ -109,7 +114,7 @@ impl Figures {
         (self.own_db / OWN_ENOUGH_DB).clamp(0.0, 1.0) * self.off_whole
     }
 
-    /// The smaller of each of the first three figures.
+    /// The smaller of each figure of one source.
     fn least(self, other: &Self) -> Self {
         Self {
             excess: self.excess.min(other.excess),
@@ -142,8 +147,24 @@ fn part_of(value: f64, share: f64) -> f64 {
 pub struct Evidence {
     /// Of each part.
     pub parts: PerPart<Figures>,
-    /// Standard deviations by which the cage's comb stands in the whole band, see [`cage`].
-    pub cage: f64,
+    /// The comb of the cage.
+    pub cage: CageComb,
+    /// The strongest family at an order that no part has.
+    pub stranger: Stranger,
+}
+
+impl Evidence {
+    /// The figures of a part beside one that is named already: its lead is that over the third.
+    pub fn beside(&self, part: Part, named: Part) -> Figures {
+        let figures = self.parts[part];
+        let share = |part: Part| {
+            let figures = &self.parts[part];
+            part_of(figures.excess, figures.share())
+        };
+        let third = Part::ALL.into_iter().find(|other| *other != part && *other != named);
+        let lead = third.map_or(LEAD_WITHOUT_RIVAL, |third| share(part) - share(third));
+        Figures { lead: lead.min(MOST_LEAD), ..figures }
+    }
 }
 
 /// The record as it is and without its steady lines.
@@ -225,7 +246,14 @@ pub fn measure(
         let lead = as_it_is.lead(part, &shares).min(clipped.lead(part, &shares));
         Figures { lead, ..parts[part] }
     });
-    Evidence { parts, cage: cage_level(&clipped.spectra, stated_hz, request) }
+    let shaft_hz = tried.hz.first().copied().unwrap_or(stated_hz);
+    let cage = CageComb::of((&as_it_is.spectra, &clipped.spectra), shaft_hz, request);
+    let stranger = stranger::find((&as_it_is, &clipped), &random, request, |order, shaft_hz| {
+        off_whole(order * shaft_hz, &known_hz, stated_hz, turns)
+    });
+    let own = parts.iter().map(|(_, figures)| part_of(figures.excess, figures.share()));
+    let stranger = stranger.leading_over(own.fold(0.0, f64::max));
+    Evidence { parts, cage, stranger }
 }
 
 /// How surely a line is no whole multiple of the shaft, 0 to 1.
@@ -268,17 +296,27 @@ impl Search {
         Self { orders: *orders, tolerance, highest, unrelated }
     }
 
-    /// Excess and place of each part's order in one spectrum.
-    fn found_in(&self, spectrum: &LogSpectrum, shaft_hz: f64) -> PerPart<Found> {
+    /// Excess and place of each part's order and of the unrelated ones in one spectrum.
+    fn found_in(&self, spectrum: &LogSpectrum, shaft_hz: f64) -> InSpectrum {
         let curve = CombCurve::new(spectrum, shaft_hz, 1.03 * self.highest);
-        let level = |order: &f64| curve.largest(*order, UNRELATED_TOLERANCE).0;
-        let chance: Vec<f64> = self.unrelated.iter().map(level).collect();
-        let usual = median(&chance).unwrap_or(0.0);
-        PerPart::from_fn(|part| {
+        let one = |order: &f64| curve.largest(*order, UNRELATED_TOLERANCE);
+        let chance: Vec<(f64, f64)> = self.unrelated.iter().map(one).collect();
+        let levels: Vec<f64> = chance.iter().map(|(level, _)| *level).collect();
+        let usual = median(&levels).unwrap_or(0.0);
+        let parts = PerPart::from_fn(|part| {
             let (level, order) = curve.largest(self.orders[part], self.tolerance);
             Found { excess: (level - usual) / UNIT_DB, order }
-        })
+        });
+        let unrelated = chance.iter().map(|(level, order)| ((level - usual) / UNIT_DB, *order));
+        InSpectrum { parts, unrelated: unrelated.collect() }
     }
+}
+
+/// What one spectrum shows.
+struct InSpectrum {
+    parts: PerPart<Found>,
+    /// Excess and place of each unrelated order.
+    unrelated: Vec<(f64, f64)>,
 }
 
 /// One part in one spectrum.
@@ -297,19 +335,19 @@ struct Reading {
 /// All spectra read at one speed.
 struct AtSpeed {
     shaft_hz: f64,
-    found: Vec<PerPart<Found>>,
+    found: Vec<InSpectrum>,
 }
 
 impl AtSpeed {
     fn mean_excess(&self, part: Part, is_wanted: impl Fn(usize) -> bool) -> f64 {
-        let excess = |i: usize| self.found[i][part].excess;
+        let excess = |i: usize| self.found[i].parts[part].excess;
         mean((0..self.found.len()).filter(|i| is_wanted(*i)).map(excess))
     }
 
     /// Indices of the spectra, those that show the part best first.
     fn ranked(&self, part: Part) -> Vec<usize> {
         let mut rank: Vec<usize> = (0..self.found.len()).collect();
-        let excess = |i: usize| self.found[i][part].excess;
+        let excess = |i: usize| self.found[i].parts[part].excess;
         rank.sort_by(|&a, &b| excess(b).total_cmp(&excess(a)));
         rank
     }
@@ -336,7 +374,7 @@ impl Reading {
         let Some(at) = self.speeds.get(self.best_speed(part)) else { return Figures::default() };
         let rank = at.ranked(part);
         let height =
-            |i: &usize| height_db(&self.spectra[*i], at.shaft_hz, at.found[*i][part].order);
+            |i: &usize| height_db(&self.spectra[*i], at.shaft_hz, at.found[*i].parts[part].order);
         let whole = |at: &AtSpeed| at.mean_excess(part, |i| self.spectra[i].is_whole);
         Figures {
             excess: at.mean_excess(part, |_| true),
@@ -351,7 +389,7 @@ impl Reading {
         let Some(at) = self.speeds.get(self.best_speed(part)) else {
             return Found { excess: 0.0, order: 0.0 };
         };
-        let order = at.ranked(part).first().map_or(0.0, |i| at.found[*i][part].order);
+        let order = at.ranked(part).first().map_or(0.0, |i| at.found[*i].parts[part].order);
         Found { excess: part_of(at.mean_excess(part, |_| true), share), order }
     }
 
@@ -401,7 +439,7 @@ impl Random {
         let pooled = |at: &AtSpeed| {
             let spectrum =
                 LogSpectrum::pooled(&clipped.spectra, whole, (at.shaft_hz, turns), CAP_DB);
-            let found = search.found_in(&spectrum, at.shaft_hz);
+            let found = search.found_in(&spectrum, at.shaft_hz).parts;
             (at.shaft_hz, spectrum, found)
         };
         Self { speeds: clipped.speeds.iter().map(pooled).collect() }
@@ -448,12 +486,6 @@ impl Place<'_> {
             .fold(0.0, f64::max);
         tooth(self.order) - slower
     }
-}
-
-/// The cage's comb in the whole band's finely resolved spectra.
-fn cage_level(spectra: &[LogSpectrum], shaft_hz: f64, request: &Request) -> f64 {
-    let whole = spectra.iter().filter(|s| s.is_whole && s.is_fine);
-    mean(whole.map(|s| cage::standing_in(&s.levels, s.df_hz, shaft_hz, request).z))
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

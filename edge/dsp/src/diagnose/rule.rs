@@ -1,8 +1,9 @@
 //! The rule that names a part: one weighted sum of a part's figures, held against one threshold.
 //!
 //! The sum is a logistic regression whose weights cannot be negative, so every figure speaks for a
-//! part: another cause takes its share of the figures away and is no veto of its own. The constants stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the
-//! benchmark makes them anew for every rig that it leaves out. Invariant: a name never has less
+//! part: another cause takes its share of the figures away and is no veto of its own. The constants
+//! stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the benchmark makes
+//! them anew for every rig that it leaves out. Invariant: a name never has less
 //! confidence than [`NAMING_CONFIDENCE`].
 
 use super::figures::{COUNT, Evidence, Figures};
@@ -12,15 +13,25 @@ pub use super::verdict::NAMING_CONFIDENCE;
 
 /// Most confidence of any name: the fit has seen fewer than a thousand names.
 const MOST_CONFIDENCE: f64 = 0.99;
-/// Standard deviations from which the cage's comb names the cage: on the 185 real channels of 60 shaft
-/// turns and more the largest is 3.9, of a damaged rolling element (CWRU 288). Three of eleven
-/// simulated cages of so many turns reach it.
-const CAGE_STANDS: f64 = 5.0;
-/// Excess of every part below which the cage's lines are the cage's own, units: belts and rolling
-/// elements that show such a comb have at least 2.2.
+/// Level of the cage's comb above unrelated ones from which it names the cage, dB, and least level of
+/// its second-lowest tooth. Of the real channels of 60 shaft turns and more two rolling elements
+/// without a part's name reach them (CWRU 187 and 288), with uneven teeth.
+const CAGE_STANDS_DB: f64 = 7.0;
+const CAGE_TOOTH_DB: f64 = 5.0;
+/// How far the second-highest tooth may stand above the second-lowest, dB: a cage that strikes has even
+/// teeth (3.5 dB and less in simulated damage); those of the two rolling elements differ by 8.7 and 10.
+const CAGE_UNEVEN_DB: f64 = 5.0;
+/// Excess of inner race and rolling element below which the cage's comb is the cage's own, units: belts
+/// and rolling elements that show such a comb have at least 2.2.
 const CAGE_ALONE: f64 = 1.0;
+/// The same of the outer race, whose line is a tooth of the cage's comb: as many times the cage as
+/// there are elements.
+const CAGE_BESIDE_OUTER: f64 = 2.0;
 /// Confidence of a cage: no recording of a damaged cage is at hand, simulated ones alone.
 pub const CAGE_CONFIDENCE: f64 = 0.75;
+/// Distance in orders within which a part's line is a sideband of the named one's: of 98 recordings of
+/// one damaged part the rule would else name three a second one, all of them 1.00 order away.
+const SIDEBAND_REACH: f64 = 0.06;
 
 /// Weights, threshold and calibration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,17 +73,44 @@ impl Rule {
         let strength = strengths[leading];
         (strength >= 0.0).then(|| (leading, self.confidence(strength)))
     }
+
+    /// A second part that would be named beside the leading one by what it has of its own; `ftf`: the
+    /// cage's order.
+    ///
+    /// A part whose line is one or two turns of the shaft or of the cage beside the leading one's is
+    /// none: modulation makes such lines.
+    pub fn second(&self, evidence: &Evidence, leading: Part, ftf: f64) -> Option<(Part, f64)> {
+        let is_sideband = |part: Part| {
+            let apart = (evidence.parts[part].order - evidence.parts[leading].order).abs();
+            [1.0, 2.0, ftf, 2.0 * ftf, 1.0 - ftf]
+                .iter()
+                .any(|spacing| (apart - spacing).abs() <= SIDEBAND_REACH)
+        };
+        Part::ALL
+            .into_iter()
+            .filter(|part| *part != leading && !is_sideband(*part))
+            .map(|part| (part, self.strength(&evidence.beside(part, leading))))
+            .filter(|(_, strength)| *strength >= 0.0)
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(part, strength)| (part, self.confidence(strength)))
+    }
 }
 
-/// Do the cage's lines stand, and no part's beside them?
+/// Does the cage's comb stand, and no part's lines beside it?
 pub fn is_cage(evidence: &Evidence) -> bool {
-    evidence.cage >= CAGE_STANDS
-        && evidence.parts.iter().all(|(_, figures)| figures.excess < CAGE_ALONE)
+    let is_quiet = |(part, figures): (Part, &Figures)| {
+        figures.excess < if part == Part::OuterRace { CAGE_BESIDE_OUTER } else { CAGE_ALONE }
+    };
+    evidence.cage.excess_db >= CAGE_STANDS_DB
+        && evidence.cage.least_tooth_db >= CAGE_TOOTH_DB
+        && evidence.cage.most_tooth_db - evidence.cage.least_tooth_db <= CAGE_UNEVEN_DB
+        && evidence.parts.iter().all(is_quiet)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnose::cage_comb::CageComb;
     use crate::diagnose::fitted::FITTED;
 
     fn clear() -> Figures {
@@ -89,7 +127,7 @@ mod tests {
 
     fn evidence(figures: Figures) -> Evidence {
         let parts = PerPart { outer_race: figures, ..PerPart::default() };
-        Evidence { parts, cage: 0.0 }
+        Evidence { parts, ..Evidence::default() }
     }
 
     #[test]
@@ -121,8 +159,30 @@ mod tests {
 
     #[test]
     fn the_cage_is_named_where_no_part_stands() {
-        let alone = Evidence { cage: CAGE_STANDS, ..Evidence::default() };
-        assert!(is_cage(&alone));
-        assert!(!is_cage(&Evidence { cage: CAGE_STANDS, ..evidence(clear()) }));
+        let cage = CageComb {
+            excess_db: CAGE_STANDS_DB,
+            least_tooth_db: CAGE_TOOTH_DB,
+            most_tooth_db: CAGE_TOOTH_DB + CAGE_UNEVEN_DB,
+        };
+        assert!(is_cage(&Evidence { cage, ..Evidence::default() }));
+        assert!(!is_cage(&Evidence { cage, ..evidence(clear()) }));
+        let uneven = CageComb { most_tooth_db: 15.0, ..cage };
+        assert!(!is_cage(&Evidence { cage: uneven, ..Evidence::default() }));
+    }
+
+    #[test]
+    fn a_second_part_is_told_by_its_own_lines_and_not_by_sidebands() {
+        let at = |order: f64, excess: f64| Figures { excess, order, ..clear() };
+        let both = |inner: f64| {
+            let parts = PerPart {
+                outer_race: at(3.58, 5.0),
+                inner_race: Figures { lead: -0.5, ..at(inner, 4.5) },
+                ball: Figures::default(),
+            };
+            FITTED.second(&Evidence { parts, ..Evidence::default() }, Part::OuterRace, 0.398)
+        };
+        assert_eq!(both(5.41).map(|(part, _)| part), Some(Part::InnerRace));
+        assert_eq!(both(4.58), None, "a turn of the shaft away");
+        assert_eq!(FITTED.second(&evidence(clear()), Part::OuterRace, 0.398), None);
     }
 }

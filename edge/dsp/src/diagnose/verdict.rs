@@ -21,6 +21,11 @@ pub const MENTION_CONFIDENCE: f64 = 0.4;
 /// Most confidence of a candidate whose lines another cause explains as well (chosen).
 const FOREIGN_CONFIDENCE: f64 = 0.3;
 
+/// Strength from which lines at an order of no part are told as those of another bearing, log odds
+/// above what a name needs, because the search runs over some hundred orders in place of three: sound
+/// bearings reach 0.3, but for the 52.5 Hz of Paderborn's inverter, which no bearing of the catalogue has.
+const STRANGER_STRENGTH: f64 = 0.5;
+
 /// Everything weighed together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
@@ -90,13 +95,17 @@ pub struct Judged {
     pub dominant: Option<Fault>,
     /// See [`super::Findings::confidence`].
     pub confidence: f64,
+    /// See [`super::Findings::second`].
+    pub second: Option<(Fault, f64)>,
+    /// See [`super::Findings::stranger`].
+    pub stranger: Option<f64>,
     /// See [`super::Findings::undetermined`].
     pub undetermined: Option<Undetermined>,
 }
 
-/// The verdict on a record with `turns` shaft turns; `cause` is what else explains the leading lines
-/// where the figures alone give no name.
-pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged {
+/// The verdict on a record with `turns` shaft turns of a bearing whose cage has the order `ftf`;
+/// `cause` is what else explains the leading lines where the figures alone give no name.
+pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f64)) -> Judged {
     let leading = ranked.order[0];
     let confidence = ranked.scores[leading];
     let candidate = leading.fault();
@@ -105,6 +114,8 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
         scores: ranked.scores,
         dominant: None,
         confidence,
+        second: None,
+        stranger: None,
         undetermined: None,
     };
     if turns < LEAST_TURNS {
@@ -112,6 +123,8 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
         judged.undetermined = Some(Undetermined::TooFewTurns { turns });
     } else if ranked.is_named() {
         judged.dominant = Some(candidate);
+        let second = FITTED.second(&ranked.evidence, leading, ftf);
+        judged.second = second.map(|(part, confidence)| (part.fault(), confidence));
     } else if ranked.spin.is_some() {
         return by_spin(judged, cause);
     } else if is_cage(&ranked.evidence) {
@@ -125,6 +138,9 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, turns: f64) -> Judged
     } else {
         let weak = Undetermined::Weak { candidate, confidence };
         judged.undetermined = cage_lines(ranked).or(Some(weak));
+    }
+    if judged.dominant.is_none() && turns >= LEAST_TURNS {
+        judged.stranger = stranger(ranked);
     }
     judged
 }
@@ -140,6 +156,12 @@ fn by_spin(mut judged: Judged, cause: Option<ForeignCause>) -> Judged {
     }
     judged.scores[Part::Ball] = judged.confidence;
     judged
+}
+
+/// The order of lines that no part of this bearing has, where they stand.
+fn stranger(ranked: &Ranked) -> Option<f64> {
+    let figures = &ranked.evidence.stranger.figures;
+    (FITTED.strength(figures) >= STRANGER_STRENGTH).then_some(figures.order)
 }
 
 /// The cage's lines, where no part is named.

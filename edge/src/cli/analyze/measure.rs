@@ -120,6 +120,7 @@ fn event(
         signal_quality: quality.signal.clone(),
         anomaly_detected: false,
         anomaly: no_anomaly(),
+        change: None,
         time_domain: time_block(accel_m_s2, rate, findings),
         frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
         trend: unknown_trend(),
@@ -180,6 +181,7 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         ftf: pdm_shared::event::DefectLine::default(),
         dominant_fault: None,
         confidence: 0.0,
+        second_fault: None,
         undetermined: Some(why),
     }
 }

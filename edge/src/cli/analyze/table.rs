@@ -118,7 +118,13 @@ pub(super) fn verdict(event: &Event) -> String {
     let found = &event.frequency_domain;
     let percent = found.confidence * 100.0;
     match (found.dominant_fault, &found.undetermined) {
-        (Some(fault), _) => format!("Verdict: {} fault, confidence {percent:.0} %", part(fault)),
+        (Some(fault), _) => {
+            let also = found.second_fault.map_or_else(String::new, |second| {
+                let percent = second.confidence * 100.0;
+                format!("; lines of the {}, too, confidence {percent:.0} %", part(second.fault))
+            });
+            format!("Verdict: {} fault, confidence {percent:.0} %{also}", part(fault))
+        }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
         (None, None) => "Verdict: no bearing fault found".to_owned(),
     }

@@ -6,7 +6,7 @@
 
 use pdm_dsp::Findings;
 use pdm_dsp::diagnose::{Request, diagnose};
-use pdm_shared::event::{BaselineState, FrequencyDomain, Spectra, SpeedSource};
+use pdm_shared::event::{BaselineState, FrequencyDomain, SecondFault, Spectra, SpeedSource};
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::Rpm;
@@ -38,6 +38,8 @@ pub(super) struct Look {
     speed_rpm: Option<f64>,
     dominant: Option<Fault>,
     confidence: f64,
+    #[serde(default)]
+    second: Option<SecondFault>,
     undetermined: Option<String>,
 }
 
@@ -107,28 +109,30 @@ impl Point {
             envelope_band: self.settings.envelope_band,
             ..Request::new(self.rate, speed, self.settings.orders)
         };
-        let look = |speed_rpm, dominant, confidence, undetermined| Look {
-            at,
-            speed_rpm,
-            dominant,
-            confidence,
-            undetermined,
-        };
         match self.plans.look(|| diagnose(accel_m_s2, &request)) {
             Ok(findings) => {
                 let block = blocks::thorough_block(&findings);
                 let estimated = findings.speed_estimated.then(|| findings.speed.get());
-                self.memory.look = Some(look(
-                    estimated,
-                    block.dominant_fault,
-                    block.confidence,
-                    block.undetermined,
-                ));
+                self.memory.look = Some(Look {
+                    at,
+                    speed_rpm: estimated,
+                    dominant: block.dominant_fault,
+                    confidence: block.confidence,
+                    second: block.second_fault,
+                    undetermined: block.undetermined,
+                });
                 Some(findings)
             }
             Err(reason) => {
                 log::not_looked_at(&reason, speed);
-                self.memory.look = Some(look(None, None, 0.0, Some(reason.to_string())));
+                self.memory.look = Some(Look {
+                    at,
+                    speed_rpm: None,
+                    dominant: None,
+                    confidence: 0.0,
+                    second: None,
+                    undetermined: Some(reason.to_string()),
+                });
                 None
             }
         }
@@ -154,6 +158,7 @@ impl Point {
         FrequencyDomain {
             dominant_fault: look.dominant,
             confidence: look.confidence,
+            second_fault: look.second,
             undetermined: look.undetermined.clone(),
             ..frequency
         }

@@ -38,6 +38,7 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>
     let mut judgements: BTreeMap<String, Vec<Judgement>> = BTreeMap::new();
     judge(&table, &BTreeMap::new(), |line| {
         judgements.entry(line.column.to_owned()).or_default().push(Judgement {
+            change: None,
             anomaly_detected: line.anomaly_detected,
             anomaly: line.anomaly,
             trend: line.trend,

@@ -1,8 +1,9 @@
 //! The results of the runs as Markdown, failures first.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::score::{RulScore, by_bearing};
+use super::score::{RulScore, ToldLife, by_bearing, phm_2012};
 use super::{RunOutcome, Runs, Verdict, calibration};
 
 impl Runs {
@@ -146,5 +147,29 @@ fn summary(text: &mut String, name: &str, outcomes: &[RunOutcome]) -> std::fmt::
             mean(&|rul| rul.naive)
         )?;
     }
+    write_every_window(text, outcomes)?;
     writeln!(text)
+}
+
+/// The score over all windows that were told a life: one truncation a run says little.
+fn write_every_window(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Result {
+    let mut bearings: BTreeMap<&str, Vec<ToldLife>> = BTreeMap::new();
+    for outcome in outcomes.iter().filter(|outcome| !outcome.lives.is_empty()) {
+        bearings.entry(&outcome.bearing).or_default().extend(&outcome.lives);
+    }
+    if bearings.is_empty() {
+        return Ok(());
+    }
+    let mean = |of: &dyn Fn(&ToldLife) -> f64| {
+        let one = |lives: &Vec<ToldLife>| lives.iter().map(of).sum::<f64>() / lives.len() as f64;
+        bearings.values().map(one).sum::<f64>() / bearings.len() as f64
+    };
+    writeln!(
+        text,
+        "- PHM 2012 score of every window that is told a life, {} bearings of the same weight: {:.3}, \
+         \"0.2 × age\" {:.3}",
+        bearings.len(),
+        mean(&|life| phm_2012(life.left_h, life.told_h[1])),
+        mean(&|life| phm_2012(life.left_h, 0.2 * life.age_h))
+    )
 }

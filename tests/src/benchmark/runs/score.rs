@@ -42,6 +42,18 @@ pub struct RulScore {
     pub damaged: bool,
 }
 
+/// A told remaining life and the true one, hours.
+#[expect(clippy::struct_field_names, reason = "units are told in every name")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ToldLife {
+    /// What was left.
+    pub left_h: f64,
+    /// How old the bearing was.
+    pub age_h: f64,
+    /// Lower bound, told value and upper bound.
+    pub told_h: [f64; 3],
+}
+
 /// The results of one run.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunOutcome {
@@ -69,6 +81,9 @@ pub struct RunOutcome {
     /// the logarithm.
     #[serde(skip)]
     pub strays: Vec<f64>,
+    /// Each told remaining life with the true one.
+    #[serde(skip)]
+    pub lives: Vec<ToldLife>,
     /// The score of the requested remaining life.
     pub rul: Option<RulScore>,
 }
@@ -90,7 +105,7 @@ impl RunOutcome {
 pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) -> RunOutcome {
     let mut alarms: Vec<(usize, usize)> = Vec::new();
     let (mut told, mut covered, mut rul) = (0, 0, None);
-    let mut strays = Vec::new();
+    let (mut strays, mut lives) = (Vec::new(), Vec::new());
     for (window, judgement) in judgements.enumerate() {
         if judgement.anomaly_detected {
             match alarms.last_mut() {
@@ -104,6 +119,9 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
             told += 1;
             covered += usize::from((low..=high).contains(&left_h));
             strays.push(stray(left_h.max(0.5 * life.period_h), low, high));
+            let age_h = (window + 1) as f64 * life.period_h;
+            let told_h = [low, judgement.rul.hours.unwrap_or(low), high];
+            lives.push(ToldLife { left_h, age_h, told_h });
         }
         if life.asked_at == Some(window + 1) {
             let age_h = (window + 1) as f64 * life.period_h;
@@ -126,6 +144,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
         told,
         covered,
         strays,
+        lives,
         rul,
     }
 }

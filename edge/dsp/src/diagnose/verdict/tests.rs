@@ -13,7 +13,7 @@ const SPIN: Option<Spin> =
     Some(Spin { z: spin::STANDS + 0.7, order: 3.92, rival: 2.0, line: 0.003 });
 
 fn judged(evidence: &Evidence, looks: &[Look], cause: Option<ForeignCause>) -> Judged {
-    judge(&Ranked::new(*evidence, looks), cause, 300.0)
+    judge(&Ranked::new(*evidence, looks), cause, (300.0, 0.398))
 }
 
 /// An outer race that stands by so many units in all bands.
@@ -27,7 +27,7 @@ fn outer_race(excess: f64) -> Evidence {
         off_whole: 1.0,
         ..Figures::default()
     };
-    Evidence { parts: PerPart { outer_race: figures, ..PerPart::default() }, cage: 0.0 }
+    Evidence { parts: PerPart { outer_race: figures, ..PerPart::default() }, ..Evidence::default() }
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_race_between_mention_and_name_is_told_as_weak_or_with_its_other_cause() {
 
 #[test]
 fn fewer_turns_than_needed_name_nothing() {
-    let judged = judge(&Ranked::new(outer_race(4.0), &[]), None, 14.0);
+    let judged = judge(&Ranked::new(outer_race(4.0), &[]), None, (14.0, 0.398));
     assert_eq!(judged.dominant, None);
     assert_eq!(judged.undetermined, Some(Undetermined::TooFewTurns { turns: 14.0 }));
 }
