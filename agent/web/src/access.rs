@@ -65,7 +65,7 @@ pub(crate) async fn enter(
             Viewer { session: Some(session) }
         } else if let Some(token) = bearer(headers) {
             let peer = request.extensions().get::<Peer>().copied();
-            if !access.admits(peer, &token).await {
+            if !access.admits(peer, request.uri().path(), &token).await {
                 return Problem::new(StatusCode::UNAUTHORIZED, "the token is wrong")
                     .into_response();
             }
@@ -173,7 +173,7 @@ async fn login(
     let to = inner(&form.to);
     let peer = peer.map(|Extension(peer)| peer);
     if !is_of_this_server(&Method::POST, &headers)
-        || !shared.site.access.admits(peer, form.token.trim()).await
+        || !shared.site.access.admits(peer, "/login", form.token.trim()).await
     {
         return pages::login(language::of(&headers), to, true);
     }

@@ -106,20 +106,26 @@ impl Access {
         self.token.is_some()
     }
 
-    /// Whether this is the token. A wrong one is logged and answered after a pause, as those of the
+    /// Whether this is the token, for a request of `path`. A wrong one is logged and answered after a pause, as those of the
     /// guards.
-    pub async fn admits(&self, peer: Option<Peer>, given: &str) -> bool {
+    pub async fn admits(&self, peer: Option<Peer>, path: &str, given: &str) -> bool {
         if self.token.as_ref().is_some_and(|token| same(given, token.expose())) {
             return true;
         }
         if let Some(peer) = peer {
-            let (failures, pause) = self.failures.note(peer.0.ip());
-            if failures.is_power_of_two() {
-                tracing::warn!(%peer, failures, "a wrong token was refused");
-            }
-            tokio::time::sleep(pause).await;
+            tokio::time::sleep(self.wrong_token(peer, path)).await;
         }
         false
+    }
+
+    /// Counts and logs a wrong token; tells the pause before the answer.
+    fn wrong_token(&self, peer: Peer, path: &str) -> Duration {
+        let (failures, pause) = self.failures.note(peer.0.ip());
+        // the first and every doubling: a flood of guesses does not fill the log
+        if failures.is_power_of_two() {
+            tracing::warn!(%peer, path, failures, "a request with a wrong token was refused");
+        }
+        pause
     }
 
     /// `router` behind the guard for requests that act.
@@ -190,13 +196,7 @@ impl Access {
         refused(request, "token");
         let mut pause = Duration::ZERO;
         if let (Some(peer), Some(_wrong)) = (request.extensions().get::<Peer>(), given) {
-            let failures;
-            (failures, pause) = self.failures.note(peer.0.ip());
-            // the first and every doubling: a flood of guesses does not fill the log
-            if failures.is_power_of_two() {
-                let path = request.uri().path();
-                tracing::warn!(%peer, path, failures, "a request with a wrong token was refused");
-            }
+            pause = self.wrong_token(*peer, request.uri().path());
         }
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
         let told = (StatusCode::UNAUTHORIZED, challenge, "a bearer token is required\n");
