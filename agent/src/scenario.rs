@@ -19,6 +19,12 @@ use serde_json::Value;
 mod expected;
 pub mod kpi;
 pub mod play;
+mod recorded;
+
+#[cfg(test)]
+mod mutations;
+
+pub use recorded::Recorded;
 
 /// The version of a scenario's form.
 const SCHEMA: &str = "pdm.scenario/1";
@@ -37,9 +43,11 @@ pub struct Scenario {
     pub name: String,
     /// What the scenario shows.
     pub about: Text,
-    /// The phases.
-    #[serde(rename = "phase")]
+    /// The phases; none for a recorded sequence.
+    #[serde(rename = "phase", default)]
     pub phases: Vec<Phase>,
+    /// The sequence was made by the edge; its truth takes the place of phases.
+    pub recorded: Option<Recorded>,
     #[serde(skip)]
     base: Value,
 }
@@ -176,20 +184,35 @@ pub fn read(path: &Path) -> Result<Vec<Scenario>, ScenarioError> {
         return Err(ScenarioError::Empty { path: path.to_owned() });
     }
     files.sort();
-    let base_path = folder.join(BASE);
-    let base = std::fs::read_to_string(&base_path).map_err(unreadable(&base_path))?;
-    let base: Value = serde_json::from_str(&base).map_err(|error| ScenarioError::Event {
-        path: base_path,
-        phase: 0,
-        reason: error.to_string(),
-    })?;
-    files.iter().map(|file| read_one(file, &base)).collect()
+    files.iter().map(|file| read_one(file, folder)).collect()
 }
 
-fn read_one(path: &Path, base: &Value) -> Result<Scenario, ScenarioError> {
+/// The event that the hand-written sequences of a folder start from.
+fn base(folder: &Path) -> Result<Value, ScenarioError> {
+    let path = folder.join(BASE);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(ScenarioError::Unreadable { path, source }),
+    };
+    serde_json::from_str(&text).map_err(|error| ScenarioError::Event {
+        path,
+        phase: 0,
+        reason: error.to_string(),
+    })
+}
+
+fn read_one(path: &Path, folder: &Path) -> Result<Scenario, ScenarioError> {
     let mut scenario: Scenario = config::read(path)?;
     if scenario.schema != SCHEMA {
         return Err(ConfigError::value(path, "schema", scenario.schema, SCHEMA).into());
+    }
+    if let Some(recorded) = &mut scenario.recorded {
+        if !scenario.phases.is_empty() {
+            let allowed = "no phases beside [recorded]";
+            return Err(ConfigError::value(path, "phase", scenario.phases.len(), allowed).into());
+        }
+        recorded.read(folder)?;
+        return Ok(scenario);
     }
     for (at, phase) in scenario.phases.iter().enumerate() {
         let key = |name: &str| format!("phase[{at}].{name}");
@@ -202,7 +225,7 @@ fn read_one(path: &Path, base: &Value) -> Result<Scenario, ScenarioError> {
             return Err(ConfigError::value(path, key("step_h"), phase.step_h, allowed).into());
         }
     }
-    scenario.base = base.clone();
+    scenario.base = base(folder)?;
     // every event is made once here, so that a mistake is reported before anything is played
     for (phase, event) in scenario.events() {
         event.map_err(|reason| ScenarioError::Event { path: path.to_owned(), phase, reason })?;
@@ -213,6 +236,19 @@ fn read_one(path: &Path, base: &Value) -> Result<Scenario, ScenarioError> {
 impl Scenario {
     /// The events of the scenario in their order, each with its phase (from 1).
     pub fn events(&self) -> impl Iterator<Item = (usize, Result<Event, String>)> + '_ {
+        let recorded = self.recorded.iter().flat_map(Recorded::events);
+        recorded.map(|(phase, event)| (phase, Ok(event))).chain(self.written())
+    }
+
+    /// Whether documents may be written in this phase (from 1).
+    pub fn documents_due(&self, phase: usize) -> bool {
+        let written = phase.checked_sub(1).and_then(|at| self.phases.get(at));
+        let recorded = self.recorded.as_ref().is_some_and(|recorded| recorded.is_damaged(phase));
+        recorded || written.is_some_and(|phase| phase.expect.documents)
+    }
+
+    /// The events of the phases that were written by hand.
+    fn written(&self) -> impl Iterator<Item = (usize, Result<Event, String>)> + '_ {
         let mut value = self.base.clone();
         let mut elapsed_h = 0.0;
         let mut sequence = 0_u64;

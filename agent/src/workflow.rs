@@ -260,7 +260,7 @@ impl Workflow {
             memory: &state.memory_context,
             inquiry: &state.inquiry,
         };
-        let withheld = grounding::withhold(&mut judgement.diagnosis, &grounds);
+        let withheld = grounding::withhold(&mut judgement.diagnosis, &grounds, self.expert.rules());
         figures_withheld(&withheld, state.event_payload.event_id);
         let normal = judgement.diagnosis.risk_level == RiskLevel::Normal;
         state.next_action = if normal { NextAction::End } else { NextAction::GenerateReport };

@@ -44,6 +44,31 @@ fn every_scenario_ends_as_a_reliability_engineer_expects() {
     assert!(2 * of("of") >= of("all") && of("all") > 0, "{kpis:#}");
 }
 
+/// The same over events that the edge made from simulated runs. Three runs whose element the edge does
+/// not name are told as such; nothing sound is alarmed, no other element is named, and every failure
+/// ends at Warning or worse and at stage 3 or 4.
+#[test]
+fn sequences_that_the_edge_made_are_judged_by_the_truth_of_their_run() {
+    let output = typed(&["scenario", "run", "config/scenarios/edge", "--json"]);
+    let all: Value = serde_json::from_slice(&output.stdout).expect("json");
+    let kpis = &all["kpis"];
+    for share in ["right_risk", "right_stage", "deep_research", "documents"] {
+        assert_eq!(kpis[share]["of"], kpis[share]["all"], "{share}: {kpis:#}");
+        assert!(kpis[share]["all"].as_u64() > Some(0), "{share}");
+    }
+    assert_eq!(kpis["ungrounded_figures"], 0);
+    assert_eq!(kpis["undue_documents"], 0);
+    let scenarios = all["scenarios"].as_array().expect("a list");
+    let wrong: Vec<&str> = scenarios
+        .iter()
+        .flat_map(|scenario| scenario["wrong"].as_array().expect("a list"))
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(wrong.iter().all(|wrong| *wrong == "phase 2: fault is never named"), "{wrong:#?}");
+    assert!(wrong.len() <= 3, "{wrong:#?}");
+    assert_eq!(scenarios.len(), 10);
+}
+
 #[test]
 fn a_sequence_that_ends_otherwise_is_told_with_its_phase() {
     let folder = tempfile::tempdir().expect("folder");

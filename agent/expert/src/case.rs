@@ -127,7 +127,11 @@ impl BearingState {
 
     /// Notes at which stage the bearing stands now.
     pub(crate) fn reach(&mut self, at: Timestamp) {
-        let stage = self.stage();
+        self.reach_stage(self.stage(), at);
+    }
+
+    /// Notes that the bearing stands at this stage now.
+    pub(crate) fn reach_stage(&mut self, stage: u8, at: Timestamp) {
         if stage == 0 {
             self.reached.clear();
         }

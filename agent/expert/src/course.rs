@@ -28,22 +28,43 @@ type Note = (Text, Vec<Evidence>);
 
 /// Adds what the memory says to the thoughts of a diagnosis; `state` is the bearing's after it.
 pub(crate) fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, state: &BearingState) {
-    let at = case.event.measured_at;
-    let stage = stage_note(&state.reached, diagnosis.fault_stage, at);
-    let speed = [life_note(diagnosis, case), pace_note(&state.reached, diagnosis.fault_stage)];
-    let risk = [standing_note(diagnosis.risk_level, state, at), work_note(case), found_note(case)];
-    add(diagnosis, ThoughtTitle::PfStage, stage.into_iter());
-    add(diagnosis, ThoughtTitle::Degradation, speed.into_iter().flatten());
-    add(diagnosis, ThoughtTitle::OverallRisk, risk.into_iter().flatten());
-}
-
-fn add(diagnosis: &mut Diagnosis, title: ThoughtTitle, notes: impl Iterator<Item = Note>) {
-    let thought = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title);
-    let Some(thought): Option<&mut Thought> = thought else { return };
-    for (text, evidence) in notes {
+    for (title, (text, evidence)) in notes(diagnosis, case, state) {
+        let thought = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title);
+        let Some(thought): Option<&mut Thought> = thought else { continue };
         thought.conclusion = joined(&[thought.conclusion.clone(), text]);
         thought.evidence.extend(evidence);
     }
+}
+
+/// What the memory gives for this diagnosis: the values that its texts may quote under `memory.…`, read
+/// from the memory anew.
+pub(crate) fn facts(diagnosis: &Diagnosis, case: &Case<'_>) -> Vec<Evidence> {
+    let (mut state, at) = (case.memory.state.clone(), case.event.measured_at);
+    if !case.is_late() {
+        let before = state.risk();
+        state.standing.take(at, before, diagnosis.risk_level);
+        state.reach_stage(diagnosis.fault_stage, at);
+    }
+    let notes = notes(diagnosis, case, &state);
+    notes.into_iter().flat_map(|(_, (_, evidence))| evidence).collect()
+}
+
+fn notes(
+    diagnosis: &Diagnosis,
+    case: &Case<'_>,
+    state: &BearingState,
+) -> Vec<(ThoughtTitle, Note)> {
+    let at = case.event.measured_at;
+    let stage = diagnosis.fault_stage;
+    let all = [
+        (ThoughtTitle::PfStage, stage_note(&state.reached, stage, at)),
+        (ThoughtTitle::Degradation, life_note(diagnosis, case)),
+        (ThoughtTitle::Degradation, pace_note(&state.reached, stage)),
+        (ThoughtTitle::OverallRisk, standing_note(diagnosis.risk_level, state, at)),
+        (ThoughtTitle::OverallRisk, work_note(case)),
+        (ThoughtTitle::OverallRisk, found_note(case)),
+    ];
+    all.into_iter().filter_map(|(title, note)| Some((title, note?))).collect()
 }
 
 /// Hours from one time to another, if they are worth telling.

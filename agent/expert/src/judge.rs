@@ -55,7 +55,12 @@ fn judge_on(case: &Case<'_>, rules: &Rules) -> Judgement {
     }
     let state = next_state(case, point);
     let (risk, shown_stage) = (state.risk(), state.stage());
-    let path = format!("memory.points.{}.stage", case.point());
+    let own_before = case.before().map_or(0, |before| before.stage);
+    let path = if own_before == shown_stage {
+        format!("memory.points.{}.stage", case.point())
+    } else {
+        "memory.stage".to_owned()
+    };
     tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
     let fault = shown_fault(&thoughts, &state, shown_stage);
     let mut diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });

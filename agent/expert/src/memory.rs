@@ -38,33 +38,6 @@ pub fn tell(memory: &Memory, now: Timestamp) -> MemoryUse {
     MemoryUse { used: u32::try_from(recent.len()).unwrap_or(u32::MAX), summary: joined(&parts) }
 }
 
-/// The figures that may be told of a memory: ages in whole minutes, hours and days, counts of windows,
-/// remaining lives, stages.
-pub fn figures(memory: &Memory, now: Timestamp) -> Vec<f64> {
-    let mut figures = Vec::new();
-    let mut age = |at: Timestamp| {
-        let seconds = now.seconds_since(at).abs();
-        figures.extend([60.0, 3600.0, 86_400.0].map(|unit| (seconds / unit).floor()));
-    };
-    for entry in &memory.recent {
-        age(entry.measured_at);
-        age(entry.begun());
-    }
-    for work in &memory.work {
-        age(work.asked_at);
-        for at in [work.at, work.due_at].into_iter().flatten() {
-            age(at);
-        }
-    }
-    for entry in &memory.recent {
-        figures.extend(entry.rul_hours);
-        figures.push(f64::from(entry.stage));
-    }
-    let windows = stretches(&memory.recent).into_iter().map(|stretch| stretch.windows() as f64);
-    figures.extend(windows);
-    figures
-}
-
 fn stretches(recent: &[Remembered]) -> Vec<Stretch<'_>> {
     let mut out: Vec<Stretch<'_>> = Vec::new();
     for entry in recent {
@@ -264,7 +237,6 @@ mod tests {
              \"Inspect the bearing\" done 5 hours ago, found: another cause : coupling #.# mm"
         );
         assert!(told.ko.contains("당시 잔여수명 420시간"), "{}", told.ko);
-        assert!(figures(&memory, now).contains(&420.0));
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod tell;
 pub use ask::ask;
 pub use read::read;
 pub use tell::tell;
+pub(crate) use tell::{Cited, facts};
 
 /// Rounds of research that are always made where research is due (the seed: search → reading →
 /// follow-up question → search).

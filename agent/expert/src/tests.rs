@@ -60,7 +60,16 @@ fn judge_with(event: &Event, memory: &Memory, rules: &Rules) -> Judgement {
 fn withheld(judgement: &Judgement, event: &Event, memory: &Memory) -> Vec<String> {
     let inquiry = crate::research::Inquiry::default();
     let grounds = crate::grounding::Grounds { event, memory, inquiry: &inquiry };
-    crate::grounding::withhold(&mut judgement.diagnosis.clone(), &grounds)
+    let mut diagnosis = judgement.diagnosis.clone();
+    let withheld = crate::grounding::withhold(&mut diagnosis, &grounds, &Rules::default());
+    if !withheld.is_empty() {
+        println!("withheld {withheld:?}");
+        for thought in &diagnosis.thoughts {
+            println!("{} | {}", thought.conclusion.ko, thought.conclusion.en);
+        }
+        println!("{:?} {:?}", diagnosis.recommendation, diagnosis.memory.summary);
+    }
+    withheld
 }
 
 /// A bearing that is judged event after event, each `step_s` later.

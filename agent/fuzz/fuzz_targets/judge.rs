@@ -26,8 +26,8 @@ fuzz_target!(|data: &[u8]| {
     let mut diagnosis =
         pdm_expert::judge(&Case { event: &event, memory: &memory, now }, &rules).diagnosis;
     let inquiry = Inquiry::default();
-    let _ =
-        withhold(&mut diagnosis, &Grounds { event: &event, memory: &memory, inquiry: &inquiry });
+    let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };
+    let _ = withhold(&mut diagnosis, &grounds, &rules);
     let past = [PastEvent { event: event.clone(), judged: None }];
     let settings = ReportSettings::default();
     let case = gather::fresh(event, diagnosis, &past, &settings, &rules.lead_time);

@@ -40,20 +40,19 @@ fn sources(case: &CaseFile) -> Sources {
     let inquiry = Inquiry::default();
     let grounds = Grounds { event: &case.event, memory: &memory, inquiry: &inquiry };
     let mut sources = Sources::of(&case.diagnosis, &grounds);
-    for evidence in case.diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence) {
-        // quotes were checked against their documents when the judgement was made
-        sources.add(&evidence.value);
-        if let (Some(_), Some(quote)) = (&evidence.source, evidence.value.as_str()) {
-            sources.add_text(quote);
-        }
-    }
-    sources.add(&json!(case.event));
-    sources.add(&json!(case.diagnosis.rul_assessment));
-    sources.add(&json!(case.planning));
-    sources.add_number(case.planning.lead_time.total_h());
+    // evidence was held to its own source when the judgement was made
+    sources.add("", &json!(case.event));
+    sources.add("rul_assessment", &json!(case.diagnosis.rul_assessment));
+    sources.add("planning", &json!(case.planning));
+    sources.add("config.lead_time_h", &json!(case.planning.lead_time.total_h()));
     let invalid = case.history.iter().filter(|point| !point.valid).count();
-    for count in [case.history.len(), invalid, case.memory.len()] {
-        sources.add_number(count as f64);
+    for (path, count) in [("history.count", case.history.len()), ("history.invalid", invalid)] {
+        sources.add_count(path, count as f64);
+    }
+    // held to the memory when the judgement was made
+    let told = &case.diagnosis.memory.summary;
+    for told in [&told.ko, &told.en] {
+        sources.add_name(told);
     }
     for name in names(case) {
         sources.add_name(name);

@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(kept, Vec::<String>::new(), "{}", told.notification.body.ko);
         assert!(told.outgoing.iter().all(|row| row.payload.text().contains(&place)));
         told.notification.body.en.push_str(" Fails in 33 hours.");
-        assert_eq!(hold_to_sources(&mut told, &mut sources(), &judgement, None), ["33"]);
+        assert_eq!(hold_to_sources(&mut told, &mut all, &judgement, None), ["33"]);
         assert!(told.outgoing.iter().all(|row| !row.payload.text().contains("33 hours")));
         let AlarmChange::Stands(alarm) = &told.alarm else { panic!("stands") };
         assert_eq!(alarm.notification, told.notification);

@@ -28,7 +28,7 @@ use crate::service::tooling::Tooling;
 use crate::settings::AgentSettings;
 use crate::store::{self, Incoming, Store, StoreError};
 use crate::workflow::documents::Written;
-use crate::workflow::{Expert, Workflow};
+use crate::workflow::{Expert, Reasoner, Workflow};
 
 /// From the end of a window to its judgement in a scenario's own time, s: what the edge and the broker
 /// take in service.
@@ -166,7 +166,12 @@ struct Stage {
 }
 
 impl Stage {
-    async fn set(folder: &Path, rules: &Rules, documents: PathBuf) -> Result<Self, PlayError> {
+    async fn set(
+        folder: &Path,
+        rules: &Rules,
+        documents: PathBuf,
+        reasoner: Arc<dyn Reasoner>,
+    ) -> Result<Self, PlayError> {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
         settings.rules = rules.clone();
         let store = store::open(&settings.store).await?;
@@ -182,6 +187,7 @@ impl Stage {
             knowledge: tooling.knowledge.clone(),
         };
         let workflow = Workflow::new(Expert::new(settings.rules), Arc::clone(&shared))
+            .with_reasoner(reasoner)
             .with_tools(Arc::new(client))
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
@@ -214,11 +220,21 @@ impl Stage {
 /// # Errors
 /// [`PlayError`] if it cannot be played; what is not as expected stands in [`Played::wrong`].
 pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Played, PlayError> {
+    play_by(scenario, cast, folder, Arc::new(Expert::new(cast.rules.clone()))).await
+}
+
+/// [`play`] with another reasoner.
+pub(super) async fn play_by(
+    scenario: &Scenario,
+    cast: &Cast,
+    folder: &Path,
+    reasoner: Arc<dyn Reasoner>,
+) -> Result<Played, PlayError> {
     let documents = match &cast.documents {
         Some(kept) => kept.join(&scenario.name),
         None => folder.join("documents"),
     };
-    let stage = Stage::set(folder, &cast.rules, documents).await?;
+    let stage = Stage::set(folder, &cast.rules, documents, reasoner).await?;
     let mut events: Vec<PlayedEvent> = Vec::new();
     let mut begun: Option<Timestamp> = None;
     let total: Vec<_> = scenario.events().collect();
@@ -235,19 +251,20 @@ pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Pla
             research_rounds: diagnosis.tools.iter().map(|tool| tool.round).max().unwrap_or(0),
             research_due: pdm_expert::research::is_due(&diagnosis),
             ungrounded: counted(&trace, "ungrounded"),
-            documents_due: scenario.phases[phase - 1].expect.documents,
+            documents_due: scenario.documents_due(*phase),
             documents: Files::on_disk(&trace),
             diagnosis,
             took,
         });
     }
     stage.store.close().await;
-    let wrong = scenario
+    let mut wrong: Vec<String> = scenario
         .phases
         .iter()
         .enumerate()
         .flat_map(|(at, phase)| differs(at + 1, &phase.expect, &events))
         .collect();
+    wrong.extend(scenario.recorded.iter().flat_map(|recorded| recorded.differs(&events)));
     Ok(Played { name: scenario.name.clone(), events, wrong })
 }
 

@@ -56,6 +56,11 @@ impl Expert {
         Self { rules }
     }
 
+    /// The rules by which the expert judges.
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
     /// The expert's judgement with what the research has found so far.
     pub fn judgement(&self, state: &State) -> Judgement {
         let case =

@@ -24,21 +24,24 @@ use crate::wording::{element, hours, joined};
 /// Most similar cases whose remaining life is told.
 const MAX_LIVES: usize = 3;
 
-/// Hours that a change tells.
+/// A stage or hours that a change tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
-    /// This bearing's time at a stage.
+    /// The stage whose times are compared.
+    Stage,
+    /// This bearing's time at that stage, h.
     OwnStage,
-    /// The past case's time at that stage.
+    /// The past case's time at that stage, h.
     StageThere,
-    /// The past case's time to its end.
+    /// The past case's time to its end, h.
     LifeThere,
 }
 
 impl Told {
-    /// The path of the hours for the comparison at this place.
+    /// The path of the figure for the comparison at this place.
     pub(super) fn path(self, at: usize) -> String {
         match self {
+            Self::Stage => "memory.compared_stage".to_owned(),
             Self::OwnStage => "memory.stage_here_h".to_owned(),
             Self::StageThere => format!("research.compared[{at}].stage_took_h"),
             Self::LifeThere => format!("research.compared[{at}].hours_before_end"),
@@ -46,22 +49,22 @@ impl Told {
     }
 }
 
-/// A change, with the hours that its text tells beside those of quotes.
+/// A change, with the figures that its text tells beside those of quotes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Change {
     /// The change.
     pub(super) said: ResearchChange,
     /// The place of the comparison that it rests on.
     pub(super) at: Option<usize>,
-    /// Hours that the text tells, with the name of each.
-    pub(super) told_h: Vec<(Told, f64)>,
+    /// Figures that the text tells, with the name of each.
+    pub(super) told: Vec<(Told, f64)>,
 }
 
 impl Change {
     fn of(effect: ResearchEffect, at: usize, comparison: &Comparison, text: Text) -> Self {
         let document = Some(comparison.record.document.clone());
         let said = ResearchChange { effect, text, document };
-        Self { said, at: Some(at), told_h: Vec::new() }
+        Self { said, at: Some(at), told: Vec::new() }
     }
 }
 
@@ -91,19 +94,18 @@ pub(super) fn changes(
                 document: None,
             },
             at: None,
-            told_h: Vec::new(),
+            told: Vec::new(),
         });
     }
     changes
 }
 
-/// The history answered and holds no case of this element.
+/// The history answered, and none of its cases is like this one: of the same element where one is
+/// named, and with the same signs.
 fn is_unknown(diagnosis: &Diagnosis, inquiry: &Inquiry, compared: &[Comparison]) -> bool {
     let mut asked = inquiry.answered.iter().filter(|answered| answered.question.tool == HISTORY);
     asked.any(|answered| answered.failure.is_none())
-        && !compared
-            .iter()
-            .any(|one| one.record.element.is_some() && one.is_same_element(diagnosis))
+        && !compared.iter().any(|one| one.is_for(diagnosis))
 }
 
 fn stage(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option<Change> {
@@ -198,7 +200,8 @@ fn by_stage(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison)
         format!("Stage {stage} for {}, {en} {document} ({})", now.en, then.en),
     );
     let mut change = Change::of(effect, at, one, text);
-    change.told_h = vec![(Told::OwnStage, here), (Told::StageThere, there)];
+    change.told =
+        vec![(Told::Stage, f64::from(stage)), (Told::OwnStage, here), (Told::StageThere, there)];
     Some(change)
 }
 
@@ -249,7 +252,7 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
             return None;
         };
         let mut change = Change::of(effect, at, one, joined(&[head, tail]));
-        change.told_h = vec![(Told::LifeThere, lived)];
+        change.told = vec![(Told::LifeThere, lived)];
         Some(change)
     });
     changes.collect()

@@ -43,6 +43,19 @@ pub fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, inquiry: &Inquiry) {
     doubt(diagnosis, inquiry);
 }
 
+/// What the research gives for this diagnosis: the figures that its texts may quote of this bearing and of
+/// past cases, read from the documents and the memory anew.
+pub(crate) fn facts(diagnosis: &Diagnosis, case: &Case<'_>, inquiry: &Inquiry) -> Vec<Evidence> {
+    let compared = compare::all(case.event, diagnosis, inquiry);
+    let changes = conclude::changes(diagnosis, case, inquiry, &compared);
+    let facts = changes.iter().flat_map(|change| {
+        let at = change.at.unwrap_or_default();
+        let rule = rule(change.said.effect);
+        change.told.iter().map(move |(what, told)| fact(what.path(at), told, rule))
+    });
+    facts.collect()
+}
+
 /// The thought that a change belongs to.
 const fn place(effect: ResearchEffect) -> ThoughtTitle {
     match effect {
@@ -63,7 +76,7 @@ const fn rule(effect: ResearchEffect) -> &'static str {
     }
 }
 
-/// Adds a change to its thought, with the passage that it rests on and the times that it tells.
+/// Adds a change to its thought, with the passage that it rests on and the figures that it tells.
 fn tell_change(diagnosis: &mut Diagnosis, change: &Change, compared: &[Comparison]) {
     let effect = change.said.effect;
     let title = place(effect);
@@ -75,7 +88,7 @@ fn tell_change(diagnosis: &mut Diagnosis, change: &Change, compared: &[Compariso
     let Some(one) = change.at.and_then(|at| compared.get(at)) else { return };
     let document = &one.record.document;
     let at = change.at.unwrap_or_default();
-    for (what, told) in &change.told_h {
+    for (what, told) in &change.told {
         thought.evidence.push(fact(what.path(at), told, rule(effect)));
     }
     if let Some(step) = &one.step {
@@ -127,7 +140,7 @@ fn summary(inquiry: &Inquiry, compared: &[Comparison], changes: Vec<Change>) -> 
         action: one.record.action.clone(),
         against: against(at),
         stage_took_h: changes.iter().filter(|change| change.at == Some(at)).find_map(|change| {
-            let told = change.told_h.iter().find(|(what, _)| *what == Told::StageThere);
+            let told = change.told.iter().find(|(what, _)| *what == Told::StageThere);
             told.map(|(_, hours)| *hours)
         }),
     });
@@ -173,7 +186,7 @@ fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool) {
         ));
     }
     let quotes: Vec<(usize, &str, &Learnt)> = quotes(inquiry);
-    if let Some(cited) = cited(&quotes) {
+    if let Some(cited) = cited(inquiry) {
         parts.push(cited);
     }
     thought.evidence.extend(quotes.into_iter().map(|(call, rule, learnt)| Evidence {
@@ -197,15 +210,34 @@ fn quotes(inquiry: &Inquiry) -> Vec<(usize, &str, &Learnt)> {
     first.into_iter().chain(rest).take(MAX_QUOTES).collect()
 }
 
+/// The documents that a judgement names, by what it takes from them.
+pub(crate) struct Cited<'i> {
+    /// Similar cases.
+    pub(crate) cases: BTreeSet<&'i str>,
+    /// Manuals.
+    pub(crate) manuals: BTreeSet<&'i str>,
+}
+
+impl<'i> Cited<'i> {
+    /// The documents of these findings.
+    pub(crate) fn of(inquiry: &'i Inquiry) -> Self {
+        let quotes = quotes(inquiry);
+        let of = |kinds: &[Lesson]| {
+            let wanted = quotes.iter().filter(|(_, _, learnt)| kinds.contains(&learnt.lesson));
+            wanted.map(|(_, _, learnt)| learnt.document.as_str()).collect()
+        };
+        Self {
+            cases: of(&[Lesson::RootCause, Lesson::Course]),
+            manuals: of(&[Lesson::RapidGrowth, Lesson::FailureMode]),
+        }
+    }
+}
+
 /// Which documents the thought leans on, by name.
-fn cited(quotes: &[(usize, &str, &Learnt)]) -> Option<Text> {
-    let of = |kinds: &[Lesson]| {
-        let wanted = quotes.iter().filter(|(_, _, learnt)| kinds.contains(&learnt.lesson));
-        let names: BTreeSet<&str> = wanted.map(|(_, _, learnt)| learnt.document.as_str()).collect();
-        names.into_iter().collect::<Vec<_>>().join(", ")
-    };
-    let cases = of(&[Lesson::RootCause, Lesson::Course]);
-    let manuals = of(&[Lesson::RapidGrowth, Lesson::FailureMode]);
+fn cited(inquiry: &Inquiry) -> Option<Text> {
+    let Cited { cases, manuals } = Cited::of(inquiry);
+    let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
+    let (cases, manuals) = (list(cases), list(manuals));
     let mut parts = Vec::new();
     if !cases.is_empty() {
         parts.push(Text::new(format!("· 유사 사례 {cases} 참조"), format!("· similar: {cases}")));

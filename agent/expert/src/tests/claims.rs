@@ -55,7 +55,7 @@ fn evidence_that_the_event_does_not_hold_is_withheld() {
     claim.value = 33.3.into();
     thought.conclusion = Text::new("33.3 dB 높음", "33.3 dB above");
     let missing = super::withheld(&judgement, &event, &memory);
-    assert_eq!(missing, ["33.3", "33.3", "frequency_domain.bpfo.snr_db = 33.3"]);
+    assert_eq!(missing, ["frequency_domain.bpfo.snr_db = 33.3", "33.3", "33.3"]);
 }
 
 #[test]

@@ -48,7 +48,11 @@ fn told(event: &Event, memory: &Memory, inquiry: &Inquiry) -> Diagnosis {
     let now = event.measured_at.plus_seconds(2.0);
     tell(&mut diagnosis, &Case { event, memory, now }, inquiry);
     let grounds = Grounds { event, memory, inquiry };
-    assert_eq!(withhold(&mut diagnosis, &grounds), Vec::<String>::new(), "{diagnosis:#?}");
+    assert_eq!(
+        withhold(&mut diagnosis, &grounds, &Rules::default()),
+        Vec::<String>::new(),
+        "{diagnosis:#?}"
+    );
     diagnosis
 }
 

@@ -1,0 +1,44 @@
+//! What a sentence may name a document for.
+
+use pdm_shared::text::Text;
+
+use super::figures::{Unit, figures};
+
+/// What a sentence may name a document for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Citation {
+    /// Anything.
+    Any,
+    /// A similar case.
+    Similar,
+    /// A manual.
+    Manual,
+    /// What the comparison with the document says, in these words.
+    Compared(Text),
+}
+
+impl Citation {
+    /// Whether a sentence lists documents.
+    pub(super) fn is_list(sentence: &str) -> bool {
+        ["유사 사례", "similar: ", "매뉴얼", "manual: "].iter().any(|word| sentence.contains(word))
+    }
+
+    /// Whether a sentence is one in which a document may be named so.
+    pub(super) fn fits(&self, sentence: &str, units: &[String]) -> bool {
+        let has = |words: [&str; 2]| words.iter().any(|word| sentence.contains(word));
+        let (similar, manual) = (has(["유사 사례", "similar: "]), has(["매뉴얼", "manual: "]));
+        let told = |text: &str| -> Vec<(Unit, String)> {
+            let all = figures(text, units).into_iter().filter(|one| one.unit != Unit::Name);
+            all.map(|one| (one.unit.clone(), text[one.at].to_owned())).collect()
+        };
+        match self {
+            Self::Any => true,
+            Self::Similar => similar,
+            Self::Manual => manual,
+            Self::Compared(said) => {
+                let here = told(sentence);
+                !Self::is_list(sentence) && (here == told(&said.ko) || here == told(&said.en))
+            }
+        }
+    }
+}
