@@ -10,8 +10,10 @@ use crate::risk::RiskLevel;
 use crate::text::Text;
 use crate::time::Timestamp;
 
+mod opinion;
 mod research;
 
+pub use opinion::{OpinionStance, SecondOpinion};
 pub use research::{
     ComparedCase, ResearchChange, ResearchEffect, ResearchEnd, ResearchSummary, Sign, SignSide,
 };
@@ -65,6 +67,9 @@ pub struct Diagnosis {
     /// What research compared and what it changed; absent where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub research: Option<ResearchSummary>,
+    /// The opinion of a language model beside the expert, once there is one; it never lowers the risk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_opinion: Option<SecondOpinion>,
     /// What staff was told because of this judgement; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification: Option<Told>,

@@ -171,6 +171,7 @@ fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: &Shown) -
         memory: memory::tell(case.memory, case.now),
         disagreement: None,
         research: None,
+        second_opinion: None,
         notification: None,
         found: None,
     }

@@ -55,6 +55,7 @@ fn the_map_leaves_no_room_out() {
         "agent/knowledge",
         "agent/tools",
         "agent/report",
+        "agent/reasoner",
         "deploy/standalone",
         "tests",
     ];

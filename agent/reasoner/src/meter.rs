@@ -1,0 +1,158 @@
+//! Asks the model within the budgets: of the event or question, and of the day.
+//!
+//! What a day has cost stands in a [`Ledger`] that outlives the program. It is written after every
+//! request, so a program that is killed loses at most the cost of the request that was on its way.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tracing::Instrument as _;
+use tracing::field::Empty;
+
+use crate::budget::{Limits, Prices, Spent, fits};
+use crate::client::{Model, ModelError};
+use crate::wire::{ChatRequest, Completion, FinishReason};
+
+/// The target of spans, as of the other spans of the agent.
+const SPANS: &str = "pdm_agent::spans";
+
+/// What was spent on a day.
+#[async_trait]
+pub trait Ledger: Send + Sync + std::fmt::Debug {
+    /// What was spent today (UTC).
+    ///
+    /// # Errors
+    /// The reason in words, if it cannot be read.
+    async fn today(&self) -> Result<Spent, String>;
+
+    /// Adds to what was spent today, by the part of the program that spent it.
+    ///
+    /// # Errors
+    /// The reason in words, if it cannot be written.
+    async fn add(&self, purpose: &'static str, spent: &Spent) -> Result<(), String>;
+}
+
+/// A model with its budgets.
+#[derive(Debug, Clone, Copy)]
+pub struct Meter<'a> {
+    /// The model.
+    pub model: &'a dyn Model,
+    /// What was spent today.
+    pub ledger: &'a dyn Ledger,
+    /// Prices of the model.
+    pub prices: Prices,
+    /// Limits of the event or question.
+    pub per_event: Limits,
+    /// Limits of the day.
+    pub per_day: Limits,
+    /// Who asks: `opinion` or `chat`.
+    pub purpose: &'static str,
+}
+
+impl Meter<'_> {
+    /// Asks the model, and adds the cost to `spent` and to the day.
+    ///
+    /// # Errors
+    /// [`ModelError`]; nothing is asked if the answer might pass a budget.
+    pub async fn ask(
+        &self,
+        request: &ChatRequest,
+        spent: &mut Spent,
+    ) -> Result<Completion, ModelError> {
+        let (most_in, most_out) = (request.characters(), u64::from(request.max_tokens));
+        let next = Spent {
+            calls: 1,
+            prompt_tokens: most_in,
+            completion_tokens: most_out,
+            seconds: 0.0,
+            usd: self.prices.of(most_in, most_out),
+        };
+        fits("of the event", &self.per_event, spent, &next)?;
+        let today = self.ledger.today().await.map_err(ModelError::Ledger)?;
+        fits("of the day", &self.per_day, &today, &next)?;
+        let left = (self.per_event.seconds - spent.seconds).clamp(0.0, 86_400.0);
+        let span = span(self.model.name(), request);
+        let asked = self.model.complete(request, Duration::from_secs_f64(left));
+        let attempted = asked.instrument(span.clone()).await;
+        let usage = attempted.result.as_ref().ok().and_then(|answer| answer.usage);
+        let written = attempted.result.as_ref().map_or(0, characters);
+        let (prompt_tokens, completion_tokens) = usage
+            .map_or((most_in, written), |usage| (usage.prompt_tokens, usage.completion_tokens));
+        let cost = Spent {
+            calls: attempted.calls,
+            prompt_tokens,
+            completion_tokens,
+            seconds: attempted.took.as_secs_f64(),
+            usd: self.prices.of(prompt_tokens, completion_tokens),
+        };
+        *spent = spent.plus(&cost);
+        note(&span, self.purpose, &cost, &attempted.result);
+        self.ledger.add(self.purpose, &cost).await.map_err(ModelError::Ledger)?;
+        attempted.result
+    }
+}
+
+fn characters(answer: &Completion) -> u64 {
+    let calls = answer.calls.iter().map(|call| call.function.arguments.chars().count());
+    (answer.content.chars().count() + calls.sum::<usize>()) as u64
+}
+
+/// A span of OpenTelemetry's conventions for generative AI. It holds counts and names, no text.
+fn span(model: &str, request: &ChatRequest) -> tracing::Span {
+    tracing::debug_span!(
+        target: SPANS,
+        "chat",
+        otel.name = format!("chat {model}"),
+        otel.kind = "client",
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = "openai",
+        gen_ai.request.model = model,
+        gen_ai.request.max_tokens = request.max_tokens,
+        gen_ai.request.temperature = request.temperature,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        gen_ai.response.finish_reasons = Empty,
+        error.r#type = Empty,
+        otel.status_code = Empty,
+    )
+}
+
+fn note(
+    span: &tracing::Span,
+    purpose: &'static str,
+    cost: &Spent,
+    result: &Result<Completion, ModelError>,
+) {
+    span.record("gen_ai.usage.input_tokens", cost.prompt_tokens);
+    span.record("gen_ai.usage.output_tokens", cost.completion_tokens);
+    let outcome = match result {
+        Ok(answer) => {
+            let finish = match answer.finish {
+                FinishReason::ToolCalls => "tool_calls",
+                FinishReason::Stop
+                | FinishReason::Length
+                | FinishReason::ContentFilter
+                | FinishReason::Other => "stop",
+            };
+            span.record("gen_ai.response.finish_reasons", finish);
+            "ok"
+        }
+        Err(error) => {
+            span.record("error.type", error.kind());
+            span.record("otel.status_code", "ERROR");
+            error.kind()
+        }
+    };
+    let labels = [("purpose", purpose), ("outcome", outcome)];
+    metrics::counter!("pdm_agent_model_requests_total", &labels).increment(cost.calls);
+    metrics::histogram!("pdm_agent_model_seconds", &labels).record(cost.seconds);
+    let tokens = |kind| [("purpose", purpose), ("kind", kind)];
+    metrics::counter!("pdm_agent_model_tokens_total", &tokens("input"))
+        .increment(cost.prompt_tokens);
+    metrics::counter!("pdm_agent_model_tokens_total", &tokens("output"))
+        .increment(cost.completion_tokens);
+    // a counter holds whole numbers: millionths of a dollar
+    let micro_usd = (cost.usd * 1e6).round().max(0.0) as u64;
+    metrics::counter!("pdm_agent_model_cost_micro_usd_total", "purpose" => purpose)
+        .increment(micro_usd);
+}

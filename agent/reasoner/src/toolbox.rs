@@ -1,0 +1,123 @@
+//! The tools of the model: those of the catalogue that only read, and nothing else.
+//!
+//! Whether a tool only reads is decided by its executor, which runs it, not by what its file says: a
+//! search, a table, a SELECT, a GET, and pipelines of these. Functions of the program
+//! (`notify_maintenance_staff` among them) and tools of other servers are never offered.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_tools::spec::ToolSpec;
+use pdm_tools::spec::executor::Executor;
+use pdm_tools::{Call, Registry, Runtime};
+use serde_json::{Map, Value};
+
+use crate::dialect::ToolDefinition;
+
+/// The answer of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolAnswer {
+    /// The text for the model.
+    pub text: String,
+    /// The answer as data.
+    pub data: Value,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl ToolAnswer {
+    /// A failure in words.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self { text: reason.into(), data: Value::Null, is_error: true }
+    }
+}
+
+/// Tools that only read.
+#[async_trait]
+pub trait Toolbox: Send + Sync + std::fmt::Debug {
+    /// The tools.
+    fn tools(&self) -> Vec<ToolDefinition>;
+
+    /// Calls a tool of [`Toolbox::tools`]; any other name is a failure.
+    async fn call(&self, id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer;
+}
+
+/// The reading tools of the agent's catalogue.
+#[derive(Debug, Clone)]
+pub struct CatalogueTools {
+    runtime: Arc<Runtime>,
+}
+
+impl CatalogueTools {
+    /// The tools of this runtime.
+    pub const fn new(runtime: Arc<Runtime>) -> Self {
+        Self { runtime }
+    }
+}
+
+#[async_trait]
+impl Toolbox for CatalogueTools {
+    fn tools(&self) -> Vec<ToolDefinition> {
+        let registry = self.runtime.catalogue().current();
+        let reading = registry.list().filter(|spec| only_reads(spec, &registry, 0));
+        let definition = |spec: &Arc<ToolSpec>| ToolDefinition {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            parameters: Value::Object((**spec.input.value()).clone()),
+        };
+        reading.map(definition).collect()
+    }
+
+    async fn call(&self, id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
+        let registry = self.runtime.catalogue().current();
+        if !registry.get(name).is_some_and(|spec| only_reads(spec, &registry, 0)) {
+            return ToolAnswer::failed(format!("refused: there is no tool {name:?} to be called"));
+        }
+        let arguments = Value::Object(arguments);
+        let call = Call { id: id.to_owned(), tool: name.to_owned(), arguments };
+        match self.runtime.call(&call).await {
+            Ok(answer) => ToolAnswer { text: answer.text, data: answer.value, is_error: false },
+            Err(error) => ToolAnswer::failed(error.to_string()),
+        }
+    }
+}
+
+/// Deepest pipeline of pipelines that is looked into.
+const DEEPEST: u32 = 8;
+
+/// Whether a tool only reads, whatever its arguments are.
+fn only_reads(spec: &ToolSpec, registry: &Registry, depth: u32) -> bool {
+    match &spec.executor {
+        Executor::Search(_) | Executor::Table(_) | Executor::Sql(_) => true,
+        Executor::Http(http) => !http.post,
+        Executor::Pipeline(_) => {
+            depth < DEEPEST
+                && spec.dependencies.iter().all(|name| {
+                    registry.get(name).is_some_and(|step| only_reads(step, registry, depth + 1))
+                })
+        }
+        // ways that are new here are not offered until somebody has looked at them
+        Executor::Builtin { .. } | Executor::Mcp { .. } | _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_tools::{Catalogue, Means};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_acts_is_neither_offered_nor_called() {
+        let (catalogue, problems) = Catalogue::shipped();
+        assert!(problems.is_empty());
+        let tools = CatalogueTools::new(Arc::new(Runtime::new(catalogue, Means::default())));
+        let names: Vec<String> = tools.tools().into_iter().map(|tool| tool.name).collect();
+        assert!(names.iter().any(|name| name == "search_equipment_manual"), "{names:?}");
+        assert!(!names.iter().any(|name| name.contains("notify")), "{names:?}");
+        for name in ["notify_maintenance_staff", "nothing", ""] {
+            let answer = tools.call("c", name, Map::new()).await;
+            assert!(answer.is_error && answer.text.contains("refused"), "{answer:?}");
+        }
+    }
+}
