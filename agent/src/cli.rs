@@ -4,6 +4,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use pdm_service::exit::Exit;
 pub use pdm_service::exit::{Failure, exit_of};
 
+pub mod chat;
 pub mod check;
 pub mod follow_up;
 pub mod gateways;
@@ -62,6 +63,8 @@ pub enum Command {
     FollowUp(follow_up::Args),
     /// Show how much work is open, and how often the judgements were right
     Stats(stats::Args),
+    /// Ask about the plant's bearings
+    Chat(chat::Args),
     /// List gateways and their bearings; release one that has moved
     Gateways(gateways::Args),
     /// Play sequences of events and measure the agent
@@ -93,6 +96,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Trace(args) => trace::run(&args),
         Command::FollowUp(args) => follow_up::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Chat(args) => chat::run(&args),
         Command::Gateways(args) => gateways::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::ParseDocument => parse_document::run(),

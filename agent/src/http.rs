@@ -18,6 +18,7 @@ use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
+use pdm_web::talk::Talk;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,7 @@ pub(crate) struct Served {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) knowledge: Knowledge,
     pub(crate) tools: Arc<Runtime>,
+    pub(crate) talk: Arc<dyn Talk>,
     pub(crate) access: Access,
     pub(crate) clock: SharedClock,
     pub(crate) progress: watch::Receiver<Progress>,
@@ -49,11 +51,16 @@ pub(crate) async fn serve(
     stop: CancellationToken,
 ) {
     recorder();
-    let Served { store, knowledge, tools, access, clock, progress, dead_letters } = served;
+    let Served { store, knowledge, tools, talk, access, clock, progress, dead_letters } = served;
     let (changed, changes) = watch::channel(0);
     let plant = Arc::new(StoredPlant { store: Arc::clone(&store), clock, dead_letters });
-    let pages =
-        pdm_web::router(Site { plant, access: access.clone(), changes, stop: stop.clone() });
+    let pages = pdm_web::router(Site {
+        plant,
+        talk: Some(talk),
+        access: access.clone(),
+        changes,
+        stop: stop.clone(),
+    });
     let follow = follow(progress, changed);
     let metrics = Router::new().route("/metrics", get(metrics_text));
     let router = Router::new()

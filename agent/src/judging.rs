@@ -20,6 +20,7 @@ use pdm_expert::rules::Rules;
 use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_tools::Catalogue;
@@ -72,6 +73,8 @@ pub struct Judging {
     unwritten: Mutex<Unwritten>,
     /// Rung when a run waits for its documents.
     judged: Notify,
+    /// The lowest risk whose news a language model is asked about; none without a model.
+    opinions_from: Option<RiskLevel>,
     /// Calls the tool by which staff is told; without it nothing records a call.
     telling: Option<Arc<Telling>>,
     /// Rung when something was stored.
@@ -112,6 +115,7 @@ impl Judging {
             remembers: false,
             unwritten: Mutex::default(),
             judged: Notify::new(),
+            opinions_from: None,
             telling: None,
             stored: Arc::default(),
             written: Arc::default(),
@@ -140,6 +144,12 @@ impl Judging {
     #[must_use]
     pub fn with_knowledge(self) -> Self {
         Self { remembers: true, ..self }
+    }
+
+    /// The same task, which asks for a second opinion on news of this risk or above.
+    #[must_use]
+    pub fn with_opinions(self, from: Option<RiskLevel>) -> Self {
+        Self { opinions_from: from, ..self }
     }
 
     /// The same task, which tells staff through the tool of this catalogue.

@@ -15,8 +15,11 @@ pub mod store;
 pub mod traces;
 pub mod workflow;
 
+mod conversation;
 mod http;
 mod intake;
+mod model;
 mod mqtt;
 mod notify;
+mod opinions;
 mod retention;

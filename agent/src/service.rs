@@ -26,6 +26,8 @@ use parts::{Parts, Stops};
 use task::Task;
 use tooling::Tooling;
 
+use crate::model::LanguageModel;
+pub use crate::model::OpenModelError;
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
@@ -65,6 +67,9 @@ pub enum StartError {
     /// The knowledge base cannot be used, and waiting would not help.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
+    /// The language model cannot be used.
+    #[error("[reasoner]: {0}")]
+    Model(#[from] OpenModelError),
     /// The tools cannot be called.
     #[error(transparent)]
     Tools(#[from] ClientError),
@@ -163,6 +168,7 @@ impl Agent {
                 knowledge: knowledge.clone(),
             }));
         }
+        let model = LanguageModel::open(&settings, store.clone(), Arc::clone(&clock))?;
         let mut parts = Parts {
             settings,
             policy,
@@ -171,6 +177,7 @@ impl Agent {
             reporter: reporter.clone(),
             knowledge: knowledge.clone(),
             tools: Arc::clone(&tools),
+            model,
             stops: Stops::default(),
             tasks: Vec::new(),
         };

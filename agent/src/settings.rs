@@ -3,7 +3,7 @@
 //! One file a section, each with its type, its defaults and its checks; here they are put together.
 //! Sections of a part with settings of its own stand there: `[tools]` in
 //! [`pdm_tools::settings`], `[knowledge]` in [`pdm_knowledge::settings`], `[reports]` in
-//! [`pdm_report::settings`].
+//! [`pdm_report::settings`], `[reasoner]` in [`pdm_reasoner::settings`].
 //! Invariant: what [`AgentSettings::read`] returns has been checked, and its paths start at the
 //! file's folder.
 
@@ -14,6 +14,7 @@ mod http;
 mod intake;
 mod notify;
 pub mod rules;
+mod secrets;
 mod silence;
 mod store;
 mod telemetry;
@@ -40,6 +41,7 @@ pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
 use pdm_knowledge::{KnowledgeFile, KnowledgeSettings};
+use pdm_reasoner::settings::ReasonerSettings;
 pub use pdm_report::files::Format as DocumentFormat;
 use pdm_report::settings::ReportSettings;
 use pdm_tools::settings::ToolSettings;
@@ -69,6 +71,8 @@ pub struct AgentSettings {
     pub tools: ToolSettings,
     /// Where reports and work orders go.
     pub reports: ReportSettings,
+    /// The language model; none without `[reasoner]`.
+    pub reasoner: Option<ReasonerSettings>,
     /// The HTTP server.
     pub http: HttpSettings,
     /// The export of traces.
@@ -97,6 +101,7 @@ impl AgentSettings {
             silence: SilenceSettings::default(),
             tools: ToolSettings::default(),
             reports: ReportSettings::default(),
+            reasoner: None,
             http: HttpSettings::default(),
             telemetry: TelemetrySettings::default(),
             shutdown_grace: DEFAULT_GRACE,
@@ -157,6 +162,8 @@ struct File {
     #[serde(default)]
     reports: ReportSettings,
     #[serde(default)]
+    reasoner: Option<ReasonerSettings>,
+    #[serde(default)]
     http: HttpSettings,
     #[serde(default)]
     telemetry: TelemetrySettings,
@@ -191,6 +198,9 @@ impl File {
         self.silence.check(path)?;
         self.tools.check(path)?;
         self.reports.check(path)?;
+        if let Some(reasoner) = &self.reasoner {
+            reasoner.check(path)?;
+        }
         self.http.check(path)?;
         self.telemetry.check(path)?;
         let broker = self.broker.meant(path)?;
@@ -209,6 +219,7 @@ impl File {
             knowledge,
             tools: self.tools.rooted(folder),
             reports,
+            reasoner: self.reasoner.map(|reasoner| reasoner.rooted(folder)),
             http: self.http.rooted(folder),
             telemetry: self.telemetry,
             shutdown_grace,

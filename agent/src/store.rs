@@ -22,6 +22,7 @@ mod fingerprint;
 mod intake;
 mod judgement;
 mod log;
+mod opinion;
 mod outbox;
 mod postgres;
 mod retention;
@@ -39,14 +40,15 @@ pub use judgement::{
     Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged,
     Linked, Recall, Reported, Unjudged, WorkCounts,
 };
+pub use opinion::{MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts, OpinionEnded};
 pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
     AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
-    JudgementStore, LifecycleStore, MessageStore, OutboxStore, PageStore, RecollectionStore,
-    RetentionStore, StatusStore, Store,
+    JudgementStore, LifecycleStore, MessageStore, OpinionStore, OutboxStore, PageStore,
+    RecollectionStore, RetentionStore, StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

@@ -138,3 +138,46 @@ fn every_help_text_has_an_example_and_its_exit_codes() {
     let shell = run(&["completions", "bash"], "");
     assert!(String::from_utf8_lossy(&shell.stdout).contains("pdm-agent"));
 }
+
+/// What is wrong with the language model is named with what has to be changed.
+#[test]
+fn the_check_names_what_is_wrong_with_the_language_model() {
+    use pdm_harness::{ModelReply, ModelStandIn};
+    let refusal = |status: u16, message: &str| {
+        let body = format!("{{\"error\":{{\"message\":\"{message}\"}}}}");
+        ModelReply::Raw(status, vec![("content-type", "application/json".to_owned())], body)
+    };
+    let folder = tempfile::tempdir().expect("folder");
+    let key = folder.path().join("key");
+    std::fs::write(&key, "sk-hunter2-hunter2\n").expect("written");
+    let with_key = format!("key = {{ file = {:?} }}\n", key.display().to_string());
+    for (reply, more, told) in [
+        (refusal(401, "who are you"), "", "wants a key and none is configured"),
+        (refusal(401, "wrong key"), with_key.as_str(), "does not take the key"),
+        (refusal(404, "The model gpt-9 does not exist"), with_key.as_str(), "has no model"),
+        (
+            ModelReply::Raw(
+                200,
+                vec![("content-type", "text/html".to_owned())],
+                "<html>".to_owned(),
+            ),
+            "",
+            "is no OpenAI-compatible API",
+        ),
+    ] {
+        let server = ModelStandIn::scripted(vec![reply]);
+        let config = folder.path().join("agent.toml");
+        let text = format!(
+            "[broker]\naddresses = [\"127.0.0.1:{}\"]\n[store]\nsqlite = \"agent.db\"\n\
+             [reasoner]\nbase_url = {:?}\n{more}",
+            free_port(),
+            server.base_url()
+        );
+        std::fs::write(&config, text).expect("written");
+        let output = run(&["check", "--config", &config.display().to_string()], "");
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = out.lines().find(|line| line.contains("language model")).unwrap_or_default();
+        assert!(line.starts_with("FAIL") && line.contains(told), "{told}: {out} {}", said(&output));
+        assert!(!out.contains("hunter2") && code(&output) == 69, "{out}");
+    }
+}

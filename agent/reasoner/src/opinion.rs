@@ -65,6 +65,25 @@ pub struct OpinionRun {
     pub fence: String,
 }
 
+impl OpinionRun {
+    /// A run that could not begin.
+    pub fn unbegun(event_id: EventId) -> Self {
+        Self {
+            schema: RUN_SCHEMA.to_owned(),
+            event_id,
+            transcript: Transcript::default(),
+            dialect: Dialect::Native,
+            spent: Spent::default(),
+            repairs: 0,
+            tool_calls: 0,
+            sent_back: 0,
+            known: KnownIds::default(),
+            uses: Vec::new(),
+            fence: String::new(),
+        }
+    }
+}
+
 /// What a step led to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progressed {
@@ -130,17 +149,11 @@ impl Opinions<'_> {
         let text = case::question(self.language, &fence.around("event_and_memory", &facts));
         let messages = vec![Message::System { text: system }, Message::User { text }];
         OpinionRun {
-            schema: RUN_SCHEMA.to_owned(),
-            event_id: case.event.event_id,
             transcript: Transcript { messages },
             dialect,
-            spent: Spent::default(),
-            repairs: 0,
-            tool_calls: 0,
-            sent_back: 0,
             known: case.known_ids(),
-            uses: Vec::new(),
             fence: fence.word().to_owned(),
+            ..OpinionRun::unbegun(case.event.event_id)
         }
     }
 

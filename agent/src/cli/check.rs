@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
+use pdm_reasoner::client::Client;
+use pdm_reasoner::probe::probe;
+use pdm_reasoner::settings::ReasonerSettings;
 use pdm_service::exit::{Exit, Failure};
 
 use super::failure;
@@ -53,6 +56,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     crate::service::channels(&settings.notify).map_err(failure::start)?;
     if let Some(listen) = settings.http.listen {
         crate::service::access(&settings.http, listen).map_err(failure::start)?;
+    }
+    if let Some(reasoner) = &settings.reasoner {
+        reasoner.key().map_err(|error| {
+            failure::start(StartError::Secret { key: "reasoner.key", source: error })
+        })?;
     }
     settings.knowledge.check_keys().map_err(|error| failure::start(error.into()))?;
     let mut findings =
@@ -110,6 +118,9 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
     let knowledge =
         async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };
     findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });
+    if let Some(reasoner) = &settings.reasoner {
+        findings.push(model(reasoner).await?);
+    }
     for (attempt, address) in settings.broker.addresses.iter().enumerate() {
         findings.push(Finding {
             what: format!("broker {address}"),
@@ -136,6 +147,24 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
         findings.push(Finding { what: format!("trace collector {url}"), wrong });
     }
     Ok(findings)
+}
+
+/// Asks the language model for a call of a function, and for a JSON object if it makes none.
+async fn model(reasoner: &ReasonerSettings) -> Result<Finding, Failure> {
+    let key = reasoner.key().map_err(|error| Failure::new(Exit::Config, error))?;
+    let client =
+        Client::new(reasoner, key).map_err(|error| Failure::new(Exit::Unavailable, error))?;
+    let (name, url) = (&reasoner.model, &reasoner.base_url);
+    Ok(match probe(&client, name).await {
+        Ok(dialect) => Finding {
+            what: format!("language model {name} at {url} ({})", dialect.as_str()),
+            wrong: None,
+        },
+        Err(error) => Finding {
+            what: format!("language model {name} at {url}"),
+            wrong: Some(error.to_string()),
+        },
+    })
 }
 
 /// Connects without sending a span. A collector that requires a token counts as reachable.

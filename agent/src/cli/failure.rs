@@ -32,6 +32,7 @@ pub(super) fn start(error: StartError) -> Failure {
         | StartError::Email(_)
         | StartError::Webhook(_)
         | StartError::Secret { .. }
+        | StartError::Model(_)
         | StartError::Access(_) => Exit::Config,
         StartError::Http { .. } | StartError::Tools(_) => Exit::Unavailable,
     };

@@ -1,5 +1,5 @@
 //! `pdm-agent stats`: the work that judgements asked for, and how often the judgements were right by what
-//! staff found.
+//! staff found; and how often a language model agreed with the rules.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use pdm_service::exit::Exit;
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
+use crate::store::OpinionCounts;
 
 /// Arguments of `stats`.
 #[derive(Debug, clap::Args)]
@@ -18,6 +19,7 @@ Examples:
   pdm-agent stats --config /etc/pdm/agent.toml
   pdm-agent stats --config /etc/pdm/agent.toml --json | jq .precision
 
+Agreement is the share of second opinions of a language model with the same risk.
 Precision is the share of inspected judgements that were right; what was found is reported with
 pdm-agent follow-up --found, or on the topic {site}/{equipment}/{bearing}/follow-up.
 
@@ -39,17 +41,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
-    let counts = runtime.block_on(async {
+    let (counts, opinions) = runtime.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let counts = store.work_counts(SystemClock.now()).await.map_err(failure::store);
+        let counts = store.work_counts(SystemClock.now()).await;
+        let opinions = store.opinion_counts().await;
         store.close().await;
-        counts
+        Ok::<_, anyhow::Error>((counts.map_err(failure::store)?, opinions.map_err(failure::store)?))
     })?;
     let precision = counts.precision();
     let mut out = pdm_service::command_line::stdout();
     if args.json {
         let mut all = serde_json::to_value(counts)?;
         all["precision"] = serde_json::to_value(precision)?;
+        all["opinions"] = serde_json::to_value(opinions)?;
+        all["opinions"]["agreement"] = serde_json::to_value(opinions.agreement())?;
         serde_json::to_writer_pretty(&mut out, &all)?;
         writeln!(out)?;
         return Ok(Exit::Ok);
@@ -65,5 +70,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(precision) => writeln!(out, "precision           {precision:.2}")?,
         None => writeln!(out, "precision           – (nothing was reported as found yet)")?,
     }
+    write_opinions(&mut out, &opinions)?;
     Ok(Exit::Ok)
+}
+
+fn write_opinions(out: &mut impl Write, counts: &OpinionCounts) -> std::io::Result<()> {
+    let OpinionCounts { waiting, agrees, raises, lowers, failed } = counts;
+    let told = format!("{agrees} agree, {raises} raise, {lowers} lower");
+    writeln!(out, "second opinions     {told}, {failed} failed, {waiting} waiting")?;
+    match counts.agreement() {
+        Some(agreement) => writeln!(out, "agreement           {agreement:.2}"),
+        None => writeln!(out, "agreement           – (no language model has given an opinion yet)"),
+    }
 }

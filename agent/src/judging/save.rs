@@ -1,7 +1,7 @@
 //! `save_memory`: puts together what is written of a run, and reports what was written.
 
 use pdm_expert::Judgement;
-use pdm_expert::case::Case;
+use pdm_expert::case::{Case, Memory};
 use pdm_expert::grounding::{Grounds, Sources};
 use pdm_shared::risk::RiskLevel;
 use serde_json::Value;
@@ -79,6 +79,7 @@ impl Judging {
         bearing.memory.recall(&run.state.event_payload, &judgement);
         outcome::note_work(&mut bearing.memory, &judgement.diagnosis, &follow_up, supersedes);
         let detail = outcome::detail(&judgement, told.as_ref(), &follow_up);
+        let opinion_on = self.opinion_on(run, &judgement);
         let judged = Judged {
             arrival,
             measured_at,
@@ -90,8 +91,21 @@ impl Judging {
             supersedes,
             trace: Vec::new(),
             unwritten: None,
+            opinion_on,
         };
         Some((judged, detail))
+    }
+
+    /// The memory that a second opinion starts from, if one is asked for: on news of the configured risk
+    /// or above, in the order of their time.
+    fn opinion_on(&self, run: &Run, judgement: &Judgement) -> Option<Box<Memory>> {
+        let from = self.opinions_from?;
+        let (diagnosis, memory) = (&judgement.diagnosis, &run.state.memory_context);
+        let is_wanted = diagnosis.risk_level >= from
+            && !judgement.late
+            && !judgement.ahead
+            && pdm_expert::research::is_news(diagnosis, &memory.recent);
+        is_wanted.then(|| Box::new(memory.clone()))
     }
 
     /// What staff is told because of a judgement, and the figures that were withheld from it because

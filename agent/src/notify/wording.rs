@@ -7,7 +7,7 @@ use pdm_expert::screening::flags;
 use pdm_expert::standing::Sensor;
 use pdm_expert::wording::element;
 use pdm_shared::delivery::Presence;
-use pdm_shared::diagnosis::{Diagnosis, UncertaintyLevel};
+use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
 use pdm_shared::event::{Change, ChangeKind};
 use pdm_shared::id::{BearingId, BearingKey, GatewayId};
 use pdm_shared::risk::RiskLevel;
@@ -79,6 +79,36 @@ pub(super) fn written(key: &BearingKey, diagnosis: &Diagnosis, is_told: bool) ->
     } else {
         diagnosis.recommendation.clone()
     };
+    (title, body)
+}
+
+/// Title and body of the message that a language model sees a higher risk.
+pub(super) fn opined(
+    key: &BearingKey,
+    risk: RiskLevel,
+    diagnosis: &Diagnosis,
+    opinion: &SecondOpinion,
+) -> (Text, Text) {
+    let (model, expert) = (risk.label(), diagnosis.risk_level.label());
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let title = Text::new(
+        format!(
+            "[{}] {equipment} {bearing} 언어 모델의 의견: 규칙의 판정({})보다 높음",
+            model.ko, expert.ko
+        ),
+        format!(
+            "[{}] {equipment} {bearing}: a language model sees more than the rules ({})",
+            model.en, expert.en
+        ),
+    );
+    let mut body = Text::new(
+        "규칙 기반 판정과 알람은 그대로이며, 사람이 확인해야 합니다.",
+        "The judgement by rules and its alarm stand as they are; a person has to look.",
+    );
+    let words = [&opinion.reason, &opinion.recommendation];
+    for text in words.into_iter().flatten() {
+        body = Text::new(format!("{}\n{}", body.ko, text.ko), format!("{}\n{}", body.en, text.en));
+    }
     (title, body)
 }
 

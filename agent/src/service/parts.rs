@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
+use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_service::clock::{Patience, SharedClock, SteadyClock};
 use pdm_service::http::guard::Access;
 use pdm_shared::risk::RiskLevel;
@@ -16,10 +17,12 @@ use tokio_util::sync::CancellationToken;
 use super::filling::Filling;
 use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::Watching;
+use crate::conversation::Conversation;
 use crate::http::{self, Served};
 use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
 use crate::judging::Judging;
+use crate::model::LanguageModel;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
 use crate::notify::blind::StoreWatch;
@@ -28,6 +31,7 @@ use crate::notify::lanes::{Channel, Lane};
 use crate::notify::policy::Policy;
 use crate::notify::silence::Watchdog;
 use crate::notify::topic::NotificationTopic;
+use crate::opinions::OpinionLane;
 use crate::progress::Reporter;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
@@ -68,6 +72,7 @@ pub(super) struct Parts {
     pub(super) reporter: Reporter,
     pub(super) knowledge: Knowledge,
     pub(super) tools: Arc<Runtime>,
+    pub(super) model: Option<Arc<LanguageModel>>,
     pub(super) stops: Stops,
     pub(super) tasks: Vec<RunningTask>,
 }
@@ -87,10 +92,17 @@ impl Parts {
 
     /// Serves HTTP on an address that is bound already.
     pub(super) fn serve(&mut self, listener: TcpListener, access: Access) {
+        let conversation = Conversation::new(
+            self.store.clone(),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.tools),
+            self.model.clone(),
+        );
         let served = Served {
             store: self.store.clone(),
             knowledge: self.knowledge.clone(),
             tools: Arc::clone(&self.tools),
+            talk: Arc::new(conversation),
             access,
             clock: Arc::clone(&self.clock),
             progress: self.reporter.progress(),
@@ -180,8 +192,10 @@ impl Parts {
         .with_reporter(self.reporter.clone())
         .with_ahead_s(self.settings.intake.ahead_s)
         .with_knowledge()
+        .with_opinions(self.opinions_from())
         .with_telling(Arc::clone(self.tools.catalogue()))
-        .with_bells(Arc::clone(&self.stops.stored), written);
+        .with_bells(Arc::clone(&self.stops.stored), Arc::clone(&written));
+        self.opinions(written);
         let watchdog = Watchdog {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
@@ -194,6 +208,30 @@ impl Parts {
         self.spawn(Task::Judging, judging.run(stop));
         let stop = self.stops.intake.clone();
         self.spawn(Task::Watchdog, watchdog.run(stop));
+    }
+
+    /// The lowest risk whose news get a second opinion; none without a model.
+    fn opinions_from(&self) -> Option<RiskLevel> {
+        let opinion = self.model.as_ref()?.settings().opinion;
+        opinion.enabled.then_some(opinion.from)
+    }
+
+    /// Starts the lane of second opinions, if a model is configured.
+    fn opinions(&mut self, written: Arc<Vec<Arc<Notify>>>) {
+        let Some(model) = self.model.clone().filter(|model| model.settings().opinion.enabled)
+        else {
+            return;
+        };
+        let lane = OpinionLane {
+            store: self.store.clone(),
+            clock: Arc::new(SteadyClock::new(Arc::clone(&self.clock))),
+            model,
+            tools: Arc::new(CatalogueTools::new(Arc::clone(&self.tools))),
+            policy: self.policy.clone(),
+            written,
+        };
+        let stop = self.stops.judging.clone();
+        self.spawn(Task::Opinions, lane.run(stop));
     }
 
     /// Deletes what is no longer kept for as long as the agent runs.

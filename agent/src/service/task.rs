@@ -12,6 +12,7 @@ pub(super) enum Task {
     Intake,
     Receipts,
     Judging,
+    Opinions,
     Watchdog,
     Retention,
     Outbox,
@@ -24,11 +25,12 @@ pub(super) enum Task {
 impl Task {
     /// All of them.
     #[cfg(test)]
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Receiver,
         Self::Intake,
         Self::Receipts,
         Self::Judging,
+        Self::Opinions,
         Self::Watchdog,
         Self::Retention,
         Self::Outbox,
@@ -45,6 +47,7 @@ impl Task {
             Self::Intake => "intake",
             Self::Receipts => "receipts",
             Self::Judging => "judging",
+            Self::Opinions => "opinions",
             Self::Watchdog => "watchdog",
             Self::Retention => "retention",
             Self::Outbox => "outbox",
@@ -97,7 +100,8 @@ pub(super) const STOP_ORDER: [StopStage; 5] = [
     // the receiver outlives the intake: its connection carries the acknowledgements of what was just
     // stored, and the broker would send those messages again
     StopStage { signal: StopSignal::Drained, tasks: &[Task::Receiver] },
-    StopStage { signal: StopSignal::Judging, tasks: &[Task::Judging] },
+    // an opinion that is under way goes on at the next start: nobody waits for a model
+    StopStage { signal: StopSignal::Judging, tasks: &[Task::Judging, Task::Opinions] },
     // receipts end with the outbox: the last one covers what the intake stored at the end
     StopStage { signal: StopSignal::Outbox, tasks: &[Task::Outbox, Task::Receipts] },
     // the publisher carries the outbox and the receipts, so it ends after both; HTTP, knowledge base

@@ -19,6 +19,7 @@ pub(super) mod before;
 mod intake;
 mod judgements;
 mod leaving;
+mod opinions;
 mod pages;
 mod telling;
 
@@ -110,6 +111,7 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
         supersedes: false,
         trace: vec![step(1), step(2), step(3)],
         unwritten,
+        opinion_on: Some(Box::new(recall.memory)),
     };
     let bearing = BearingJudged {
         key: key(),
@@ -163,6 +165,9 @@ where
     leaving::no_clock_makes_anything_old_by_being_set(&*fresh().await).await;
     leaving::what_is_stored_is_not_missing(&*fresh().await).await;
     leaving::a_message_is_told_once(&*fresh().await).await;
+    opinions::an_opinion_is_claimed_noted_and_ended_once(&*fresh().await).await;
+    opinions::a_full_queue_takes_no_more(&*fresh().await).await;
+    opinions::what_the_model_costs_is_counted_by_day(&*fresh().await).await;
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;

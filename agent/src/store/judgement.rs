@@ -171,6 +171,8 @@ pub struct Judged {
     pub trace: Vec<TraceStep>,
     /// The rest of the run, if documents are left to be written.
     pub unwritten: Option<Checkpoint>,
+    /// A second opinion is asked for; this is the bearing's memory as the expert had it.
+    pub opinion_on: Option<Box<Memory>>,
 }
 
 /// The end of a run whose judgement was saved before.

@@ -63,3 +63,9 @@ pub(super) fn partition_made(table: &str) {
 pub(super) fn partition_dropped(table: &str, rows: i64) {
     tracing::info!(table, rows, "partition of a week that is no longer kept was dropped");
 }
+
+/// A judgement gets no second opinion, because too many wait.
+pub(super) fn opinion_not_asked() {
+    metrics::counter!("pdm_agent_opinions_not_asked_total").increment(1);
+    tracing::warn!("too many judgements wait for a second opinion: this one gets none");
+}

@@ -27,6 +27,7 @@ mod intake;
 pub(super) mod judgements;
 mod keys;
 mod messages;
+mod opinions;
 mod outbox;
 mod pages;
 mod pins;
@@ -174,6 +175,9 @@ impl LifecycleStore for SqlStore {
     }
 
     async fn take_over(&self) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        opinions::free_claims(&mut transaction.connection(), self.replica()).await?;
+        transaction.commit().await?;
         outbox::free_claims(self.write().await?, self.replica()).await
     }
 

@@ -23,9 +23,10 @@ struct Asset {
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 6] = [
+const ASSETS: [Asset; 7] = [
     Asset { name: "pdm.css", kind: CSS, content: include_str!("../assets/pdm.css") },
     Asset { name: "pdm.js", kind: SCRIPT, content: include_str!("../assets/pdm.js") },
+    Asset { name: "chat.js", kind: SCRIPT, content: include_str!("../assets/chat.js") },
     Asset { name: "trend.js", kind: SCRIPT, content: include_str!("../assets/trend.js") },
     Asset { name: "spectrum.js", kind: SCRIPT, content: include_str!("../assets/spectrum.js") },
     Asset {

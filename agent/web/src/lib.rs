@@ -20,6 +20,7 @@ mod pages;
 pub mod plant;
 mod problem;
 mod session;
+pub mod talk;
 
 use std::sync::Arc;
 
@@ -31,12 +32,15 @@ use tokio_util::sync::CancellationToken;
 
 use plant::Plant;
 use session::Sessions;
+use talk::Talk;
 
 /// What the pages are served from.
 #[derive(Debug)]
 pub struct Site {
     /// What is read.
     pub plant: Arc<dyn Plant>,
+    /// What answers the questions of the chat; none in a program without one.
+    pub talk: Option<Arc<dyn Talk>>,
     /// Who may enter.
     pub access: Access,
     /// Changes whenever something was judged or told; ends the live streams' waiting.
@@ -53,12 +57,13 @@ struct Shared {
 }
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/analyses/…`, `/notifications`, `/gateways`,
-/// `/api/v1/…`, `/live`, `/assets/…`, `/login`.
+/// `/chat`, `/api/chat/…`, `/api/v1/…`, `/live`, `/assets/…`, `/login`.
 pub fn router(site: Site) -> Router {
     let shared = Arc::new(Shared { site, sessions: Sessions::default() });
     let guarded = pages::router()
         .nest("/api/v1", api::router())
         .merge(live::router())
+        .merge(talk::router())
         .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), access::enter));
     guarded
         .merge(access::router())

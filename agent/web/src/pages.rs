@@ -1,10 +1,11 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
 //! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
-//! a judgement in five thoughts; `lists` notifications and gateways; `show` what templates use.
+//! a judgement in five thoughts; `lists` notifications and gateways; `chat` questions and answers; `show` what templates use.
 
 mod analysis;
 mod bearing;
+mod chat;
 mod fleet;
 mod lists;
 mod show;
@@ -34,16 +35,18 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))
+        .route("/chat", get(chat::page).post(chat::ask))
         .route("/language", post(choose))
 }
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("base.html", include_str!("../templates/base.html")),
     ("fleet.html", include_str!("../templates/fleet.html")),
     ("bearing.html", include_str!("../templates/bearing.html")),
     ("analysis.html", include_str!("../templates/analysis.html")),
     ("notifications.html", include_str!("../templates/notifications.html")),
     ("gateways.html", include_str!("../templates/gateways.html")),
+    ("chat.html", include_str!("../templates/chat.html")),
     ("login.html", include_str!("../templates/login.html")),
     ("problem.html", include_str!("../templates/problem.html")),
 ];

@@ -3,7 +3,7 @@
 
 use pdm_expert::case::BearingState;
 use pdm_shared::delivery::{Notification, NotificationReason};
-use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::diagnosis::{Diagnosis, SecondOpinion};
 use pdm_shared::event::Change;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
@@ -87,6 +87,31 @@ impl Policy {
             row.key = id_of(&["documents", &event, &row.lane]);
         }
         Some(Announcement { notification, outgoing, alarm: AlarmChange::Kept })
+    }
+
+    /// A language model sees a higher risk than the rules. It is told beside the alarm, as loud as that
+    /// risk: so no acknowledgement of it silences the alarm of the rules. The identities follow from the
+    /// event's.
+    pub(crate) fn opined(
+        &self,
+        key: &BearingKey,
+        diagnosis: &Diagnosis,
+        opinion: &SecondOpinion,
+        now: Timestamp,
+    ) -> Option<(Notification, Vec<Outgoing>)> {
+        let risk = opinion.risk_level.filter(|risk| *risk >= self.settings.from)?;
+        let (title, body) = wording::opined(key, risk, diagnosis, opinion);
+        let reason = NotificationReason::Message;
+        let event_id = Some(diagnosis.event_id);
+        let subject = Subject { key, event_id, risk, loudness: risk, reason, title, body };
+        let event = diagnosis.event_id.to_string();
+        let mut notification = notification(&subject, now);
+        notification.notification_id = id_of(&["opinion", &event]);
+        let mut outgoing = self.outgoing(&subject, &notification, now);
+        for row in &mut outgoing {
+            row.key = id_of(&["opinion", &event, &row.lane]);
+        }
+        Some((notification, outgoing))
     }
 
     /// The store does not answer, since `since`. The identity follows from that time.

@@ -11,7 +11,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, alarms, bulk, follow_ups, runs};
+use super::{Database, SqlStore, alarms, bulk, follow_ups, opinions, runs};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
@@ -240,6 +240,7 @@ async fn write_effects(
             continue;
         }
         follow_ups::write(connection, key, judged).await?;
+        opinions::ask(connection, key, judged).await?;
         let at = judged.diagnosis.judged_at;
         outgoing.extend(judged.outgoing.iter().map(|row| (row, at)));
         steps.extend(judged.trace.iter().map(|step| (event_id, step)));

@@ -37,6 +37,13 @@ static DROP_STEPS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// Parameter: events.
+static DROP_OPINIONS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        format!("DELETE FROM second_opinions WHERE event_id {}", dialect.in_identities("$1"))
+    })
+});
+
 /// Parameter: events. Work that waits and what was found stay: the one is still to be done, the other
 /// counts.
 static DROP_WORK: LazyLock<Spelt> = LazyLock::new(|| {
@@ -132,6 +139,8 @@ async fn judgements(
     connection.query(&DROP_STEPS).bind(of_events).execute().await?;
     let of_events: Identities = events.iter().collect();
     connection.query(&DROP_WORK).bind(of_events).execute().await?;
+    let of_events: Identities = events.iter().collect();
+    connection.query(&DROP_OPINIONS).bind(of_events).execute().await?;
     Ok(events.len() as u64)
 }
 

@@ -8,8 +8,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
-use pdm_shared::diagnosis::{Diagnosis, Thought, ThoughtTitle};
+use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, Thought, ThoughtTitle};
 use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
 
 use super::{Reader, refusal, show};
 use crate::Shared;
@@ -47,6 +49,8 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
         causes => causes(&found, reader),
         memory => found.memory.summary.in_language(reader.language),
         thoughts => found.thoughts.iter().map(|thought| shown(thought, reader)).collect::<Vec<_>>(),
+        disagreement => found.disagreement.as_ref().map(|text| text.in_language(reader.language)),
+        opinion => found.second_opinion.as_ref().map(|opinion| opined(opinion, reader)),
         steps => steps.iter().map(show::value).collect::<Vec<_>>(),
         found => show::value(&found),
     })
@@ -55,6 +59,23 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
 fn causes(found: &Diagnosis, reader: &Reader) -> Vec<String> {
     let causes = found.uncertainty.causes.iter();
     causes.map(|cause| cause.in_language(reader.language).to_owned()).collect()
+}
+
+fn opined(opinion: &SecondOpinion, reader: &Reader) -> Value {
+    let text = |text: &Option<Text>| {
+        text.as_ref().map(|text| text.in_language(reader.language).to_owned())
+    };
+    context! {
+        model => opinion.model.clone(),
+        risk => opinion.risk_level.map(|risk| risk.label().in_language(reader.language).to_owned()),
+        risk_level => opinion.risk_level.map(RiskLevel::as_str),
+        stance => opinion.stance.map(|stance| format!("opinion_{}", stance.as_str())),
+        failure => text(&opinion.failure),
+        reason => text(&opinion.reason),
+        recommendation => text(&opinion.recommendation),
+        evidence => opinion.evidence.iter().map(show::value).collect::<Vec<_>>(),
+        tokens => opinion.prompt_tokens.saturating_add(opinion.completion_tokens),
+    }
 }
 
 fn shown(thought: &Thought, reader: &Reader) -> Value {

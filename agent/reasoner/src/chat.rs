@@ -1,0 +1,386 @@
+//! The conversation about the plant's bearings, with a model and without one.
+//!
+//! With a model: a loop of at most [`MAX_STEPS`] steps. In a step the model calls tools that only read,
+//! side by side where it asks for several, and gets their answers; or it ends with its answer. Without a
+//! model the answer is extracted from records and documents, and says so. Every step is told as it is
+//! made. An answer that fails falls back to the last observation, and then to a plain apology.
+//!
+//! Invariants: figures of an answer stand in what was looked up; the recorded risk of the bearing in
+//! question stands beside every answer about it, whatever the model says.
+
+mod answer;
+mod context;
+mod desk;
+mod extract;
+mod mention;
+mod tools;
+
+use std::collections::VecDeque;
+
+use pdm_shared::id::BearingKey;
+use pdm_shared::text::Language;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::budget::Spent;
+use crate::client::ModelError;
+use crate::dialect::{Asking, Dialect, ToolCall, ToolDefinition, Transcript, Turn};
+use crate::guard::{Fence, KnownIds, Redactor};
+use crate::meter::Meter;
+use crate::toolbox::{ToolAnswer, Toolbox};
+
+pub use desk::{CoreFields, Desk, Focus, WorkLine};
+pub use tools::DeskTools;
+
+/// Most steps of an answer.
+pub const MAX_STEPS: u32 = 10;
+/// Most characters of an observation.
+pub const MAX_OBSERVATION: usize = 2000;
+/// Most characters of a question.
+pub const MAX_QUESTION: usize = 2000;
+/// Most messages of a conversation that are taken: fifty turns.
+pub const MAX_HISTORY: usize = 100;
+/// Calls of tools in one step.
+const MAX_CALLS: usize = 6;
+
+/// Who said a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The person.
+    User,
+    /// The program.
+    Assistant,
+}
+
+/// A message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Said {
+    /// Who said it.
+    pub role: Speaker,
+    /// The text.
+    pub content: String,
+}
+
+/// A question with the conversation before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The question.
+    pub message: String,
+    /// What was said before, oldest first.
+    pub history: Vec<Said>,
+    /// The bearing that the conversation is about.
+    pub about: Option<BearingKey>,
+    /// Language of the answer.
+    pub language: Language,
+}
+
+/// A call in a step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+/// One step of an answer, as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// Its number, from 1.
+    pub step_number: u32,
+    /// A program that the model has written; absent where it calls tools by name.
+    pub code: Option<String>,
+    /// What was observed.
+    pub observations: Option<String>,
+    /// The calls of tools.
+    pub tool_calls: Vec<StepCall>,
+    /// Why the step failed.
+    pub error: Option<String>,
+}
+
+/// Where an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredBy {
+    /// The language model.
+    Model,
+    /// Extraction from records and documents, without a model.
+    Extraction,
+    /// The last observation, because the model gave no answer.
+    Observation,
+    /// Nothing: an apology.
+    Apology,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The text.
+    pub answer: String,
+    /// Where it comes from.
+    pub by: AnsweredBy,
+    /// The bearing that it is about.
+    pub about: Option<BearingKey>,
+    /// Tokens of the questions.
+    pub prompt_tokens: u64,
+    /// Tokens of the answers.
+    pub completion_tokens: u64,
+    /// Cost, US dollars, by the configured prices.
+    pub cost_usd: f64,
+}
+
+/// Is told of every step as it is made.
+pub trait Listener: Send + Sync {
+    /// A step was made.
+    fn step(&self, step: &Step);
+}
+
+/// Answers questions.
+#[derive(Debug, Clone, Copy)]
+pub struct Chat<'a> {
+    /// Records of the plant.
+    pub desk: &'a dyn Desk,
+    /// Tools that only read, those of the desk among them.
+    pub tools: &'a dyn Toolbox,
+    /// What is not sent and not told.
+    pub redactor: &'a Redactor,
+    /// Most tokens of one answer.
+    pub answer_tokens: u32,
+}
+
+/// The state of an answer that is being made.
+struct Making<'a> {
+    listener: &'a dyn Listener,
+    steps: u32,
+    last: Option<String>,
+    /// Everything that was read: the sources of the figures.
+    read: String,
+    known: KnownIds,
+    fence: Fence,
+    spent: Spent,
+}
+
+impl Making<'_> {
+    fn tell(&mut self, calls: Vec<StepCall>, observations: Option<String>, error: Option<String>) {
+        self.steps += 1;
+        if let Some(observed) = &observations {
+            self.read.push('\n');
+            self.read.push_str(observed);
+            self.last = Some(observed.clone());
+        }
+        let step_number = self.steps;
+        self.listener.step(&Step {
+            step_number,
+            code: None,
+            observations,
+            tool_calls: calls,
+            error,
+        });
+    }
+}
+
+impl Chat<'_> {
+    /// Answers by the model, or by extraction where there is none or it does not answer at all.
+    pub async fn ask(
+        &self,
+        question: &Question,
+        model: Option<(Meter<'_>, Dialect)>,
+        listener: &dyn Listener,
+    ) -> Answer {
+        let fleet = self.desk.fleet().await.unwrap_or_default();
+        let about = mention::bearing(question, &fleet);
+        let focus = match &about {
+            Some(key) => self.desk.focus(key).await.ok().flatten(),
+            None => None,
+        };
+        let mut making = Making {
+            listener,
+            steps: 0,
+            last: None,
+            read: String::new(),
+            known: known(&fleet),
+            fence: Fence::random(),
+            spent: Spent::default(),
+        };
+        let language = question.language;
+        let ended = match model {
+            Some((meter, dialect)) => {
+                self.by_model(question, &fleet, focus.as_ref(), (meter, dialect), &mut making).await
+            }
+            None => Err(None),
+        };
+        let (answer, by) = match ended {
+            Ok(text) => (text, AnsweredBy::Model),
+            Err(reason) if making.last.is_none() => {
+                let told = answer::without_model(language, reason.as_ref());
+                let found = self.by_extraction(question, &fleet, focus.as_ref(), &mut making).await;
+                match found {
+                    Some(found) => (format!("{told}\n\n{found}"), AnsweredBy::Extraction),
+                    None => (answer::apology(language).to_owned(), AnsweredBy::Apology),
+                }
+            }
+            Err(_) => (making.last.clone().unwrap_or_default(), AnsweredBy::Observation),
+        };
+        let by_words = by != AnsweredBy::Apology;
+        let answer = self.redactor.clean(&answer);
+        let recorded =
+            focus.as_ref().filter(|_| by_words).map(|focus| answer::recorded(focus, language));
+        Answer {
+            answer: recorded.map_or_else(|| answer.clone(), |line| format!("{answer}\n\n{line}")),
+            by,
+            about,
+            prompt_tokens: making.spent.prompt_tokens,
+            completion_tokens: making.spent.completion_tokens,
+            cost_usd: making.spent.usd,
+        }
+    }
+
+    /// The loop of the model; `Err` holds why there is no answer.
+    async fn by_model(
+        &self,
+        question: &Question,
+        fleet: &[CoreFields],
+        focus: Option<&Focus>,
+        (meter, dialect): (Meter<'_>, Dialect),
+        making: &mut Making<'_>,
+    ) -> Result<String, Option<ModelError>> {
+        let context = context::build(question, fleet, focus, self.redactor, &making.fence);
+        making.read.push_str(&context.read);
+        let mut transcript = Transcript { messages: context.messages };
+        let (offered, ending) = (self.tools.tools(), answer::final_answer());
+        for step in 1..=MAX_STEPS {
+            let asking = Asking {
+                model: meter.model.name(),
+                tools: &offered,
+                ending: &ending,
+                must_end: step == MAX_STEPS,
+                answer_tokens: self.answer_tokens,
+            };
+            let request = dialect.request(&transcript, &asking);
+            let turn = dialect.read(meter.ask(&request, &mut making.spent).await.map_err(Some)?);
+            let (text, calls) = match turn {
+                Turn::Words(words) => return self.held(&words, question, making),
+                Turn::Calls { text, calls } => (text, calls),
+            };
+            if let Some(words) = calls.iter().find_map(|call| answer::of_call(call, &ending)) {
+                return self.held(&words, question, making);
+            }
+            transcript.said(text, calls);
+            self.one_step(&mut transcript, &offered, making).await;
+        }
+        Err(None)
+    }
+
+    /// Makes the calls of one step side by side, and tells of it.
+    async fn one_step(
+        &self,
+        transcript: &mut Transcript,
+        offered: &[ToolDefinition],
+        making: &mut Making<'_>,
+    ) {
+        let calls: Vec<ToolCall> = transcript.unanswered().into_iter().cloned().collect();
+        let known = &making.known;
+        let answers = calls.iter().enumerate().map(|(at, call)| async move {
+            match refusal(call, offered, known, at) {
+                Some(reason) => ToolAnswer::failed(reason),
+                None => {
+                    let arguments = call.arguments.clone().unwrap_or_default();
+                    self.tools.call(&call.id, &call.name, arguments).await
+                }
+            }
+        });
+        let answers: Vec<ToolAnswer> = futures_util::future::join_all(answers).await;
+        let mut observed = Vec::with_capacity(answers.len());
+        let mut errors = Vec::new();
+        for (call, answer) in calls.iter().zip(&answers) {
+            making.known.add_of(&answer.data);
+            let text = cut(&self.redactor.clean(&answer.text));
+            transcript.answered(call, making.fence.around("tool_result", &text));
+            if answer.is_error {
+                errors.push(format!("{}: {text}", call.name));
+            } else {
+                observed.push(text);
+            }
+        }
+        let told = calls.iter().map(|call| StepCall {
+            name: call.name.clone(),
+            arguments: call.arguments.clone().map_or(Value::Null, Value::Object),
+        });
+        let observations = (!observed.is_empty()).then(|| cut(&observed.join("\n")));
+        let error = (!errors.is_empty()).then(|| cut(&errors.join("; ")));
+        making.tell(told.collect(), observations, error);
+    }
+
+    /// The model's words, held to what was read; no answer if nothing is left, or if they tell what the
+    /// program told the model.
+    fn held(
+        &self,
+        words: &str,
+        question: &Question,
+        making: &Making<'_>,
+    ) -> Result<String, Option<ModelError>> {
+        answer::held(words, question, &making.read, &making.fence).ok_or(None)
+    }
+
+    /// The answer out of records and documents; the questions of a compound one are looked up side by
+    /// side and put together.
+    async fn by_extraction(
+        &self,
+        question: &Question,
+        fleet: &[CoreFields],
+        focus: Option<&Focus>,
+        making: &mut Making<'_>,
+    ) -> Option<String> {
+        let mut plan: VecDeque<extract::Lookup> = extract::plan(question, focus.is_some()).into();
+        let found =
+            plan.iter().map(|lookup| extract::look_up(*lookup, question, fleet, focus, self.tools));
+        let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
+        let mut parts = Vec::new();
+        for text in found {
+            let Some(lookup) = plan.pop_front() else { break };
+            let text = text.map(|text| cut(&text));
+            making.tell(vec![lookup.call(question, focus)], text.clone(), None);
+            parts.extend(text);
+        }
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_OBSERVATION).collect()
+}
+
+/// Identities of the plant that tools may be asked about.
+fn known(fleet: &[CoreFields]) -> KnownIds {
+    let mut known = KnownIds::default();
+    for core in fleet {
+        known.add(core.key.site.as_str());
+        known.add(core.key.equipment.as_str());
+        known.add(core.key.bearing.as_str());
+        core.event_id.iter().for_each(|id| known.add(id.to_string()));
+    }
+    known
+}
+
+fn refusal(
+    call: &ToolCall,
+    offered: &[ToolDefinition],
+    known: &KnownIds,
+    at: usize,
+) -> Option<String> {
+    if at >= MAX_CALLS {
+        return Some(format!("refused: at most {MAX_CALLS} calls a step"));
+    }
+    if !offered.iter().any(|tool| tool.name == call.name) {
+        return Some("refused: there is no such tool".to_owned());
+    }
+    match &call.arguments {
+        Err(_text) => Some("refused: the arguments are no JSON object".to_owned()),
+        Ok(arguments) => known.check(arguments).err(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

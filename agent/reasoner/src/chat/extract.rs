@@ -1,0 +1,282 @@
+//! Answers without a model: what a question asks for, by its words, looked up and put into sentences.
+//!
+//! A question may ask for several things; each is a [`Lookup`] of its own.
+
+use pdm_shared::follow_up::FollowUpState;
+use pdm_shared::text::{Language, Text};
+use serde_json::{Map, Value, json};
+
+use super::desk::{CoreFields, Focus, WorkLine, told_time};
+use super::{Question, StepCall};
+use crate::toolbox::Toolbox;
+
+/// Bearings that a listing tells.
+const MAX_LISTED: usize = 10;
+/// Documents that are quoted.
+const MAX_DOCUMENTS: usize = 2;
+/// Longest quote of a document, characters.
+const MAX_QUOTE: usize = 400;
+
+/// One thing that a question asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// The state of every bearing.
+    Fleet,
+    /// The state of the bearing.
+    State,
+    /// The grounds of its judgement.
+    Why,
+    /// Its remaining life.
+    Life,
+    /// The work that is asked for.
+    Work,
+    /// What staff was told.
+    Told,
+    /// Its earlier judgements.
+    Past,
+    /// Manuals and procedures.
+    Manual,
+    /// Past cases.
+    Cases,
+}
+
+/// Words by which a question asks for something, in lower case.
+const WORDS: [(Lookup, &[&str]); 8] = [
+    (
+        Lookup::Why,
+        &["왜", "근거", "이유", "원인", "why", "reason", "ground", "evidence", "because"],
+    ),
+    (Lookup::Life, &["잔여", "수명", "언제까지", "며칠", "rul", "life", "how long", "remaining"]),
+    (
+        Lookup::Work,
+        &[
+            "조치",
+            "작업",
+            "교체",
+            "할 일",
+            "무엇을 해",
+            "정비",
+            "예비품",
+            "work",
+            "action",
+            "do about",
+            "todo",
+            "spare",
+            "what to do",
+            "recommend",
+        ],
+    ),
+    (Lookup::Told, &["알림", "알람", "경보", "통보", "notif", "alarm", "alert", "told"]),
+    (
+        Lookup::Past,
+        &[
+            "이력",
+            "언제부터",
+            "이전",
+            "지난",
+            "변화",
+            "history",
+            "since",
+            "before",
+            "past",
+            "earlier",
+        ],
+    ),
+    (
+        Lookup::Manual,
+        &[
+            "매뉴얼",
+            "절차",
+            "방법",
+            "어떻게",
+            "사양",
+            "기준",
+            "manual",
+            "procedure",
+            "how to",
+            "how do",
+            "specification",
+            "what is",
+            "무엇인",
+            "뜻",
+        ],
+    ),
+    (Lookup::Cases, &["사례", "비슷한", "유사", "case", "similar", "happened"]),
+    (
+        Lookup::Fleet,
+        &[
+            "전체",
+            "모든",
+            "어느 베어링",
+            "가장",
+            "목록",
+            "설비들",
+            "all bearings",
+            "which bearing",
+            "worst",
+            "fleet",
+            "list",
+            "every",
+        ],
+    ),
+];
+
+/// Words by which a question asks for the state.
+const STATE: [&str; 10] =
+    ["상태", "어때", "위험", "단계", "괜찮", "state", "status", "risk", "how is", "stage"];
+
+/// What a question asks for, in the order of the sentences of the answer.
+pub(super) fn plan(question: &Question, has_focus: bool) -> Vec<Lookup> {
+    let text = question.message.to_lowercase();
+    let asks = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let needs_bearing = |lookup: Lookup| {
+        matches!(lookup, Lookup::Why | Lookup::Life | Lookup::Work | Lookup::Told | Lookup::Past)
+    };
+    let mut plan: Vec<Lookup> = WORDS
+        .iter()
+        .filter(|(lookup, words)| asks(words) && (has_focus || !needs_bearing(*lookup)))
+        .map(|(lookup, _)| *lookup)
+        .collect();
+    if has_focus && (plan.is_empty() || asks(&STATE)) {
+        plan.insert(0, Lookup::State);
+    }
+    if plan.is_empty() {
+        plan.push(if asks(&STATE) { Lookup::Fleet } else { Lookup::Manual });
+    }
+    plan
+}
+
+impl Lookup {
+    /// The look-up as a step tells it.
+    pub(super) fn call(self, question: &Question, focus: Option<&Focus>) -> StepCall {
+        let bearing = focus.map(|focus| focus.core.name()).unwrap_or_default();
+        let (name, arguments) = match self {
+            Self::Fleet => ("list_bearings", json!({})),
+            Self::State => ("read_state", json!({ "bearing": bearing })),
+            Self::Why => ("read_grounds", json!({ "bearing": bearing })),
+            Self::Life => ("read_remaining_life", json!({ "bearing": bearing })),
+            Self::Work => ("read_work", json!({ "bearing": bearing })),
+            Self::Told => ("read_notifications", json!({ "bearing": bearing })),
+            Self::Past => ("read_memory", json!({ "bearing": bearing })),
+            Self::Manual => ("search_equipment_manual", json!({ "query": question.message })),
+            Self::Cases => ("search_maintenance_history", json!({ "query": question.message })),
+        };
+        StepCall { name: name.to_owned(), arguments }
+    }
+}
+
+/// What a look-up finds, in sentences; nothing if there is nothing.
+pub(super) async fn look_up(
+    lookup: Lookup,
+    question: &Question,
+    fleet: &[CoreFields],
+    focus: Option<&Focus>,
+    tools: &dyn Toolbox,
+) -> Option<String> {
+    let language = question.language;
+    match lookup {
+        Lookup::Fleet => {
+            let lines: Vec<String> =
+                fleet.iter().take(MAX_LISTED).map(|core| core.line(language)).collect();
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        }
+        Lookup::Manual => search(tools, "search_equipment_manual", question).await,
+        Lookup::Cases => search(tools, "search_maintenance_history", question).await,
+        Lookup::State | Lookup::Why | Lookup::Life | Lookup::Work | Lookup::Told | Lookup::Past => {
+            of_bearing(lookup, focus?, language)
+        }
+    }
+}
+
+fn of_bearing(lookup: Lookup, focus: &Focus, language: Language) -> Option<String> {
+    let is_korean = language == Language::Ko;
+    let list = |head: Text, lines: Vec<String>| {
+        let head = head.in_language(language);
+        (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
+    };
+    let bullets = |texts: &[Text]| {
+        texts.iter().map(|text| format!("- {}", text.in_language(language))).collect::<Vec<_>>()
+    };
+    match lookup {
+        Lookup::State => {
+            let line = focus.core.line(language);
+            let doubts = list(Text::new("불확실성:", "Uncertainty:"), bullets(&focus.doubts));
+            let advice = focus.advice.in_language(language);
+            let parts = [Some(format!("{line}\n→ {advice}")), doubts];
+            Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n"))
+        }
+        Lookup::Why => {
+            let mut lines = bullets(&focus.grounds);
+            lines.extend(
+                focus.disagreement.iter().map(|text| text.in_language(language).to_owned()),
+            );
+            list(Text::new("판정 근거:", "Grounds of the judgement:"), lines)
+        }
+        Lookup::Life => {
+            let ground = focus.grounds.get(3).map(|text| text.in_language(language));
+            let hours = focus.core.rul_hours.map(|hours| {
+                if is_korean {
+                    format!("계획에 쓰는 잔여수명 {hours:.0}시간")
+                } else {
+                    format!("Remaining life to plan with: {hours:.0} h")
+                }
+            });
+            let parts: Vec<String> = hours.into_iter().chain(ground.map(str::to_owned)).collect();
+            (!parts.is_empty()).then(|| parts.join(". "))
+        }
+        Lookup::Work => {
+            let head = Text::new("요청된 조치:", "Work that is asked for:");
+            let mut lines: Vec<String> =
+                focus.work.iter().map(|work| worked(work, language)).collect();
+            if lines.is_empty() {
+                lines.push(format!("→ {}", focus.advice.in_language(language)));
+            }
+            list(head, lines)
+        }
+        Lookup::Told => {
+            let line = |(at, title): &(_, Text)| {
+                format!("- {} {}", told_time(*at), title.in_language(language))
+            };
+            let lines: Vec<String> = focus.told.iter().take(MAX_LISTED).map(line).collect();
+            let none =
+                Text::new("이 베어링에 대한 알림이 없습니다.", "Nothing was told of this bearing.");
+            list(Text::new("보낸 알림:", "What staff was told:"), lines)
+                .or_else(|| Some(none.in_language(language).to_owned()))
+        }
+        Lookup::Past => Some(focus.memory.in_language(language).to_owned()),
+        Lookup::Fleet | Lookup::Manual | Lookup::Cases => None,
+    }
+}
+
+fn worked(work: &WorkLine, language: Language) -> String {
+    let state = match work.state {
+        FollowUpState::Open => Text::new("남음", "open"),
+        FollowUpState::Done => Text::new("완료", "done"),
+        FollowUpState::Dropped => Text::new("하지 않음", "dropped"),
+        FollowUpState::Superseded => Text::new("대체됨", "superseded"),
+    };
+    let until = work.due_at.map(|at| format!(", ~{}", told_time(at))).unwrap_or_default();
+    let order = work.work_order.as_ref().map(|order| format!(", {order}")).unwrap_or_default();
+    let (action, state) = (work.action.in_language(language), state.in_language(language));
+    format!("- {action} ({state}{until}{order})")
+}
+
+/// The first documents of a search, quoted with their names; nothing if the search finds none.
+async fn search(tools: &dyn Toolbox, tool: &str, question: &Question) -> Option<String> {
+    let query: String = question.message.chars().take(900).collect();
+    let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
+    let answer = tools.call("extraction", tool, arguments).await;
+    if answer.is_error {
+        return None;
+    }
+    let documents = answer.data.get("documents")?.as_array()?;
+    let quotes = documents.iter().take(MAX_DOCUMENTS).filter_map(|document| {
+        let text = |field: &str| document.get(field).and_then(Value::as_str);
+        let (id, title, body) = (text("id")?, text("title")?, text("text")?);
+        let body: String = body.split_whitespace().collect::<Vec<_>>().join(" ");
+        let quote: String = body.chars().take(MAX_QUOTE).collect();
+        Some(format!("[{id}] {title}: {quote}"))
+    });
+    let quotes: Vec<String> = quotes.collect();
+    (!quotes.is_empty()).then(|| quotes.join("\n"))
+}

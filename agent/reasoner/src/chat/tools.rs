@@ -1,0 +1,128 @@
+//! The records of the desk as tools of the model, beside the reading tools of the catalogue.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_shared::id::BearingKey;
+use pdm_shared::text::Language;
+use serde_json::{Map, Value, json};
+
+use super::desk::{CoreFields, Desk, Focus, told_time};
+use crate::dialect::ToolDefinition;
+use crate::toolbox::{ToolAnswer, Toolbox};
+
+/// The names of the desk's tools.
+const LIST: &str = "list_bearings";
+const READ: &str = "get_bearing";
+
+/// Records and documents as tools.
+#[derive(Debug)]
+pub struct DeskTools {
+    desk: Arc<dyn Desk>,
+    catalogue: Arc<dyn Toolbox>,
+}
+
+impl DeskTools {
+    /// The records of this desk beside these tools.
+    pub const fn new(desk: Arc<dyn Desk>, catalogue: Arc<dyn Toolbox>) -> Self {
+        Self { desk, catalogue }
+    }
+}
+
+#[async_trait]
+impl Toolbox for DeskTools {
+    fn tools(&self) -> Vec<ToolDefinition> {
+        let name = json!({ "type": "string" });
+        let mut tools = vec![
+            ToolDefinition {
+                name: LIST.to_owned(),
+                description:
+                    "Every bearing of the plant with risk, fault, stage, remaining life and \
+                              alarm, worst first. 모든 베어링의 현재 판정."
+                        .to_owned(),
+                parameters: json!({
+                    "type": "object", "properties": {}, "additionalProperties": false,
+                }),
+            },
+            ToolDefinition {
+                name: READ.to_owned(),
+                description:
+                    "One bearing: grounds of its judgement, advice, earlier judgements, work, \
+                              notifications. 한 베어링의 판정 근거, 권고, 이력, 조치, 알림."
+                        .to_owned(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": { "equipment_id": name, "bearing_id": name },
+                    "required": ["equipment_id"],
+                    "additionalProperties": false,
+                }),
+            },
+        ];
+        tools.extend(self.catalogue.tools());
+        tools
+    }
+
+    async fn call(&self, id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
+        match name {
+            LIST => match self.desk.fleet().await {
+                Ok(fleet) => {
+                    answer(json!({ "bearings": fleet.iter().map(row).collect::<Vec<_>>() }))
+                }
+                Err(reason) => ToolAnswer::failed(reason),
+            },
+            READ => self.one(&arguments).await,
+            _ => self.catalogue.call(id, name, arguments).await,
+        }
+    }
+}
+
+impl DeskTools {
+    async fn one(&self, arguments: &Map<String, Value>) -> ToolAnswer {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let fleet = match self.desk.fleet().await {
+            Ok(fleet) => fleet,
+            Err(reason) => return ToolAnswer::failed(reason),
+        };
+        let is_meant = |key: &BearingKey| {
+            text("equipment_id") == Some(key.equipment.as_str())
+                && text("bearing_id").is_none_or(|bearing| bearing == key.bearing.as_str())
+        };
+        let Some(core) = fleet.iter().find(|core| is_meant(&core.key)) else {
+            return ToolAnswer::failed("there is no such bearing");
+        };
+        match self.desk.focus(&core.key).await {
+            Ok(Some(focus)) => answer(detail(&focus)),
+            Ok(None) => answer(row(core)),
+            Err(reason) => ToolAnswer::failed(reason),
+        }
+    }
+}
+
+fn answer(data: Value) -> ToolAnswer {
+    ToolAnswer { text: data.to_string(), data, is_error: false }
+}
+
+fn row(core: &CoreFields) -> Value {
+    json!({
+        "site": core.key.site, "equipment_id": core.key.equipment, "bearing_id": core.key.bearing,
+        "risk": core.risk, "stage": core.stage, "fault": core.fault, "rul_hours": core.rul_hours,
+        "event_id": core.event_id, "measured_at": core.measured_at,
+        "alarm": core.alarm.as_ref().map(|(title, acknowledged)| {
+            json!({ "title": title, "acknowledged": acknowledged })
+        }),
+    })
+}
+
+fn detail(focus: &Focus) -> Value {
+    let work = focus.work.iter().map(|work| {
+        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(told_time) })
+    });
+    let told = focus.told.iter().take(5).map(
+        |(at, title)| json!({ "at": told_time(*at), "title": title.in_language(Language::Ko) }),
+    );
+    json!({
+        "bearing": row(&focus.core), "grounds": focus.grounds, "advice": focus.advice,
+        "earlier": focus.memory, "doubts": focus.doubts, "disagreement": focus.disagreement,
+        "work": work.collect::<Vec<_>>(), "notifications": told.collect::<Vec<_>>(),
+    })
+}

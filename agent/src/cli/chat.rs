@@ -1,0 +1,138 @@
+//! `pdm-agent chat`: questions about the plant's bearings from the terminal.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pdm_reasoner::chat::{Listener, Question, Said, Speaker, Step};
+use pdm_service::clock::SystemClock;
+use pdm_service::exit::{Exit, Failure};
+use pdm_service::telemetry::{self, LogFormat};
+use pdm_shared::id::BearingKey;
+
+use super::{Lang, failure};
+use crate::conversation::{Conversation, word};
+use crate::model::LanguageModel;
+use crate::service::tooling::Tooling;
+use crate::service::{connect_store, install_cryptography};
+use crate::settings::AgentSettings;
+use crate::store::Store;
+
+/// Arguments of `chat`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent chat --config /etc/pdm/agent.toml '가장 위험한 베어링은? 왜?'
+  pdm-agent chat --config /etc/pdm/agent.toml --bearing ulsan-1/P-101/DE
+
+Without a question, one is read from each line of standard input. Without [reasoner], or where the
+model does not answer, answers are extracted from records and documents and say so.
+
+Exit codes: 0 answered, 64 wrong arguments, 69 store unavailable, 78 bad configuration")]
+pub struct Args {
+    /// The question
+    question: Option<String>,
+    /// The bearing that it is about: SITE/EQUIPMENT/BEARING
+    #[arg(long)]
+    bearing: Option<String>,
+    /// Language of the answers
+    #[arg(long, value_enum, default_value_t = Lang::Ko)]
+    lang: Lang,
+    /// Print each answer as one line of JSON
+    #[arg(long)]
+    json: bool,
+    /// The configuration
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
+    config: PathBuf,
+}
+
+/// Tells steps on standard error, so that standard output holds the answers.
+struct Terminal;
+
+impl Listener for Terminal {
+    fn step(&self, step: &Step) {
+        let names: Vec<&str> = step.tool_calls.iter().map(|call| call.name.as_str()).collect();
+        let observed = step.observations.as_ref().map_or(0, |text| text.chars().count());
+        let error = step.error.as_ref().map(|error| format!(", {error}")).unwrap_or_default();
+        let (number, names) = (step.step_number, names.join(", "));
+        // who has closed standard error wants no steps
+        let _closed =
+            writeln!(std::io::stderr(), "step {number}: {names} ({observed} characters{error})");
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    install_cryptography();
+    telemetry::start(LogFormat::Text, "error");
+    let about = args.bearing.as_deref().map(bearing).transpose()?;
+    let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(failure::runtime)?;
+    runtime.block_on(async {
+        let store: Arc<dyn Store> =
+            connect_store(&settings.store).await.map_err(failure::store)?.into();
+        let tooling = Tooling::open(&settings, None).await.map_err(failure::start)?;
+        let clock = Arc::new(SystemClock);
+        let model = LanguageModel::open(&settings, store.clone(), clock.clone());
+        let model = model.map_err(|error| failure::start(error.into()))?;
+        let conversation = Conversation::new(store.clone(), clock, tooling.runtime, model);
+        let ended = talk(args, &conversation, about).await;
+        store.close().await;
+        ended
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn bearing(text: &str) -> Result<BearingKey, Failure> {
+    let mut names = text.splitn(3, '/');
+    let mut next = || names.next().unwrap_or_default();
+    BearingKey::parse(next(), next(), next()).map_err(|error| {
+        let told =
+            anyhow::anyhow!("--bearing is {text:?}, allowed is SITE/EQUIPMENT/BEARING: {error}");
+        Failure::new(Exit::Usage, told)
+    })
+}
+
+async fn talk(
+    args: &Args,
+    conversation: &Conversation,
+    about: Option<BearingKey>,
+) -> anyhow::Result<()> {
+    let mut question =
+        Question { message: String::new(), history: Vec::new(), about, language: args.lang.into() };
+    if let Some(message) = &args.question {
+        question.message.clone_from(message);
+        return one(args, conversation, &mut question).await;
+    }
+    for line in std::io::stdin().lock().lines() {
+        question.message = line?;
+        if !question.message.trim().is_empty() {
+            one(args, conversation, &mut question).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Answers one question, which becomes part of the conversation.
+async fn one(
+    args: &Args,
+    conversation: &Conversation,
+    question: &mut Question,
+) -> anyhow::Result<()> {
+    let answer = conversation.answer(question, &Terminal).await;
+    let mut out = pdm_service::command_line::stdout();
+    if args.json {
+        serde_json::to_writer(&mut out, &answer)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{}\n({})\n", answer.answer, word(answer.by))?;
+    }
+    let said = |role, content: &str| Said { role, content: content.to_owned() };
+    question.history.push(said(Speaker::User, &question.message));
+    question.history.push(said(Speaker::Assistant, &answer.answer));
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! The conversation of [`pdm_reasoner::chat`] on the agent's store, as pages and command line use it.
+//!
+//! Few questions are answered at once: a question costs a model's time, and pages must stay quick.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_reasoner::chat::{
+    Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, Focus, Listener, Question, Said,
+    Speaker, Step, WorkLine,
+};
+use pdm_reasoner::guard::Redactor;
+use pdm_reasoner::toolbox::CatalogueTools;
+use pdm_service::clock::SharedClock;
+use pdm_shared::id::BearingKey;
+use pdm_tools::Runtime;
+use pdm_web::plant::BearingRow;
+use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::model::LanguageModel;
+use crate::store::{Store, StoreError};
+
+/// Questions that are answered at once. Chosen: two people and a program; a model in the plant answers
+/// one after the other anyway.
+const AT_ONCE: usize = 3;
+/// Notifications of a bearing that are read.
+const TOLD: u32 = 10;
+/// Tokens of an answer where no model is configured: unused.
+const NO_TOKENS: u32 = 1;
+
+/// Answers questions about the plant.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    desk: Arc<StoreDesk>,
+    tools: DeskTools,
+    model: Option<Arc<LanguageModel>>,
+    no_secrets: Redactor,
+    places: Semaphore,
+}
+
+impl Conversation {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: SharedClock,
+        runtime: Arc<Runtime>,
+        model: Option<Arc<LanguageModel>>,
+    ) -> Self {
+        let desk = Arc::new(StoreDesk { store, clock });
+        let catalogue = Arc::new(CatalogueTools::new(runtime));
+        let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
+        let places = Semaphore::new(AT_ONCE);
+        Self { desk, tools, model, no_secrets: Redactor::default(), places }
+    }
+
+    /// Answers a question; by extraction where the model cannot be asked.
+    pub(crate) async fn answer(&self, question: &Question, listener: &dyn Listener) -> Answer {
+        let model = match &self.model {
+            Some(model) => match model.dialect().await {
+                Ok(dialect) => Some((model.meter("chat"), dialect)),
+                Err(error) => {
+                    tracing::warn!(%error, "the chat answers without the language model");
+                    None
+                }
+            },
+            None => None,
+        };
+        let (redactor, answer_tokens) = match &self.model {
+            Some(model) => (model.redactor(), model.settings().answer_tokens),
+            None => (&self.no_secrets, NO_TOKENS),
+        };
+        let desk = self.desk.as_ref();
+        let chat = Chat { desk, tools: &self.tools, redactor, answer_tokens };
+        let answer = chat.ask(question, model, listener).await;
+        let by = word(answer.by);
+        metrics::counter!("pdm_agent_chat_answers_total", "by" => by).increment(1);
+        answer
+    }
+}
+
+/// The word of an answer's source.
+pub(crate) const fn word(by: AnsweredBy) -> &'static str {
+    match by {
+        AnsweredBy::Model => "model",
+        AnsweredBy::Extraction => "extraction",
+        AnsweredBy::Observation => "observation",
+        AnsweredBy::Apology => "apology",
+    }
+}
+
+/// Sends steps to a page.
+struct Steps(mpsc::Sender<TalkStep>);
+
+impl Listener for Steps {
+    fn step(&self, step: &Step) {
+        let calls = step.tool_calls.iter().filter_map(|call| serde_json::to_value(call).ok());
+        // the queue holds more steps than an answer has; a reader that has gone wants none
+        let _gone = self.0.try_send(TalkStep {
+            step_number: step.step_number,
+            code: step.code.clone(),
+            observations: step.observations.clone(),
+            tool_calls: calls.collect(),
+            error: step.error.clone(),
+        });
+    }
+}
+
+#[async_trait]
+impl Talk for Conversation {
+    fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    async fn ask(
+        &self,
+        question: TalkQuestion,
+        steps: mpsc::Sender<TalkStep>,
+    ) -> Result<TalkAnswer, Busy> {
+        let _place = self.places.try_acquire().map_err(|_full| Busy)?;
+        let said = question.history.into_iter().map(|said| Said {
+            role: match said.role {
+                TalkRole::User => Speaker::User,
+                TalkRole::Assistant => Speaker::Assistant,
+            },
+            content: said.content,
+        });
+        let question = Question {
+            message: question.message,
+            history: said.collect(),
+            about: question.about,
+            language: question.language,
+        };
+        let answer = self.answer(&question, &Steps(steps)).await;
+        Ok(TalkAnswer {
+            answer: answer.answer,
+            by: word(answer.by).to_owned(),
+            about: answer.about,
+            prompt_tokens: answer.prompt_tokens,
+            completion_tokens: answer.completion_tokens,
+            cost_usd: answer.cost_usd,
+        })
+    }
+}
+
+/// Records of the plant out of the store.
+#[derive(Debug)]
+struct StoreDesk {
+    store: Arc<dyn Store>,
+    clock: SharedClock,
+}
+
+fn told(error: StoreError) -> String {
+    // the reason may name hosts and files: it is for the log alone
+    tracing::warn!(%error, "the chat cannot read the store");
+    "the store does not answer at the moment".to_owned()
+}
+
+fn core_of(row: BearingRow) -> CoreFields {
+    CoreFields {
+        key: row.key,
+        risk: row.risk_level,
+        stage: row.fault_stage,
+        fault: row.fault_type,
+        rul_hours: row.rul_hours,
+        event_id: row.event_id,
+        measured_at: row.measured_at,
+        alarm: row.alarm.map(|alarm| (alarm.title, alarm.acknowledged_at.is_some())),
+    }
+}
+
+#[async_trait]
+impl Desk for StoreDesk {
+    async fn fleet(&self) -> Result<Vec<CoreFields>, String> {
+        let rows = self.store.fleet().await.map_err(told)?;
+        Ok(rows.into_iter().map(core_of).collect())
+    }
+
+    async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String> {
+        let Some(row) = self.store.standing(key).await.map_err(told)? else { return Ok(None) };
+        let Some(event_id) = row.event_id else { return Ok(None) };
+        let Some(diagnosis) = self.store.diagnosis(event_id).await.map_err(told)? else {
+            return Ok(None);
+        };
+        // far enough ahead for a gateway's fast clock
+        let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+        let work = self.store.recall(key, until).await.map_err(told)?.memory.work;
+        let list = self.store.notifications(Some(key), until, TOLD).await.map_err(told)?;
+        Ok(Some(Focus {
+            core: core_of(row),
+            grounds: diagnosis.thoughts.into_iter().map(|thought| thought.conclusion).collect(),
+            advice: diagnosis.recommendation,
+            memory: diagnosis.memory.summary,
+            doubts: diagnosis.uncertainty.causes,
+            disagreement: diagnosis.disagreement,
+            work: work
+                .into_iter()
+                .map(|work| WorkLine {
+                    action: work.action,
+                    state: work.state,
+                    due_at: work.due_at,
+                    work_order: work.work_order,
+                })
+                .collect(),
+            told: list.into_iter().map(|told| (told.created_at, told.title)).collect(),
+        }))
+    }
+}

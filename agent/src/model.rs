@@ -1,0 +1,130 @@
+//! The language model of `[reasoner]`: its client, its dialect, its budgets on the store, and what is
+//! never sent to it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdm_reasoner::budget::Spent;
+use pdm_reasoner::client::{Client, Model, ModelError};
+use pdm_reasoner::dialect::Dialect;
+use pdm_reasoner::guard::Redactor;
+use pdm_reasoner::meter::{Ledger, Meter};
+use pdm_reasoner::probe::{ProbeError, probe};
+use pdm_reasoner::settings::{DialectChoice, ReasonerSettings};
+use pdm_service::clock::SharedClock;
+use pdm_service::secret::SecretError;
+use tokio::sync::OnceCell;
+
+use crate::settings::AgentSettings;
+use crate::store::OpinionStore;
+
+/// The model cannot be used. The caller does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenModelError {
+    /// The key cannot be read.
+    #[error(transparent)]
+    Key(#[from] SecretError),
+    /// No HTTP client can be made.
+    #[error(transparent)]
+    Client(#[from] ModelError),
+}
+
+/// A language model with its budgets.
+#[derive(Debug)]
+pub(crate) struct LanguageModel {
+    client: Client,
+    settings: ReasonerSettings,
+    dialect: OnceCell<Dialect>,
+    redactor: Redactor,
+    book: Book,
+}
+
+impl LanguageModel {
+    /// The configured model; none without `[reasoner]`.
+    ///
+    /// # Errors
+    /// [`OpenModelError`].
+    pub(crate) fn open(
+        settings: &AgentSettings,
+        store: Arc<dyn OpinionStore>,
+        clock: SharedClock,
+    ) -> Result<Option<Arc<Self>>, OpenModelError> {
+        let Some(reasoner) = &settings.reasoner else { return Ok(None) };
+        let client = Client::new(reasoner, reasoner.key()?)?;
+        let words = settings.secrets().into_iter().chain(reasoner.private_words.iter().cloned());
+        let dialect = match reasoner.dialect {
+            DialectChoice::Auto => OnceCell::new(),
+            DialectChoice::Native => OnceCell::new_with(Some(Dialect::Native)),
+            DialectChoice::Json => OnceCell::new_with(Some(Dialect::Json)),
+        };
+        Ok(Some(Arc::new(Self {
+            client,
+            settings: reasoner.clone(),
+            dialect,
+            redactor: Redactor::new(words),
+            book: Book { store, clock },
+        })))
+    }
+
+    pub(crate) const fn settings(&self) -> &ReasonerSettings {
+        &self.settings
+    }
+
+    pub(crate) const fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.client.name()
+    }
+
+    /// How the model says what it wants, found out at the first use. A failure is not kept: the next use
+    /// asks again.
+    ///
+    /// # Errors
+    /// [`ProbeError`].
+    pub(crate) async fn dialect(&self) -> Result<Dialect, ProbeError> {
+        let found = self.dialect.get_or_try_init(|| async {
+            let dialect = probe(&self.client, self.client.name()).await?;
+            tracing::info!(
+                model = self.client.name(),
+                dialect = dialect.as_str(),
+                "language model"
+            );
+            Ok(dialect)
+        });
+        found.await.copied()
+    }
+
+    /// The model within its budgets.
+    pub(crate) fn meter(&self, purpose: &'static str) -> Meter<'_> {
+        Meter {
+            model: &self.client,
+            ledger: &self.book,
+            prices: self.settings.price,
+            per_event: self.settings.per_event,
+            per_day: self.settings.per_day,
+            purpose,
+        }
+    }
+}
+
+/// What was spent, in the store.
+#[derive(Debug)]
+struct Book {
+    store: Arc<dyn OpinionStore>,
+    clock: SharedClock,
+}
+
+#[async_trait]
+impl Ledger for Book {
+    async fn today(&self) -> Result<Spent, String> {
+        self.store.model_usage(self.clock.now()).await.map_err(|error| error.to_string())
+    }
+
+    async fn add(&self, purpose: &'static str, spent: &Spent) -> Result<(), String> {
+        let added = self.store.add_model_usage(purpose, spent, self.clock.now()).await;
+        added.map_err(|error| error.to_string())
+    }
+}

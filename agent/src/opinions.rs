@@ -1,0 +1,257 @@
+//! The lane of second opinions: a language model reads what the expert has judged, stored and told.
+//!
+//! The lane has its own queue in the store, its own claims and its own budget, and nothing waits for it:
+//! a model that hangs holds one place of the lane until its time is over. The state of a run is stored
+//! after every step, so an agent that was killed goes on where it was. What comes of an opinion is
+//! written in one transaction: the diagnosis with `second_opinion` and `disagreement`, the message to
+//! staff if the model sees a higher risk, and the diagnosis published again.
+//!
+//! Invariant: an opinion changes neither the risk nor the alarm of the expert's judgement. A higher risk
+//! is told beside the alarm, so that no acknowledgement of it silences the expert.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use pdm_expert::wording::element;
+use pdm_reasoner::client::ModelError;
+use pdm_reasoner::opinion::{
+    CaseFile, OpinionFailure, OpinionRun, Opinions, Progressed, RUN_SCHEMA, document,
+};
+use pdm_reasoner::toolbox::Toolbox;
+use pdm_reasoner::verdict::Verdict;
+use pdm_service::clock::SharedClock;
+use pdm_shared::diagnosis::{Diagnosis, OpinionStance, SecondOpinion};
+use pdm_shared::event::Event;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::LanguageModel;
+use crate::notify::policy::Policy;
+use crate::store::{OpinionAsked, OpinionEnded, Store, StoreError};
+
+mod log;
+
+/// The longest time between two looks at the store.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long a claim is held beyond the longest answer of the model, s.
+const CLAIM_S: f64 = 120.0;
+/// Pause before a run that was put off is taken up again, s; it doubles with every time.
+const PAUSE_S: f64 = 60.0;
+/// How often a run is put off because the model does not answer.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// The lane.
+#[derive(Debug)]
+pub(crate) struct OpinionLane {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: SharedClock,
+    pub(crate) model: Arc<LanguageModel>,
+    pub(crate) tools: Arc<dyn Toolbox>,
+    pub(crate) policy: Policy,
+    /// Rung when something has to leave: one bell a lane of the outbox.
+    pub(crate) written: Arc<Vec<Arc<Notify>>>,
+}
+
+/// What became of one run.
+enum RunEnd {
+    /// It ended, or was put off.
+    Done,
+    /// Another agent has it.
+    Lost,
+}
+
+impl OpinionLane {
+    /// Works until `stop`; a run that is under way then goes on at the next start.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        tokio::select! {
+            () = self.work() => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    async fn work(&self) {
+        let places = self.model.settings().opinion.parallel as usize;
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            let free = places.saturating_sub(under_way.len());
+            match self.claim(free).await {
+                Ok(asked) => under_way.extend(asked.into_iter().map(|one| self.one(one))),
+                Err(error) => log::store_failed(&error),
+            }
+            let wait = tokio::time::sleep(LOOK);
+            tokio::select! {
+                Some(()) = under_way.next(), if !under_way.is_empty() => {}
+                () = wait => {}
+            }
+        }
+    }
+
+    async fn claim(&self, free: usize) -> Result<Vec<OpinionAsked>, StoreError> {
+        if free == 0 {
+            return Ok(Vec::new());
+        }
+        let now = self.clock.now();
+        self.store.claim_opinions(now, self.until(), u32::try_from(free).unwrap_or(1)).await
+    }
+
+    /// When a claim ends unless it is held longer.
+    fn until(&self) -> pdm_shared::time::Timestamp {
+        let longest_s = self.model.settings().per_event.seconds.min(3600.0);
+        self.clock.now().plus_seconds(longest_s + CLAIM_S)
+    }
+
+    async fn one(&self, asked: OpinionAsked) {
+        let event_id = asked.event_id;
+        match self.opinion(asked).await {
+            Ok(RunEnd::Done) => {}
+            Ok(RunEnd::Lost) => log::lost(event_id),
+            // the claim ends by itself, and the run goes on then
+            Err(error) => log::store_failed(&error),
+        }
+    }
+
+    async fn opinion(&self, asked: OpinionAsked) -> Result<RunEnd, StoreError> {
+        let event = self.store.event(asked.event_id).await?;
+        let diagnosis = self.store.diagnosis(asked.event_id).await?;
+        let (Some(event), Some(diagnosis)) = (event, diagnosis) else { return Ok(RunEnd::Lost) };
+        let case = CaseFile {
+            event: &event,
+            memory: &asked.memory,
+            judged: diagnosis.risk_level,
+            now: diagnosis.judged_at,
+        };
+        let dialect = match self.model.dialect().await {
+            Ok(dialect) => dialect,
+            Err(error) => {
+                let failure = OpinionFailure::Model(ModelError::Unavailable(error.to_string()));
+                let run = None;
+                return self.failed(&asked, &event, &diagnosis, run, failure).await;
+            }
+        };
+        let opinions = Opinions {
+            meter: self.model.meter("opinion"),
+            tools: self.tools.as_ref(),
+            redactor: self.model.redactor(),
+            language: self.model.settings().language,
+            answer_tokens: self.model.settings().answer_tokens,
+        };
+        let mut run = resumed(&asked).unwrap_or_else(|| opinions.begin(&case, dialect));
+        loop {
+            match opinions.step(&mut run, &case).await {
+                Progressed::On => {
+                    let state = serde_json::to_string(&run).unwrap_or_default();
+                    if !self.store.note_opinion(asked.event_id, &state, self.until()).await? {
+                        return Ok(RunEnd::Lost);
+                    }
+                }
+                Progressed::Concluded(verdict) => {
+                    return self.ended(&event, &diagnosis, &run, Ok(*verdict)).await;
+                }
+                Progressed::Failed(failure) => {
+                    return self.failed(&asked, &event, &diagnosis, Some(run), failure).await;
+                }
+            }
+        }
+    }
+
+    /// Puts a run off whose model does not answer, or ends it without an opinion.
+    async fn failed(
+        &self,
+        asked: &OpinionAsked,
+        event: &Event,
+        diagnosis: &Diagnosis,
+        run: Option<OpinionRun>,
+        failure: OpinionFailure,
+    ) -> Result<RunEnd, StoreError> {
+        log::no_opinion(asked.event_id, &failure);
+        let now = self.clock.now();
+        let age_h = now.seconds_since(asked.asked_at) / 3600.0;
+        let is_passing = matches!(
+            failure,
+            OpinionFailure::Model(ModelError::Unavailable(_) | ModelError::Late(_))
+        );
+        let is_in_time = age_h < self.model.settings().opinion.give_up_after_h;
+        if is_passing && is_in_time && asked.attempts + 1 < MOST_ATTEMPTS {
+            let pause_s = PAUSE_S * f64::from(1_u32 << asked.attempts.min(10));
+            self.store.put_off_opinion(asked.event_id, now.plus_seconds(pause_s)).await?;
+            return Ok(RunEnd::Done);
+        }
+        let run = run.unwrap_or_else(|| OpinionRun::unbegun(asked.event_id));
+        self.ended(event, diagnosis, &run, Err(failure)).await
+    }
+
+    async fn ended(
+        &self,
+        event: &Event,
+        diagnosis: &Diagnosis,
+        run: &OpinionRun,
+        end: Result<Verdict, OpinionFailure>,
+    ) -> Result<RunEnd, StoreError> {
+        let (key, now) = (event.key(), self.clock.now());
+        let opinion = document(run, self.model.name(), now, end);
+        let told = match opinion.stance {
+            Some(OpinionStance::Raises) => self.policy.opined(&key, diagnosis, &opinion, now),
+            Some(OpinionStance::Agrees | OpinionStance::Lowers) | None => None,
+        };
+        // the topic keeps the bearing's last diagnosis: an older one must not take its place
+        let standing = self.store.standing(&key).await?;
+        let is_last = standing.is_some_and(|row| row.event_id == Some(event.event_id));
+        let ended = OpinionEnded {
+            event_id: event.event_id,
+            disagreement: disagreement(diagnosis.risk_level, &opinion),
+            publication: is_last.then(|| self.policy.publication(&key, diagnosis)),
+            told,
+            opinion,
+            at: now,
+        };
+        if self.store.end_opinion(&ended).await? {
+            log::ended(event.event_id, &ended.opinion);
+            for bell in self.written.iter() {
+                bell.notify_one();
+            }
+        }
+        Ok(RunEnd::Done)
+    }
+}
+
+/// The run of a checkpoint; none if it has not begun, or another version wrote it.
+fn resumed(asked: &OpinionAsked) -> Option<OpinionRun> {
+    let run: OpinionRun = serde_json::from_str(asked.checkpoint.as_deref()?).ok()?;
+    (run.schema == RUN_SCHEMA && run.event_id == asked.event_id).then(|| {
+        log::resumed(run.event_id, run.transcript.messages.len());
+        run
+    })
+}
+
+/// What the diagnosis says of a difference between expert and model; nothing where they agree.
+fn disagreement(judged: RiskLevel, opinion: &SecondOpinion) -> Option<Text> {
+    let risk = opinion.risk_level.filter(|risk| *risk != judged)?;
+    let (expert, model) = (judged.label(), risk.label());
+    let fault = opinion.fault_type.map(element);
+    let ko = fault.as_ref().map(|fault| format!("({})", fault.ko)).unwrap_or_default();
+    let en = fault.as_ref().map(|fault| format!(" ({})", fault.en)).unwrap_or_default();
+    Some(if risk < judged {
+        Text::new(
+            format!(
+                "언어 모델은 {}{ko}로 더 낮게 봄: 규칙의 판정 {}이 유지됨",
+                model.ko, expert.ko
+            ),
+            format!(
+                "The language model sees {}{en}, which is lower: the rules' {} stands",
+                model.en, expert.en
+            ),
+        )
+    } else {
+        Text::new(
+            format!("언어 모델은 {}{ko}로 더 높게 봄: 규칙의 판정은 {}", model.ko, expert.ko),
+            format!(
+                "The language model sees {}{en}, which is higher: the rules judge {}",
+                model.en, expert.en
+            ),
+        )
+    })
+}

@@ -1,0 +1,32 @@
+//! What the lane of second opinions tells the log and the metrics.
+
+use pdm_reasoner::opinion::OpinionFailure;
+use pdm_shared::diagnosis::{OpinionStance, SecondOpinion};
+use pdm_shared::id::EventId;
+
+use crate::store::StoreError;
+
+pub(super) fn store_failed(error: &StoreError) {
+    tracing::warn!(%error, "second opinions: the store does not answer, trying again");
+}
+
+pub(super) fn lost(event_id: EventId) {
+    tracing::warn!(%event_id, "a second opinion is another agent's by now, or its judgement is gone");
+}
+
+pub(super) fn resumed(event_id: EventId, messages: usize) {
+    tracing::info!(%event_id, messages, "a second opinion goes on where it was");
+}
+
+pub(super) fn no_opinion(event_id: EventId, failure: &OpinionFailure) {
+    tracing::warn!(%event_id, %failure, "the language model gave no opinion");
+}
+
+pub(super) fn ended(event_id: EventId, opinion: &SecondOpinion) {
+    let stance = opinion.stance.map_or("failed", OpinionStance::as_str);
+    metrics::counter!("pdm_agent_opinions_total", "stance" => stance).increment(1);
+    tracing::info!(
+        %event_id, stance, calls = opinion.calls,
+        tokens = opinion.prompt_tokens + opinion.completion_tokens, "second opinion"
+    );
+}

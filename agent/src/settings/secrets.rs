@@ -1,0 +1,37 @@
+//! Every secret that the configuration names, for the redaction of what is sent to a language model.
+
+use pdm_knowledge::settings::{EmbeddingChoice, StoreChoice};
+use pdm_service::secret::SecretSource;
+use pdm_tools::exec::sql::DatabasePlace;
+
+use super::{AgentSettings, StorePlace};
+
+impl AgentSettings {
+    /// The values of all configured secrets. One that cannot be read is left out: whoever needs it reports
+    /// it.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let mut sources: Vec<&SecretSource> = Vec::new();
+        sources.extend(self.broker.login.as_ref().map(|login| &login.password));
+        if let StorePlace::Postgres(server) = &self.store.place {
+            sources.extend(&server.password);
+        }
+        sources.extend(self.notify.email.as_ref().and_then(|email| email.password.as_ref()));
+        sources.extend(self.notify.webhook.iter().filter_map(|hook| hook.url_secret.as_ref()));
+        sources.extend(self.tools.servers.values().filter_map(|server| server.token.as_ref()));
+        for place in self.tools.databases.values() {
+            if let DatabasePlace::Postgres(server) = place {
+                sources.extend(&server.password);
+            }
+        }
+        if let StoreChoice::Qdrant(choice) = &self.knowledge.store {
+            sources.extend(&choice.key);
+        }
+        if let EmbeddingChoice::Openai(choice) = &self.knowledge.embedding {
+            sources.extend(&choice.key);
+        }
+        sources.extend(&self.http.token);
+        sources.extend(self.reasoner.as_ref().and_then(|reasoner| reasoner.key.as_ref()));
+        let values = sources.into_iter().filter_map(|source| source.fetch().ok());
+        values.map(|secret| secret.expose().to_owned()).collect()
+    }
+}
