@@ -12,6 +12,7 @@ mod answer;
 mod context;
 mod desk;
 mod extract;
+mod figures;
 mod mention;
 mod tools;
 
@@ -283,13 +284,11 @@ impl Chat<'_> {
         let calls: Vec<ToolCall> = transcript.unanswered().into_iter().cloned().collect();
         let known = &making.known;
         let answers = calls.iter().enumerate().map(|(at, call)| async move {
-            match refusal(call, offered, known, at) {
-                Some(reason) => ToolAnswer::failed(reason),
-                None => {
-                    let arguments = call.arguments.clone().unwrap_or_default();
-                    self.tools.call(&call.id, &call.name, arguments).await
-                }
+            if let Some(reason) = refusal(call, offered, known, at) {
+                return ToolAnswer::failed(reason);
             }
+            let arguments = call.arguments.clone().unwrap_or_default();
+            self.tools.call(&call.id, &call.name, arguments).await
         });
         let answers: Vec<ToolAnswer> = futures_util::future::join_all(answers).await;
         let mut observed = Vec::with_capacity(answers.len());
@@ -321,7 +320,9 @@ impl Chat<'_> {
         question: &Question,
         making: &Making<'_>,
     ) -> Result<String, Option<ModelError>> {
-        answer::held(words, question, &making.read, &making.fence).ok_or(None)
+        // secrets first: with a figure of theirs withheld they would not be recognised
+        let words = self.redactor.clean(words);
+        answer::held(&words, question, &making.read, &making.fence).ok_or(None)
     }
 
     /// The answer out of records and documents; the questions of a compound one are looked up side by

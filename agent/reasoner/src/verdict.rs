@@ -244,10 +244,12 @@ struct Renderer<'a> {
 impl<'a> Renderer<'a> {
     fn of(event: &'a Value, evidence: &[Evidence], stage: u8, names: &[String]) -> Self {
         let mut sources = Sources::default();
+        let slope_unit = event.pointer("/trend/slope_unit").and_then(Value::as_str);
+        sources.set_slope_unit(slope_unit.unwrap_or_default());
         for fact in evidence {
-            sources.add(&fact.value);
+            sources.add(&fact.path, &fact.value);
         }
-        sources.add_number(f64::from(stage));
+        sources.add_stage(stage);
         for name in names {
             sources.add_name(name);
         }

@@ -1,11 +1,12 @@
 //! The words of an answer: how the model ends, what its words are held to, and the fixed sentences.
 
-use pdm_expert::grounding::{Sources, WITHHELD};
+use pdm_expert::grounding::WITHHELD;
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
 
 use super::Question;
 use super::desk::{Focus, told_time};
+use super::figures::Numbers;
 use crate::client::ModelError;
 use crate::dialect::{ToolCall, ToolDefinition};
 use crate::guard::{Fence, plain};
@@ -51,17 +52,17 @@ pub(super) fn held(words: &str, question: &Question, read: &str, fence: &Fence) 
     if words.contains(fence.word()) || tells_instructions(words) {
         return None;
     }
-    let mut sources = Sources::default();
-    sources.add_text(read);
-    sources.add_text(&question.message);
+    let mut numbers = Numbers::default();
+    numbers.read(read);
+    numbers.read(&question.message);
     for said in &question.history {
-        sources.add_text(&said.content);
+        numbers.read(&said.content);
     }
     let mark = match question.language {
         Language::Ko => WITHHELD.0,
         Language::En => WITHHELD.1,
     };
-    let (text, _withheld) = sources.withheld(&plain(words, MAX_ANSWER), mark);
+    let text = numbers.withheld(&plain(words, MAX_ANSWER), mark);
     (!text.trim().is_empty()).then_some(text)
 }
 

@@ -1,0 +1,18 @@
+"""Serves a GGUF model by llama.cpp's OpenAI-compatible server: serve.py MODEL.gguf PORT."""
+
+import sys
+import time
+
+import xllamacpp
+
+parameters = xllamacpp.CommonParams()
+parameters.model.path = sys.argv[1]
+parameters.n_ctx = 8192
+parameters.n_parallel = 1
+parameters.cpuparams.n_threads = 2
+parameters.port = int(sys.argv[2])
+parameters.use_jinja = True
+server = xllamacpp.Server(parameters)
+print(server.listening_address, flush=True)
+while True:
+    time.sleep(60)
