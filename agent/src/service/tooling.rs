@@ -8,15 +8,17 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use pdm_knowledge::embed::Embedder;
 use pdm_knowledge::{Knowledge, PdfReader};
+use pdm_tools::exec::articles::ArticleSearch;
 use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
 use pdm_tools::exec::search::KnowledgeSearch;
 use pdm_tools::settings::ToolSettings;
-use pdm_tools::{Catalogue, Problem, Runtime};
+use pdm_tools::{Catalogue, Problem, Runtime, Sources};
 use tokio_util::sync::CancellationToken;
 
 use super::filling::Filling;
-use super::search::SearchedKnowledge;
+use super::search::{DocumentIndexer, SearchedKnowledge};
 use super::{StartError, log};
 use crate::notify::staff::OutboxNotifier;
 use crate::settings::AgentSettings;
@@ -42,7 +44,12 @@ impl Tooling {
         let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         let filling = Filling::start(&knowledge, settings).await?;
         let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
-        let (runtime, problems) = runtime(&settings.tools, Some(searched), notifier)?;
+        let parts = ToolParts {
+            knowledge: Some(searched),
+            embedder: Arc::clone(knowledge.embedder()),
+            notifier,
+        };
+        let (runtime, problems) = runtime(&settings.tools, settings.tools.sources(), parts)?;
         for problem in &problems {
             log::tool_refused(problem);
         }
@@ -51,24 +58,33 @@ impl Tooling {
     }
 }
 
-/// The tools of the configured folder, or the shipped ones; the problems name the tools that were
-/// refused.
+/// Functions of the program that tools can name.
+pub(crate) const FUNCTIONS: [&str; 1] = ["notify_maintenance_staff"];
+
+/// What the tools work with beside their settings.
+pub(crate) struct ToolParts {
+    pub(crate) knowledge: Option<Arc<dyn KnowledgeSearch>>,
+    /// Embeds the documents of packs.
+    pub(crate) embedder: Arc<dyn Embedder>,
+    pub(crate) notifier: Option<Arc<OutboxNotifier>>,
+}
+
+/// The tools of the configured folder, or the shipped ones, and of the packs; the problems name the
+/// tools that were refused.
 ///
 /// # Errors
 /// [`StartError::Secret`] of a tool server's token.
 pub(crate) fn runtime(
     settings: &ToolSettings,
-    knowledge: Option<Arc<dyn KnowledgeSearch>>,
-    notifier: Option<Arc<OutboxNotifier>>,
+    sources: Sources,
+    parts: ToolParts,
 ) -> Result<(Arc<Runtime>, Vec<Problem>), StartError> {
-    let (catalogue, problems) = match &settings.folder {
-        Some(folder) => Catalogue::open(folder),
-        None => Catalogue::shipped(),
-    };
+    let (catalogue, problems) = Catalogue::of(sources);
     let mut means =
         settings.means().map_err(|source| StartError::Secret { key: "tools.servers", source })?;
-    means.knowledge = knowledge;
-    if let Some(notifier) = notifier {
+    means.knowledge = parts.knowledge;
+    means.articles = ArticleSearch::new(Arc::new(DocumentIndexer(parts.embedder)));
+    if let Some(notifier) = parts.notifier {
         let notify = NotifyStaff::new(notifier);
         means.builtins = Builtins::default().with("notify_maintenance_staff", notify);
     }

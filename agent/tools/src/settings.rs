@@ -3,6 +3,9 @@
 //! ```toml
 //! [tools]
 //! folder = "tools"
+//! packs = ["etf-atlas"]                    # packs that are turned on, each a folder of tools and data
+//! pack_folder = "packs"                    # where own packs stand, beside those of the program
+//! domains = ["maintenance"]                # beside data, analysis, insight, content, business
 //! hosts = ["cmms.plant:8443"]              # whom `http` tools may ask
 //! [tools.databases]
 //! assets = "assets.db"                     # what `sql` tools may read: a SQLite file,
@@ -15,6 +18,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pdm_service::config::ConfigError;
 use pdm_service::secret::{SecretError, SecretSource};
@@ -23,7 +27,9 @@ use serde::Deserialize;
 use super::exec::http::Web;
 use super::exec::mcp::{Endpoint, Servers};
 use super::exec::sql::{DatabasePlace, Databases};
+use super::pack::PackPlace;
 use super::runtime::Means;
+use super::sources::Sources;
 
 /// `[tools]`
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -31,6 +37,12 @@ use super::runtime::Means;
 pub struct ToolSettings {
     /// The folder of the tools' files; absent: the tools that come with the program.
     pub folder: Option<PathBuf>,
+    /// The packs that are turned on.
+    pub packs: Vec<String>,
+    /// A folder of packs beside those that come with the program.
+    pub pack_folder: Option<PathBuf>,
+    /// Domains of tools beside those of the tool specification.
+    pub domains: Vec<String>,
     /// Hosts that `http` tools may ask: `host` or `host:port`.
     pub hosts: Vec<String>,
     /// Databases that `sql` tools may read, by name.
@@ -67,6 +79,23 @@ impl ToolSettings {
                 return Err(ConfigError::value(path, "tools.hosts", host, allowed));
             }
         }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let packs = self.pack_folder.as_deref().map(|packs| folder.join(packs));
+        if let Some(packs) = packs.as_deref().filter(|packs| !packs.is_dir()) {
+            let allowed = "a folder of packs";
+            return Err(ConfigError::value(path, "tools.pack_folder", packs.display(), allowed));
+        }
+        for (index, name) in self.packs.iter().enumerate() {
+            if let Err(known) = PackPlace::find(name, packs.as_deref()) {
+                return Err(ConfigError::value(path, "tools.packs", name, known));
+            }
+            if self.packs[..index].contains(name) {
+                return Err(ConfigError::value(path, "tools.packs", name, "each pack once"));
+            }
+        }
+        if let Some(domain) = self.domains.iter().find(|domain| domain.trim().is_empty()) {
+            return Err(ConfigError::value(path, "tools.domains", domain, "a word"));
+        }
         for (name, place) in &self.databases {
             if let DatabasePlace::Postgres(server) = place {
                 server.check(path, &format!("tools.databases.{name}"))?;
@@ -86,6 +115,7 @@ impl ToolSettings {
     #[must_use]
     pub fn rooted(mut self, folder: &Path) -> Self {
         self.folder = self.folder.map(|tools| folder.join(tools));
+        self.pack_folder = self.pack_folder.map(|packs| folder.join(packs));
         for place in self.databases.values_mut() {
             place.root(folder);
         }
@@ -93,6 +123,17 @@ impl ToolSettings {
             server.token = server.token.take().map(|token| token.rooted(folder));
         }
         self
+    }
+
+    /// Where the tools come from. A pack that is not there is left out ([`ToolSettings::check`] has
+    /// refused it).
+    pub fn sources(&self) -> Sources {
+        let place = |name: &String| PackPlace::find(name, self.pack_folder.as_deref()).ok();
+        Sources {
+            folder: self.folder.clone(),
+            packs: self.packs.iter().filter_map(place).collect(),
+            domains: self.domains.clone(),
+        }
     }
 
     /// The resources of the executors that the settings define. The program adds functions and the
@@ -121,7 +162,7 @@ impl ToolSettings {
         Ok(Means {
             databases: Databases::new(self.databases.clone()),
             web: (!self.hosts.is_empty()).then(|| Web::allowing(self.hosts.iter().cloned())),
-            servers: Servers::new(endpoints),
+            servers: Arc::new(Servers::new(endpoints)),
             ..Means::default()
         })
     }
