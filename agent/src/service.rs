@@ -9,6 +9,7 @@ mod handle;
 mod log;
 mod parts;
 pub mod search;
+mod series;
 mod task;
 pub(crate) mod tooling;
 
@@ -24,7 +25,7 @@ use pdm_tools::mcp;
 
 use parts::{Parts, Stops};
 use task::Task;
-use tooling::Tooling;
+use tooling::{StoreParts, Tooling};
 
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
@@ -153,7 +154,7 @@ impl Agent {
             reporter: reporter.clone(),
         };
         let Tooling { knowledge, runtime: tools, filling, watching } =
-            Tooling::open(&settings, Some(Arc::new(notifier))).await?;
+            Tooling::open(&settings, Some(StoreParts { notifier, series: store.clone() })).await?;
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
             workflow = workflow.with_documents(Arc::new(Writer {

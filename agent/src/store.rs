@@ -46,7 +46,7 @@ pub use retention::{Forget, Forgotten};
 pub use roles::{
     AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
     JudgementStore, LifecycleStore, MessageStore, OutboxStore, PageStore, RecollectionStore,
-    RetentionStore, StatusStore, Store,
+    RetentionStore, SeriesStore, StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

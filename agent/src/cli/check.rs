@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Checks the tools. The agent leaves out a broken tool; this command reports a configuration
 /// error.
 fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
-    let parts = ToolParts { knowledge: None, embedder: Arc::new(LocalEmbedder), notifier: None };
+    let parts = ToolParts { knowledge: None, embedder: Arc::new(LocalEmbedder), stored: None };
     let (runtime, problems) = tooling::runtime(&settings.tools, settings.tools.sources(), parts)
         .map_err(failure::start)?;
     if let Some(first) = problems.first() {

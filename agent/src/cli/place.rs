@@ -20,7 +20,7 @@ use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::progress::Reporter;
 use crate::service::search::SearchedKnowledge;
-use crate::service::tooling::{self, ToolParts};
+use crate::service::tooling::{self, StoreParts, ToolParts};
 use crate::service::{connect_store, install_cryptography};
 use crate::settings::AgentSettings;
 
@@ -126,13 +126,13 @@ impl PlacedTools {
             Some(knowledge) => Arc::clone(knowledge.embedder()),
             None => Arc::new(LocalEmbedder),
         };
-        let notifier = match &self.agent {
-            Some(agent) => Some(Arc::new(notifier(agent).await?)),
+        let stored = match &self.agent {
+            Some(agent) => Some(stored(agent).await?),
             None => None,
         };
         let searched =
             |knowledge| Arc::new(SearchedKnowledge(knowledge)) as Arc<dyn KnowledgeSearch>;
-        let parts = ToolParts { knowledge: knowledge.map(searched), embedder, notifier };
+        let parts = ToolParts { knowledge: knowledge.map(searched), embedder, stored };
         let (runtime, problems) =
             tooling::runtime(&self.tools, self.sources.clone(), parts).map_err(failure::start)?;
         tell(&problems);
@@ -151,15 +151,17 @@ impl PlacedTools {
     }
 }
 
-/// A notifier that writes to the outbox of the agent's store; the running agent sends.
-async fn notifier(settings: &AgentSettings) -> Result<OutboxNotifier, Failure> {
+/// What the tools do with the agent's store: a notifier that writes to its outbox (the running agent
+/// sends), and its series.
+async fn stored(settings: &AgentSettings) -> Result<StoreParts, Failure> {
     let store = connect_store(&settings.store).await.map_err(failure::store)?;
-    Ok(OutboxNotifier {
-        store,
+    let notifier = OutboxNotifier {
+        store: store.clone(),
         clock: Arc::new(SystemClock),
         policy: Policy::new(settings.notify.clone(), settings.broker.prefix.clone()),
         reporter: Reporter::new(),
-    })
+    };
+    Ok(StoreParts { notifier, series: store })
 }
 
 #[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]

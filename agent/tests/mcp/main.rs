@@ -112,6 +112,7 @@ async fn claims(client: &ToolClient) {
         "search_analysis_history",
         "search_equipment_manual",
         "search_maintenance_history",
+        "abnormal_decision",
         "notify_maintenance_staff",
     ];
     assert_eq!(names, expected);

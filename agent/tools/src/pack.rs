@@ -51,6 +51,8 @@ pub struct Pack {
     pub data_source: String,
     /// Names of tools that the source gives in another form than snake_case.
     pub names: Vec<String>,
+    /// Tools outside packs whose name a tool of this pack takes while the pack is turned on.
+    pub replaces: Vec<String>,
     /// The executor of a layer's tools that name none.
     pub executors: BTreeMap<Layer, String>,
     /// The data.

@@ -68,7 +68,14 @@ impl Registry {
     fn with_texts(&self, read: Vec<Read>, mut problems: Vec<Problem>) -> Loaded {
         let mut candidates = Vec::new();
         let mut packs = Vec::new();
+        let replaced: BTreeSet<String> = read
+            .iter()
+            .filter_map(|read| read.setting.pack.as_deref())
+            .flat_map(|pack| pack.replaces.iter().cloned())
+            .collect();
         for Read { setting, files } in read {
+            let is_replaced =
+                |spec: &Arc<ToolSpec>| setting.pack.is_none() && replaced.contains(&spec.name);
             for (file, text) in files {
                 let before = self.files.get(&file).cloned();
                 let fresh = match text {
@@ -76,7 +83,10 @@ impl Registry {
                     Err(problem) => Err(vec![problem]),
                 };
                 let fresh = fresh.map_err(|mut found| problems.append(&mut found)).ok();
-                candidates.push(Candidate { fresh, before });
+                let candidate = Candidate { fresh, before };
+                if !candidate.chosen().is_some_and(is_replaced) {
+                    candidates.push(candidate);
+                }
             }
             packs.extend(setting.pack);
         }

@@ -11,6 +11,7 @@
 //! assets = "assets.db"                     # what `sql` tools may read: a SQLite file,
 //! [tools.databases.cmms]                   # or a server, with the keys of [store.postgres]
 //! url = "postgres://reader@db.plant.example/cmms"
+//! # the server `edge` is `pdm-edge mcp` unless it is named here
 //! [tools.servers.cmms]
 //! program = "cmms-mcp"                     # or url = "https://…/mcp", token = { env = "…" }
 //! arguments = ["--stdio"]
@@ -65,6 +66,22 @@ pub struct ServerSettings {
     pub url: Option<String>,
     /// The bearer token for `url`.
     pub token: Option<SecretSource>,
+}
+
+/// The server that judges series, which is there without a word in the settings.
+const EDGE: &str = "edge";
+
+/// `pdm-edge mcp`: the program beside this one, or the one on the path.
+fn beside() -> Endpoint {
+    let own = std::env::current_exe().ok();
+    let beside = own.and_then(|own| Some(own.parent()?.join("pdm-edge")));
+    let program = beside.filter(|program| program.is_file());
+    let program = program.unwrap_or_else(|| PathBuf::from("pdm-edge"));
+    Endpoint::Child {
+        program: program.display().to_string(),
+        arguments: vec!["mcp".to_owned()],
+        environment: BTreeMap::new(),
+    }
 }
 
 impl ToolSettings {
@@ -142,7 +159,7 @@ impl ToolSettings {
     /// # Errors
     /// [`SecretError`] if a token cannot be read.
     pub fn means(&self) -> Result<Means, SecretError> {
-        let mut endpoints = BTreeMap::new();
+        let mut endpoints = BTreeMap::from([(EDGE.to_owned(), beside())]);
         for (name, server) in &self.servers {
             let endpoint = match (&server.program, &server.url) {
                 (Some(program), _) => Endpoint::Child {

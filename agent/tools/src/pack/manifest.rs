@@ -7,6 +7,7 @@
 //! source = "chatbot tools of a contract assistant"     # the document that its tools come from
 //! data = "written for this pack; no real contract"     # where its data comes from
 //! names = ["ArticleIndexTool"]         # names of the source that are not snake_case
+//! replaces = ["list_tags"]             # tools outside packs whose name a tool of this pack takes
 //! [executors]                          # of a layer's tools that name no executor
 //! content = "prompt"
 //! ```
@@ -37,6 +38,8 @@ struct File {
     #[serde(default)]
     names: Vec<String>,
     #[serde(default)]
+    replaces: Vec<String>,
+    #[serde(default)]
     executors: BTreeMap<String, String>,
 }
 
@@ -58,6 +61,7 @@ impl Manifest {
             source: file.source,
             data_source: file.data,
             names: file.names,
+            replaces: file.replaces,
             executors,
             data: Arc::new(data),
             tools,

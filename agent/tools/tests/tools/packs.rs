@@ -61,7 +61,7 @@ fn place(pack: &Path) -> Sources {
 #[test]
 fn every_shipped_pack_is_right_alone_and_all_together() {
     let names: Vec<&str> = shipped_names().collect();
-    assert_eq!(names, ["contracts", "dream-agent"]);
+    assert_eq!(names, ["air-quality", "contracts", "dream-agent", "etf-atlas"]);
     for name in &names {
         let loaded = Registry::load(&with_packs(&[name]));
         assert!(loaded.problems.is_empty(), "{name}: {:?}", said(&loaded.problems));
@@ -136,6 +136,26 @@ fn a_name_in_two_packs_is_refused() {
     let told = said(&loaded.problems).join("\n");
     assert!(told.contains("find_part is already the tool of"), "{told}");
     assert!(told.contains(&other.display().to_string()), "the later one is refused: {told}");
+}
+
+/// A name that a tool outside packs has too is refused, unless the pack says that it takes its place.
+#[test]
+fn a_pack_takes_the_place_of_a_shipped_tool_only_if_it_says_so() {
+    let (_folder, pack) = own_pack();
+    let file = pack.join("tools/find_part.yaml");
+    let text = std::fs::read_to_string(&file).expect("read");
+    std::fs::write(&file, text.replace("name: find_part", "name: look_up_life_factor"))
+        .expect("saved");
+    let told = said(&Registry::load(&place(&pack)).problems).join("\n");
+    assert!(told.contains("look_up_life_factor is already the tool of"), "{told}");
+    let manifest = pack.join("pack.toml");
+    let text = std::fs::read_to_string(&manifest).expect("read");
+    let text = format!("{text}replaces = [\"look_up_life_factor\"]\n");
+    std::fs::write(&manifest, text).expect("saved");
+    let loaded = Registry::load(&place(&pack));
+    assert!(loaded.problems.is_empty(), "{:?}", said(&loaded.problems));
+    let spec = loaded.registry.get("look_up_life_factor").expect("there");
+    assert_eq!(spec.pack.as_deref(), Some("own"));
 }
 
 /// The names that the source of a pack gives are kept, and only those.
