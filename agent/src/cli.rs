@@ -16,6 +16,7 @@ pub mod parse_document;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod series;
 pub mod stats;
 pub mod tools;
 pub mod trace;
@@ -55,6 +56,8 @@ pub enum Command {
     Knowledge(knowledge::Args),
     /// List, describe, draw, check and call tools
     Tools(tools::Args),
+    /// Store series and past cases of measuring stations, list them
+    Series(series::Args),
     /// Serve the tools to other programs (Model Context Protocol)
     Mcp(mcp::Args),
     /// Show every step of an event's judgement
@@ -92,6 +95,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Report(args) => report::run(&args),
         Command::Knowledge(args) => knowledge::run(&args),
         Command::Tools(args) => tools::run(&args),
+        Command::Series(args) => series::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::FollowUp(args) => follow_up::run(&args),

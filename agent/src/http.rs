@@ -1,8 +1,9 @@
 //! The HTTP server, on loopback by default: `/healthz` for everybody, `/metrics` and `/mcp` behind
-//! [`Access`], `/knowledge` for those with the token, pages and API of [`pdm_web`] at the rest.
+//! [`Access`], `/knowledge` and `/series` for those with the token, pages and API of [`pdm_web`] at the rest.
 
 mod knowledge;
 mod plant;
+mod series;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,12 +63,14 @@ pub(crate) async fn serve(
         stop: stop.clone(),
     });
     let follow = follow(progress, changed);
+    let series = Arc::clone(&store);
     let metrics = Router::new().route("/metrics", get(metrics_text));
     let router = Router::new()
         .route("/healthz", get(health))
         .merge(access.guard_reads(metrics))
         .with_state(store)
         .nest("/knowledge", knowledge::router(knowledge, &access))
+        .nest("/series", series::router(series, &access))
         .nest("/mcp", mcp::http::router(tools, access, stop.child_token()))
         .merge(pages);
     tokio::select! {

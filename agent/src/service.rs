@@ -9,6 +9,7 @@ mod handle;
 mod log;
 mod parts;
 pub mod search;
+mod series;
 mod task;
 pub(crate) mod tooling;
 
@@ -24,7 +25,7 @@ use pdm_tools::mcp;
 
 use parts::{Parts, Stops};
 use task::Task;
-use tooling::Tooling;
+use tooling::{StoreParts, Tooling};
 
 use crate::model::LanguageModel;
 pub use crate::model::OpenModelError;
@@ -158,7 +159,7 @@ impl Agent {
             reporter: reporter.clone(),
         };
         let Tooling { knowledge, runtime: tools, filling, watching } =
-            Tooling::open(&settings, Some(Arc::new(notifier))).await?;
+            Tooling::open(&settings, Some(StoreParts { notifier, series: store.clone() })).await?;
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
             workflow = workflow.with_documents(Arc::new(Writer {

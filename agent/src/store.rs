@@ -48,7 +48,7 @@ pub use retention::{Forget, Forgotten};
 pub use roles::{
     AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
     JudgementStore, LifecycleStore, MessageStore, OpinionStore, OutboxStore, PageStore,
-    RecollectionStore, RetentionStore, StatusStore, Store,
+    RecollectionStore, RetentionStore, SeriesStore, StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

@@ -54,13 +54,16 @@ fn the_shipped_tools_are_listed_described_and_drawn() {
     let (code, dot, _) = typed(&["graph", "--dot", "--tools", &shipped]);
     assert!(code == 0 && dot.contains("notify_maintenance_staff"), "{dot}");
     let (code, said, _) = typed(&["validate", &shipped]);
-    assert_eq!((code, said.as_str()), (0, "9 tools, all right\n"));
+    assert_eq!((code, said.as_str()), (0, "10 tools, all right\n"));
 }
 
 #[test]
 fn a_wrong_tool_is_told_with_file_line_and_field_and_exit_65() {
     let wrong = tool("a", "execution", "");
-    let folder = folder(&[("a.yaml", &wrong), ("b.yaml", &tool("b", "ops", ""))]);
+    let folder = folder(&[
+        ("a.yaml", &wrong),
+        ("b.yaml", &tool("b", "ops", "executor: table\nconfig: {source: s, rows: [{a: 1}]}\n")),
+    ]);
     let path = folder.path().display().to_string();
     let (code, told, error) = typed(&["validate", &path]);
     assert_eq!(code, 65, "{error}");

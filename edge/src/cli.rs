@@ -9,6 +9,7 @@ pub use pdm_service::exit::{Failure, exit_of};
 pub mod analyze;
 pub mod bearings;
 pub mod check;
+pub mod mcp;
 pub mod recording_options;
 pub mod relearn;
 pub mod replay;
@@ -34,6 +35,8 @@ pub enum Command {
     Replay(Box<replay::Args>),
     /// Run a historian's feature series through baseline, anomaly, trend and remaining life
     Series(series::Args),
+    /// Serve the judgement of series to other programs (Model Context Protocol)
+    Mcp(mcp::Args),
     /// Measure and publish until stopped
     Run(run::Args),
     /// Forget the baseline of a bearing that was replaced, and learn it anew
@@ -60,6 +63,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Series(args) => series::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Relearn(args) => relearn::run(&args),
         Command::Check(args) => check::run(&args),

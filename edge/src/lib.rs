@@ -12,6 +12,7 @@ pub mod cli;
 pub mod condition;
 pub mod event;
 pub mod features;
+pub mod mcp;
 pub mod pipeline;
 pub mod plot;
 pub mod progress;

@@ -1,13 +1,15 @@
-//! Spectra with marked defect frequencies, for the terminal and as PNG.
+//! Spectra with marked defect frequencies, for the terminal and as PNG, and a station's series as PNG.
 
 use pdm_dsp::{Findings, Spectrum};
 use pdm_shared::fault::Fault;
 use pdm_shared::units::SampleRate;
 
 mod png;
+mod station;
 mod terminal;
 
 pub use png::{PlotError, write_png};
+pub use station::{MarkedStretch, StationPicture, station_png};
 pub use terminal::terminal_spectrum;
 
 /// The content of a picture of one recording.

@@ -4,6 +4,8 @@
 //! computed, one row a snapshot. Every column is a measuring point of its own with one feature
 //! under the column's name. Missing values are rows that cannot be judged, not errors.
 
+pub mod shape;
+pub mod station;
 mod table;
 
 use std::collections::BTreeMap;

@@ -23,6 +23,7 @@ pub mod ingest;
 pub mod judgement;
 pub mod keeper;
 pub mod lookup;
+pub mod passages;
 pub mod pdf;
 pub mod relevance;
 pub mod section;
@@ -187,6 +188,11 @@ impl Knowledge {
     pub fn with_pdf_reader(mut self, reader: PdfReader) -> Self {
         self.pdf_reader = reader;
         self
+    }
+
+    /// The embedding, for texts that are searched beside the knowledge base ([`passages`]).
+    pub fn embedder(&self) -> &Arc<dyn Embedder> {
+        &self.embedder
     }
 
     /// The best `top_k` chunks of `collection` for `query`, best first; found by words alone while

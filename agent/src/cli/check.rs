@@ -2,9 +2,11 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
+use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_reasoner::client::Client;
 use pdm_reasoner::probe::probe;
 use pdm_reasoner::settings::ReasonerSettings;
@@ -14,7 +16,8 @@ use super::failure;
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
-use crate::service::{StartError, connect_store, install_cryptography, tooling};
+use crate::service::tooling::{self, ToolParts};
+use crate::service::{StartError, connect_store, install_cryptography};
 use crate::settings::AgentSettings;
 
 /// Longest wait for each connection.
@@ -91,8 +94,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Checks the tools. The agent leaves out a broken tool; this command reports a configuration
 /// error.
 fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
-    let (runtime, problems) =
-        tooling::runtime(&settings.tools, None, None).map_err(failure::start)?;
+    let parts = ToolParts { knowledge: None, embedder: Arc::new(LocalEmbedder), stored: None };
+    let (runtime, problems) = tooling::runtime(&settings.tools, settings.tools.sources(), parts)
+        .map_err(failure::start)?;
     if let Some(first) = problems.first() {
         let error = anyhow::anyhow!("{first} ({} problems in all)", problems.len());
         return Err(Failure::new(Exit::Config, error));

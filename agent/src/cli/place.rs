@@ -1,23 +1,27 @@
 //! The location of a command's tools and the meaning of the names in them: from the configuration,
 //! or from folders and files given one by one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pdm_knowledge::embed::Embedder;
+use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_knowledge::keeper::Keeper;
 use pdm_knowledge::{Knowledge, KnowledgeSettings, PdfReader};
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::{Exit, Failure};
 use pdm_tools::exec::search::KnowledgeSearch;
+use pdm_tools::pack::{self, PackPlace};
 use pdm_tools::settings::ToolSettings;
-use pdm_tools::{Problem, Registry, Runtime};
+use pdm_tools::{Problem, Registry, Runtime, Sources};
 
 use super::failure;
 use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::progress::Reporter;
 use crate::service::search::SearchedKnowledge;
-use crate::service::{connect_store, install_cryptography, tooling};
+use crate::service::tooling::{self, StoreParts, ToolParts};
+use crate::service::{connect_store, install_cryptography};
 use crate::settings::AgentSettings;
 
 /// The arguments that locate the tools and define the names in them.
@@ -30,6 +34,10 @@ pub struct ToolsPlace {
     /// program]
     #[arg(long, value_name = "DIR", env = "PDM_TOOLS", global = true)]
     tools: Option<PathBuf>,
+    /// Packs to turn on, instead of the configuration's: air-quality, contracts, …, or a folder with a
+    /// pack.toml
+    #[arg(long, value_name = "NAME,…", env = "PDM_PACKS", global = true, value_delimiter = ',')]
+    packs: Option<Vec<String>>,
     /// The knowledge base's file, instead of the configuration's; without either the search tools
     /// are refused
     #[arg(long, value_name = "FILE", env = "PDM_KNOWLEDGE", global = true)]
@@ -40,6 +48,8 @@ pub struct ToolsPlace {
 pub(super) struct PlacedTools {
     agent: Option<AgentSettings>,
     tools: ToolSettings,
+    /// The tools' places.
+    sources: Sources,
     knowledge: Option<KnowledgeSettings>,
 }
 
@@ -63,8 +73,31 @@ impl ToolsPlace {
         }
         let named = self.knowledge.as_ref().map(KnowledgeSettings::embedded);
         let knowledge = named.or_else(|| agent.as_ref().map(|agent| agent.knowledge.clone()));
-        Ok(PlacedTools { agent, tools, knowledge })
+        if let Some(packs) = &self.packs {
+            tools.packs.clone_from(packs);
+        }
+        let sources = sources(&tools)?;
+        Ok(PlacedTools { agent, tools, sources, knowledge })
     }
+}
+
+/// The places of the tools; a pack may be named by its folder.
+fn sources(tools: &ToolSettings) -> Result<Sources, Failure> {
+    let named = ToolSettings { packs: Vec::new(), ..tools.clone() };
+    let mut sources = named.sources();
+    for name in &tools.packs {
+        let folder = Path::new(name);
+        let place = if pack::is_pack(folder) {
+            PackPlace::Folder(folder.to_owned())
+        } else {
+            PackPlace::find(name, tools.pack_folder.as_deref()).map_err(|known| {
+                let error = anyhow::anyhow!("there is no pack {name}; there are: {known}");
+                Failure::new(Exit::NoInput, error)
+            })?
+        };
+        sources.packs.push(place);
+    }
+    Ok(sources)
 }
 
 impl PlacedTools {
@@ -73,14 +106,14 @@ impl PlacedTools {
         self.agent.as_ref()
     }
 
-    /// The tools' folder; `None` for the tools that come with the program.
-    pub(super) fn folder(&self) -> Option<&std::path::Path> {
-        self.tools.folder.as_deref()
+    /// Where the tools come from.
+    pub(super) fn sources(&self) -> &Sources {
+        &self.sources
     }
 
     /// The valid tools; the problems of the others go to standard error.
     pub(super) fn registry(&self) -> Registry {
-        let loaded = self.folder().map_or_else(Registry::shipped, Registry::read);
+        let loaded = Registry::load(&self.sources);
         tell(&loaded.problems);
         loaded.registry
     }
@@ -89,17 +122,24 @@ impl PlacedTools {
     pub(super) async fn runtime(&self) -> Result<Arc<Runtime>, Failure> {
         install_cryptography();
         let knowledge = self.knowledge().await?;
-        let notifier = match &self.agent {
-            Some(agent) => Some(Arc::new(notifier(agent).await?)),
+        let embedder: Arc<dyn Embedder> = match &knowledge {
+            Some(knowledge) => Arc::clone(knowledge.embedder()),
+            None => Arc::new(LocalEmbedder),
+        };
+        let stored = match &self.agent {
+            Some(agent) => Some(stored(agent).await?),
             None => None,
         };
+        let searched =
+            |knowledge| Arc::new(SearchedKnowledge(knowledge)) as Arc<dyn KnowledgeSearch>;
+        let parts = ToolParts { knowledge: knowledge.map(searched), embedder, stored };
         let (runtime, problems) =
-            tooling::runtime(&self.tools, knowledge, notifier).map_err(failure::start)?;
+            tooling::runtime(&self.tools, self.sources.clone(), parts).map_err(failure::start)?;
         tell(&problems);
         Ok(runtime)
     }
 
-    async fn knowledge(&self) -> Result<Option<Arc<dyn KnowledgeSearch>>, Failure> {
+    async fn knowledge(&self) -> Result<Option<Knowledge>, Failure> {
         let Some(settings) = &self.knowledge else { return Ok(None) };
         let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
         let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
@@ -107,19 +147,21 @@ impl PlacedTools {
             let keeper = Keeper::new(knowledge.clone(), settings.documents.clone());
             keeper.fill().await.map_err(failure::knowledge)?;
         }
-        Ok(Some(Arc::new(SearchedKnowledge(knowledge))))
+        Ok(Some(knowledge))
     }
 }
 
-/// A notifier that writes to the outbox of the agent's store; the running agent sends.
-async fn notifier(settings: &AgentSettings) -> Result<OutboxNotifier, Failure> {
+/// What the tools do with the agent's store: a notifier that writes to its outbox (the running agent
+/// sends), and its series.
+async fn stored(settings: &AgentSettings) -> Result<StoreParts, Failure> {
     let store = connect_store(&settings.store).await.map_err(failure::store)?;
-    Ok(OutboxNotifier {
-        store,
+    let notifier = OutboxNotifier {
+        store: store.clone(),
         clock: Arc::new(SystemClock),
         policy: Policy::new(settings.notify.clone(), settings.broker.prefix.clone()),
         reporter: Reporter::new(),
-    })
+    };
+    Ok(StoreParts { notifier, series: store })
 }
 
 #[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]

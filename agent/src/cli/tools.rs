@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
-use pdm_tools::{Call, Registry, ToolError, ToolSpec};
+use pdm_tools::pack::{self, PackPlace};
+use pdm_tools::{Call, Registry, Sources, ToolError, ToolSpec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::failure;
-use super::place::ToolsPlace;
+use super::place::{PlacedTools, ToolsPlace};
+use crate::service::tooling::FUNCTIONS;
 
 /// Arguments of `tools`.
 #[derive(Debug, clap::Args)]
@@ -21,6 +23,8 @@ Examples:
   pdm-agent tools describe search_equipment_manual
   pdm-agent tools graph --dot | dot -Tsvg > tools.svg
   pdm-agent tools validate config/tools
+  pdm-agent tools validate --packs contracts,etf-atlas --json
+  pdm-agent tools validate my-packs/cmms
   pdm-agent tools call --knowledge knowledge.db search_maintenance_history \\
             '{\"query\": \"외륜 결함\"}'
 
@@ -54,10 +58,13 @@ enum ToolsAction {
         #[arg(long)]
         dot: bool,
     },
-    /// Check every tool of a folder; one line for each error
+    /// Check every tool of a folder, and of the packs that are turned on; one line for each error
     Validate {
-        /// Folder, instead of the configured one
+        /// Folder of tools or of a pack, instead of the configured one
         dir: Option<PathBuf>,
+        /// Print {"valid": …, "errors": […]} instead of lines
+        #[arg(long)]
+        json: bool,
     },
     /// Call a tool
     Call {
@@ -79,11 +86,9 @@ const DEFAULT_FOLDER: &str = "config/tools";
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut out = pdm_service::command_line::stdout();
     match &args.action {
-        ToolsAction::Validate { dir } => {
-            let placed = args.place.read()?;
-            let folder = dir.as_deref().or(placed.folder());
-            let folder = folder.unwrap_or(Path::new(DEFAULT_FOLDER));
-            validate(folder, &mut out)
+        ToolsAction::Validate { dir, json } => {
+            let sources = validated(&args.place.read()?, dir.as_deref())?;
+            validate(&sources, *json, &mut out)
         }
         ToolsAction::List { tag } => {
             let registry = args.place.read()?.registry();
@@ -114,21 +119,50 @@ fn unknown(name: &str, registry: &Registry) -> Failure {
     Failure::new(Exit::Usage, anyhow::anyhow!("there is no tool {name}; there are: {known}"))
 }
 
-fn validate(folder: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
-    if !folder.is_dir() {
-        let error = anyhow::anyhow!("{}: no such folder of tools", folder.display());
-        return Err(Failure::new(Exit::NoInput, error).into());
+/// What `validate` looks at: the folder that is named, or what is configured.
+fn validated(placed: &PlacedTools, dir: Option<&Path>) -> Result<Sources, Failure> {
+    let mut sources = placed.sources().clone();
+    if let Some(pack) = dir.filter(|dir| pack::is_pack(dir)) {
+        sources.packs.push(PackPlace::Folder(pack.to_owned()));
+        return Ok(sources);
     }
-    let loaded = Registry::read(folder);
-    for problem in &loaded.problems {
-        writeln!(out, "{problem}")?;
+    let default = Path::new(DEFAULT_FOLDER);
+    let has_folder = sources.folder.is_some() || !sources.packs.is_empty();
+    let folder = dir.or((!has_folder).then_some(default));
+    if let Some(folder) = folder {
+        if !folder.is_dir() {
+            let error = anyhow::anyhow!("{}: no such folder of tools", folder.display());
+            return Err(Failure::new(Exit::NoInput, error));
+        }
+        sources.folder = Some(folder.to_owned());
     }
-    let right = loaded.registry.names().len();
-    if loaded.problems.is_empty() {
-        writeln!(out, "{right} tools, all right")?;
+    Ok(sources)
+}
+
+fn validate(sources: &Sources, json: bool, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let loaded = Registry::load(sources);
+    let mut problems = loaded.problems;
+    let missing = loaded.registry.without_function(&FUNCTIONS);
+    let right = loaded.registry.names().len() - missing.len();
+    problems.extend(missing);
+    problems.sort();
+    let is_valid = problems.is_empty();
+    if json {
+        let errors: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        serde_json::to_writer_pretty(&mut *out, &json!({ "valid": is_valid, "errors": errors }))?;
+        writeln!(out)?;
+    } else {
+        for problem in &problems {
+            writeln!(out, "{problem}")?;
+        }
+        if is_valid {
+            writeln!(out, "{right} tools, all right")?;
+        }
+    }
+    if is_valid {
         return Ok(Exit::Ok);
     }
-    let error = anyhow::anyhow!("{} problems; {right} tools are right", loaded.problems.len());
+    let error = anyhow::anyhow!("{} problems; {right} tools are right", problems.len());
     Err(Failure::new(Exit::BadInput, error).into())
 }
 

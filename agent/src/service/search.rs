@@ -1,14 +1,19 @@
-//! The knowledge base as the tools see it: the executor `search` asks it.
+//! The knowledge base as the tools see it: the executor `search` asks it, and indexes the documents of
+//! packs with its embedding.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use pdm_knowledge::embed::EmbedError;
+use pdm_knowledge::embed::{self, EmbedError, Embedder};
 use pdm_knowledge::lookup::FoundTitle;
+use pdm_knowledge::passages::Passages;
 use pdm_knowledge::store::StoreError;
 use pdm_knowledge::{
     Chunk, Collection, DocType, Filter, Findings, Hit, Knowledge, KnowledgeError, Mode, Section,
 };
 use pdm_tools::exec::Failure;
+use pdm_tools::exec::articles::{Passage, PassageIndex, PassageIndexer};
 use pdm_tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
 
 /// The knowledge base behind the executor `search`.
@@ -95,14 +100,44 @@ pub(crate) fn nothing_found(answered: Option<f32>) -> String {
     }
 }
 
+/// Indexes the documents of packs.
+#[derive(Debug, Clone)]
+pub struct DocumentIndexer(pub Arc<dyn Embedder>);
+
+#[async_trait]
+impl PassageIndexer for DocumentIndexer {
+    async fn index(&self, passages: Vec<Passage>) -> Result<Arc<dyn PassageIndex>, Failure> {
+        let passage = |one: Passage| embed::Passage { head: one.head, body: one.body };
+        let passages: Vec<embed::Passage> = passages.into_iter().map(passage).collect();
+        let index = Passages::new(Arc::clone(&self.0), &passages).await;
+        Ok(Arc::new(IndexedDocument(index.map_err(|error| embedding(&error))?)))
+    }
+}
+
+struct IndexedDocument(Passages);
+
+#[async_trait]
+impl PassageIndex for IndexedDocument {
+    async fn search(&self, query: &str, top_k: usize) -> Result<Vec<usize>, Failure> {
+        self.0.search(query, top_k).await.map_err(|error| embedding(&error))
+    }
+}
+
+fn embedding(error: &EmbedError) -> Failure {
+    let text = error.to_string();
+    match error {
+        EmbedError::Unavailable { .. } => Failure::Transient(text),
+        EmbedError::Answer { .. } => Failure::Malformed(text),
+        EmbedError::Refused { .. } => Failure::Permanent(text),
+    }
+}
+
 fn failure(error: KnowledgeError) -> Failure {
     let text = error.to_string();
     match error {
-        KnowledgeError::Store(StoreError::Unavailable { .. })
-        | KnowledgeError::Embed(EmbedError::Unavailable { .. }) => Failure::Transient(text),
-        KnowledgeError::Embed(EmbedError::Answer { .. }) => Failure::Malformed(text),
+        KnowledgeError::Embed(error) => embedding(&error),
+        KnowledgeError::Store(StoreError::Unavailable { .. }) => Failure::Transient(text),
         KnowledgeError::Store(StoreError::Dimensions { .. })
-        | KnowledgeError::Embed(EmbedError::Refused { .. })
         | KnowledgeError::Document(_)
         | KnowledgeError::Secret { .. }
         | KnowledgeError::EmptyQuery { .. } => Failure::Permanent(text),

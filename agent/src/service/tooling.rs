@@ -8,18 +8,24 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use pdm_decision::analysis::EdgeServer;
+use pdm_decision::{AbnormalDecision, SeriesSource};
+use pdm_knowledge::embed::Embedder;
 use pdm_knowledge::{Knowledge, PdfReader};
+use pdm_tools::exec::articles::ArticleSearch;
 use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
 use pdm_tools::exec::search::KnowledgeSearch;
 use pdm_tools::settings::ToolSettings;
-use pdm_tools::{Catalogue, Problem, Runtime};
+use pdm_tools::{Catalogue, Problem, Runtime, Sources};
 use tokio_util::sync::CancellationToken;
 
 use super::filling::Filling;
-use super::search::SearchedKnowledge;
+use super::search::{DocumentIndexer, SearchedKnowledge};
+use super::series::StoredSeries;
 use super::{StartError, log};
 use crate::notify::staff::OutboxNotifier;
 use crate::settings::AgentSettings;
+use crate::store::SeriesStore;
 
 /// The knowledge base and the tools, with the tasks that keep them up to date.
 pub(crate) struct Tooling {
@@ -30,19 +36,24 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// Opens both. Without a notifier the tool `notify_maintenance_staff` is not offered.
+    /// Opens both. Without a store the tool `notify_maintenance_staff` is not offered.
     ///
     /// # Errors
     /// [`StartError::Knowledge`], [`StartError::Secret`].
     pub(crate) async fn open(
         settings: &AgentSettings,
-        notifier: Option<Arc<OutboxNotifier>>,
+        stored: Option<StoreParts>,
     ) -> Result<Self, StartError> {
         let knowledge = Knowledge::connect(&settings.knowledge).await?;
         let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         let filling = Filling::start(&knowledge, settings).await?;
         let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
-        let (runtime, problems) = runtime(&settings.tools, Some(searched), notifier)?;
+        let parts = ToolParts {
+            knowledge: Some(searched),
+            embedder: Arc::clone(knowledge.embedder()),
+            stored,
+        };
+        let (runtime, problems) = runtime(&settings.tools, settings.tools.sources(), parts)?;
         for problem in &problems {
             log::tool_refused(problem);
         }
@@ -51,26 +62,47 @@ impl Tooling {
     }
 }
 
-/// The tools of the configured folder, or the shipped ones; the problems name the tools that were
-/// refused.
+/// Functions of the program that tools can name.
+pub(crate) const FUNCTIONS: [&str; 2] = ["notify_maintenance_staff", "abnormal_decision"];
+
+/// What the tools work with beside their settings.
+pub(crate) struct ToolParts {
+    pub(crate) knowledge: Option<Arc<dyn KnowledgeSearch>>,
+    /// Embeds the documents of packs.
+    pub(crate) embedder: Arc<dyn Embedder>,
+    /// What needs a store.
+    pub(crate) stored: Option<StoreParts>,
+}
+
+/// What the tools do with the store.
+pub(crate) struct StoreParts {
+    pub(crate) notifier: OutboxNotifier,
+    pub(crate) series: Arc<dyn SeriesStore>,
+}
+
+/// The tools of the configured folder, or the shipped ones, and of the packs; the problems name the
+/// tools that were refused.
 ///
 /// # Errors
 /// [`StartError::Secret`] of a tool server's token.
 pub(crate) fn runtime(
     settings: &ToolSettings,
-    knowledge: Option<Arc<dyn KnowledgeSearch>>,
-    notifier: Option<Arc<OutboxNotifier>>,
+    sources: Sources,
+    parts: ToolParts,
 ) -> Result<(Arc<Runtime>, Vec<Problem>), StartError> {
-    let (catalogue, problems) = match &settings.folder {
-        Some(folder) => Catalogue::open(folder),
-        None => Catalogue::shipped(),
-    };
+    let (catalogue, problems) = Catalogue::of(sources);
     let mut means =
         settings.means().map_err(|source| StartError::Secret { key: "tools.servers", source })?;
-    means.knowledge = knowledge;
+    means.knowledge = parts.knowledge;
+    means.articles = ArticleSearch::new(Arc::new(DocumentIndexer(parts.embedder)));
+    let analyst = Arc::new(EdgeServer(Arc::clone(&means.servers)));
+    let (series, notifier) = parts.stored.map(|stored| (stored.series, stored.notifier)).unzip();
+    let series = series.map(|series| Arc::new(StoredSeries(series)) as Arc<dyn SeriesSource>);
+    let decide = AbnormalDecision::new(series, analyst);
+    means.builtins = Builtins::default().with("abnormal_decision", decide);
     if let Some(notifier) = notifier {
-        let notify = NotifyStaff::new(notifier);
-        means.builtins = Builtins::default().with("notify_maintenance_staff", notify);
+        let notify = NotifyStaff::new(Arc::new(notifier));
+        means.builtins = means.builtins.with("notify_maintenance_staff", notify);
     }
     Ok((Arc::new(Runtime::new(catalogue, means)), problems))
 }

@@ -21,6 +21,7 @@ mod judgements;
 mod leaving;
 mod opinions;
 mod pages;
+mod series;
 mod telling;
 
 pub(super) fn at(seconds: f64) -> Timestamp {
@@ -171,4 +172,7 @@ where
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
+    series::a_value_of_a_station_stands_once(&*fresh().await).await;
+    series::a_case_is_read_with_its_values_newest_first(&*fresh().await).await;
+    series::the_features_of_a_bearing_are_series_under_their_names(&*fresh().await).await;
 }

@@ -5,6 +5,8 @@
 //! again can help.
 
 use async_trait::async_trait;
+use pdm_decision::table::SeriesValue;
+use pdm_decision::{Case, Sample, Window};
 use pdm_expert::case::PastEvent;
 use pdm_reasoner::budget::Spent;
 use pdm_shared::delivery::{Notification, Receipt};
@@ -354,6 +356,30 @@ pub trait OpinionStore: Send + Sync + std::fmt::Debug {
     ) -> Result<(), StoreError>;
 }
 
+/// Series of measuring stations and past cases; used by imports and by `abnormal_decision`.
+#[async_trait]
+pub trait SeriesStore: Send + Sync + std::fmt::Debug {
+    /// Writes values, all or none; tells how many are new or have changed.
+    async fn put_series(&self, values: &[SeriesValue]) -> Result<u64, StoreError>;
+
+    /// Writes past cases, all or none; one of the same id is replaced.
+    async fn put_cases(&self, cases: &[Case]) -> Result<u64, StoreError>;
+
+    /// Gives a bearing a station number; false if either is taken.
+    async fn name_station(&self, station_id: i64, bearing: &BearingKey)
+    -> Result<bool, StoreError>;
+
+    /// The values of a window in order of time, bounded; those of a bearing are the feature of that
+    /// name in its events.
+    async fn series(&self, window: &Window) -> Result<Vec<Sample>, StoreError>;
+
+    /// Cases that ended at `before_s` or earlier with their values, the newest first.
+    async fn series_cases(&self, before_s: i64, most: usize) -> Result<Vec<Case>, StoreError>;
+
+    /// Stations with their elements, or with their bearing in brackets.
+    async fn stations(&self, most: usize) -> Result<Vec<(i64, String)>, StoreError>;
+}
+
 /// Deleting what is no longer kept; used by the retention task.
 #[async_trait]
 pub trait RetentionStore: Send + Sync + std::fmt::Debug {
@@ -379,6 +405,7 @@ pub trait Store:
     + CeilingStore
     + RecollectionStore
     + RetentionStore
+    + SeriesStore
 {
 }
 
@@ -399,5 +426,6 @@ impl<S> Store for S where
         + CeilingStore
         + RecollectionStore
         + RetentionStore
+        + SeriesStore
 {
 }

@@ -34,6 +34,7 @@ mod pins;
 mod recollection;
 mod retention;
 mod runs;
+mod series;
 
 /// The store on a SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone)]

@@ -112,6 +112,7 @@ async fn claims(client: &ToolClient) {
         "search_analysis_history",
         "search_equipment_manual",
         "search_maintenance_history",
+        "abnormal_decision",
         "notify_maintenance_staff",
     ];
     assert_eq!(names, expected);
@@ -239,7 +240,7 @@ async fn a_tool_of_another_server_is_called_as_an_own_one() {
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     let (catalogue, _) = Catalogue::open(near.path());
     let endpoint = Endpoint::Http { url, token: None };
-    let servers = Servers::new(BTreeMap::from([("far".to_owned(), endpoint)]));
+    let servers = Arc::new(Servers::new(BTreeMap::from([("far".to_owned(), endpoint)])));
     let runtime = Runtime::new(catalogue, Means { servers, ..Means::default() });
     let call = |kind: &str| Call {
         id: "c".to_owned(),
@@ -264,7 +265,7 @@ async fn a_server_that_does_not_start_is_told_after_the_retries() {
         arguments: Vec::new(),
         environment: BTreeMap::new(),
     };
-    let servers = Servers::new(BTreeMap::from([("far".to_owned(), endpoint)]));
+    let servers = Arc::new(Servers::new(BTreeMap::from([("far".to_owned(), endpoint)])));
     let runtime = Runtime::new(catalogue, Means { servers, ..Means::default() });
     let call = Call { id: "c".into(), tool: "list_assets".into(), arguments: json!({"kind": "x"}) };
     let error = runtime.call(&call).await.expect_err("away");

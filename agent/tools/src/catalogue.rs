@@ -3,7 +3,6 @@
 //! Every caller asks [`Catalogue::current`] and gets one registry, which does not change while the
 //! caller uses it. Invariant: the current registry is valid as a whole; a broken file only leads to
 //! an entry in the log.
-//! changes nothing but the log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::problem::Problem;
 use super::registry::Registry;
+use super::sources::Sources;
 
 /// Quiet time after a change before the folder is read, because an editor writes in several steps.
 const SETTLE: Duration = Duration::from_millis(60);
@@ -28,27 +28,30 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// The current tools of a folder.
+/// The current tools of a folder and of packs.
 #[derive(Debug)]
 pub struct Catalogue {
-    /// `None`: the tools that come with the program, which do not change.
-    folder: Option<PathBuf>,
+    sources: Sources,
     current: watch::Sender<Arc<Registry>>,
 }
 
 impl Catalogue {
     /// Reads the folder. Broken tools are left out; the problems name each with its reason.
     pub fn open(folder: &Path) -> (Arc<Self>, Vec<Problem>) {
-        let loaded = Registry::read(folder);
-        let current = watch::Sender::new(Arc::new(loaded.registry));
-        (Arc::new(Self { folder: Some(folder.to_owned()), current }), loaded.problems)
+        Self::of(Sources::folder(folder))
     }
 
     /// The tools that come with the program.
     pub fn shipped() -> (Arc<Self>, Vec<Problem>) {
-        let loaded = Registry::shipped();
+        Self::of(Sources::default())
+    }
+
+    /// Reads the tools of `sources`. Broken tools are left out; the problems name each with its
+    /// reason.
+    pub fn of(sources: Sources) -> (Arc<Self>, Vec<Problem>) {
+        let loaded = Registry::load(&sources);
         let current = watch::Sender::new(Arc::new(loaded.registry));
-        (Arc::new(Self { folder: None, current }), loaded.problems)
+        (Arc::new(Self { sources, current }), loaded.problems)
     }
 
     /// The current tools.
@@ -61,15 +64,14 @@ impl Catalogue {
         self.current.subscribe()
     }
 
-    /// Reads the folder again and logs the result. Blocks on the file system.
+    /// Reads the folders again and logs the result. Blocks on the file system.
     pub fn reload(&self) -> Vec<Problem> {
-        let Some(folder) = &self.folder else { return Vec::new() };
         let before = self.current();
-        let loaded = before.reread(folder);
+        let loaded = before.renewed(&self.sources);
         for problem in &loaded.problems {
             tracing::error!(%problem, "Tool refused; what was there before stays.");
         }
-        let mut changed = false;
+        let mut changed = !loaded.registry.has_packs_of(&before);
         for spec in loaded.registry.list() {
             let same = before.get(&spec.name).is_some_and(|old| old.says_the_same_as(spec));
             if !same {
@@ -87,21 +89,16 @@ impl Catalogue {
         loaded.problems
     }
 
-    /// Starts to watch the folder. The returned future reads the folder again after every change,
-    /// until it is dropped. Without a folder the future never ends.
+    /// Starts to watch the folders. The returned future reads them again after every change, until
+    /// it is dropped. Without a folder the future never ends.
     ///
     /// # Errors
-    /// [`WatchError`] if the system cannot watch the folder.
+    /// [`WatchError`] if the system cannot watch a folder.
     pub fn watch(self: &Arc<Self>) -> Result<impl Future<Output = ()> + Send + use<>, WatchError> {
         // one place is enough: a second change during the wait leads to the same read
         let (tell, mut told) = mpsc::channel::<()>(1);
-        let watcher = match &self.folder {
-            Some(folder) => Some(
-                watcher(folder, tell)
-                    .map_err(|source| WatchError { folder: folder.clone(), source })?,
-            ),
-            None => None,
-        };
+        let folders: Vec<PathBuf> = self.sources.watched().map(Path::to_owned).collect();
+        let watcher = if folders.is_empty() { None } else { Some(watcher(&folders, tell)?) };
         let catalogue = Arc::clone(self);
         Ok(async move {
             if watcher.is_none() {
@@ -123,8 +120,8 @@ impl Catalogue {
     }
 }
 
-fn watcher(folder: &Path, tell: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+fn watcher(folders: &[PathBuf], tell: mpsc::Sender<()>) -> Result<RecommendedWatcher, WatchError> {
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         match event {
             // reading is not a change: otherwise each read would cause the next one
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
@@ -137,7 +134,15 @@ fn watcher(folder: &Path, tell: mpsc::Sender<()>) -> notify::Result<RecommendedW
                 let _waiting = tell.try_send(());
             }
         }
-    })?;
-    watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    });
+    let failed = |folder: &Path, source| WatchError { folder: folder.to_owned(), source };
+    let first = folders.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+    let mut watcher = watcher.map_err(|error| failed(first, error))?;
+    for folder in folders {
+        // a pack keeps its tools and data in folders of their own
+        let is_pack = super::pack::is_pack(folder);
+        let mode = if is_pack { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+        watcher.watch(folder, mode).map_err(|error| failed(folder, error))?;
+    }
     Ok(watcher)
 }

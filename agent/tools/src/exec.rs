@@ -2,9 +2,11 @@
 //! [`super::runtime`] checks, retries and cuts; an attempt succeeds, or fails with the information
 //! whether another attempt makes sense.
 
+pub mod articles;
 pub mod builtin;
 pub mod http;
 pub mod mcp;
+pub mod prompt;
 pub mod search;
 pub mod sql;
 pub mod table;

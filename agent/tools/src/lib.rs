@@ -1,6 +1,6 @@
 //! Tools: declared in YAML, checked, reloaded while the program runs, and called within limits.
 //!
-//! The way of a tool: its file → [`yaml`] (values with positions) → [`spec`] (fields, schemas,
+//! The way of a tool: its file (a folder's or a [`pack`]'s, [`sources`]) → [`yaml`] (values with positions) → [`spec`] (fields, schemas,
 //! [`spec::executor`]) → [`registry`] (names, dependencies, order) → [`catalogue`] (current
 //! registry) → [`runtime`] (calls) → [`exec`] (one attempt). The workflow and other programs call
 //! tools through MCP ([`mcp`]), people through `pdm-agent tools`.
@@ -17,12 +17,14 @@ mod graph;
 pub mod layer;
 pub mod mcp;
 pub mod observation;
+pub mod pack;
 pub mod problem;
 pub mod registry;
 pub mod runtime;
 pub mod schema;
 pub mod settings;
 mod shipped;
+pub mod sources;
 pub mod spec;
 pub mod yaml;
 
@@ -32,4 +34,5 @@ pub use observation::Observation;
 pub use problem::Problem;
 pub use registry::Registry;
 pub use runtime::{Call, Means, Runtime};
+pub use sources::Sources;
 pub use spec::ToolSpec;

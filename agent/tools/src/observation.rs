@@ -59,8 +59,8 @@ fn format_note(left_out: usize, max_chars: usize) -> String {
     )
 }
 
-/// Whether an answer is empty: null, an empty text, list or mapping, or a mapping whose lists are
-/// all empty.
+/// Whether an answer is empty: null, an empty text, list or mapping, or a mapping whose lists and
+/// mappings are all empty.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -68,9 +68,10 @@ pub(super) fn is_empty(value: &Value) -> bool {
         Value::String(text) => text.trim().is_empty(),
         Value::Array(list) => list.is_empty(),
         Value::Object(map) => {
-            let mut lists = map.values().filter_map(Value::as_array).peekable();
-            let only_empty_lists = lists.peek().is_some() && lists.all(Vec::is_empty);
-            map.is_empty() || only_empty_lists || map.values().all(Value::is_null)
+            let holds = |value: &&Value| value.is_array() || value.is_object();
+            let mut inner = map.values().filter(holds).peekable();
+            let only_empty = inner.peek().is_some() && inner.all(is_empty);
+            map.is_empty() || only_empty || map.values().all(Value::is_null)
         }
     }
 }
@@ -84,8 +85,14 @@ mod tests {
 
     #[test]
     fn nothing_found_is_seen_as_empty() {
-        for nothing in [json!(null), json!({}), json!([]), json!(" "), json!({"rows": [], "n": 0})]
-        {
+        for nothing in [
+            json!(null),
+            json!({}),
+            json!([]),
+            json!(" "),
+            json!({"rows": [], "n": 0}),
+            json!({"results": {"a": [], "b": []}}),
+        ] {
             assert!(is_empty(&nothing), "{nothing}");
         }
         for something in [json!(0), json!(false), json!({"rows": [1]}), json!({"status": "ok"})] {

@@ -1,4 +1,5 @@
-//! The tools of a folder: reads them, checks them against each other, lists and finds them.
+//! The tools of a folder and of packs: reads them, checks them against each other, lists and finds
+//! them.
 //!
 //! Invariant: a [`Registry`] is always valid as a whole: names are unique, every dependency exists,
 //! there is no circle, every pipeline has a plan. A file that would break this is left out, or its
@@ -10,9 +11,11 @@ use std::sync::Arc;
 
 use super::graph::{self, Tools};
 use super::layer::Layer;
+use super::pack::{Pack, PackData};
 use super::problem::Problem;
+use super::sources::{Read, Sources};
 use super::spec::ToolSpec;
-use super::yaml::Position;
+use super::spec::executor::Executor;
 
 /// The usable tools.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +23,7 @@ pub struct Registry {
     tools: Tools,
     files: BTreeMap<PathBuf, Arc<ToolSpec>>,
     order: Vec<String>,
+    packs: Vec<Arc<Pack>>,
 }
 
 /// The result of reading a folder.
@@ -34,38 +38,96 @@ pub struct Loaded {
 impl Registry {
     /// Reads every `*.yaml` and `*.yml` of `folder`.
     pub fn read(folder: &Path) -> Loaded {
-        Self::default().reread(folder)
+        Self::load(&Sources::folder(folder))
     }
 
     /// The tools that come with the program.
     pub fn shipped() -> Loaded {
-        let texts = super::shipped::texts().map(|(file, text)| (file, Ok(text.to_owned())));
-        Self::default().with_texts(texts.collect(), Vec::new())
+        Self::load(&Sources::default())
+    }
+
+    /// Reads the tools of `sources`.
+    pub fn load(sources: &Sources) -> Loaded {
+        Self::default().renewed(sources)
     }
 
     /// Reads the folder again; a file that is now broken keeps its previous version.
     pub fn reread(&self, folder: &Path) -> Loaded {
-        match texts(folder) {
-            Ok((texts, problems)) => self.with_texts(texts, problems),
+        self.renewed(&Sources::folder(folder))
+    }
+
+    /// Reads `sources` again; a file or a pack that is now broken keeps its previous version.
+    pub fn renewed(&self, sources: &Sources) -> Loaded {
+        let mut problems = Vec::new();
+        match sources.read(&self.packs, &mut problems) {
+            Ok(read) => self.with_texts(read, problems),
             Err(problem) => Loaded { registry: self.clone(), problems: vec![problem] },
         }
     }
 
-    fn with_texts(&self, texts: FileTexts, mut problems: Vec<Problem>) -> Loaded {
+    fn with_texts(&self, read: Vec<Read>, mut problems: Vec<Problem>) -> Loaded {
         let mut candidates = Vec::new();
-        for (file, text) in texts {
-            let before = self.files.get(&file).cloned();
-            let fresh = match text {
-                Ok(text) => ToolSpec::parse(&file, &text).map(Arc::new),
-                Err(problem) => Err(vec![problem]),
-            };
-            let fresh = fresh.map_err(|mut found| problems.append(&mut found)).ok();
-            candidates.push(Candidate { fresh, before });
+        let mut packs = Vec::new();
+        let replaced: BTreeSet<String> = read
+            .iter()
+            .filter_map(|read| read.setting.pack.as_deref())
+            .flat_map(|pack| pack.replaces.iter().cloned())
+            .collect();
+        for Read { setting, files } in read {
+            let is_replaced =
+                |spec: &Arc<ToolSpec>| setting.pack.is_none() && replaced.contains(&spec.name);
+            for (file, text) in files {
+                let before = self.files.get(&file).cloned();
+                let fresh = match text {
+                    Ok(text) => ToolSpec::parse_in(&file, &text, &setting).map(Arc::new),
+                    Err(problem) => Err(vec![problem]),
+                };
+                let fresh = fresh.map_err(|mut found| problems.append(&mut found)).ok();
+                let candidate = Candidate { fresh, before };
+                if !candidate.chosen().is_some_and(is_replaced) {
+                    candidates.push(candidate);
+                }
+            }
+            packs.extend(setting.pack);
         }
-        let registry = settle(candidates, &mut problems);
+        let registry = Self { packs, ..settle(candidates, &mut problems) };
         problems.sort();
         problems.dedup();
         Loaded { registry, problems }
+    }
+
+    /// The packs that are turned on.
+    pub fn packs(&self) -> &[Arc<Pack>] {
+        &self.packs
+    }
+
+    /// The data of a pack that is turned on.
+    pub fn pack_data(&self, name: &str) -> Option<&Arc<PackData>> {
+        self.packs.iter().find(|pack| pack.name == name).map(|pack| &pack.data)
+    }
+
+    /// Whether two registries have the same packs with the same data.
+    pub(crate) fn has_packs_of(&self, other: &Self) -> bool {
+        let same = |(own, other): (&Arc<Pack>, &Arc<Pack>)| {
+            (&own.name, &own.version, &own.data) == (&other.name, &other.version, &other.data)
+        };
+        self.packs.len() == other.packs.len() && self.packs.iter().zip(&other.packs).all(same)
+    }
+
+    /// Tools whose function is none of `known`, each as a problem of its file.
+    pub fn without_function(&self, known: &[&str]) -> Vec<Problem> {
+        let missing = |spec: &Arc<ToolSpec>| match &spec.executor {
+            Executor::Builtin { function } if !known.contains(&function.as_str()) => {
+                let known = known.join(", ");
+                let message = format!(
+                    "the program has no function {function:?}; it has: {known} (another executor \
+                     is named by the field executor)"
+                );
+                Some(spec.problem("/executor", message))
+            }
+            _ => None,
+        };
+        self.list().filter_map(missing).collect()
     }
 
     /// The tool with this name.
@@ -132,7 +194,7 @@ fn settle(mut candidates: Vec<Candidate>, problems: &mut Vec<Problem>) -> Regist
         if found.is_empty() {
             let order = graph::order(&tools);
             let files = tools.values().map(|spec| (spec.file.clone(), Arc::clone(spec))).collect();
-            return Registry { tools, files, order };
+            return Registry { tools, files, order, packs: Vec::new() };
         }
         let blamed: BTreeSet<PathBuf> =
             found.iter().map(|(_, problem)| problem.file.clone()).collect();
@@ -169,38 +231,4 @@ fn by_name(candidates: &[Candidate]) -> (Tools, Vec<(String, Problem)>) {
         }
     }
     (tools, problems)
-}
-
-/// Files with their texts, or the reason why they cannot be read.
-type FileTexts = Vec<(PathBuf, Result<String, Problem>)>;
-type Texts = (FileTexts, Vec<Problem>);
-
-fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
-    let (file, field) = (file.to_owned(), String::new());
-    Problem { file, at: Position::START, field, message: format!("cannot be read: {error}") }
-}
-
-/// The tool files of a folder with their texts, by file name.
-fn texts(folder: &Path) -> Result<Texts, Problem> {
-    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
-    let mut files = BTreeSet::new();
-    let mut problems = Vec::new();
-    for entry in entries {
-        match entry {
-            Ok(entry) => {
-                let path = entry.path();
-                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-                let is_yaml = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
-                if is_yaml && !is_hidden {
-                    files.insert(path);
-                }
-            }
-            Err(error) => problems.push(unreadable(folder, &error)),
-        }
-    }
-    let texts = files.into_iter().map(|file| {
-        let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error));
-        (file, text)
-    });
-    Ok((texts.collect(), problems))
 }

@@ -14,14 +14,17 @@ use tokio::time::Instant;
 
 use super::catalogue::Catalogue;
 use super::error::ToolError;
+use super::exec::articles::ArticleSearch;
 use super::exec::builtin::Builtins;
 use super::exec::http::Web;
 use super::exec::mcp::Servers;
+use super::exec::prompt::{self, LanguageModel};
 use super::exec::search::{self, KnowledgeSearch};
 use super::exec::sql::Databases;
 use super::exec::table;
 use super::exec::{Failure, Invocation};
 use super::observation::{self, Observation};
+use super::pack::PackData;
 use super::registry::Registry;
 use super::spec::ToolSpec;
 use super::spec::executor::Executor;
@@ -54,12 +57,16 @@ pub struct Means {
     pub builtins: Builtins,
     /// The knowledge base that `search` tools use.
     pub knowledge: Option<Arc<dyn KnowledgeSearch>>,
+    /// The indexes of packs' documents.
+    pub articles: ArticleSearch,
+    /// The language model that `prompt` tools ask.
+    pub model: Option<Arc<dyn LanguageModel>>,
     /// Databases that `sql` tools may read.
     pub databases: Databases,
     /// HTTP access to allowed hosts; `None` allows no host.
     pub web: Option<Web>,
     /// Other MCP servers.
-    pub servers: Servers,
+    pub servers: Arc<Servers>,
 }
 
 impl std::fmt::Debug for Means {
@@ -67,6 +74,8 @@ impl std::fmt::Debug for Means {
         f.debug_struct("Means")
             .field("builtins", &self.builtins)
             .field("knowledge", &self.knowledge.is_some())
+            .field("articles", &self.articles)
+            .field("model", &self.model.is_some())
             .field("databases", &self.databases)
             .field("web", &self.web)
             .field("servers", &self.servers)
@@ -166,13 +175,10 @@ impl Runtime {
         let mut attempt = 1;
         loop {
             let failure = match self.attempt(registry, spec, invocation).await {
-                Ok(value) => {
-                    let complaints = spec.output.complaints(&value);
-                    if complaints.is_empty() {
-                        return Ok((value, attempt));
-                    }
-                    Failure::Malformed(complaints.join("; "))
-                }
+                Ok(value) => match validate_result(spec, &value) {
+                    Ok(()) => return Ok((value, attempt)),
+                    Err(failure) => failure,
+                },
                 Err(failure) => failure,
             };
             let again = match &failure {
@@ -212,29 +218,7 @@ impl Runtime {
         }
         let _place = self.places.acquire().await;
         let timeout = spec.limits.timeout;
-        let run = async {
-            match &spec.executor {
-                Executor::Builtin { function } => {
-                    self.means.builtins.run(function, invocation).await
-                }
-                Executor::Search(config) => {
-                    search::run(config, self.means.knowledge.as_deref(), invocation).await
-                }
-                Executor::Table(config) => Ok(table::run(config, invocation)),
-                Executor::Sql(config) => {
-                    self.means.databases.run(config, timeout, invocation).await
-                }
-                Executor::Http(config) => match &self.means.web {
-                    Some(web) => web.run(config, timeout, invocation).await,
-                    None => Err(Failure::Permanent("no host is allowed in the settings".into())),
-                },
-                Executor::Mcp { server, tool } => {
-                    self.means.servers.run(server, tool, invocation).await
-                }
-                Executor::Pipeline(_) => Err(Failure::Permanent("a pipeline is no step".into())),
-            }
-        };
-        match tokio::time::timeout(timeout, run).await {
+        match tokio::time::timeout(timeout, self.run(registry, spec, invocation)).await {
             Ok(result) => result,
             Err(_elapsed) => {
                 let seconds = timeout.as_secs_f64();
@@ -242,6 +226,51 @@ impl Runtime {
             }
         }
     }
+
+    /// One attempt of a tool that is no pipeline.
+    async fn run(
+        &self,
+        registry: &Registry,
+        spec: &ToolSpec,
+        invocation: Invocation<'_>,
+    ) -> Result<Value, Failure> {
+        let Means { builtins, knowledge, articles, databases, web, servers, .. } = &self.means;
+        let model = self.means.model.as_deref();
+        let pack = spec.pack.as_deref().and_then(|pack| registry.pack_data(pack));
+        let timeout = spec.limits.timeout;
+        match &spec.executor {
+            Executor::Builtin { function } => {
+                let packs: Vec<Arc<PackData>> =
+                    registry.packs().iter().map(|pack| Arc::clone(&pack.data)).collect();
+                builtins.run(function, &packs, invocation).await
+            }
+            Executor::Search(config) => search::run(config, knowledge.as_deref(), invocation).await,
+            Executor::Articles(config) => articles.run(config, pack, model, invocation).await,
+            Executor::Table(config) => Ok(table::run(config, invocation)),
+            Executor::Sql(config) => databases.run(config, pack, timeout, invocation).await,
+            Executor::Http(config) => match web {
+                Some(web) => web.run(config, timeout, invocation).await,
+                None => Err(Failure::Permanent("no host is allowed in the settings".into())),
+            },
+            Executor::Mcp { server, tool } => servers.run(server, tool, invocation).await,
+            Executor::Prompt { instructions } => {
+                let (description, schema) = (spec.description.as_str(), spec.output.value());
+                let asked = prompt::Asked { description, instructions, schema };
+                prompt::run(asked, model, invocation).await
+            }
+            Executor::Pipeline(_) => Err(Failure::Permanent("a pipeline is no step".into())),
+        }
+    }
+}
+
+/// Checks an answer against the form that its tool promises: kinds of data and required fields. An
+/// answer that is empty is right; the observation says that it is ([`observation::is_empty`]).
+///
+/// # Errors
+/// [`Failure::Malformed`] with each field that is wrong.
+fn validate_result(spec: &ToolSpec, value: &Value) -> Result<(), Failure> {
+    let complaints = spec.output.complaints(value);
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::Malformed(complaints.join("; "))) }
 }
 
 /// Arguments without nulls: models and references write null for an absent argument.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 /// Path below `config/tools/` and text of each file.
 const TOOLS: &[(&str, &str)] = &[
+    ("abnormal_decision.yaml", include_str!("../../../config/tools/abnormal_decision.yaml")),
     ("find_document_title.yaml", include_str!("../../../config/tools/find_document_title.yaml")),
     ("look_up_life_factor.yaml", include_str!("../../../config/tools/look_up_life_factor.yaml")),
     (

@@ -18,8 +18,10 @@ use crate::fields::{Reading, shown};
 use crate::layer::Layer;
 use crate::problem::Problem;
 use crate::schema::{self, Schema};
+use crate::sources::{DOMAINS, Setting};
 use crate::yaml::{self, Document};
 
+pub mod articles;
 pub mod executor;
 pub mod pipeline;
 pub mod statement;
@@ -65,7 +67,7 @@ impl Limits {
 /// One tool.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
-    /// Unique name, snake_case.
+    /// Unique name, snake_case (or as the source of its pack gives it, if `pack.toml` lists it).
     pub name: String,
     /// Semantic version.
     pub version: Version,
@@ -91,6 +93,8 @@ pub struct ToolSpec {
     pub limits: Limits,
     /// The tool's file.
     pub file: PathBuf,
+    /// The pack that the tool belongs to.
+    pub pack: Option<String>,
     document: Arc<Document>,
 }
 
@@ -100,13 +104,21 @@ impl ToolSpec {
     /// # Errors
     /// Every [`Problem`] that one file can show, in the order of its lines.
     pub fn parse(file: &Path, text: &str) -> Result<Self, Vec<Problem>> {
+        Self::parse_in(file, text, &Setting::default())
+    }
+
+    /// Reads `text` as the contents of `file`, a tool of the setting's pack if it has one.
+    ///
+    /// # Errors
+    /// As [`ToolSpec::parse`].
+    pub fn parse_in(file: &Path, text: &str, setting: &Setting) -> Result<Self, Vec<Problem>> {
         let document = yaml::parse(text).map_err(|error| {
             let (file, field) = (file.to_owned(), String::new());
             vec![Problem { file, at: error.at, field, message: error.message }]
         })?;
         let mut reading = Reading::new(file, &document);
         let parts = if let Some(map) = document.value.as_object() {
-            read(&mut reading, map)
+            read(&mut reading, map, setting)
         } else {
             let message = format!("is {}, expected a mapping", shown(&document.value));
             reading.problem("", message);
@@ -133,15 +145,19 @@ impl ToolSpec {
     }
 }
 
-fn read(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<ToolSpec> {
+fn read(
+    reading: &mut Reading<'_>,
+    map: &Map<String, Value>,
+    setting: &Setting,
+) -> Option<ToolSpec> {
     reading.only("", map, &FIELDS);
     let name = reading.text("", map, "name");
     if let Some(name) = &name {
-        check_name(reading, name);
+        check_name(reading, name, setting);
     }
     let version = version(reading, map);
     let layer = layer(reading, map);
-    let domain = reading.text("", map, "domain");
+    let domain = domain(reading, map, setting);
     let description = reading.text("", map, "description");
     let input = schema::read(reading, map, "input_schema", true);
     let output = schema::read(reading, map, "output_schema", false);
@@ -151,9 +167,18 @@ fn read(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<ToolSpec>
     let nothing = Map::new();
     let config = reading.map("", map, "config").unwrap_or(&nothing);
     let limits = limits(reading, config);
-    let kind = reading.maybe_text("", map, "executor").unwrap_or_else(|| "builtin".to_owned());
-    let own_name = name.as_deref().unwrap_or_default();
-    let executor = Executor::read(reading, &kind, own_name, config, input.as_ref(), &dependencies);
+    let pack = setting.pack.as_deref();
+    let kind = reading.maybe_text("", map, "executor").unwrap_or_else(|| {
+        let of_layer = pack.zip(layer).and_then(|(pack, layer)| pack.executors.get(&layer));
+        of_layer.map_or("builtin", String::as_str).to_owned()
+    });
+    let about = executor::About {
+        name: name.as_deref().unwrap_or_default(),
+        input: input.as_ref(),
+        dependencies: &dependencies,
+        pack,
+    };
+    let executor = Executor::read(reading, &kind, config, about);
     Some(ToolSpec {
         name: name?,
         version: version?,
@@ -168,6 +193,7 @@ fn read(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<ToolSpec>
         executor: executor?,
         limits,
         file: reading.file.to_owned(),
+        pack: pack.map(|pack| pack.name.clone()),
         document: Arc::new(reading.document.clone()),
     })
 }
@@ -180,13 +206,37 @@ pub(super) fn is_snake_case(word: &str) -> bool {
         && !word.ends_with('_')
 }
 
-fn check_name(reading: &mut Reading<'_>, name: &str) {
-    if !is_snake_case(name) {
+/// A name of a pack's source: letters, digits and underscores, a letter first.
+fn is_plain(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn check_name(reading: &mut Reading<'_>, name: &str, setting: &Setting) {
+    let is_given = |pack: &crate::pack::Pack| pack.names.iter().any(|given| given == name);
+    let is_excepted = is_plain(name) && setting.pack.as_deref().is_some_and(is_given);
+    if !is_snake_case(name) && !is_excepted {
         let message = format!("is {name:?}, allowed is snake_case: a-z, 0-9 and single _");
         reading.problem("/name", message);
     } else if name.len() > MAX_NAME {
         reading.problem("/name", format!("has {} characters, at most {MAX_NAME}", name.len()));
     }
+}
+
+fn domain(
+    reading: &mut Reading<'_>,
+    map: &Map<String, Value>,
+    setting: &Setting,
+) -> Option<String> {
+    let domain = reading.text("", map, "domain")?;
+    let own = setting.domains.iter().map(String::as_str);
+    let allowed: Vec<&str> = DOMAINS.into_iter().chain(own).collect();
+    if !allowed.contains(&domain.as_str()) {
+        let allowed = allowed.join(", ");
+        let message = format!("is {domain:?}, allowed are {allowed} ([tools] domains adds more)");
+        reading.problem("/domain", message);
+    }
+    Some(domain)
 }
 
 fn version(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Version> {

@@ -24,9 +24,9 @@ const SIZE: (u32, u32) = (1500, 1150);
 const COLUMNS: usize = 1380;
 
 /// Ink of curves, frames and words.
-const INK: RGBColor = RGBColor(38, 50, 56);
-const CURVE: RGBColor = RGBColor(69, 90, 100);
-const GRID: RGBColor = RGBColor(224, 228, 230);
+pub(super) const INK: RGBColor = RGBColor(38, 50, 56);
+pub(super) const CURVE: RGBColor = RGBColor(69, 90, 100);
+pub(super) const GRID: RGBColor = RGBColor(224, 228, 230);
 
 /// The picture cannot be made. The caller shows the error; the analysis is complete without it.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ pub fn write_png(path: &Path, picture: &Picture<'_>) -> Result<(), PlotError> {
 }
 
 /// Registers the built-in font once.
-fn has_font() {
+pub(super) fn has_font() {
     static FONT: Once = Once::new();
     FONT.call_once(|| {
         let bytes = include_bytes!("../../assets/DejaVuSans-Latin.ttf");
@@ -109,7 +109,7 @@ fn draw<'a>(path: &'a Path, picture: &Picture<'_>) -> Drawn<'a> {
 }
 
 /// A text of this height in the built-in font.
-fn words(pixels: i32) -> TextStyle<'static> {
+pub(super) fn words(pixels: i32) -> TextStyle<'static> {
     ("sans-serif", pixels).into_font().color(&INK)
 }
 
@@ -233,7 +233,7 @@ fn draw_spectrum<'a>(
 }
 
 /// A number with few digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if value.abs() < 1e-12 {
         "0".to_owned()
     } else if !(1e-3..1e5).contains(&value.abs()) {

@@ -51,6 +51,7 @@ fn the_agent_cannot_compute() {
     let graph = graph();
     for name in [
         "pdm-agent",
+        "pdm-decision",
         "pdm-expert",
         "pdm-knowledge",
         "pdm-tools",
@@ -113,9 +114,15 @@ fn edge_and_agent_do_not_know_each_other() {
 #[test]
 fn no_wing_knows_the_agent() {
     let graph = graph();
-    for wing in
-        ["pdm-expert", "pdm-knowledge", "pdm-tools", "pdm-report", "pdm-web", "pdm-reasoner"]
-    {
+    for wing in [
+        "pdm-decision",
+        "pdm-expert",
+        "pdm-knowledge",
+        "pdm-tools",
+        "pdm-report",
+        "pdm-web",
+        "pdm-reasoner",
+    ] {
         assert!(!reachable(&graph, wing).contains("pdm-agent"), "{wing} reaches pdm-agent");
     }
 }
@@ -132,12 +139,14 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
         ("pdm-expert", &["pdm-shared"]),
         ("pdm-knowledge", &["pdm-service", "pdm-shared"]),
         ("pdm-tools", &["pdm-service", "pdm-shared"]),
+        ("pdm-decision", &["pdm-shared", "pdm-tools"]),
         ("pdm-web", &["pdm-service", "pdm-shared"]),
         ("pdm-reasoner", &["pdm-expert", "pdm-service", "pdm-shared", "pdm-tools"]),
         ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
         (
             "pdm-agent",
             &[
+                "pdm-decision",
                 "pdm-expert",
                 "pdm-knowledge",
                 "pdm-reasoner",

@@ -54,6 +54,7 @@ fn the_map_leaves_no_room_out() {
         "agent/expert",
         "agent/knowledge",
         "agent/tools",
+        "agent/decision",
         "agent/report",
         "agent/reasoner",
         "deploy/standalone",

@@ -9,6 +9,7 @@ use pdm_shared::risk::RiskLevel;
 use serde_json::{Value, json};
 
 use super::{Failure, Invocation};
+use crate::pack::PackData;
 
 /// A function that tools can name.
 #[async_trait]
@@ -18,6 +19,18 @@ pub trait Builtin: Send + Sync {
     /// # Errors
     /// [`Failure`], which says whether another attempt makes sense.
     async fn call(&self, invocation: Invocation<'_>) -> Result<Value, Failure>;
+
+    /// One attempt of a function that also reads the data of the packs that are turned on.
+    ///
+    /// # Errors
+    /// As [`Builtin::call`].
+    async fn call_with(
+        &self,
+        _packs: &[Arc<PackData>],
+        invocation: Invocation<'_>,
+    ) -> Result<Value, Failure> {
+        self.call(invocation).await
+    }
 }
 
 /// The functions that tools can name.
@@ -46,6 +59,7 @@ impl Builtins {
     pub(crate) async fn run(
         &self,
         function: &str,
+        packs: &[Arc<PackData>],
         invocation: Invocation<'_>,
     ) -> Result<Value, Failure> {
         let Some(builtin) = self.0.get(function) else {
@@ -53,7 +67,7 @@ impl Builtins {
             let message = format!("this program has no function {function}; it has: {names}");
             return Err(Failure::Permanent(message));
         };
-        builtin.call(invocation).await
+        builtin.call_with(packs, invocation).await
     }
 }
 

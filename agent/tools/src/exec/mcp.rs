@@ -80,7 +80,11 @@ impl Servers {
         Ok(client)
     }
 
-    pub(crate) async fn run(
+    /// Calls a tool of a server.
+    ///
+    /// # Errors
+    /// [`Failure::Transient`] if the server does not answer, [`Failure::Permanent`] if it refuses.
+    pub async fn run(
         &self,
         server: &str,
         tool: &str,

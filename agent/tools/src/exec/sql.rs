@@ -1,4 +1,5 @@
-//! Executor `sql`: one read-only statement over a database that the operator's settings name.
+//! Executor `sql`: one read-only statement over a database that the operator's settings name, or over
+//! the tables of the tool's pack.
 //!
 //! Three independent safeguards, each enough alone: a [`Statement`] is one SELECT without a word
 //! that writes (checked when the tool is read); a SQLite file is opened read-only with `query_only`
@@ -8,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::postgres::PostgresSettings;
@@ -18,10 +20,11 @@ use sqlx::{Arguments as _, SqlitePool};
 use tokio::sync::Mutex;
 
 use super::{Failure, Invocation};
-use crate::spec::executor::SqlConfig;
-
+use crate::pack::PackData;
+use crate::spec::executor::{SqlConfig, SqlPlace, SqlResult};
 use crate::spec::statement::Statement;
 
+mod memory;
 mod postgres;
 mod sqlite;
 
@@ -111,15 +114,68 @@ impl Databases {
         Ok(pool)
     }
 
+    /// Runs the statement of a tool; `pack` holds the tables of the tool's pack.
     pub(crate) async fn run(
         &self,
         config: &SqlConfig,
+        pack: Option<&Arc<PackData>>,
         timeout: Duration,
         invocation: Invocation<'_>,
     ) -> Result<Value, Failure> {
-        match self.pool(&config.database).await? {
-            Pool::Sqlite(pool) => sqlite::run(&pool, config, timeout, invocation).await,
-            Pool::Postgres(server) => postgres::run(&server, config, timeout, invocation).await,
+        let pool = match (&config.database, pack) {
+            (SqlPlace::Named(name), _) => self.pool(name).await?,
+            (SqlPlace::Pack(_), Some(data)) => Pool::Sqlite(memory::connect(data).await?),
+            (SqlPlace::Pack(name), None) => {
+                return Err(Failure::Permanent(format!("the pack {name} is not turned on")));
+            }
+        };
+        if let Some(refusal) = &config.refuse_if {
+            let asked = Asked { statement: refusal, row_limit: 1, timeout };
+            let found = pool.run(&asked, invocation).await?;
+            if let Some(reason) = found.rows.first().and_then(only_value) {
+                let reason = reason.as_str().map_or_else(|| reason.to_string(), str::to_owned);
+                return Err(Failure::Permanent(reason));
+            }
+        }
+        let asked = Asked { statement: &config.statement, row_limit: config.row_limit, timeout };
+        told(pool.run(&asked, invocation).await?, config.result)
+    }
+}
+
+/// A statement to run once.
+struct Asked<'a> {
+    statement: &'a Statement,
+    row_limit: usize,
+    timeout: Duration,
+}
+
+impl Pool {
+    async fn run(&self, asked: &Asked<'_>, invocation: Invocation<'_>) -> Result<Found, Failure> {
+        match self {
+            Self::Sqlite(pool) => sqlite::run(pool, asked, invocation).await,
+            Self::Postgres(server) => postgres::run(server, asked, invocation).await,
+        }
+    }
+}
+
+/// The first value of a row.
+fn only_value(row: &Value) -> Option<&Value> {
+    row.as_object().and_then(|row| row.values().next()).filter(|value| !value.is_null())
+}
+
+fn told(found: Found, result: SqlResult) -> Result<Value, Failure> {
+    match result {
+        SqlResult::Table => Ok(json!({
+            "row_count": found.rows.len(),
+            "truncated": found.is_cut,
+            "rows": found.rows,
+        })),
+        SqlResult::Rows => Ok(Value::Array(found.rows)),
+        SqlResult::Json => {
+            let value = found.rows.first().and_then(only_value);
+            let text = value.and_then(Value::as_str).unwrap_or("null");
+            serde_json::from_str(text)
+                .map_err(|error| Failure::Permanent(format!("the statement gave no JSON: {error}")))
         }
     }
 }
@@ -160,11 +216,13 @@ struct Found {
     rows: Vec<Value>,
     bytes: usize,
     row_limit: usize,
+    /// More rows were there.
+    is_cut: bool,
 }
 
 impl Found {
     fn new(row_limit: usize) -> Self {
-        Self { rows: Vec::new(), bytes: 0, row_limit }
+        Self { rows: Vec::new(), bytes: 0, row_limit, is_cut: false }
     }
 
     fn is_full(&self) -> bool {
@@ -176,15 +234,7 @@ impl Found {
         self.bytes += bytes;
     }
 
-    fn whole(self) -> Value {
-        self.told(false)
-    }
-
-    fn cut(self) -> Value {
-        self.told(true)
-    }
-
-    fn told(self, truncated: bool) -> Value {
-        json!({ "row_count": self.rows.len(), "rows": self.rows, "truncated": truncated })
+    fn cut(self) -> Self {
+        Self { is_cut: true, ..self }
     }
 }

@@ -159,9 +159,10 @@ fn marked_schema(schema: &Map<String, Value>) -> Map<String, Value> {
 fn hints(spec: &ToolSpec) -> Option<ToolAnnotations> {
     let reading = ToolAnnotations::new().read_only(true);
     match &spec.executor {
-        Executor::Search(_) | Executor::Table(_) | Executor::Sql(_) => {
+        Executor::Search(_) | Executor::Articles(_) | Executor::Table(_) | Executor::Sql(_) => {
             Some(reading.open_world(false))
         }
+        Executor::Prompt { .. } => Some(reading.open_world(true)),
         Executor::Http(config) if !config.post => Some(reading.open_world(true)),
         // not idempotent: an action is done once for one call id, but each MCP call has a new id
         Executor::Builtin { .. } => {

@@ -9,15 +9,33 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Limits;
+use super::articles::{self, ArticleConfig};
 use super::pipeline::Pipeline;
 use super::statement::Statement;
 use super::table::{self, TableConfig};
 use super::template::Address;
 use crate::fields::{Reading, shown};
+use crate::pack::Pack;
 use crate::schema::Schema;
 
 /// The values of `executor`.
-pub const KINDS: [&str; 7] = ["builtin", "search", "table", "sql", "http", "mcp", "pipeline"];
+pub const KINDS: [&str; 8] =
+    ["builtin", "search", "table", "sql", "http", "mcp", "prompt", "pipeline"];
+/// The name that stands for the data of a tool's own pack.
+const OWN_PACK: &str = "pack";
+
+/// What an executor's `config` is read with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About<'a> {
+    /// The tool's name.
+    pub(super) name: &'a str,
+    /// The schema of its arguments.
+    pub(super) input: Option<&'a Schema>,
+    /// The tools that it depends on.
+    pub(super) dependencies: &'a [String],
+    /// The pack that it belongs to.
+    pub(super) pack: Option<&'a Pack>,
+}
 
 /// The executor of a tool, with its configuration.
 #[derive(Debug, Clone)]
@@ -30,6 +48,8 @@ pub enum Executor {
     },
     /// Hybrid search over a collection of the knowledge base.
     Search(SearchConfig),
+    /// Articles of a document of the tool's pack; `search` with a `document`.
+    Articles(ArticleConfig),
     /// Rows of the tool's own file.
     Table(TableConfig),
     /// One read-only SQL statement.
@@ -42,6 +62,11 @@ pub enum Executor {
         server: String,
         /// The tool's name at that server (`config.tool`, the tool's own name by default).
         tool: String,
+    },
+    /// A request to the language model.
+    Prompt {
+        /// What the model is told beside the tool's description (`config.instructions`).
+        instructions: String,
     },
     /// Other tools, in sequence or side by side.
     Pipeline(Pipeline),
@@ -77,12 +102,37 @@ pub enum SearchBy {
 /// `config` of an `sql` tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqlConfig {
-    /// The database's name in the settings.
-    pub database: String,
+    /// Where the statement runs.
+    pub database: SqlPlace,
     /// The statement.
     pub statement: Statement,
+    /// A statement whose row, if it gives one, is the reason why the call is refused.
+    pub refuse_if: Option<Statement>,
+    /// The form of the answer.
+    pub result: SqlResult,
     /// Most rows (`row_limit`, 100; the result says if more were cut).
     pub row_limit: usize,
+}
+
+/// Where an `sql` tool reads (`config.database`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SqlPlace {
+    /// A database of this name in the settings.
+    Named(String),
+    /// `pack`: the tables of the tool's own pack, which has this name.
+    Pack(String),
+}
+
+/// The form of an `sql` tool's answer (`config.result`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SqlResult {
+    /// `table`: `rows`, `row_count` and whether more were left out, `truncated`.
+    #[default]
+    Table,
+    /// `rows`: the rows alone, as a list.
+    Rows,
+    /// `json`: the one value of the one row, which the statement has written as JSON.
+    Json,
 }
 
 /// `config` of an `http` tool.
@@ -101,41 +151,45 @@ impl Executor {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Builtin { .. } => "builtin",
-            Self::Search(_) => "search",
+            Self::Search(_) | Self::Articles(_) => "search",
             Self::Table(_) => "table",
             Self::Sql(_) => "sql",
             Self::Http(_) => "http",
             Self::Mcp { .. } => "mcp",
+            Self::Prompt { .. } => "prompt",
             Self::Pipeline(_) => "pipeline",
         }
     }
 
-    /// Whether a malformed answer is worth another attempt: a remote server may answer better, a
-    /// function of this program will not.
+    /// Whether a malformed answer is worth another attempt: a remote server or a model may answer
+    /// better, a function of this program will not.
     pub(crate) const fn is_remote(&self) -> bool {
-        matches!(self, Self::Http(_) | Self::Mcp { .. })
+        matches!(self, Self::Http(_) | Self::Mcp { .. } | Self::Prompt { .. })
     }
 
     pub(super) fn read(
         reading: &mut Reading<'_>,
         kind: &str,
-        name: &str,
         config: &Map<String, Value>,
-        input: Option<&Schema>,
-        dependencies: &[String],
+        about: About<'_>,
     ) -> Option<Self> {
+        let About { name, input, dependencies, .. } = about;
         match kind {
             "builtin" => {
                 only(reading, config, &["function"]);
                 let function = reading.maybe_text("/config", config, "function");
                 Some(Self::Builtin { function: function.unwrap_or_else(|| name.to_owned()) })
             }
+            "search" if config.contains_key("document") => {
+                only(reading, config, &articles::KEYS);
+                articles::read(reading, config, about).map(Self::Articles)
+            }
             "search" => search(reading, config, input).map(Self::Search),
             "table" => {
                 only(reading, config, &["source", "equal", "ranges", "rows"]);
                 table::read(reading, config, input).map(Self::Table)
             }
-            "sql" => sql(reading, config, input).map(Self::Sql),
+            "sql" => sql(reading, config, about).map(Self::Sql),
             "http" => http(reading, config, input).map(Self::Http),
             "mcp" => {
                 only(reading, config, &["server", "tool"]);
@@ -143,13 +197,17 @@ impl Executor {
                 let server = reading.text("/config", config, "server")?;
                 Some(Self::Mcp { server, tool: tool.unwrap_or_else(|| name.to_owned()) })
             }
+            "prompt" => {
+                only(reading, config, &["instructions"]);
+                let instructions = reading.maybe_text("/config", config, "instructions");
+                Some(Self::Prompt { instructions: instructions.unwrap_or_default() })
+            }
             "pipeline" => {
                 only(reading, config, &["steps", "output"]);
                 Pipeline::read(reading, config, input, dependencies).map(Self::Pipeline)
             }
             other => {
                 let why = match other {
-                    "prompt" => " (this version has no language model to run it)",
                     "graph" => " (this version has no asset graph to ask)",
                     _ => "",
                 };
@@ -167,7 +225,12 @@ fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
 }
 
 /// Notes a property that the configuration uses but the input schema lacks.
-fn must_be_input(reading: &mut Reading<'_>, at: &str, property: &str, input: Option<&Schema>) {
+pub(super) fn must_be_input(
+    reading: &mut Reading<'_>,
+    at: &str,
+    property: &str,
+    input: Option<&Schema>,
+) {
     if let Some(input) = input
         && !input.has_property(property)
     {
@@ -228,22 +291,56 @@ fn search(
 fn sql(
     reading: &mut Reading<'_>,
     config: &Map<String, Value>,
-    input: Option<&Schema>,
+    about: About<'_>,
 ) -> Option<SqlConfig> {
-    only(reading, config, &["database", "query", "row_limit"]);
-    let database = reading.text("/config", config, "database");
+    only(reading, config, &["database", "query", "row_limit", "refuse_if", "result"]);
+    let database = reading.text("/config", config, "database").and_then(|name| {
+        match (name.as_str(), about.pack) {
+            (OWN_PACK, Some(pack)) => Some(SqlPlace::Pack(pack.name.clone())),
+            (OWN_PACK, None) => {
+                let message = "is pack, which only the tools of a pack may read";
+                reading.problem("/config/database", message);
+                None
+            }
+            (_, _) => Some(SqlPlace::Named(name)),
+        }
+    });
     let row_limit = reading.whole("/config", config, "row_limit", 100, 1..=1000);
+    let result = match reading.maybe_text("/config", config, "result").as_deref() {
+        None | Some("table") => SqlResult::Table,
+        Some("rows") => SqlResult::Rows,
+        Some("json") => SqlResult::Json,
+        Some(other) => {
+            let message = format!("is {other:?}, allowed are table, rows, json");
+            reading.problem("/config/result", message);
+            SqlResult::Table
+        }
+    };
+    let refuse_if = match reading.maybe_text("/config", config, "refuse_if") {
+        Some(text) => Some(statement(reading, "/config/refuse_if", &text, about.input)?),
+        None => None,
+    };
     let query = reading.text("/config", config, "query")?;
-    match Statement::read(&query) {
+    let statement = statement(reading, "/config/query", &query, about.input)?;
+    let row_limit = usize::try_from(row_limit).ok()?;
+    Some(SqlConfig { database: database?, statement, refuse_if, result, row_limit })
+}
+
+fn statement(
+    reading: &mut Reading<'_>,
+    at: &str,
+    text: &str,
+    input: Option<&Schema>,
+) -> Option<Statement> {
+    match Statement::read(text) {
         Ok(statement) => {
             for name in statement.parameters() {
-                must_be_input(reading, "/config/query", name, input);
+                must_be_input(reading, at, name, input);
             }
-            let row_limit = usize::try_from(row_limit).ok()?;
-            Some(SqlConfig { database: database?, statement, row_limit })
+            Some(statement)
         }
         Err(refusal) => {
-            reading.problem("/config/query", refusal.to_string());
+            reading.problem(at, refusal.to_string());
             None
         }
     }

@@ -1,6 +1,7 @@
 //! Tools are declared, checked, reloaded and called: R-TOOL-1 … R-TOOL-8.
 
 mod executors;
+mod packs;
 mod registry;
 mod reload;
 mod runtime;

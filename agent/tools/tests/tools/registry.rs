@@ -124,19 +124,30 @@ fn a_wrong_executor_is_told() {
     };
     one(
         "executor: shell\n",
-        "executor: is \"shell\", allowed are builtin, search, table, sql, http, mcp, pipeline",
+        "executor: is \"shell\", allowed are builtin, search, table, sql, http, mcp, prompt, pipeline",
     );
-    // R-TOOL-6: executors of the specification that this version does not have
+    // R-TOOL-6
     one(
         "executor: prompt\nconfig: {template: x}\n",
-        "t.yaml:13:1: executor: is \"prompt\" (this version has no language model to run it), \
-         allowed are builtin, search, table, sql, http, mcp, pipeline",
+        "t.yaml:14:10: config.template: unknown field, allowed are instructions, timeout_s",
     );
     one(
         "executor: graph\nconfig: {query: x}\n",
         "t.yaml:13:1: executor: is \"graph\" (this version has no asset graph to ask), allowed are",
     );
     one("executor: search\n", "config.collection: is required");
+    one(
+        "executor: search\nconfig: {document: deed, by: title}\n",
+        "config.document: is for the tools of a pack",
+    );
+    one(
+        "executor: sql\nconfig: {database: pack, query: SELECT 1, result: tree}\n",
+        "config.result: is \"tree\", allowed are table, rows, json",
+    );
+    one(
+        "executor: sql\nconfig: {database: d, query: SELECT 1, refuse_if: DROP TABLE t}\n",
+        "config.refuse_if: starts with \"DROP\"",
+    );
     one("executor: search\nconfig: {collection: c, topk: 1}\n", "config.topk: unknown field");
     one(
         "executor: search\nconfig: {collection: c, filters: {a: nope}}\n",

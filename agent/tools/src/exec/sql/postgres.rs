@@ -9,13 +9,11 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use pdm_service::postgres;
 use pdm_service::postgres::PostgresSettings;
-use serde_json::Value;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Postgres};
 
-use super::{Found, bind};
+use super::{Asked, Found, bind};
 use crate::exec::{Failure, Invocation};
-use crate::spec::executor::SqlConfig;
 
 /// Longest wait of a call for a connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
@@ -44,26 +42,25 @@ pub(super) async fn connect(name: &str, settings: &PostgresSettings) -> Result<S
 
 pub(super) async fn run(
     server: &Server,
-    config: &SqlConfig,
-    timeout: Duration,
+    asked: &Asked<'_>,
     invocation: Invocation<'_>,
-) -> Result<Value, Failure> {
+) -> Result<Found, Failure> {
     let refused = |error| failure(&error);
     let mut asking =
         server.pool.begin_with("BEGIN TRANSACTION READ ONLY").await.map_err(refused)?;
     sqlx::query("SELECT set_config('statement_timeout', $1, true)")
-        .bind(timeout.min(server.longest).as_millis().max(1).to_string())
+        .bind(asked.timeout.min(server.longest).as_millis().max(1).to_string())
         .execute(&mut *asking)
         .await
         .map_err(refused)?;
-    let arguments = bind::<Postgres>(&config.statement, invocation)?;
+    let arguments = bind::<Postgres>(asked.statement, invocation)?;
     // `Statement::read` has checked the text: one SELECT, arguments are bound and never inserted
     let text = format!(
         "SELECT row_to_json(asked)::text FROM ({}) AS asked LIMIT {}",
-        config.statement.text('$'),
-        config.row_limit.saturating_add(1)
+        asked.statement.text('$'),
+        asked.row_limit.saturating_add(1)
     );
-    let mut found = Found::new(config.row_limit);
+    let mut found = Found::new(asked.row_limit);
     let mut rows = sqlx::query_scalar_with::<_, String, _>(sqlx::AssertSqlSafe(text), arguments)
         .fetch(&mut *asking);
     while let Some(row) = rows.try_next().await.map_err(refused)? {
@@ -74,7 +71,7 @@ pub(super) async fn run(
             .map_err(|error| Failure::Permanent(format!("a row is no JSON: {error}")))?;
         found.push(value, row.len());
     }
-    Ok(found.whole())
+    Ok(found)
 }
 
 /// A missing or busy server may answer the next attempt; wrong SQL and a refused write never

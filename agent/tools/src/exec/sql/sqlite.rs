@@ -9,9 +9,8 @@ use serde_json::{Map, Value};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow};
 use sqlx::{Column, Row, Sqlite, SqlitePool, TypeInfo, ValueRef};
 
-use super::{Found, bind};
+use super::{Asked, Found, bind};
 use crate::exec::{Failure, Invocation};
-use crate::spec::executor::SqlConfig;
 
 /// Virtual-machine steps between two checks of the clock: a fraction of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
@@ -35,28 +34,27 @@ pub(super) async fn connect(file: &Path) -> Result<SqlitePool, Failure> {
 
 pub(super) async fn run(
     pool: &SqlitePool,
-    config: &SqlConfig,
-    timeout: Duration,
+    asked: &Asked<'_>,
     invocation: Invocation<'_>,
-) -> Result<Value, Failure> {
+) -> Result<Found, Failure> {
     let mut connection = pool.acquire().await.map_err(|error| failure(&error))?;
-    let deadline = Instant::now() + timeout;
+    let deadline = Instant::now() + asked.timeout;
     connection
         .lock_handle()
         .await
         .map_err(|error| failure(&error))?
         .set_progress_handler(STEPS_BETWEEN_LOOKS, move || Instant::now() < deadline);
-    let arguments = bind::<Sqlite>(&config.statement, invocation)?;
+    let arguments = bind::<Sqlite>(asked.statement, invocation)?;
     // `Statement::read` has checked the text: one SELECT, arguments are bound and never inserted
-    let text = sqlx::AssertSqlSafe(config.statement.text('?'));
+    let text = sqlx::AssertSqlSafe(asked.statement.text('?'));
     let mut rows = sqlx::query_with(text, arguments).fetch(&mut *connection);
-    collect(&mut rows, config.row_limit).await
+    collect(&mut rows, asked.row_limit).await
 }
 
 async fn collect(
     rows: &mut (impl Stream<Item = Result<SqliteRow, sqlx::Error>> + Unpin),
     row_limit: usize,
-) -> Result<Value, Failure> {
+) -> Result<Found, Failure> {
     let mut found = Found::new(row_limit);
     while let Some(row) = rows.try_next().await.map_err(|error| failure(&error))? {
         if found.is_full() {
@@ -65,7 +63,7 @@ async fn collect(
         let (row, bytes) = as_object(&row)?;
         found.push(Value::Object(row), bytes);
     }
-    Ok(found.whole())
+    Ok(found)
 }
 
 fn as_object(row: &SqliteRow) -> Result<(Map<String, Value>, usize), Failure> {

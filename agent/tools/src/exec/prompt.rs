@@ -1,0 +1,84 @@
+//! Executor `prompt`: one request to a language model, whose answer is JSON in the form of the tool's
+//! `output_schema`.
+//!
+//! The model belongs to the program ([`LanguageModel`]). Without one the tool refuses and says so: no
+//! answer is made up in its place. Arguments are data in the request, never instructions.
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{Failure, Invocation};
+
+/// A request to a language model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// The tool that asks.
+    pub tool: String,
+    /// What the model is to do: the tool's description and its own instructions.
+    pub instructions: String,
+    /// The arguments: data.
+    pub data: Value,
+    /// JSON Schema of the answer.
+    pub schema: Value,
+}
+
+/// A language model of the program.
+#[async_trait]
+pub trait LanguageModel: Send + Sync {
+    /// The model's answer, a JSON text.
+    ///
+    /// # Errors
+    /// [`Failure`]: a model that is away or busy is transient, a budget that is spent is permanent.
+    async fn answer(&self, prompt: &Prompt) -> Result<String, Failure>;
+}
+
+/// What a tool says without a model.
+const NO_MODEL: &str = "needs a language model, and none is configured for this program";
+
+/// What a `prompt` tool is.
+pub(crate) struct Asked<'a> {
+    pub(crate) description: &'a str,
+    pub(crate) instructions: &'a str,
+    pub(crate) schema: &'a Map<String, Value>,
+}
+
+pub(crate) async fn run(
+    asked: Asked<'_>,
+    model: Option<&dyn LanguageModel>,
+    invocation: Invocation<'_>,
+) -> Result<Value, Failure> {
+    let Some(model) = model else { return Err(Failure::Permanent(NO_MODEL.to_owned())) };
+    let Asked { description, instructions, schema } = asked;
+    let prompt = Prompt {
+        tool: invocation.tool.to_owned(),
+        instructions: format!("{description}\n\n{instructions}").trim().to_owned(),
+        data: Value::Object(invocation.arguments.clone()),
+        schema: Value::Object(schema.clone()),
+    };
+    let answer = model.answer(&prompt).await?;
+    read(&answer)
+}
+
+/// The JSON of an answer, which models put between fences at times.
+pub(crate) fn read(answer: &str) -> Result<Value, Failure> {
+    let text = answer.trim();
+    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let text = inner.map_or(text, |inner| inner.strip_prefix("json").unwrap_or(inner).trim());
+    serde_json::from_str(text)
+        .map_err(|error| Failure::Malformed(format!("the model's answer is no JSON: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_is_read_with_and_without_fences() {
+        for text in ["{\"a\": 1}", "```json\n{\"a\": 1}\n```", " ```\n{\"a\":1}```"] {
+            assert_eq!(read(text), Ok(json!({"a": 1})), "{text}");
+        }
+        assert!(matches!(read("I think that"), Err(Failure::Malformed(_))));
+    }
+}
