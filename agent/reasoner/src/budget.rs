@@ -7,11 +7,40 @@
 use std::path::Path;
 
 use pdm_service::config::ConfigError;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Limits as they are typed: what is left out has its default.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypedLimits {
+    calls: Option<u64>,
+    tokens: Option<u64>,
+    seconds: Option<f64>,
+    usd: Option<f64>,
+}
+
+fn typed<'de, D: Deserializer<'de>>(typed: D, default: Limits) -> Result<Limits, D::Error> {
+    let typed = TypedLimits::deserialize(typed)?;
+    Ok(Limits {
+        calls: typed.calls.unwrap_or(default.calls),
+        tokens: typed.tokens.unwrap_or(default.tokens),
+        seconds: typed.seconds.unwrap_or(default.seconds),
+        usd: typed.usd.unwrap_or(default.usd),
+    })
+}
+
+/// Reads the limits of an event; what is left out has the default of an event.
+pub(crate) fn per_event<'de, D: Deserializer<'de>>(limits: D) -> Result<Limits, D::Error> {
+    typed(limits, Limits::of_event())
+}
+
+/// Reads the limits of a day; what is left out has the default of a day.
+pub(crate) fn per_day<'de, D: Deserializer<'de>>(limits: D) -> Result<Limits, D::Error> {
+    typed(limits, Limits::of_day())
+}
 
 /// What may be spent.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Most requests to the model, repeated ones included.
     pub calls: u64,
@@ -43,12 +72,6 @@ impl Limits {
             }
         }
         Ok(())
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self::of_event()
     }
 }
 

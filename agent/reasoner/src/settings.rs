@@ -11,7 +11,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use serde::Deserialize;
 
-use crate::budget::{Limits, Prices};
+use crate::budget::{self, Limits, Prices};
 
 /// `[reasoner]`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -36,8 +36,10 @@ pub struct ReasonerSettings {
     /// Prices, so that money can be limited.
     pub price: Prices,
     /// Limits of one second opinion, and of one question of the chat.
+    #[serde(deserialize_with = "budget::per_event")]
     pub per_event: Limits,
     /// Limits of a day (UTC) for everything together.
+    #[serde(deserialize_with = "budget::per_day")]
     pub per_day: Limits,
     /// Second opinions.
     pub opinion: OpinionSettings,
@@ -197,6 +199,13 @@ mod tests {
             let error = read(text).expect_err(text).to_string();
             assert!(error.contains(key) && !error.contains("hunter2"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_limit_that_is_left_out_has_the_default_of_its_own_section() {
+        let settings = read("[per_day]\nusd = 5.0\n[per_event]\ncalls = 3\n").expect("valid");
+        assert_eq!(settings.per_day, Limits { usd: 5.0, ..Limits::of_day() });
+        assert_eq!(settings.per_event, Limits { calls: 3, ..Limits::of_event() });
     }
 
     #[test]

@@ -73,8 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
     runtime.block_on(async {
-        let store: Arc<dyn Store> =
-            connect_store(&settings.store).await.map_err(failure::store)?.into();
+        let store: Arc<dyn Store> = connect_store(&settings.store).await.map_err(failure::store)?;
         let tooling = Tooling::open(&settings, None).await.map_err(failure::start)?;
         let clock = Arc::new(SystemClock);
         let model = LanguageModel::open(&settings, store.clone(), clock.clone());

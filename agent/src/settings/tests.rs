@@ -35,6 +35,9 @@ fn what_the_shipped_file_shows_commented_out_is_valid_too() {
     assert_eq!(settings.notify.email.as_ref().map(|email| email.to.len()), Some(1));
     assert!(settings.knowledge.documents.is_some() && settings.tools.folder.is_some());
     assert_eq!(settings.tools.databases.len(), 2);
+    let reasoner = settings.reasoner.clone().expect("shown");
+    assert!(reasoner.key.is_some());
+    assert_eq!(ReasonerSettings { key: None, ..reasoner }, ReasonerSettings::default());
     assert!(settings.http.token.is_some());
     assert!(settings.broker.tls.is_some() && settings.broker.login.is_some());
 }
