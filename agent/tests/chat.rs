@@ -147,10 +147,10 @@ async fn a_conversation_of_twenty_turns_knows_its_first_one() {
         history.push(json!({ "role": "user", "content": format!("질문 {turn}: 다른 이야기") }));
         history.push(json!({ "role": "assistant", "content": format!("답 {turn}: 다른 답") }));
     }
-    let asked = "처음에 말한 예비 베어링은 어느 선반에 있지?";
-    let answer = plant.ask(&json!({ "message": asked, "history": history })).await;
+    let message = "처음에 말한 예비 베어링은 어느 선반에 있지?";
+    let answer = plant.ask(&json!({ "message": message, "history": history })).await;
     assert!(text(&answer["answer"]).contains("4711"), "{answer}");
-    let answer = plant.ask(&json!({ "message": asked })).await;
+    let answer = plant.ask(&json!({ "message": message })).await;
     assert!(text(&answer["answer"]).contains("모릅니다"), "{answer}");
     plant.agent.stop().await.expect("stops");
 }
@@ -183,7 +183,7 @@ async fn only_who_may_enter_may_ask_and_only_within_bounds() {
         assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{path}");
     }
     let client = reqwest::Client::new();
-    let url = format!("{}/api/chat/message", plant.url);
+    let address = format!("{}/api/chat/message", plant.url);
     let said = |count: usize| vec![json!({ "role": "user", "content": "a" }); count];
     for (body, status) in [
         (json!({ "message": "" }), 422),
@@ -194,14 +194,15 @@ async fn only_who_may_enter_may_ask_and_only_within_bounds() {
         (json!({ "mesage": "?" }), 422),
         (json!({ "message": "P-101 상태?" }), 200),
     ] {
-        let answer = client.post(&url).bearer_auth(TOKEN).json(&body).send().await.expect("sent");
+        let answer =
+            client.post(&address).bearer_auth(TOKEN).json(&body).send().await.expect("sent");
         assert_eq!(answer.status().as_u16(), status, "{body}");
     }
     let page = client.get(format!("{}/chat", plant.url)).bearer_auth(TOKEN).send().await;
     let page = page.expect("a page").text().await.expect("text");
     assert!(page.contains("<form") && page.contains("name=\"message\""), "{page}");
     // a page of another server cannot ask in a person's name
-    let foreign = client.post(&url).bearer_auth(TOKEN).header("origin", "http://evil.example");
+    let foreign = client.post(&address).bearer_auth(TOKEN).header("origin", "http://evil.example");
     let answer = foreign.json(&json!({ "message": "?" })).send().await.expect("sent");
     assert_eq!(answer.status(), StatusCode::FORBIDDEN);
     plant.agent.stop().await.expect("stops");
@@ -230,5 +231,9 @@ async fn the_page_answers_a_form_and_carries_the_conversation() {
 }
 
 fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    use std::fmt::Write as _;
+    text.bytes().fold(String::new(), |mut out, byte| {
+        let _written = write!(out, "%{byte:02X}");
+        out
+    })
 }
