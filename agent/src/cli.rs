@@ -4,23 +4,28 @@ use clap::{CommandFactory, Parser, Subcommand};
 use pdm_service::exit::Exit;
 pub use pdm_service::exit::{Failure, exit_of};
 
+pub mod ack;
 pub mod chat;
 pub mod check;
+pub mod episodes;
 pub mod follow_up;
 pub mod gateways;
 pub mod judge;
 pub mod knowledge;
 pub mod mcp;
 pub mod migrate;
+pub mod notify;
 pub mod parse_document;
 pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod series;
+pub mod shelve;
 pub mod stats;
 pub mod tools;
 pub mod trace;
 
+mod bearing_name;
 mod failure;
 mod language;
 pub mod place;
@@ -64,6 +69,14 @@ pub enum Command {
     Trace(trace::Args),
     /// List the actions that a judgement recommends, or record their progress
     FollowUp(follow_up::Args),
+    /// List episodes, or show one
+    Episodes(episodes::Args),
+    /// Tell staff nothing of a bearing for a time, or again
+    Shelve(shelve::Args),
+    /// Acknowledge what stands of a bearing
+    Ack(ack::Args),
+    /// Say what staff would be told of recorded events
+    Notify(notify::Args),
     /// Show how much work is open, and how often the judgements were right
     Stats(stats::Args),
     /// Ask about the plant's bearings
@@ -99,6 +112,10 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::FollowUp(args) => follow_up::run(&args),
+        Command::Episodes(args) => episodes::run(&args),
+        Command::Shelve(args) => shelve::run(&args),
+        Command::Ack(args) => ack::run(&args),
+        Command::Notify(args) => notify::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Chat(args) => chat::run(&args),
         Command::Gateways(args) => gateways::run(&args),

@@ -17,6 +17,7 @@ use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::guard::Access;
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
+use pdm_shared::topic::Prefix;
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
 use pdm_web::talk::Talk;
@@ -43,6 +44,8 @@ pub(crate) struct Served {
     pub(crate) progress: watch::Receiver<Progress>,
     /// The topic of refused messages.
     pub(crate) dead_letters: String,
+    /// The first levels of every topic.
+    pub(crate) prefix: Prefix,
 }
 
 /// Serves until `stop` is cancelled.
@@ -52,9 +55,10 @@ pub(crate) async fn serve(
     stop: CancellationToken,
 ) {
     recorder();
-    let Served { store, knowledge, tools, talk, access, clock, progress, dead_letters } = served;
+    let Served { store, knowledge, tools, talk, access, clock, progress, dead_letters, prefix } =
+        served;
     let (changed, changes) = watch::channel(0);
-    let plant = Arc::new(StoredPlant { store: Arc::clone(&store), clock, dead_letters });
+    let plant = Arc::new(StoredPlant { store: Arc::clone(&store), clock, dead_letters, prefix });
     let pages = pdm_web::router(Site {
         plant,
         talk: Some(talk),

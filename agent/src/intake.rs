@@ -19,7 +19,7 @@ use crate::settings::{QuotaSettings, TopicProof};
 use crate::store::{Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
 
 mod log;
-mod parse;
+pub(crate) mod parse;
 mod quota;
 pub(crate) mod receipts;
 mod refusals;
@@ -164,6 +164,7 @@ fn fits(quotas: &mut Quotas, incoming: &Incoming) -> bool {
         }
         Incoming::Status { .. }
         | Incoming::Ack { .. }
+        | Incoming::Shelve { .. }
         | Incoming::FollowUp { .. }
         | Incoming::Refused(_) => true,
     }

@@ -244,8 +244,8 @@ impl Judging {
         key: BearingKey,
         events: Vec<Unjudged>,
     ) -> Result<BearingJudged, JudgingError> {
-        let Recall { memory, alarm } = self.store.recall(&key, self.latest()).await?;
-        let mut bearing = Bearing { key, memory, alarm, waiting: Vec::new() };
+        let Recall { memory, episode } = self.store.recall(&key, self.latest()).await?;
+        let mut bearing = Bearing { key, memory, episode, waiting: Vec::new() };
         for unjudged in events {
             self.event(&mut bearing, unjudged).await?;
         }

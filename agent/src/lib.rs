@@ -7,6 +7,7 @@
 pub mod cli;
 pub mod documents;
 pub mod judging;
+pub mod preview;
 pub mod progress;
 pub mod scenario;
 pub mod service;

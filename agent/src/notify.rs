@@ -5,6 +5,7 @@ pub(crate) mod blind;
 pub(crate) mod ceiling;
 pub(crate) mod email;
 mod escape;
+mod gateways;
 mod grouping;
 pub(crate) mod lanes;
 mod log;

@@ -1,4 +1,4 @@
-//! What the agent keeps: events, judgements, alarms, the outbox, refused messages.
+//! What the agent keeps: events, judgements, episodes, the outbox, refused messages.
 //!
 //! The contract is one trait for each task that uses the store (`roles`); [`Store`] joins them.
 //! [`SqlStore`] fulfils it on a SQLite file or a PostgreSQL server: `sql` holds the statements, which
@@ -17,6 +17,7 @@ mod conformance;
 mod database;
 pub(crate) mod due;
 mod encoding;
+mod episode;
 mod error;
 mod fingerprint;
 mod intake;
@@ -34,11 +35,12 @@ mod sqlite;
 pub use pdm_service::postgres::WayError;
 
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
+pub use episode::{Alarm, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
-    Alarm, AlarmChange, Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged,
-    Linked, Recall, Reported, Unjudged, WorkCounts,
+    Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
+    Unjudged, WorkCounts,
 };
 pub use opinion::{MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts, OpinionEnded};
 pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
@@ -46,7 +48,7 @@ pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
-    AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
+    CeilingStore, EpisodeStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
     JudgementStore, LifecycleStore, MessageStore, OpinionStore, OutboxStore, PageStore,
     RecollectionStore, RetentionStore, SeriesStore, StatusStore, Store,
 };

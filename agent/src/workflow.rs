@@ -52,7 +52,7 @@ use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
 use pdm_report::files::DocumentKind;
 
-use documents::Documents;
+use documents::{Documents, Written};
 use expert::{Turn, Want};
 use state::Message;
 use tools::{Caller, Tools};
@@ -132,6 +132,15 @@ impl Workflow {
     /// Whether the workflow writes documents.
     pub(crate) const fn has_documents(&self) -> bool {
         self.documents.is_some()
+    }
+
+    /// The documents that will be written of a judgement; none if none are due.
+    pub(crate) fn promised(&self, state: &State) -> Vec<Written> {
+        let Some(documents) = self.documents.as_ref().filter(|_| documents::are_due(state)) else {
+            return Vec::new();
+        };
+        let kinds = [DocumentKind::Report, DocumentKind::WorkOrder];
+        kinds.into_iter().flat_map(|kind| documents.places(kind, state)).collect()
     }
 
     /// The same workflow with an observer of its runs.

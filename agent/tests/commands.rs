@@ -181,3 +181,21 @@ fn the_check_names_what_is_wrong_with_the_language_model() {
         assert!(!out.contains("hunter2") && code(&output) == 69, "{out}");
     }
 }
+
+/// R-AGENT-10: what staff would be told of recorded events, without a store and without telling anybody.
+#[test]
+fn notify_preview_tells_what_staff_would_be_told() {
+    let line = |text: &str| {
+        let event: serde_json::Value = serde_json::from_str(text).expect("json");
+        event.to_string()
+    };
+    let events = format!("{}\n\n{}\n", line(EVENT), line(EVENT));
+    let output = run(&["notify", "preview", "-"], &events);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(text.contains("[Warning] P-101 DE: outer race fault"), "{text}");
+    assert!(text.ends_with("2 events, at worst Warning: 1 episodes, 1 messages\n"), "{text}");
+    let output = run(&["notify", "preview", "-"], "{\"schema\":1}\n");
+    assert_eq!(code(&output), 65);
+    assert!(said(&output).contains("line 1: not an event"), "{}", said(&output));
+}

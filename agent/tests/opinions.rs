@@ -104,7 +104,8 @@ async fn an_opinion_agrees_raises_or_lowers_and_never_changes_what_the_rules_tel
         let diagnosis = store.diagnosis(fault.event_id).await.expect("read").expect("judged");
         assert_eq!(diagnosis.risk_level, RiskLevel::Warning, "the rules' risk stands");
         assert_eq!(diagnosis.disagreement.is_some(), stance != OpinionStance::Agrees);
-        let alarm = store.alarm(&fault.key()).await.expect("read").expect("an alarm");
+        let episode = store.episode(&fault.key()).await.expect("read");
+        let alarm = episode.and_then(|one| one.alarm).expect("an alarm");
         assert_eq!(alarm.risk, RiskLevel::Warning, "the alarm stands as the rules raised it");
         // staff hears of a higher risk, by a message of its own, and the topic gets the new diagnosis
         support::until("the diagnosis with its opinion", 20, || {

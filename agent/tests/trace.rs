@@ -10,6 +10,7 @@ use pdm_agent::store::{Incoming, SqlStore, Store};
 use pdm_agent::workflow::{Expert, Workflow};
 use pdm_expert::rules::Rules;
 use pdm_service::clock::{Clock, SystemClock};
+use pdm_shared::episode::{EpisodeDocument, EpisodeState};
 use pdm_shared::event::Event;
 use pdm_shared::topic::Prefix;
 use serde_json::Value;
@@ -105,4 +106,47 @@ async fn what_was_found_counts_in_the_precision() {
         (&counts["done"], &counts["right"], &counts["precision"]),
         (&2.into(), &1.into(), &1.0.into())
     );
+}
+
+/// R-AGENT-10: what stands is listed, acknowledged, shelved and told of again by command; what does not fit
+/// is refused with the reason and changes nothing.
+#[tokio::test]
+async fn an_episode_is_listed_acknowledged_and_shelved_by_command() {
+    let folder = tempfile::tempdir().expect("folder");
+    judged(folder.path()).await;
+    let bearing = event().key().to_string();
+    let listed = text(&typed(folder.path(), &["episodes", "list"]));
+    assert!(listed.starts_with("unacknowledged_active Warning "), "{listed}");
+    assert!(listed.contains(&bearing), "{listed}");
+    let acknowledged = text(&typed(folder.path(), &["ack", &bearing, "--by", "김 정비"]));
+    assert!(acknowledged.contains("Warning acknowledged by 김 정비"), "{acknowledged}");
+    let json = text(&typed(folder.path(), &["episodes", "show", &bearing, "--json"]));
+    let episode: EpisodeDocument = serde_json::from_str(&json).expect("an episode");
+    assert_eq!(episode.episode_state, EpisodeState::AcknowledgedActive);
+    let shelve = ["shelve", &bearing, "--hours", "8", "--by", "kim", "--reason", "spare"];
+    assert!(text(&typed(folder.path(), &shelve)).contains("told nothing until"));
+    let shown = text(&typed(folder.path(), &["episodes", "show", &bearing]));
+    assert!(shown.contains("shelved until") && shown.contains("by kim: spare"), "{shown}");
+    let end = ["shelve", &bearing, "--end", "--by", "kim"];
+    assert!(text(&typed(folder.path(), &end)).contains("told again"));
+    for (wrong, code, told) in [
+        (
+            vec!["shelve", "ulsan-1/P-101/X", "--hours", "8", "--by", "k", "--reason", "r"],
+            66,
+            "never judged",
+        ),
+        (
+            vec!["shelve", &bearing, "--hours", "200", "--by", "k", "--reason", "r"],
+            64,
+            "expected after",
+        ),
+        (vec!["shelve", &bearing, "--by", "k", "--reason", "r"], 64, "--hours"),
+        (vec!["ack", "ulsan-1/P-101/X", "--by", "k"], 66, "nothing was told"),
+        (vec!["episodes", "show", "P-101/DE"], 64, "SITE/EQUIPMENT/BEARING"),
+    ] {
+        let output = typed(folder.path(), &wrong);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{wrong:?}: {said}");
+        assert!(said.contains(told), "{wrong:?}: {said}");
+    }
 }

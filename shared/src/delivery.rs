@@ -9,6 +9,7 @@ use crate::bounds::{
     self, BoundError, LINE_PATTERN, MAX_BEARINGS, MAX_LINE, MAX_NOTE, MAX_REASON_BYTES,
     MAX_TOPIC_BYTES, MAX_WITHIN_SITE, MAX_WORD,
 };
+use crate::episode::{EpisodeState, Transition};
 use crate::event::{Event, IsoZone, TrendDirection};
 use crate::fault::Fault;
 use crate::id::{BearingId, Epoch, EquipmentId, EventId, GatewayId, SiteId};
@@ -177,6 +178,26 @@ pub struct Notification {
     pub body: Text,
     /// Time at which the notification was written.
     pub created_at: Timestamp,
+    /// The episode that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_id: Option<Uuid>,
+    /// The number of the change of that episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_sequence: Option<u64>,
+    /// What changed the episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transition: Option<Transition>,
+    /// The state of the episode afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_state: Option<EpisodeState>,
+    /// Others that this tells of too, as `site/equipment/bearing`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MAX_BEARINGS), inner(length(max = MAX_TOPIC_BYTES)))]
+    pub related: Vec<String>,
+    /// The page on which it can be acknowledged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_REASON_BYTES))]
+    pub ack_url: Option<String>,
 }
 
 /// The reason for a notification.
@@ -214,6 +235,13 @@ pub struct Acknowledgement {
     #[serde(default)]
     #[schemars(length(max = MAX_NOTE))]
     pub note: Option<String>,
+    /// The episode that is acknowledged; one of before the bearing's present one ends nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_id: Option<Uuid>,
+    /// The way that the acknowledgement takes: `mqtt`, `page`, `api`, `cli`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_WORD), regex(pattern = LINE_PATTERN))]
+    pub via: Option<String>,
 }
 
 /// A field of a document beyond its bound. The caller dead-letters the message.
@@ -255,6 +283,7 @@ impl Acknowledgement {
     /// [`FieldError`] of the first field beyond its bound.
     pub fn check(&self) -> Result<(), FieldError> {
         bounded("by", bounds::line(&self.by, MAX_LINE))?;
+        bounded("via", bounds::line(self.via.as_deref().unwrap_or_default(), MAX_WORD))?;
         bounded("note", bounds::lines(self.note.as_deref().unwrap_or_default(), MAX_NOTE))
     }
 }
@@ -316,6 +345,8 @@ mod tests {
                 by: by.to_owned(),
                 at,
                 note: Some(note.to_owned()),
+                episode_id: None,
+                via: None,
             }
             .check()
         };

@@ -7,6 +7,7 @@
 pub mod bounds;
 pub mod delivery;
 pub mod diagnosis;
+pub mod episode;
 pub mod event;
 pub mod fault;
 pub mod follow_up;

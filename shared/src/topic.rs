@@ -77,11 +77,23 @@ pub enum BearingTopic {
     Ack,
     /// Report by staff on the work that a judgement asked for.
     FollowUp,
+    /// The last episode, retained.
+    Episode,
+    /// Request by staff to be told nothing for a time.
+    Shelve,
 }
 
 impl BearingTopic {
-    const ALL: [Self; 6] =
-        [Self::Event, Self::State, Self::Diagnosis, Self::Notification, Self::Ack, Self::FollowUp];
+    const ALL: [Self; 8] = [
+        Self::Event,
+        Self::State,
+        Self::Diagnosis,
+        Self::Notification,
+        Self::Ack,
+        Self::FollowUp,
+        Self::Episode,
+        Self::Shelve,
+    ];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -91,6 +103,8 @@ impl BearingTopic {
             Self::Notification => "notification",
             Self::Ack => "ack",
             Self::FollowUp => "follow-up",
+            Self::Episode => "episode",
+            Self::Shelve => "shelve",
         }
     }
 }

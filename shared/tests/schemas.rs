@@ -8,6 +8,7 @@ use pdm_shared::delivery::{
     Acknowledgement, DeadLetter, GatewayStatus, Notification, Receipt, State,
 };
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::episode::{EpisodeDocument, Shelve};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::BearingKey;
@@ -33,7 +34,7 @@ fn compare(name: &str, text: &str) {
 }
 
 /// The documents on the wire: file, value of the `schema` field, schema.
-fn documents() -> [(&'static str, &'static str, Schema); 9] {
+fn documents() -> [(&'static str, &'static str, Schema); 11] {
     [
         ("event", "pdm.event/1", schema_for!(Event)),
         ("state", "pdm.state/1", schema_for!(State)),
@@ -43,6 +44,8 @@ fn documents() -> [(&'static str, &'static str, Schema); 9] {
         ("notification", "pdm.notification/1", schema_for!(Notification)),
         ("ack", "pdm.ack/1", schema_for!(Acknowledgement)),
         ("follow_up", "pdm.follow_up/1", schema_for!(FollowUpReport)),
+        ("episode", "pdm.episode/1", schema_for!(EpisodeDocument)),
+        ("shelve", "pdm.shelve/1", schema_for!(Shelve)),
         ("dead_letter", "pdm.dead_letter/1", schema_for!(DeadLetter)),
     ]
 }
@@ -204,6 +207,22 @@ fn from_agent_and_staff() -> Vec<Channel> {
             (Neither, Receives),
             false,
             "Report by staff on the work that a judgement asked for, and on what was found.",
+        ),
+        channel(
+            "episode",
+            bearing(BearingTopic::Episode),
+            "episode",
+            (Neither, Sends),
+            true,
+            "The last episode of the bearing.",
+        ),
+        channel(
+            "shelve",
+            bearing(BearingTopic::Shelve),
+            "shelve",
+            (Neither, Receives),
+            false,
+            "Request by staff to be told nothing of the bearing for a time.",
         ),
         channel(
             "dead_letter",

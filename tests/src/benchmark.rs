@@ -6,11 +6,12 @@
 //! a chosen truth, [`adversary`] sound machines that look damaged; [`fit`] makes the constants of
 //! the naming rule, [`folds`] judges each rig by a rule that has not seen it; [`report`] writes Markdown or
 //! JSON, failures first; [`runs`] follows runs to failure,
-//! [`plant`] the alarms of a simulated plant. Invariant: no code before the scorer
+//! [`plant`] the alarms of a simulated plant, [`episodes`] what staff is told of recorded runs. Invariant: no code before the scorer
 //! reads a label.
 
 pub mod adversary;
 pub mod diagnosis;
+pub mod episodes;
 pub mod fit;
 pub mod folds;
 pub mod labels;

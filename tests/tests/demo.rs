@@ -100,7 +100,7 @@ fn all_751_snapshots_of_femto_2_4_reach_judgement() {
         (all, all, all, all),
         "{text}"
     );
-    assert!(summary.notified <= 8, "{text}");
+    assert!(summary.notified <= 6, "{text}");
 }
 
 /// R-EDGE-6, R-AGENT-10
@@ -114,10 +114,9 @@ fn femto_1_1_is_told_to_staff_before_its_end() {
         (all, all, all, all),
         "{text}"
     );
-    // the documents of an alarm are told in a message of their own, with their places
-    let told = text.lines().filter(|line| line.starts_with('▶'));
-    let alarms = told.filter(|line| !line.ends_with("documents written")).count();
-    assert!((1..=8).contains(&alarms), "{text}");
+    // R-AGENT-10: at most six messages a failure, and one episode
+    let told = text.lines().filter(|line| line.starts_with('▶')).count();
+    assert!((1..=6).contains(&told), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use pdm_shared::event::Event;
 use pdm_shared::text::Language;
 use serde::{Deserialize, Serialize};
 
@@ -140,8 +141,8 @@ pub fn write_part(
     languages: &[Language],
     formats: &[Format],
 ) -> Result<Written, FilesError> {
-    let told = |document: &dyn Fn(Language) -> Document| -> Vec<(Language, Document)> {
-        languages.iter().map(|language| (*language, document(*language))).collect()
+    let told = |document: &dyn Fn(Language) -> Document| -> Vec<Document> {
+        languages.iter().map(|language| document(*language)).collect()
     };
     let (data, documents, ungrounded) = match kind {
         DocumentKind::Report => {
@@ -155,23 +156,21 @@ pub fn write_part(
             (json(&order)?, documents, grounding::of_order(case, &order))
         }
     };
-    let stem = format!("{}-{}", stem(case), kind.name());
+    let names = names(&case.event, kind, languages, formats);
     std::fs::create_dir_all(folder)
         .map_err(|source| FilesError::Io { path: folder.to_owned(), source })?;
     let mut files = Vec::new();
-    let mut put = |name: String, bytes: &[u8]| -> Result<(), FilesError> {
+    let mut bytes = Vec::new();
+    if formats.contains(&Format::Json) {
+        bytes.push(data);
+    }
+    for document in documents {
+        bytes.extend(pages(&document, formats)?);
+    }
+    for (name, bytes) in names.iter().zip(&bytes) {
         let path = folder.join(name);
         whole(&path, bytes).map_err(|source| FilesError::Io { path: path.clone(), source })?;
         files.push(path);
-        Ok(())
-    };
-    if formats.contains(&Format::Json) {
-        put(format!("{stem}.json"), &data)?;
-    }
-    for (language, document) in documents {
-        for (format, bytes) in pages(&document, formats)? {
-            put(format!("{stem}.{}.{format}", code(language)), &bytes)?;
-        }
     }
     if !files.is_empty() {
         settle(folder)?;
@@ -185,15 +184,38 @@ fn json(value: &impl serde::Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-fn pages(document: &Document, formats: &[Format]) -> Result<Vec<(Format, Vec<u8>)>, FilesError> {
+/// The pages of a document, in the order of [`PAGES`].
+fn pages(document: &Document, formats: &[Format]) -> Result<Vec<Vec<u8>>, FilesError> {
     let mut pages = Vec::new();
-    if formats.contains(&Format::Html) {
-        pages.push((Format::Html, html::html(document)?.into_bytes()));
-    }
-    if formats.contains(&Format::Pdf) {
-        pages.push((Format::Pdf, pdf::pdf(document)?));
+    for format in PAGES.into_iter().filter(|format| formats.contains(format)) {
+        pages.push(match format {
+            Format::Html => html::html(document)?.into_bytes(),
+            Format::Pdf => pdf::pdf(document)?,
+            Format::Json => continue,
+        });
     }
     Ok(pages)
+}
+
+/// The forms that a document has in each language.
+const PAGES: [Format; 2] = [Format::Html, Format::Pdf];
+
+/// The names of the files that [`write_part`] writes, known before it does: they follow from the event.
+pub fn names(
+    event: &Event,
+    kind: DocumentKind,
+    languages: &[Language],
+    formats: &[Format],
+) -> Vec<String> {
+    let stem = format!("{}-{}", stem(event), kind.name());
+    let json = formats.contains(&Format::Json).then(|| format!("{stem}.json"));
+    let pages = languages.iter().flat_map(|language| {
+        let formats = PAGES.into_iter().filter(|format| formats.contains(format));
+        let language = code(*language);
+        let stem = &stem;
+        formats.map(move |format| format!("{stem}.{language}.{format}"))
+    });
+    json.into_iter().chain(pages).collect()
 }
 
 const fn code(language: Language) -> &'static str {
@@ -204,9 +226,9 @@ const fn code(language: Language) -> &'static str {
 }
 
 /// The file name: `20261121T051021Z-<event id>`. Files sort by time, and an event has one set.
-fn stem(case: &CaseFile) -> String {
-    let at = case.event.measured_at.date_time().format("%Y%m%dT%H%M%SZ");
-    format!("{at}-{}", case.event.event_id)
+fn stem(event: &Event) -> String {
+    let at = event.measured_at.date_time().format("%Y%m%dT%H%M%SZ");
+    format!("{at}-{}", event.event_id)
 }
 
 /// Writes another file first and renames it: a reader sees the old file or the new one.

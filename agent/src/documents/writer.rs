@@ -14,8 +14,7 @@ use crate::store::Store;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
-/// How long one look-up for a document may take, because the notification names the documents and waits
-/// for them. Chosen: three look-ups for the two documents of an alarm, together 1.5 s.
+/// How long one look-up for a document may take: the alarm has named the documents by then. Chosen: three look-ups for the two documents of an alarm, together 1.5 s.
 const LOOK_UP: Duration = Duration::from_millis(500);
 
 /// Writes the documents of a run into the configured folder.
@@ -92,6 +91,14 @@ async fn in_time<T>(look_up: impl Future<Output = Result<T, KnowledgeError>>) ->
 
 #[async_trait]
 impl Documents for Writer {
+    fn places(&self, kind: DocumentKind, state: &State) -> Vec<Written> {
+        let Some(folder) = &self.settings.folder else { return Vec::new() };
+        let (languages, formats) = (&self.settings.languages, &self.settings.formats);
+        let names = files::names(&state.event_payload, kind, languages, formats);
+        let place = |name: String| self.settings.place(&folder.join(name));
+        names.into_iter().map(|name| Written { kind, place: place(name) }).collect()
+    }
+
     async fn write(
         &self,
         kind: DocumentKind,

@@ -7,15 +7,19 @@ use pdm_expert::case::PastEvent;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::episode::{SHELVE_SCHEMA, Shelve, ShelveAction, Suppression};
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, Unavailable, WindowRow,
+    Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, ShelfRequest, Shelved,
+    Unavailable, WindowRow,
 };
 
-use crate::store::{GatewayState, Incoming, Store, StoreError};
+use crate::intake::parse::episode_topic;
+use crate::store::{EpisodeRecord, GatewayState, Incoming, Store, StoreError};
 
 /// A plant whose pages read the store.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct StoredPlant {
     pub(crate) clock: SharedClock,
     /// Where the store's writing would leave a refused message; an acknowledgement is none.
     pub(crate) dead_letters: String,
+    /// The first levels of every topic.
+    pub(crate) prefix: Prefix,
 }
 
 fn away(error: StoreError) -> Unavailable {
@@ -96,8 +102,9 @@ impl Plant for StoredPlant {
 
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable> {
         let Acknowledgement { key, notification_id, by, note } = ack;
-        let standing = self.store.alarm(&key).await.map_err(away)?;
-        if standing.is_none_or(|alarm| alarm.notification.notification_id != notification_id) {
+        let record = self.store.episode(&key).await.map_err(away)?;
+        let alarm = record.filter(EpisodeRecord::is_open).and_then(|record| record.alarm);
+        if alarm.is_none_or(|alarm| alarm.notification.notification_id != notification_id) {
             return Ok(Acknowledged::Stale);
         }
         let now = self.clock.now();
@@ -107,12 +114,44 @@ impl Plant for StoredPlant {
             by,
             at: now,
             note,
+            episode_id: None,
+            via: Some("page".to_owned()),
         };
+        let topic = episode_topic(&self.prefix, &key);
         tracing::info!(bearing = %key, by = ack.by, "an alarm was acknowledged on a page");
         // the store takes it as it takes one from the broker
-        let batch = [Incoming::Ack { key, ack }];
+        let batch = [Incoming::Ack { key, ack, topic }];
         self.store.store(&batch, now, &self.dead_letters).await.map_err(away)?;
         Ok(Acknowledged::Yes)
+    }
+
+    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, Unavailable> {
+        let ShelfRequest { key, hours, by, reason } = request;
+        let now = self.clock.now();
+        let shelve = Shelve {
+            schema: SHELVE_SCHEMA.to_owned(),
+            action: if hours.is_some() { ShelveAction::Shelve } else { ShelveAction::End },
+            until: hours.map(|hours| now.plus_seconds(3600.0 * hours)),
+            by,
+            reason,
+            work_order: None,
+            at: now,
+        };
+        if let Err(told) = shelve.check(now) {
+            return Ok(Shelved::Refused(told));
+        }
+        let record = self.store.episode(&key).await.map_err(away)?;
+        let open = record.filter(EpisodeRecord::is_open);
+        if hours.is_none() && open.is_none_or(|one| one.episode.suppression == Suppression::None) {
+            return Ok(Shelved::Refused("the bearing is not shelved".to_owned()));
+        }
+        let topic = episode_topic(&self.prefix, &key);
+        let batch = [Incoming::Shelve { key, shelve, topic }];
+        let stored = self.store.store(&batch, now, &self.dead_letters).await.map_err(away)?;
+        if stored.refused > 0 {
+            return Ok(Shelved::Refused("the bearing was never judged".to_owned()));
+        }
+        Ok(Shelved::Yes)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use pdm_shared::bounds::{MAX_DOCUMENT_BYTES, MAX_EVENT_BYTES};
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement, DeadLetter, GatewayStatus, STATUS_SCHEMA};
+use pdm_shared::episode::{SHELVE_SCHEMA, Shelve};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
@@ -30,7 +31,7 @@ pub(super) fn parse(
     now: Timestamp,
 ) -> Incoming {
     let Came { topic, retained } = came;
-    read(prefix, proof, topic, payload)
+    read(prefix, proof, topic, payload, now)
         .and_then(|incoming| not_retained(incoming, retained))
         .unwrap_or_else(|reason| Incoming::Refused(DeadLetter::of(topic, payload, reason, now)))
 }
@@ -52,6 +53,7 @@ pub(super) fn refused(
         ))),
         Incoming::Status { .. }
         | Incoming::Ack { .. }
+        | Incoming::Shelve { .. }
         | Incoming::FollowUp { .. }
         | Incoming::Refused(_) => None,
     }
@@ -62,6 +64,7 @@ fn read(
     proof: TopicProof,
     topic: &str,
     payload: &[u8],
+    now: Timestamp,
 ) -> Result<Incoming, String> {
     match Topic::parse(prefix, topic) {
         Some(Topic::Bearing { key, what: BearingTopic::Event }) => match proof {
@@ -72,7 +75,10 @@ fn read(
             )),
         },
         Some(Topic::GatewayEvent { key, gateway }) => event(&key, Some(&gateway), payload),
-        Some(Topic::Bearing { key, what: BearingTopic::Ack }) => ack(key, payload),
+        Some(Topic::Bearing { key, what: BearingTopic::Ack }) => ack(prefix, key, payload),
+        Some(Topic::Bearing { key, what: BearingTopic::Shelve }) => {
+            shelve(prefix, key, payload, now)
+        }
         Some(Topic::Bearing { key, what: BearingTopic::FollowUp }) => follow_up(key, payload),
         Some(Topic::Gateway { site, gateway, what: GatewayTopic::Status }) => {
             status(site, &gateway, payload)
@@ -83,11 +89,12 @@ fn read(
     }
 }
 
-/// Refuses an acknowledgement or a follow-up that the broker kept: it comes again at every connection,
+/// Refuses an acknowledgement, a shelf or a follow-up that the broker kept: it comes again at every connection,
 /// and would silence alarms, or close work, that came after it.
 fn not_retained(incoming: Incoming, is_retained: bool) -> Result<Incoming, String> {
     let what = match &incoming {
         Incoming::Ack { .. } => "acknowledgement",
+        Incoming::Shelve { .. } => "shelf",
         Incoming::FollowUp { .. } => "follow-up",
         Incoming::Event { .. } | Incoming::Status { .. } | Incoming::Refused(_) => {
             return Ok(incoming);
@@ -135,14 +142,37 @@ fn event(
     Ok(Incoming::Event { event: Box::new(event), payload: text.to_owned(), proven })
 }
 
-fn ack(key: BearingKey, payload: &[u8]) -> Result<Incoming, String> {
+/// The topic on which the episode of a bearing is retained.
+pub(crate) fn episode_topic(prefix: &Prefix, key: &BearingKey) -> String {
+    Topic::Bearing { key: key.clone(), what: BearingTopic::Episode }.under(prefix)
+}
+
+fn ack(prefix: &Prefix, key: BearingKey, payload: &[u8]) -> Result<Incoming, String> {
     let ack: Acknowledgement = serde_json::from_str(text(payload, MAX_DOCUMENT_BYTES)?)
         .map_err(|error| format!("not an acknowledgement: {error}"))?;
     if ack.schema != ACK_SCHEMA {
         return Err(format!("not an acknowledgement: schema is {:?}", ack.schema));
     }
     ack.check().map_err(|error| format!("not an acknowledgement: {error}"))?;
-    Ok(Incoming::Ack { key, ack })
+    let via = ack.via.or_else(|| Some("mqtt".to_owned()));
+    let topic = episode_topic(prefix, &key);
+    Ok(Incoming::Ack { key, ack: Acknowledgement { via, ..ack }, topic })
+}
+
+fn shelve(
+    prefix: &Prefix,
+    key: BearingKey,
+    payload: &[u8],
+    now: Timestamp,
+) -> Result<Incoming, String> {
+    let shelve: Shelve = serde_json::from_str(text(payload, MAX_DOCUMENT_BYTES)?)
+        .map_err(|error| format!("not a shelf: {error}"))?;
+    if shelve.schema != SHELVE_SCHEMA {
+        return Err(format!("not a shelf: schema is {:?}", shelve.schema));
+    }
+    shelve.check(now).map_err(|error| format!("not a shelf: {error}"))?;
+    let topic = episode_topic(prefix, &key);
+    Ok(Incoming::Shelve { key, shelve, topic })
 }
 
 fn follow_up(key: BearingKey, payload: &[u8]) -> Result<Incoming, String> {
@@ -195,6 +225,7 @@ mod tests {
             Incoming::Event { .. }
             | Incoming::Status { .. }
             | Incoming::Ack { .. }
+            | Incoming::Shelve { .. }
             | Incoming::FollowUp { .. } => panic!("taken: {incoming:?}"),
         }
     }

@@ -1,27 +1,26 @@
-//! A bearing while its events are judged: its memory, its alarm, and the judgements not saved yet.
+//! A bearing while its events are judged: its memory, its episode, and the judgements not saved yet.
 
 use pdm_expert::case::Memory;
 use pdm_shared::id::BearingKey;
 
-use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, Judged};
+use crate::store::{BearingJudged, EpisodeChange, EpisodeRecord, Judged};
 
 /// A bearing while its events are judged.
 pub(super) struct Bearing {
     pub(super) key: BearingKey,
     pub(super) memory: Memory,
-    pub(super) alarm: Option<Alarm>,
+    pub(super) episode: Option<EpisodeRecord>,
     /// Judgements that are not saved yet.
     pub(super) waiting: Vec<Judged>,
 }
 
 impl Bearing {
-    /// Follows the alarm as an announcement leaves it, for the next event of the batch.
-    pub(super) fn heard(&mut self, announcement: &Announcement) {
-        match &announcement.alarm {
-            AlarmChange::Stands(alarm) => self.alarm = Some(alarm.as_ref().clone()),
-            AlarmChange::Over => self.alarm = None,
-            AlarmChange::Kept => {}
-        }
+    /// Follows the episode as a change leaves it, for the next event of the batch.
+    pub(super) fn changed(&mut self, change: &EpisodeChange) {
+        let was_told = self.episode.take().filter(|one| one.episode.id == change.episode.id);
+        let told = change.alarm.as_deref().cloned();
+        let alarm = told.or_else(|| was_told.and_then(|one| one.alarm));
+        self.episode = Some(EpisodeRecord { episode: change.episode.clone(), alarm });
     }
 
     /// Takes the judgements that are not saved yet, with the bearing's state after them.

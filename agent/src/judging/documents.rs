@@ -1,7 +1,7 @@
 //! The rest of a run after its judgement was saved: `generate_report`, `generate_work_order`, and
-//! `save_memory`, which tells staff where the documents are.
+//! `save_memory`, which tells staff of documents that could not be written.
 //!
-//! The alarm has left by then. The runs that wait stand in the store as checkpoints of judged events,
+//! The alarm has left by then, with the places of the documents. The runs that wait stand in the store as checkpoints of judged events,
 //! those of this process also in memory, with the span of their run. A run of another process is
 //! continued when it has not moved for [`ABANDONED_S`]; a file has one agent, so there every run is its
 //! own. What two replicas would tell of one run has one identity and is told once.
@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
-use pdm_expert::grounding::{Grounds, Sources};
+use pdm_shared::delivery::Notification;
 use pdm_shared::id::EventId;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Judging, JudgingError, LOOK, PARALLEL, RETRY, WAIT, log, outcome};
-use crate::store::{Checkpoint, Finished, Linked};
+use super::{Judging, JudgingError, LOOK, PARALLEL, RETRY, WAIT, log};
+use crate::store::{Checkpoint, Finished, Outgoing};
+use crate::workflow::documents::Written;
 use crate::workflow::{Node, Phase, Run};
 
 /// Runs that are taken up at once.
@@ -127,7 +128,7 @@ impl Judging {
             }
             Err(error) => {
                 log::documents_given_up(event_id, &error);
-                self.store.finish(&Finished { event_id, steps: Vec::new(), linked: None }).await?;
+                self.store.finish(&Finished { event_id, steps: Vec::new(), missing: None }).await?;
                 Ok(None)
             }
         }
@@ -143,55 +144,39 @@ impl Judging {
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
         let span = run.node_span(Node::SaveMemory);
-        let linked = span.in_scope(|| self.linked(&mut run));
+        let missing = span.in_scope(|| self.missing(&mut run));
         self.workflow.reached(&run, Node::SaveMemory, Phase::Done);
         let event_id = run.state.event_payload.event_id;
-        let finished = Finished { event_id, steps: std::mem::take(&mut run.steps), linked };
+        let finished = Finished { event_id, steps: std::mem::take(&mut run.steps), missing };
         let is_told = self.store.finish(&finished).await?;
-        if let Some(linked) = finished.linked.filter(|_| is_told) {
-            log::documents_told();
+        if let Some((notification, outgoing)) = finished.missing.filter(|_| is_told) {
+            log::missing_documents_told();
             self.reporter.update(|progress| {
                 progress.notified += 1;
-                progress.unsent += linked.outgoing.len() as u64;
+                progress.unsent += outgoing.len() as u64;
             });
-            self.reporter.notified(linked.notification);
+            self.reporter.notified(notification);
             self.ring();
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Noted);
         Ok(())
     }
 
-    /// Notes the last step, and says what staff is told of the documents; nothing if none was written.
-    fn linked(&self, run: &mut Run) -> Option<Linked> {
+    /// Notes the last step, and says what staff is told of documents that are missing.
+    fn missing(&self, run: &mut Run) -> Option<(Notification, Vec<Outgoing>)> {
         let mut detail = run.state.saved.take().unwrap_or_default();
-        let linked = self.link(run, &mut detail);
-        run.note(Node::SaveMemory, self.clock.now(), detail);
-        linked
-    }
-
-    fn link(&self, run: &Run, detail: &mut Value) -> Option<Linked> {
         let state = &run.state;
-        let judgement = state.diagnosis_result.as_ref().filter(|_| !state.documents.is_empty())?;
-        let (key, diagnosis) = (state.event_payload.key(), &judgement.diagnosis);
-        let alarm = outcome::told_of(detail);
-        let mut told = self.policy.written(&key, diagnosis, alarm.is_some(), self.clock.now())?;
-        let grounds = Grounds {
-            event: &state.event_payload,
-            memory: &state.memory_context,
-            inquiry: &state.inquiry,
-        };
-        let mut sources = Sources::of(diagnosis, &grounds);
-        outcome::name_documents(&mut told, &mut sources, &state.documents);
-        let withheld = outcome::hold_to_sources(&mut told, &mut sources, judgement, None);
-        if let Some(all) = detail.get_mut("ungrounded").and_then(Value::as_array_mut) {
-            all.extend(withheld.into_iter().map(Value::from));
+        let promised = self.workflow.promised(state);
+        let is_missing = |one: &Written| !state.documents.contains(one);
+        let missing: Vec<Written> = promised.into_iter().filter(is_missing).collect();
+        let told = state.diagnosis_result.as_ref().and_then(|judgement| {
+            let key = state.event_payload.key();
+            self.policy.not_written(&key, &judgement.diagnosis, &missing, self.clock.now())
+        });
+        if let Some((notification, _)) = &told {
+            detail["missing"] = json!({ "id": notification.notification_id, "documents": missing });
         }
-        detail["documents"] = json!({ "id": told.notification.notification_id });
-        Some(Linked {
-            lines: outcome::document_lines(&state.documents),
-            notification: told.notification,
-            outgoing: told.outgoing,
-            alarm,
-        })
+        run.note(Node::SaveMemory, self.clock.now(), detail);
+        told
     }
 }

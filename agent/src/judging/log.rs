@@ -30,8 +30,8 @@ pub(super) fn documents_failed(error: &JudgingError) {
     tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot finish documents, trying again");
 }
 
-/// Staff is told where documents are.
-pub(super) fn documents_told() {
+/// Staff is told that documents are missing.
+pub(super) fn missing_documents_told() {
     metrics::counter!("pdm_agent_notifications_total").increment(1);
 }
 

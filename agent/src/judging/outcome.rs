@@ -5,22 +5,19 @@ use pdm_expert::Judgement;
 use pdm_expert::case::{Memory, RECALLED_WORK, Work};
 use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
-use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::{Diagnosis, Told};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use crate::store::{
-    Alarm, AlarmChange, Announcement, FollowUp, FollowUpState, Outgoing, Payload, VECTORS_LANE,
-};
+use crate::store::{Alarm, Announcement, FollowUp, FollowUpState, Outgoing, Payload, VECTORS_LANE};
 use crate::workflow::documents::Written;
 use crate::workflow::{State, figures_withheld};
 
-/// Adds the places of the documents that were written to the notification, so that staff finds them.
+/// Adds the places of the documents of a judgement to its notification, so that staff finds them. They
+/// are written after it.
 pub(super) fn name_documents(
     announcement: &mut Announcement,
     sources: &mut Sources,
@@ -37,7 +34,7 @@ pub(super) fn name_documents(
 }
 
 /// One line for each document with its place; each begins with a line feed.
-pub(super) fn document_lines(documents: &[Written]) -> Text {
+fn document_lines(documents: &[Written]) -> Text {
     let mut lines = Text::new("", "");
     for document in documents {
         let (ko, en) = match document.kind {
@@ -48,14 +45,6 @@ pub(super) fn document_lines(documents: &[Written]) -> Text {
         lines.en = format!("{}\n{en}: {}", lines.en, document.place);
     }
     lines
-}
-
-/// The notification of the alarm that a step `save_memory` tells of.
-pub(super) fn told_of(detail: &Value) -> Option<Uuid> {
-    let notification = detail.get("notification")?;
-    let raised = serde_json::to_value(NotificationReason::Raised).ok()?;
-    let is_alarm = notification.get("reason") == Some(&raised);
-    is_alarm.then(|| notification.get("id")?.as_str()?.parse().ok()).flatten()
 }
 
 /// Removes figures that stand in no source from the notification; returns them.
@@ -91,7 +80,8 @@ fn retell(announcement: &mut Announcement) {
             row.payload = Payload::Text(payload.clone());
         }
     }
-    if let AlarmChange::Stands(alarm) = &mut announcement.alarm {
+    let change = announcement.episode.as_mut();
+    if let Some(alarm) = change.and_then(|change| change.alarm.as_mut()) {
         alarm.notification = notification.clone();
     }
 }
@@ -268,7 +258,7 @@ mod tests {
     use pdm_shared::topic::Prefix;
 
     use super::*;
-    use crate::notify::policy::Policy;
+    use crate::notify::policy::{Followed, JudgedWindow, Policy};
     use crate::settings::NotifySettings;
 
     /// R-AGENT-2: what staff is told leans on the judgement's sources, on every way it leaves by.
@@ -282,8 +272,11 @@ mod tests {
         let judgement = pdm_expert::judge(&case, &Rules::default());
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
         let key = event.key();
-        let told = policy.judged(&key, &judgement.diagnosis, &judgement.state, None, case.now);
-        let mut told = told.expect("a Warning is told");
+        let point = case.point();
+        let window =
+            JudgedWindow { event: &event, judgement: &judgement, point, is_repaired: false };
+        let told = policy.judged(&key, &window, None, case.now);
+        let Some(Followed::Told(mut told)) = told else { panic!("a Warning is told") };
         let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };
         let sources = || Sources::of(&judgement.diagnosis, &grounds);
         let place = "reports/P-101-DE-20261121.pdf".to_owned();
@@ -296,7 +289,7 @@ mod tests {
         told.notification.body.en.push_str(" Fails in 33 hours.");
         assert_eq!(hold_to_sources(&mut told, &mut all, &judgement, None), ["33"]);
         assert!(told.outgoing.iter().all(|row| !row.payload.text().contains("33 hours")));
-        let AlarmChange::Stands(alarm) = &told.alarm else { panic!("stands") };
-        assert_eq!(alarm.notification, told.notification);
+        let change = told.episode.expect("an episode begins");
+        assert_eq!(change.alarm.expect("it stands").notification, told.notification);
     }
 }

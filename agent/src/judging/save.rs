@@ -3,14 +3,20 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::grounding::{Grounds, Sources};
+use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
 use serde_json::Value;
 
 use super::bearing::Bearing;
 use super::{Judging, log, outcome};
+use crate::notify::policy::{Followed, JudgedWindow};
 use crate::progress::Standing;
-use crate::store::{Alarm, AlarmChange, Announcement, BearingJudged, FollowUp, Judged};
+use crate::store::{Announcement, BearingJudged, EpisodeChange, EpisodeRecord, FollowUp, Judged};
+use crate::workflow::documents::Written;
 use crate::workflow::{Node, Run, WorkflowError};
+
+/// An announcement, and the figures that were withheld from it.
+type Grounded = (Announcement, Vec<String>);
 
 impl Judging {
     /// The judgement of a run with everything that leaves because of it. Its last step is noted in the
@@ -53,16 +59,22 @@ impl Judging {
         arrival: i64,
     ) -> Option<(Judged, Value)> {
         // `parse_diagnosis`, which every run passes, sets the judgement
+        let promised = self.workflow.promised(&run.state);
         let mut judgement = *run.state.diagnosis_result.take()?;
         let follow_up =
             outcome::follow_up(&judgement.diagnosis, &run.state, self.workflow.has_documents());
-        let told = self.announcement(bearing, run, &judgement, &follow_up);
+        let (told, quiet) = self.announcement(bearing, run, &judgement, &follow_up, &promised);
+        if let Some(change) = &quiet {
+            bearing.changed(change);
+        }
         if let Some((announcement, _)) = &told {
             if let Some(telling) = &self.telling {
                 judgement.diagnosis.tools.extend(telling.call(announcement).await);
             }
             outcome::note_telling(&mut judgement.diagnosis, announcement);
-            bearing.heard(announcement);
+            if let Some(change) = &announcement.episode {
+                bearing.changed(change);
+            }
         }
         let mut outgoing = vec![self.policy.publication(&bearing.key, &judgement.diagnosis)];
         outgoing.extend(self.remembers.then(|| outcome::vectors(&judgement.diagnosis)));
@@ -87,6 +99,7 @@ impl Judging {
             outgoing,
             diagnosis: judgement.diagnosis,
             announcement: told.map(|(announcement, _)| announcement),
+            quiet,
             follow_up,
             supersedes,
             trace: Vec::new(),
@@ -108,40 +121,36 @@ impl Judging {
         is_wanted.then(|| Box::new(memory.clone()))
     }
 
-    /// What staff is told because of a judgement, and the figures that were withheld from it because
-    /// they stand in no source.
+    /// What staff is told because of a judgement, with the figures that were withheld from it because
+    /// they stand in no source; and a change of the episode that staff is not told of.
     fn announcement(
         &self,
         bearing: &Bearing,
         run: &Run,
         judgement: &Judgement,
         follow_up: &[FollowUp],
-    ) -> Option<(Announcement, Vec<String>)> {
-        let (diagnosis, alarm) = (&judgement.diagnosis, bearing.alarm.as_ref());
+        promised: &[Written],
+    ) -> (Option<Grounded>, Option<Box<EpisodeChange>>) {
+        let record = bearing.episode.as_ref();
         let now = self.clock.now();
         let (key, state) = (&bearing.key, &judgement.state);
         let case = Case { event: &run.state.event_payload, memory: &run.state.memory_context, now };
         let (point, change) = (case.point(), case.event.change.as_ref());
-        let told = self
-            .policy
-            .sensor_failed(key, point, state, now)
-            .or_else(|| self.policy.judged(key, diagnosis, state, alarm, now))
-            // a window of a wrong clock can raise an alarm, and neither ends one nor tells it again
-            .filter(|told| !judgement.ahead || is_worse(told, alarm))
+        let is_repaired = state.repaired_at != bearing.memory.state.repaired_at;
+        let window = JudgedWindow { event: case.event, judgement, point, is_repaired };
+        let (followed, quiet) = match self.policy.judged(key, &window, record, now) {
+            Some(Followed::Told(announcement)) => (Some(*announcement), None),
+            Some(Followed::Quiet(change)) => (None, Some(change)),
+            None => (None, None),
+        };
+        let told = followed
+            .or_else(|| self.policy.sensor_failed(key, point, state, now))
             .or_else(|| self.policy.changed(key, change.filter(|_| !judgement.late), now))
             .or_else(|| self.policy.sensor_back(key, point, state, now));
-        told.map(|mut announcement| {
-            let grounds = Grounds {
-                event: &run.state.event_payload,
-                memory: &run.state.memory_context,
-                inquiry: &run.state.inquiry,
-            };
-            let mut sources = Sources::of(diagnosis, &grounds);
-            outcome::name_superseded(&mut announcement, &mut sources, &run.state, follow_up);
-            let withheld =
-                outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
-            (announcement, withheld)
-        })
+        let told = told.map(|announcement| {
+            grounded(announcement, record, run, judgement, follow_up, promised)
+        });
+        (told, quiet)
     }
 
     /// Reports judgements that were saved, and wakes the lanes of the outbox.
@@ -187,19 +196,34 @@ impl Judging {
     }
 }
 
+/// An announcement with the places of its documents, and held to its sources.
+fn grounded(
+    mut announcement: Announcement,
+    record: Option<&EpisodeRecord>,
+    run: &Run,
+    judgement: &Judgement,
+    follow_up: &[FollowUp],
+    promised: &[Written],
+) -> Grounded {
+    let grounds = Grounds {
+        event: &run.state.event_payload,
+        memory: &run.state.memory_context,
+        inquiry: &run.state.inquiry,
+    };
+    let mut sources = Sources::of(&judgement.diagnosis, &grounds);
+    outcome::name_superseded(&mut announcement, &mut sources, &run.state, follow_up);
+    if announcement.notification.reason == NotificationReason::Raised {
+        outcome::name_documents(&mut announcement, &mut sources, promised);
+    }
+    let alarm = record.and_then(|record| record.alarm.as_ref());
+    let withheld = outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
+    (announcement, withheld)
+}
+
 /// Hours from the first Watch to this judgement, if the bearing becomes Critical with it.
 fn lead_time_h(judgement: &Judgement) -> Option<f64> {
     let standing = &judgement.state.standing;
     let critical = standing.begun(RiskLevel::Critical)?;
     let watch = standing.levels.get(&RiskLevel::Watch)?;
     Some(critical.since.seconds_since(watch.since) / 3600.0)
-}
-
-/// Whether an announcement is worse than the alarm that stands.
-fn is_worse(told: &Announcement, alarm: Option<&Alarm>) -> bool {
-    match &told.alarm {
-        AlarmChange::Stands(raised) => alarm.is_none_or(|alarm| raised.risk > alarm.risk),
-        AlarmChange::Kept => true,
-        AlarmChange::Over => false,
-    }
 }

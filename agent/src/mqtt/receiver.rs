@@ -232,6 +232,7 @@ impl Receiver {
             shared(Topic::gateway_event_filter(prefix)),
             Topic::bearing_filter(prefix, BearingTopic::Ack),
             shared(Topic::bearing_filter(prefix, BearingTopic::FollowUp)),
+            shared(Topic::bearing_filter(prefix, BearingTopic::Shelve)),
             Topic::gateway_filter(prefix, GatewayTopic::Status),
         ]
         .into_iter()

@@ -148,6 +148,12 @@ fn summary(
         title: words.0,
         body: words.1,
         created_at: now,
+        episode_id: None,
+        episode_sequence: None,
+        transition: None,
+        episode_state: None,
+        related: Vec::new(),
+        ack_url: None,
     })
 }
 

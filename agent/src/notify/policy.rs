@@ -1,14 +1,12 @@
 //! The policy of notifications: a risk that rises, one that stands unacknowledged, one that is over.
 //!
-//! One alarm a bearing: from the first level that is told until the bearing has been below it for as
-//! long as the hold. Within an alarm a level above the highest told is told at once, and one that
-//! the bearing had left for longer than the hold is told again; so a risk that goes up and down
-//! around a threshold does not ring twice, and the end of a bearing is told whatever was told
-//! before. An acknowledgement ends the repetitions of its level.
+//! What is told when follows from the episode of a bearing (`pdm-episode`). This module words it, says
+//! which channels hear it, and when it is repeated. An acknowledgement ends the repetitions of its level.
 
-use pdm_expert::case::BearingState;
+use pdm_episode::Step;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::episode::Transition;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -19,10 +17,13 @@ use uuid::{Builder, Uuid};
 
 use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
 use crate::settings::NotifySettings;
-use crate::store::{Alarm, AlarmChange, Announcement, Outgoing, Payload};
+use crate::store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
+
+pub(crate) use judged::{Followed, JudgedWindow};
 
 mod beside;
-mod hold;
+mod gateway;
+mod judged;
 #[cfg(test)]
 mod tests;
 
@@ -53,44 +54,6 @@ impl Policy {
         Self { settings, prefix }
     }
 
-    /// The notifications and rows that follow from a judgement.
-    pub(crate) fn judged(
-        &self,
-        key: &BearingKey,
-        diagnosis: &Diagnosis,
-        state: &BearingState,
-        alarm: Option<&Alarm>,
-        now: Timestamp,
-    ) -> Option<Announcement> {
-        let risk = diagnosis.risk_level;
-        let told = alarm.map(|alarm| alarm.risk);
-        let returns = || self.returns_after_hold(risk, state);
-        if risk >= self.settings.from && (told.is_none_or(|told| risk > told) || returns()) {
-            let subject = Subject {
-                key,
-                event_id: Some(diagnosis.event_id),
-                risk,
-                loudness: risk,
-                reason: NotificationReason::Raised,
-                title: wording::title(key, diagnosis),
-                body: wording::body(diagnosis, state),
-            };
-            return Some(self.stands(&subject, 0, now));
-        }
-        let alarm = alarm.filter(|_| risk < self.settings.from && self.is_over(state))?;
-        let (title, body) = wording::cleared(key, diagnosis, alarm);
-        let subject = Subject {
-            key,
-            event_id: Some(diagnosis.event_id),
-            risk,
-            loudness: alarm.risk,
-            reason: NotificationReason::Cleared,
-            title,
-            body,
-        };
-        Some(self.over(&subject, now))
-    }
-
     /// Seconds after which an alarm that nobody acknowledged is repeated; `None` never.
     pub(crate) fn repeat_every_s(&self) -> Option<f64> {
         let hours = self.settings.repeat_after_h;
@@ -103,82 +66,39 @@ impl Policy {
     }
 
     /// The repetition of an alarm that nobody acknowledged.
-    pub(crate) fn repeated(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Announcement {
+    pub(crate) fn repeated(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        alarm: &Alarm,
+        now: Timestamp,
+    ) -> Announcement {
+        let before = &alarm.notification;
+        let repeats = alarm.repeats + 1;
         let subject = Subject {
             key,
-            event_id: alarm.notification.event_id,
+            event_id: before.event_id,
             risk: alarm.risk,
             loudness: alarm.risk,
             reason: NotificationReason::Repeated,
-            title: wording::repeated(&alarm.notification.title, alarm.repeats + 1),
-            body: alarm.notification.body.clone(),
+            title: wording::repeated(&before.title, repeats),
+            body: before.body.clone(),
         };
-        let mut announcement = self.stands(&subject, alarm.repeats + 1, now);
-        if let AlarmChange::Stands(standing) = &mut announcement.alarm {
+        let mut episode = record.episode.clone();
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
+        episode.transition = Transition::Repeated;
+        let step = Step { episode, tell: None };
+        let mut announcement = self.told(&subject, Some(record), step, now);
+        announcement.notification.related.clone_from(&before.related);
+        if let Some(change) = &mut announcement.episode {
             // repeats repeat the first title, not the last repetition's
-            standing.notification.title = alarm.notification.title.clone();
+            let title = before.title.clone();
+            let notification = Notification { title, ..announcement.notification.clone() };
+            let repeat_at = self.repeat_at(alarm.risk, repeats, now);
+            let alarm = Alarm { risk: alarm.risk, repeats, repeat_at, notification };
+            change.alarm = Some(Box::new(alarm));
         }
         announcement
-    }
-
-    /// A gateway went silent.
-    pub(crate) fn silent(
-        &self,
-        key: &BearingKey,
-        risk: RiskLevel,
-        (title, body): (Text, Text),
-        now: Timestamp,
-    ) -> Announcement {
-        let reason = NotificationReason::Silent;
-        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
-        self.stands(&subject, 0, now)
-    }
-
-    /// A gateway is back.
-    pub(crate) fn heard(
-        &self,
-        key: &BearingKey,
-        alarm: &Alarm,
-        (title, body): (Text, Text),
-        now: Timestamp,
-    ) -> Announcement {
-        let subject = Subject {
-            key,
-            event_id: None,
-            risk: RiskLevel::Normal,
-            loudness: alarm.risk,
-            reason: NotificationReason::Cleared,
-            title,
-            body,
-        };
-        self.over(&subject, now)
-    }
-
-    fn stands(&self, subject: &Subject<'_>, repeats: u32, now: Timestamp) -> Announcement {
-        let notification = notification(subject, now);
-        let late = repeats >= self.settings.repeat_limit;
-        let every_s = self.repeat_every_s().map(|s| if late { s.max(A_DAY_S) } else { s });
-        let repeat_at = every_s.map(|every_s| now.plus_seconds(every_s));
-        Announcement {
-            outgoing: self.outgoing(subject, &notification, now),
-            alarm: AlarmChange::Stands(Box::new(Alarm {
-                risk: subject.risk,
-                repeats,
-                repeat_at,
-                acknowledged: false,
-                notification: notification.clone(),
-            })),
-            notification,
-        }
-    }
-
-    fn over(&self, subject: &Subject<'_>, now: Timestamp) -> Announcement {
-        let notification = notification(subject, now);
-        Announcement {
-            outgoing: self.outgoing(subject, &notification, now),
-            alarm: AlarmChange::Over,
-            notification,
-        }
     }
 
     /// One row for each channel that hears this level.
@@ -280,5 +200,11 @@ fn notification(subject: &Subject<'_>, now: Timestamp) -> Notification {
         title: subject.title.clone(),
         body: subject.body.clone(),
         created_at: now,
+        episode_id: None,
+        episode_sequence: None,
+        transition: None,
+        episode_state: None,
+        related: Vec::new(),
+        ack_url: None,
     }
 }

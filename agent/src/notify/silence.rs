@@ -1,27 +1,29 @@
-//! Gateways that went silent raise their own alarm, which clears no other; alarms that nobody
-//! acknowledged are repeated. Both are looked at by one clock.
+//! What time brings about: gateways that went silent raise their own alarm, which clears no other; shelves
+//! end; alarms that nobody acknowledged are repeated. One clock looks at all.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
-use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, GatewayKey, SiteId};
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::GATEWAY_LEVEL;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use super::policy::Policy;
-use super::wording;
+use super::gateways::Bursts;
+use super::policy::{Followed, Policy};
 use crate::progress::Reporter;
 use crate::settings::SilenceSettings;
-use crate::store::{Announcement, GatewayState, Store, StoreError};
+use crate::store::{Announcement, EpisodeVersion, GatewayState, Store, StoreError};
 
 /// The interval of the watch: a silent gateway is told at most 2 s later than configured.
 const EVERY: Duration = Duration::from_secs(2);
 /// Repetitions of one look.
 const REPEATS: u32 = 100;
+/// Shelves that end with one look.
+const SHELVES: u32 = 100;
 
 /// Looks at what time brings about.
 #[derive(Debug)]
@@ -48,55 +50,54 @@ impl Watchdog {
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut tick = interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut bursts = Bursts::default();
         loop {
             tokio::select! {
                 _ = tick.tick() => {}
                 () = stop.cancelled() => return,
             }
-            if let Err(error) = self.look().await {
-                tracing::warn!(%error, "cannot look for silent gateways and due repetitions");
+            if let Err(error) = self.look(&mut bursts).await {
+                tracing::warn!(%error, "cannot look for silent gateways, due repetitions and shelves");
             }
         }
     }
 
-    async fn look(&self) -> Result<(), StoreError> {
+    async fn look(&self, bursts: &mut Bursts) -> Result<(), StoreError> {
         let now = self.clock.now();
-        for gateway in self.store.gateways().await? {
-            self.look_at(&gateway, now).await?;
+        self.look_at_gateways(bursts, now).await?;
+        for (key, record) in self.store.suppressions_over(now, SHELVES).await? {
+            let followed = self.policy.unsuppressed(&key, &record, now);
+            self.follow(&key, Some(record.version()), followed).await?;
         }
         let Some(every_s) = self.policy.longest_repeat_s() else { return Ok(()) };
-        for (key, alarm) in self.store.alarms_to_repeat(now, every_s, REPEATS).await? {
-            let expected = alarm.notification.notification_id;
-            let announcement = self.policy.repeated(&key, &alarm, now);
-            self.announce(&key, Some(expected), announcement).await?;
+        for (key, record) in self.store.episodes_to_repeat(now, every_s, REPEATS).await? {
+            let Some(alarm) = &record.alarm else { continue };
+            let announcement = self.policy.repeated(&key, &record, alarm, now);
+            self.announce(&key, Some(record.version()), announcement).await?;
         }
         Ok(())
     }
 
-    async fn look_at(&self, gateway: &GatewayState, now: Timestamp) -> Result<(), StoreError> {
-        let GatewayKey { site, gateway: name } = &gateway.gateway;
-        let Some(key) = key_of(site, name) else { return Ok(()) };
-        let alarm = self.store.alarm(&key).await?;
-        match (is_silent(gateway, &self.silence, self.started, now), alarm) {
-            (true, None) => {
-                let presence = gateway.presence.map(|(presence, _)| presence);
-                let words = wording::silent(name, gateway.last_event_at, presence);
-                let announcement = self.policy.silent(&key, self.silence.risk, words, now);
-                self.announce(&key, None, announcement).await
+    /// Writes what follows, unless the episode has changed meanwhile; then the next look decides anew.
+    pub(super) async fn follow(
+        &self,
+        key: &BearingKey,
+        expected: Option<EpisodeVersion>,
+        followed: Followed,
+    ) -> Result<(), StoreError> {
+        match followed {
+            Followed::Told(announcement) => self.announce(key, expected, *announcement).await,
+            Followed::Quiet(change) => {
+                self.store.change(key, expected, &change).await?;
+                Ok(())
             }
-            (false, Some(alarm)) => {
-                let words = wording::heard(name);
-                let announcement = self.policy.heard(&key, &alarm, words, now);
-                self.announce(&key, Some(alarm.notification.notification_id), announcement).await
-            }
-            (true, Some(_)) | (false, None) => Ok(()),
         }
     }
 
-    async fn announce(
+    pub(super) async fn announce(
         &self,
         key: &BearingKey,
-        expected: Option<uuid::Uuid>,
+        expected: Option<EpisodeVersion>,
         announcement: Announcement,
     ) -> Result<(), StoreError> {
         if self.store.announce(key, expected, &announcement).await? {
@@ -111,7 +112,7 @@ impl Watchdog {
 }
 
 /// Offline for long enough, or no event for long enough.
-fn is_silent(
+pub(super) fn is_silent(
     gateway: &GatewayState,
     settings: &SilenceSettings,
     started: Timestamp,

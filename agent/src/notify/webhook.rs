@@ -271,6 +271,12 @@ mod tests {
             title: Text::new("[경고] P-101 <DE>", "[Warning] P-101 <DE>"),
             body: Text::new("근거: 가\n조치: 나", "Evidence: a\nAction: b"),
             created_at: Timestamp::from_unix_ms(0).expect("epoch"),
+            episode_id: None,
+            episode_sequence: None,
+            transition: None,
+            episode_state: None,
+            related: Vec::new(),
+            ack_url: None,
         }
     }
 

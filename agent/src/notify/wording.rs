@@ -2,6 +2,7 @@
 //! its fault; certainty and evidence; since when; how fast; what to do until when; what happens
 //! otherwise; safety.
 
+use pdm_episode::Tell;
 use pdm_expert::case::BearingState;
 use pdm_expert::screening::flags;
 use pdm_expert::standing::Sensor;
@@ -9,12 +10,15 @@ use pdm_expert::wording::element;
 use pdm_shared::delivery::Presence;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
 use pdm_shared::event::{Change, ChangeKind};
-use pdm_shared::id::{BearingId, BearingKey, GatewayId};
+use pdm_shared::id::{BearingId, BearingKey, EventId, GatewayId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use crate::store::Alarm;
+use crate::workflow::documents::Written;
+
+/// Gateways that one message names.
+const NAMED: usize = 40;
 
 /// The title, one line: level, asset, fault.
 pub(super) fn title(key: &BearingKey, diagnosis: &Diagnosis) -> Text {
@@ -69,16 +73,82 @@ pub(super) fn store_back(since: Timestamp) -> (Text, Text) {
     )
 }
 
-/// Title and first lines of the message that documents were written.
-pub(super) fn written(key: &BearingKey, diagnosis: &Diagnosis, is_told: bool) -> (Text, Text) {
-    let title = title(key, diagnosis);
-    let title =
-        Text::new(format!("{} 문서 작성됨", title.ko), format!("{}: documents written", title.en));
-    let body = if is_told {
-        Text::new("알림에 대한 문서가 작성되었습니다.", "The documents of the alarm are written.")
-    } else {
-        diagnosis.recommendation.clone()
+/// Title and body when documents that an alarm named could not be written.
+pub(super) fn not_written(
+    key: &BearingKey,
+    event_id: EventId,
+    missing: &[Written],
+) -> (Text, Text) {
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let title = Text::new(
+        format!("[문서 미작성] {equipment} {bearing}"),
+        format!("[Documents] {equipment} {bearing}: not written"),
+    );
+    let places: Vec<&str> = missing.iter().map(|one| one.place.as_str()).collect();
+    let places = places.join("\n");
+    let body = Text::new(
+        format!(
+            "알림에 적힌 문서를 작성하지 못함:\n{places}\n조치: 로그와 저장 공간 확인 후 `pdm-agent report {event_id}` 실행"
+        ),
+        format!(
+            "The documents that the alarm named could not be written:\n{places}\nAction: check the log and the disk, then run `pdm-agent report {event_id}`"
+        ),
+    );
+    (title, body)
+}
+
+/// The title of a level that comes back again and again.
+pub(super) fn again(title: &Text) -> Text {
+    Text::new(format!("[반복 발생] {}", title.ko), format!("[Again] {}", title.en))
+}
+
+/// Title and body at the end of a suppression: what rose or resolved meanwhile.
+pub(super) fn meanwhile(
+    key: &BearingKey,
+    tell: Tell,
+    stands: RiskLevel,
+    (until, is_by_design): (Timestamp, bool),
+) -> (Text, Text) {
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    let at = until.date_time().format("%Y-%m-%d %H:%M UTC");
+    let now = stands.label();
+    let (level, what) = match tell {
+        Tell::Raised(level) | Tell::Insisted(level) => (
+            level,
+            Text::new(
+                "알림이 보류된 동안 위험도가 상승해 현재도 유지됨",
+                "The risk rose while staff was told nothing, and stands",
+            ),
+        ),
+        Tell::Passed(level) => (
+            level,
+            Text::new(
+                format!("알림이 보류된 동안 위험도가 상승했다가 내려감. 현재 위험도: {}", now.ko),
+                format!(
+                    "The risk rose while staff was told nothing, and fell. It is now {}",
+                    now.en
+                ),
+            ),
+        ),
+        Tell::Cleared(level) => (
+            level,
+            Text::new("알림이 보류된 동안 해제됨", "It was over while staff was told nothing"),
+        ),
     };
+    let label = level.label();
+    let (ko, en) = if is_by_design {
+        ("게이트웨이 통신 복구", "its gateway is back")
+    } else {
+        ("보류 종료", "end of its shelf")
+    };
+    let title = Text::new(
+        format!("[{}] {equipment} {bearing} {ko}", label.ko),
+        format!("[{}] {equipment} {bearing}: {en}", label.en),
+    );
+    let body = Text::new(
+        format!("{}\n{ko}: {at}\n조치: 베어링 상태와 최근 판정 확인", what.ko),
+        format!("{}\nAt {at}: {en}\nAction: look at the bearing and its last judgement", what.en),
+    );
     (title, body)
 }
 
@@ -210,15 +280,21 @@ fn otherwise(risk: RiskLevel) -> Option<Text> {
 }
 
 /// Title and body when a bearing is below the notification level again.
-pub(super) fn cleared(key: &BearingKey, diagnosis: &Diagnosis, alarm: &Alarm) -> (Text, Text) {
-    let before = alarm.risk.label();
+pub(super) fn cleared(
+    key: &BearingKey,
+    diagnosis: &Diagnosis,
+    highest: RiskLevel,
+    told_at: Option<Timestamp>,
+) -> (Text, Text) {
+    let before = highest.label();
     let now = diagnosis.risk_level.label();
     let (equipment, bearing) = (&key.equipment, &key.bearing);
     let title = Text::new(
         format!("[해제] {equipment} {bearing} 위험도 {} → {}", before.ko, now.ko),
         format!("[Cleared] {equipment} {bearing}: {} to {}", before.en, now.en),
     );
-    let told = alarm.notification.created_at.date_time().format("%Y-%m-%d %H:%M UTC");
+    let told_at = told_at.unwrap_or(diagnosis.judged_at);
+    let told = told_at.date_time().format("%Y-%m-%d %H:%M UTC");
     let body = Text::new(
         format!(
             "{told} 알림의 위험도가 지속적인 정상 측정으로 해제됨\n조치: {}",
@@ -354,6 +430,21 @@ pub(super) fn silent(
         ),
     );
     (title, body)
+}
+
+/// The same words for several gateways at once.
+pub(super) fn with_others((title, body): (Text, Text), others: &[BearingKey]) -> (Text, Text) {
+    if others.is_empty() {
+        return (title, body);
+    }
+    let count = others.len();
+    let names: Vec<&str> = others.iter().take(NAMED).map(|key| key.bearing.as_str()).collect();
+    let more = if count > NAMED { ", …" } else { "" };
+    let names = format!("{}{more}", names.join(", "));
+    (
+        Text::new(format!("{} 외 {count}대", title.ko), format!("{} and {count} more", title.en)),
+        Text::new(format!("{}\n함께: {names}", body.ko), format!("{}\nWith it: {names}", body.en)),
+    )
 }
 
 /// Title and body when a gateway that was silent sends again.

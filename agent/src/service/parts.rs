@@ -107,6 +107,7 @@ impl Parts {
             clock: Arc::clone(&self.clock),
             progress: self.reporter.progress(),
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
+            prefix: self.settings.broker.prefix.clone(),
         };
         let stop = self.stops.publisher.clone();
         self.spawn(Task::Http, http::serve(listener, served, stop));

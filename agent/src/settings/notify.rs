@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
+use pdm_episode::EpisodeRules;
 use pdm_service::config::{ConfigError, above_zero, within};
+use pdm_shared::bounds;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use serde::Deserialize;
@@ -24,12 +26,21 @@ pub struct NotifySettings {
     pub from: RiskLevel,
     /// Hours after which an alarm that nobody acknowledged is repeated, at most a year; 0 never.
     pub repeat_after_h: f64,
+    /// The lowest risk that is repeated. A Watch asks nobody to act at once.
+    pub repeat_from: RiskLevel,
     /// Repeats at this interval; later ones come once a day.
     pub repeat_limit: u32,
-    /// Hours that a bearing must have been below a level before its return is told again; twice as
-    /// long below the lowest level told before it is told that it is over. Doubles with each return:
-    /// that of Warning once, that of Critical never.
+    /// Hours that a bearing must have been below a level above the lowest before its return is told
+    /// again. Doubles with the first return to Warning; that of Critical never does.
     pub hold_h: f64,
+    /// Hours that a bearing must have been below the lowest level before it is told that it is over.
+    /// Doubles with each return.
+    pub over_h: f64,
+    /// Hours after which an episode that is over and that nobody acknowledged is closed.
+    pub close_after_h: f64,
+    /// The address under which staff reaches the agent's pages, such as `https://pdm.example.com`:
+    /// notifications name the page of their bearing.
+    pub page_url: Option<String>,
     /// The longest that it becomes by doubling.
     pub hold_most_h: f64,
     /// Hours of invalid windows after which staff is told of the sensor; 0 never.
@@ -55,9 +66,13 @@ impl Default for NotifySettings {
         Self {
             from: RiskLevel::Watch,
             repeat_after_h: 8.0,
+            repeat_from: RiskLevel::Warning,
             repeat_limit: 5,
             hold_h: 0.5,
-            hold_most_h: 8.0,
+            over_h: 8.0,
+            hold_most_h: 24.0,
+            close_after_h: 168.0,
+            page_url: None,
             sensor_after_h: 1.0,
             group_wait_s: 5.0,
             give_up_after_h: 24.0,
@@ -82,9 +97,31 @@ impl NotifySettings {
         self
     }
 
+    /// The rules of an episode.
+    pub(crate) fn episodes(&self) -> EpisodeRules {
+        EpisodeRules {
+            from: self.from.max(RiskLevel::Watch),
+            hold_s: 3600.0 * self.hold_h,
+            over_s: 3600.0 * self.over_h,
+            hold_most_s: 3600.0 * self.hold_most_h,
+            close_after_s: 3600.0 * self.close_after_h,
+            ..EpisodeRules::default()
+        }
+    }
+
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        within(path, "notify.close_after_h", self.close_after_h, YEAR_H, "hours")?;
+        if let Some(url) = &self.page_url {
+            let is_address = url.starts_with("http://") || url.starts_with("https://");
+            if !is_address || url.chars().count() > 256 || url.chars().any(bounds::is_hidden) {
+                let allowed =
+                    "an address that begins with http:// or https://, up to 256 characters";
+                return Err(ConfigError::value(path, "notify.page_url", url, allowed));
+            }
+        }
         within(path, "notify.repeat_after_h", self.repeat_after_h, YEAR_H, "hours")?;
         within(path, "notify.hold_h", self.hold_h, YEAR_H, "hours")?;
+        within(path, "notify.over_h", self.over_h, YEAR_H, "hours")?;
         within(path, "notify.hold_most_h", self.hold_most_h, YEAR_H, "hours")?;
         within(path, "notify.sensor_after_h", self.sensor_after_h, YEAR_H, "hours")?;
         within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_GROUP_WAIT_S, "seconds")?;

@@ -16,6 +16,7 @@ use super::{
 };
 
 pub(super) mod before;
+mod episodes;
 mod intake;
 mod judgements;
 mod leaving;
@@ -100,7 +101,7 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
     let mut memory = recall.memory.clone();
     memory.recall(&unjudged.event, &judgement);
     let diagnosis = &judgement.diagnosis;
-    let announcement = telling::raised(&key(), diagnosis, recall.alarm.as_ref(), at(10_000.0));
+    let announcement = telling::raised(&key(), diagnosis, recall.episode.as_ref(), at(10_000.0));
     let judged = Judged {
         arrival: unjudged.arrival,
         measured_at: unjudged.event.measured_at,
@@ -108,6 +109,7 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
         outgoing: vec![telling::publication(diagnosis)],
         diagnosis: judgement.diagnosis,
         announcement,
+        quiet: None,
         follow_up: vec![to_do()],
         supersedes: false,
         trace: vec![step(1), step(2), step(3)],
@@ -150,13 +152,16 @@ where
     judgements::judgements_are_remembered(&*fresh().await).await;
     judgements::the_past_of_a_bearing_is_read_back(&*fresh().await).await;
     judgements::a_run_is_resumed_where_it_stood(&*fresh().await).await;
-    judgements::documents_are_left_until_they_are_told_once(&*fresh().await).await;
+    judgements::documents_are_left_until_they_are_written(&*fresh().await).await;
     judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
     judgements::later_work_supersedes_what_is_open(&*fresh().await).await;
     judgements::what_was_found_is_remembered_and_counted(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
     leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;
     leaving::what_is_held_back_is_counted_and_settled_together(&*fresh().await).await;
+    episodes::a_bearing_is_shelved_and_told_of_at_its_end(&*fresh().await).await;
+    episodes::an_acknowledgement_and_a_window_change_their_own_axis(&*fresh().await).await;
+    episodes::one_episode_is_open_and_the_closed_ones_are_listed(&*fresh().await).await;
     leaving::judgements_are_sent_again_once(&*fresh().await).await;
     leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated(&*fresh().await).await;
     leaving::the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;

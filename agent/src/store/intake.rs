@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
+use pdm_shared::episode::Shelve;
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
@@ -35,6 +36,17 @@ pub enum Incoming {
         key: BearingKey,
         /// Who acknowledged it, and when.
         ack: Acknowledgement,
+        /// The topic on which the episode is retained.
+        topic: String,
+    },
+    /// A request of staff to be told nothing of a bearing for a time.
+    Shelve {
+        /// The bearing.
+        key: BearingKey,
+        /// Until when, and why.
+        shelve: Shelve,
+        /// The topic on which the episode is retained.
+        topic: String,
     },
     /// A report of staff on the work that a judgement asked for.
     FollowUp {

@@ -6,13 +6,12 @@ use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::{FollowUpState, Found};
 use pdm_shared::id::{BearingKey, EventId};
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
+use super::episode::{EpisodeChange, EpisodeRecord};
 use super::outbox::Outgoing;
 
 /// An event that waits for its judgement.
@@ -106,34 +105,8 @@ impl WorkCounts {
 pub struct Recall {
     /// The memory for the expert.
     pub memory: Memory,
-    /// The standing alarm.
-    pub alarm: Option<Alarm>,
-}
-
-/// An alarm of a bearing or gateway that staff was told of.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Alarm {
-    /// The highest level told.
-    pub risk: RiskLevel,
-    /// How often the alarm was repeated.
-    pub repeats: u32,
-    /// When the alarm is repeated next.
-    pub repeat_at: Option<Timestamp>,
-    /// Staff has acknowledged the alarm.
-    pub acknowledged: bool,
-    /// The last notification.
-    pub notification: Notification,
-}
-
-/// A change of an alarm.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AlarmChange {
-    /// The alarm is raised, repeated or raised further.
-    Stands(Box<Alarm>),
-    /// The alarm is cleared.
-    Over,
-    /// It stands as before, or nothing stands: staff is told of something beside it.
-    Kept,
+    /// The bearing's last episode.
+    pub episode: Option<EpisodeRecord>,
 }
 
 /// A notification with everything that is written because of it.
@@ -143,8 +116,8 @@ pub struct Announcement {
     pub notification: Notification,
     /// The rows of the outbox that carry it.
     pub outgoing: Vec<Outgoing>,
-    /// The alarm afterwards.
-    pub alarm: AlarmChange,
+    /// The episode afterwards; none where staff is told of something beside it.
+    pub episode: Option<Box<EpisodeChange>>,
 }
 
 /// One judgement to be written.
@@ -162,6 +135,8 @@ pub struct Judged {
     pub outgoing: Vec<Outgoing>,
     /// The notification that follows from the judgement.
     pub announcement: Option<Announcement>,
+    /// A change of the episode that staff is not told of.
+    pub quiet: Option<Box<EpisodeChange>>,
     /// The actions that follow from the judgement.
     pub follow_up: Vec<FollowUp>,
     /// The open work of earlier judgements is superseded although this one asks for none: the bearing's
@@ -182,21 +157,9 @@ pub struct Finished {
     pub event_id: EventId,
     /// Steps of the run that are not stored yet.
     pub steps: Vec<TraceStep>,
-    /// What staff is told of the documents; none if none was written or nobody is told.
-    pub linked: Option<Linked>,
-}
-
-/// The documents of a judgement, told and linked to its alarm.
-#[derive(Debug, Clone)]
-pub struct Linked {
-    /// The message to staff.
-    pub notification: Notification,
-    /// The rows of the outbox that carry it.
-    pub outgoing: Vec<Outgoing>,
-    /// The notification of the alarm that was told before; repeats of it name the documents.
-    pub alarm: Option<Uuid>,
-    /// The lines that name the documents.
-    pub lines: Text,
+    /// What staff is told of documents that could not be written: the message, and the rows of the
+    /// outbox that carry it.
+    pub missing: Option<(Notification, Vec<Outgoing>)>,
 }
 
 /// The judgements of one bearing, in their order, and the bearing's state after them.

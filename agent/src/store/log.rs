@@ -1,5 +1,6 @@
 //! Log lines of the store.
 
+use pdm_shared::episode::Shelve;
 use pdm_shared::id::{BearingKey, GatewayKey};
 
 use super::StoreError;
@@ -47,6 +48,13 @@ pub(super) fn acknowledged(key: &BearingKey, applied: bool) {
     let outcome = if applied { "applied" } else { "without_effect" };
     metrics::counter!("pdm_agent_acknowledgements_total", "outcome" => outcome).increment(1);
     tracing::info!(bearing = %key, outcome, "acknowledgement");
+}
+
+/// Staff shelved a bearing or took it out of service.
+pub(super) fn shelved(key: &BearingKey, shelve: &Shelve) {
+    metrics::counter!("pdm_agent_shelves_total").increment(1);
+    let until = shelve.until.map(|until| until.to_string());
+    tracing::info!(bearing = %key, by = ?shelve.by, until, reason = ?shelve.reason, "shelved");
 }
 
 /// A gateway was asked for events and did not send them in time.

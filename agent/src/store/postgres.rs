@@ -91,6 +91,7 @@ impl Postgres {
                 Incoming::Event { event, .. } => Week::of_event(event.event_id.0, now),
                 Incoming::Status { .. }
                 | Incoming::Ack { .. }
+                | Incoming::Shelve { .. }
                 | Incoming::FollowUp { .. }
                 | Incoming::Refused(_) => None,
             })

@@ -18,13 +18,12 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::BearingRow;
-use uuid::Uuid;
 
 use super::{
-    Alarm, Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Finished, FollowUp, Forget,
-    Forgotten, GatewayState, HeldBack, Incoming, IntakeTerms, OpinionAsked, OpinionCounts,
-    OpinionEnded, Outgoing, Recall, Reported, SendOutcome, StoreError, Stored, ToldInHour,
-    Unjudged, WorkCounts,
+    Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
+    EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack, Incoming,
+    IntakeTerms, OpinionAsked, OpinionCounts, OpinionEnded, Outgoing, Recall, Reported,
+    SendOutcome, StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
 };
 
 /// Starting and ending the store; used by the program that opens it.
@@ -135,9 +134,8 @@ pub trait JudgementStore: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<(EventId, Checkpoint)>, StoreError>;
 
-    /// Ends a run whose judgement was saved before: its last steps, what staff is told of its documents,
-    /// and the documents' names in the alarm that stands. True if staff is told, false if it was told
-    /// before.
+    /// Ends a run whose judgement was saved before: its last steps, and what staff is told of documents
+    /// that could not be written. True if staff is told, false if not or if it was told before.
     async fn finish(&self, finished: &Finished) -> Result<bool, StoreError>;
 
     /// How many steps of an event's run are stored.
@@ -213,27 +211,51 @@ pub trait FollowUpStore: Send + Sync + std::fmt::Debug {
     async fn work_counts(&self, now: Timestamp) -> Result<WorkCounts, StoreError>;
 }
 
-/// Alarms that stand; used by the watch for silent gateways and due repetitions.
+/// Episodes; used by the watch over time, by pages and by the command line.
 #[async_trait]
-pub trait AlarmStore: Send + Sync + std::fmt::Debug {
-    /// Alarms whose repetition is due, at most `limit`, where one is repeated every `every_s` seconds.
-    async fn alarms_to_repeat(
+pub trait EpisodeStore: Send + Sync + std::fmt::Debug {
+    /// Episodes that stand, that nobody has acknowledged and whose repetition is due, at most `limit`,
+    /// where one is repeated every `every_s` seconds.
+    async fn episodes_to_repeat(
         &self,
         now: Timestamp,
         every_s: f64,
         limit: u32,
-    ) -> Result<Vec<(BearingKey, Alarm)>, StoreError>;
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
 
-    /// The standing alarm of a bearing or gateway.
-    async fn alarm(&self, key: &BearingKey) -> Result<Option<Alarm>, StoreError>;
+    /// Episodes whose suppression has ended by time, at most `limit`.
+    async fn suppressions_over(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
 
-    /// Writes a notification that no event caused, unless the alarm has changed since it was read:
-    /// `expected` is its last notification then, or none. True if the notification was written.
+    /// The last episode of a bearing or gateway: the open one, or the one that changed last.
+    async fn episode(&self, key: &BearingKey) -> Result<Option<EpisodeRecord>, StoreError>;
+
+    /// The last `limit` episodes that changed before `before`, newest first: the open ones, or all.
+    async fn episodes(
+        &self,
+        before: Timestamp,
+        is_open: bool,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// Writes a notification that no event caused, unless the open episode has changed since it was
+    /// read: `expected` is what it was then, or none. True if the notification was written.
     async fn announce(
         &self,
         key: &BearingKey,
-        expected: Option<Uuid>,
+        expected: Option<EpisodeVersion>,
         announcement: &Announcement,
+    ) -> Result<bool, StoreError>;
+
+    /// Writes a change of an episode that staff is not told of, under the same condition.
+    async fn change(
+        &self,
+        key: &BearingKey,
+        expected: Option<EpisodeVersion>,
+        change: &EpisodeChange,
     ) -> Result<bool, StoreError>;
 }
 
@@ -398,7 +420,7 @@ pub trait Store:
     + HistoryStore
     + PageStore
     + FollowUpStore
-    + AlarmStore
+    + EpisodeStore
     + MessageStore
     + OpinionStore
     + OutboxStore
@@ -419,7 +441,7 @@ impl<S> Store for S where
         + PageStore
         + PageStore
         + FollowUpStore
-        + AlarmStore
+        + EpisodeStore
         + MessageStore
         + OpinionStore
         + OutboxStore

@@ -16,10 +16,10 @@ use super::sqlite::Sqlite;
 use super::{Backlog, LifecycleStore, StatusStore, Store, StoreError};
 use crate::settings::{StorePlace, StoreSettings};
 
-mod alarms;
 pub(super) mod bulk;
 mod ceilings;
 pub(super) mod days;
+mod episodes;
 mod follow_ups;
 mod gateways;
 mod history;

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware;
 use pdm_service::http::guard::Access;
+use pdm_shared::id::BearingKey;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +55,11 @@ pub struct Site {
 struct Shared {
     site: Site,
     sessions: Sessions,
+}
+
+/// The path of a bearing's page.
+pub fn bearing_path(key: &BearingKey) -> String {
+    pages::show::address(key)
 }
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/analyses/…`, `/notifications`, `/gateways`,

@@ -8,7 +8,8 @@ mod bearing;
 mod chat;
 mod fleet;
 mod lists;
-mod show;
+mod shelf;
+pub(crate) mod show;
 
 use std::sync::{Arc, LazyLock};
 
@@ -32,6 +33,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}", get(bearing::page))
         .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(bearing::csv))
         .route("/bearings/{site}/{equipment}/{bearing}/acknowledge", post(bearing::acknowledge))
+        .route("/bearings/{site}/{equipment}/{bearing}/shelve", post(shelf::shelve))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))

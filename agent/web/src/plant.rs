@@ -5,6 +5,7 @@
 use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::episode::{EpisodeState, Suppression};
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
@@ -41,8 +42,21 @@ pub struct BearingRow {
     pub measured_at: Option<Timestamp>,
     /// Remaining life to plan with, hours.
     pub rul_hours: Option<f64>,
-    /// The standing alarm.
+    /// What staff was told of the open episode.
     pub alarm: Option<AlarmRow>,
+    /// The open episode.
+    pub episode: Option<EpisodeRow>,
+}
+
+/// The open episode of a bearing.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EpisodeRow {
+    /// The episode.
+    pub episode_id: Uuid,
+    /// Its three axes in one word.
+    pub state: EpisodeState,
+    /// Whether and why staff is not told.
+    pub suppression: Suppression,
 }
 
 /// An alarm that stands.
@@ -146,6 +160,28 @@ pub struct Acknowledgement {
     pub note: Option<String>,
 }
 
+/// A request of a person at a page to be told nothing of a bearing for a time, or to be told again.
+#[derive(Debug, Clone)]
+pub struct ShelfRequest {
+    /// The bearing.
+    pub key: BearingKey,
+    /// Hours from now; none to be told again.
+    pub hours: Option<f64>,
+    /// The person.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What became of such a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shelved {
+    /// It holds.
+    Yes,
+    /// It does not fit: why.
+    Refused(String),
+}
+
 /// What pages and API read of a plant.
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
@@ -192,4 +228,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// Acknowledges the alarm that a person saw.
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable>;
+
+    /// Shelves a bearing, or ends its shelf.
+    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, Unavailable>;
 }

@@ -2,14 +2,15 @@
 //!
 //! Each machine has two bearings, run-in, standstills, load steps (announced by a key or not), days
 //! and seasons, sensor faults and maintenance; a few bearings fail in one of four ways. Features go
-//! through the edge's [`Monitor`] and the rules of `pdm-expert`; nothing but the scorer knows what a
+//! through the edge's [`Monitor`], the rules of `pdm-expert` and the policy of telling ([`Preview`]); nothing but the scorer knows what a
 //! machine was drawn as.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use pdm_agent::preview::Preview;
+use pdm_agent::settings::NotifySettings;
 use pdm_edge::condition::{Monitor, MonitorSettings, Neighbour, Observation};
-use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;
 use pdm_shared::event::{Event, QualityFlag};
 use pdm_shared::id::BearingId;
@@ -35,6 +36,10 @@ pub struct Plant {
     pub failures: Vec<Failed>,
     /// Windows in which a change of the machine was found, counted for each of its bearings.
     pub changes: usize,
+    /// Messages about sound bearings: the day on which staff was told, with what.
+    pub sound_messages: Vec<(u32, String)>,
+    /// Bearings that were watched while they were sound.
+    pub sound_bearings: usize,
 }
 
 /// A bearing that failed.
@@ -52,6 +57,10 @@ pub struct Failed {
     pub doubled_h: f64,
     /// Windows measured from then on: a machine that stands is not measured.
     pub windows: usize,
+    /// Episodes that staff was told of from the damage on.
+    pub episodes: usize,
+    /// Messages from the damage on, where staff acknowledges within an hour.
+    pub messages: usize,
 }
 
 impl Failed {
@@ -65,11 +74,10 @@ impl Failed {
 
 /// Watches `machines` machines, the first of seed `first`.
 pub fn evaluate(first: u64, machines: u64) -> Plant {
-    let rules = Rules::default();
     let mut plant = Plant::default();
     for seed in first..first + machines {
         let machine = Machine::draw(seed, machines);
-        watch(&machine, &rules, &mut plant);
+        watch(&machine, &mut plant);
     }
     plant
 }
@@ -79,7 +87,12 @@ struct Watched<'a> {
     bearing: &'a Bearing,
     windows: std::iter::Peekable<Box<dyn Iterator<Item = Window> + 'a>>,
     monitor: Monitor,
-    memory: Memory,
+    preview: Preview,
+    /// Messages of the preview that are counted.
+    counted: usize,
+    /// Episodes and messages since its damage.
+    damage_episodes: std::collections::BTreeSet<uuid::Uuid>,
+    damage_messages: usize,
     last_watch_h: Option<f64>,
     watch_h: Option<f64>,
     warning_h: Option<f64>,
@@ -94,7 +107,10 @@ impl<'a> Watched<'a> {
             bearing,
             windows: windows.peekable(),
             monitor: Monitor::new(MonitorSettings::default()),
-            memory: Memory::default(),
+            preview: preview(),
+            counted: 0,
+            damage_episodes: std::collections::BTreeSet::new(),
+            damage_messages: 0,
             last_watch_h: None,
             watch_h: None,
             warning_h: None,
@@ -111,13 +127,7 @@ impl<'a> Watched<'a> {
     }
 
     /// Judges the window of this hour, if there is one.
-    fn take(
-        &mut self,
-        hours: f64,
-        (template, rules): (&Event, &Rules),
-        neighbours: &[Neighbour],
-        plant: &mut Plant,
-    ) {
+    fn take(&mut self, hours: f64, template: &Event, neighbours: &[Neighbour], plant: &mut Plant) {
         let Some(window) = self.windows.next_if(|window| window.hours <= hours) else { return };
         let (end_h, sound_h) = (self.end_h(), self.sound_h());
         let left_h = end_h - window.hours;
@@ -125,11 +135,12 @@ impl<'a> Watched<'a> {
         self.measured += usize::from(window.valid && has_doubled);
         if window.relearn {
             self.monitor.relearn();
-            self.memory = Memory::default();
+            (self.preview, self.counted) = (preview(), 0);
         }
-        let (monitor, memory) = (&mut self.monitor, &mut self.memory);
-        let (risk, changed) = judged(template, &window, (monitor, memory), neighbours, rules);
+        let (monitor, preview) = (&mut self.monitor, &mut self.preview);
+        let (risk, changed) = judged(template, &window, (monitor, preview), neighbours);
         plant.changes += usize::from(changed);
+        self.count(&window, template, plant);
         if risk > RiskLevel::Normal {
             let is_new = self.last_watch_h.is_none_or(|last| window.hours - last > EPISODE_H);
             if is_new && window.hours < sound_h {
@@ -146,7 +157,26 @@ impl<'a> Watched<'a> {
         }
     }
 
+    /// Counts what staff was told with a window, and acknowledges it.
+    fn count(&mut self, window: &Window, template: &Event, plant: &mut Plant) {
+        let told = self.preview.told();
+        for one in &told[self.counted..] {
+            if window.hours < self.sound_h() {
+                let (name, title) = (&self.bearing.name, &one.title.en);
+                plant
+                    .sound_messages
+                    .push(((window.hours / 24.0) as u32, format!("{name}: {title}")));
+            } else {
+                self.damage_messages += 1;
+                self.damage_episodes.extend(one.episode_id);
+            }
+        }
+        self.counted = told.len();
+        self.preview.acknowledge(&template.key(), "staff", window.at);
+    }
+
     fn finish(self, plant: &mut Plant) {
+        plant.sound_bearings += 1;
         plant.sound_years += self.sound_h().min(self.end_h()) / (24.0 * 365.25);
         if let (Some(decay), Some(_)) = (self.bearing.decay, self.bearing.fails_at_h) {
             plant.failures.push(Failed {
@@ -156,14 +186,20 @@ impl<'a> Watched<'a> {
                 warning_h: self.warning_h,
                 doubled_h: self.bearing.doubled_before_end_h(),
                 windows: self.measured,
+                episodes: self.damage_episodes.len(),
+                messages: self.damage_messages,
             });
         }
     }
 }
 
+fn preview() -> Preview {
+    Preview::new(NotifySettings::default(), Rules::default())
+}
+
 /// Watches the bearings of a machine side by side, as the edge does: each knows what the others had
 /// seen by the window before.
-fn watch(machine: &Machine, rules: &Rules, plant: &mut Plant) {
+fn watch(machine: &Machine, plant: &mut Plant) {
     let template: Event =
         serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
             .expect("the contract's example is an event");
@@ -182,7 +218,7 @@ fn watch(machine: &Machine, rules: &Rules, plant: &mut Plant) {
             let neighbours: Vec<Neighbour> = others
                 .map(|(_, seen)| Neighbour { point: Arc::clone(seen), is_same_bearing: false })
                 .collect();
-            one.take(hours, (&template, rules), &neighbours, plant);
+            one.take(hours, &template, &neighbours, plant);
         }
     }
     for one in watched {
@@ -194,9 +230,8 @@ fn watch(machine: &Machine, rules: &Rules, plant: &mut Plant) {
 fn judged(
     template: &Event,
     window: &Window,
-    (monitor, memory): (&mut Monitor, &mut Memory),
+    (monitor, preview): (&mut Monitor, &mut Preview),
     neighbours: &[Neighbour],
-    rules: &Rules,
 ) -> (RiskLevel, bool) {
     let observation = Observation {
         at: window.at,
@@ -223,9 +258,8 @@ fn judged(
     event.time_domain.kurtosis = get("kurtosis");
     event.time_domain.crest_factor = get("crest_factor");
     event.time_domain.velocity_rms_mm_s = get("velocity_rms_mm_s");
-    let judgement = pdm_expert::judge(&Case { event: &event, memory, now: window.at }, rules);
-    memory.recall(&event, &judgement);
-    (memory.state.risk(), changed)
+    event.change = judgement.change;
+    (preview.play(&event), changed)
 }
 
 impl Plant {
@@ -271,9 +305,29 @@ impl Plant {
         )?;
         writeln!(
             text,
-            "One window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were told.\n",
+            "{}\nOne window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were told.\n",
+            self.messages(),
             PERIOD_S / 60.0,
             self.changes
+        )
+    }
+
+    /// What staff was told, in one paragraph.
+    fn messages(&self) -> String {
+        let most = |of: fn(&Failed) -> usize| self.failures.iter().map(of).max().unwrap_or(0);
+        let mut days = std::collections::BTreeMap::<u32, usize>::new();
+        for (day, _) in &self.sound_messages {
+            *days.entry(*day).or_default() += 1;
+        }
+        let per_200 = 200.0 / self.sound_bearings.max(1) as f64;
+        let bearing_days = self.sound_years * 365.25;
+        let mean = 200.0 * self.sound_messages.len() as f64 / bearing_days.max(f64::MIN_POSITIVE);
+        let worst = days.values().max().copied().unwrap_or(0) as f64 * per_200;
+        format!(
+            "Episodes a failure: at most {}, messages at most {} (acknowledged within an hour). \
+             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day.\n",
+            most(|failed| failed.episodes),
+            most(|failed| failed.messages),
         )
     }
 }

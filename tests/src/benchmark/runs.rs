@@ -16,6 +16,7 @@ mod score;
 mod simulated;
 mod yardstick;
 
+pub use femto::RUNS as FEMTO_RUNS;
 pub use score::{Life, RulScore, RunOutcome, phm_2012};
 pub use yardstick::Verdict;
 

@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use pdm_tests::benchmark::fit::{Sample, constants, fit};
 use pdm_tests::benchmark::folds::{self, Fold};
 use pdm_tests::benchmark::report::DiagnosisReport;
-use pdm_tests::benchmark::{diagnosis, plant, runs};
+use pdm_tests::benchmark::{diagnosis, episodes, plant, runs};
 
 /// Run the edge over recordings and simulated records, and score it
 #[derive(Debug, Parser)]
@@ -58,6 +58,8 @@ enum Part {
     Runs,
     /// Alarms of a simulated plant.
     Plant,
+    /// What staff is told of recorded runs to failure; needs the program pdm-edge.
+    Episodes,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -80,9 +82,12 @@ fn main() -> anyhow::Result<()> {
     let report = scored.as_deref().map(DiagnosisReport::new);
     let runs = wants(Part::Runs).then(|| runs::evaluate(&args.data, args.lives)).transpose()?;
     let plant = wants(Part::Plant).then(|| plant::evaluate(args.first_machine, args.machines));
+    let told = wants(Part::Episodes).then(|| told(&args)).transpose()?;
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = serde_json::json!({ "diagnosis": report, "records": scored, "runs": runs, "plant": plant });
+        let document = serde_json::json!({
+            "diagnosis": report, "records": scored, "runs": runs, "plant": plant, "episodes": told,
+        });
         serde_json::to_writer_pretty(&mut out, &document)?;
         return Ok(writeln!(out)?);
     }
@@ -96,7 +101,18 @@ fn main() -> anyhow::Result<()> {
     if let Some(plant) = plant {
         writeln!(out, "{}", plant.markdown())?;
     }
+    if let Some(told) = told {
+        writeln!(out, "{}", episodes::markdown(&told))?;
+    }
     Ok(())
+}
+
+/// What staff is told of the recorded runs.
+fn told(args: &Args) -> anyhow::Result<Vec<episodes::ToldRun>> {
+    let edge = episodes::edge_beside()?;
+    let folders = args.data.iter().map(|folder| folder.join("femto"));
+    let runs = folders.map(|folder| episodes::femto(&folder, &edge));
+    Ok(runs.collect::<anyhow::Result<Vec<_>>>()?.concat())
 }
 
 /// Names on what the rule has not seen, one report for each fold.

@@ -52,6 +52,7 @@ fn the_agent_cannot_compute() {
     for name in [
         "pdm-agent",
         "pdm-decision",
+        "pdm-episode",
         "pdm-expert",
         "pdm-knowledge",
         "pdm-tools",
@@ -95,7 +96,7 @@ fn the_signal_crate_is_pure() {
 #[test]
 fn words_signal_science_and_rules_need_no_runtime() {
     let graph = graph();
-    for name in ["pdm-shared", "pdm-dsp", "pdm-expert"] {
+    for name in ["pdm-shared", "pdm-dsp", "pdm-expert", "pdm-episode"] {
         let reached = reachable(&graph, name);
         for banned in ["tokio", "rustls", "clap", "axum", "reqwest", "sqlx", "pdm-service"] {
             assert!(!reached.contains(banned), "{name} reaches {banned}");
@@ -116,6 +117,7 @@ fn no_wing_knows_the_agent() {
     let graph = graph();
     for wing in [
         "pdm-decision",
+        "pdm-episode",
         "pdm-expert",
         "pdm-knowledge",
         "pdm-tools",
@@ -137,6 +139,7 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
         ("pdm-dsp", &["pdm-shared"]),
         ("pdm-edge", &["pdm-dsp", "pdm-service", "pdm-shared"]),
         ("pdm-expert", &["pdm-shared"]),
+        ("pdm-episode", &["pdm-shared"]),
         ("pdm-knowledge", &["pdm-service", "pdm-shared"]),
         ("pdm-tools", &["pdm-service", "pdm-shared"]),
         ("pdm-decision", &["pdm-shared", "pdm-tools"]),
@@ -147,6 +150,7 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
             "pdm-agent",
             &[
                 "pdm-decision",
+                "pdm-episode",
                 "pdm-expert",
                 "pdm-knowledge",
                 "pdm-reasoner",

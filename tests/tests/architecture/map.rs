@@ -51,6 +51,7 @@ fn the_map_leaves_no_room_out() {
         "edge",
         "edge/dsp",
         "agent",
+        "agent/episode",
         "agent/expert",
         "agent/knowledge",
         "agent/tools",

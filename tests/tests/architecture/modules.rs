@@ -15,12 +15,13 @@ use syn::visit::Visit;
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are checked, as folders from the project's root.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "shared",
     "shared/service",
     "edge",
     "edge/dsp",
     "agent",
+    "agent/episode",
     "agent/expert",
     "agent/knowledge",
     "agent/tools",

@@ -10,7 +10,8 @@ use crate::plant::{Gateway, Plant};
 const STORED: &str = "SELECT count(*) FROM events";
 const LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM dead_letters";
 /// Standing alarms of Warning and above on the bearing of the first gateway.
-const WARNINGS: &str = "SELECT count(*) FROM alarms WHERE bearing_id = 'DE'
+const WARNINGS: &str =
+    "SELECT count(*) FROM episodes WHERE closed_at_ms IS NULL AND bearing_id = 'DE'
                         AND risk_level IN ('Warning', 'Critical')";
 const CLEARED: &str = "SELECT count(*) FROM notifications WHERE reason = 'cleared'";
 

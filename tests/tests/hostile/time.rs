@@ -64,11 +64,28 @@ async fn an_acknowledgement_of_2001_silences_no_later_alarm() {
     let forged = r#"{"schema":"pdm.ack/1","by":"kim\nAction: none","at":"2026-11-21T10:06:00Z"}"#;
     client.publish(topic(&fault, "ack"), false, forged).await;
     until("the second letter", 30, || client.heard("dead-letter").get(1).cloned()).await;
-    assert!(!store.alarm(&key).await.expect("read").expect("stands").acknowledged);
+    assert!(
+        !store
+            .episode(&key)
+            .await
+            .expect("read")
+            .expect("stands")
+            .episode
+            .acknowledgement
+            .is_acknowledged()
+    );
     let good = r#"{"schema":"pdm.ack/1","by":"kim","at":"2026-11-21T10:06:00Z"}"#;
     client.publish(topic(&fault, "ack"), false, good).await;
     let begun = std::time::Instant::now();
-    while !store.alarm(&key).await.expect("read").expect("stands").acknowledged {
+    while !store
+        .episode(&key)
+        .await
+        .expect("read")
+        .expect("stands")
+        .episode
+        .acknowledgement
+        .is_acknowledged()
+    {
         assert!(begun.elapsed() < Duration::from_secs(30), "the acknowledgement of this alarm");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -150,3 +150,32 @@ async fn foreign_texts_are_shown_and_never_run() {
     assert!(seen >= 1, "the bearing's page shows who acknowledged");
     plant.stop().await;
 }
+
+/// R-AGENT-10: a bearing is shelved and told of again on its page; a shelf that does not fit is refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bearing_is_shelved_and_told_of_again_on_its_page() {
+    let plant = Plant::open().await;
+    let client = client();
+    let page = format!("{}/bearings/ulsan-1/P-101/DE", plant.url);
+    let key = async || {
+        let text = client.get(&page).send().await.expect("answers").text().await.expect("text");
+        let key = text.split("name=\"form_key\" value=\"").nth(1);
+        key.and_then(|rest| rest.split('"').next()).expect("a form has a key").to_owned()
+    };
+    let send = async |hours: &str, by: &str| {
+        let key = key().await;
+        let mut form = vec![("form_key", key.as_str()), ("by", by), ("reason", "<b>spare</b>")];
+        form.extend((!hours.is_empty()).then_some(("hours", hours)));
+        client.post(format!("{page}/shelve")).form(&form).send().await.expect("answers").status()
+    };
+    assert_eq!(send("", "Kim").await, StatusCode::UNPROCESSABLE_ENTITY, "nothing is shelved");
+    assert_eq!(send("200", "Kim").await, StatusCode::UNPROCESSABLE_ENTITY, "beyond a week");
+    assert_eq!(send("8", " ").await, StatusCode::UNPROCESSABLE_ENTITY, "by nobody");
+    assert_eq!(send("8", "Kim").await, StatusCode::SEE_OTHER);
+    let row = bearing(&plant.url, None).await;
+    assert_eq!(row["episode"]["state"], json!("shelved"));
+    let text = client.get(&page).send().await.expect("answers").text().await.expect("text");
+    assert!(text.contains("Kim: &lt;b&gt;spare&lt;"), "a reason is text");
+    assert_eq!(send("", "Kim").await, StatusCode::SEE_OTHER);
+    plant.stop().await;
+}

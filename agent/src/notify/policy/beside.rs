@@ -12,7 +12,8 @@ use pdm_shared::time::Timestamp;
 
 use super::{Policy, Subject, id_of, notification};
 use crate::notify::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
-use crate::store::{AlarmChange, Announcement, Outgoing};
+use crate::store::{Announcement, Outgoing};
+use crate::workflow::documents::Written;
 
 impl Policy {
     /// A sensor whose windows have been invalid for too long, told once.
@@ -56,17 +57,20 @@ impl Policy {
         Some(self.beside(key, NotificationReason::Message, words, now))
     }
 
-    /// Documents that were written of a judgement; `is_told` if its alarm has just been told, which
-    /// said what to do. The identities follow from the event's, so that the same again is told once.
-    pub(crate) fn written(
+    /// Documents of a judgement that could not be written, although its alarm named them. The identities
+    /// follow from the event's, so that the same again is told once.
+    pub(crate) fn not_written(
         &self,
         key: &BearingKey,
         diagnosis: &Diagnosis,
-        is_told: bool,
+        missing: &[Written],
         now: Timestamp,
-    ) -> Option<Announcement> {
+    ) -> Option<(Notification, Vec<Outgoing>)> {
         let risk = diagnosis.risk_level;
-        let (title, body) = wording::written(key, diagnosis, is_told);
+        if risk < self.settings.from || missing.is_empty() {
+            return None;
+        }
+        let (title, body) = wording::not_written(key, diagnosis.event_id, missing);
         let subject = Subject {
             key,
             event_id: Some(diagnosis.event_id),
@@ -76,9 +80,6 @@ impl Policy {
             title,
             body,
         };
-        if risk < self.settings.from {
-            return None;
-        }
         let event = diagnosis.event_id.to_string();
         let mut notification = notification(&subject, now);
         notification.notification_id = id_of(&["documents", &event]);
@@ -86,7 +87,7 @@ impl Policy {
         for row in &mut outgoing {
             row.key = id_of(&["documents", &event, &row.lane]);
         }
-        Some(Announcement { notification, outgoing, alarm: AlarmChange::Kept })
+        Some((notification, outgoing))
     }
 
     /// A language model sees a higher risk than the rules. It is told beside the alarm, as loud as that
@@ -164,11 +165,12 @@ impl Policy {
     ) -> Announcement {
         let risk = RiskLevel::Warning;
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
-        self.kept(&subject, now)
-    }
-
-    fn kept(&self, subject: &Subject<'_>, now: Timestamp) -> Announcement {
-        Announcement { alarm: AlarmChange::Kept, ..self.over(subject, now) }
+        let notification = notification(&subject, now);
+        Announcement {
+            outgoing: self.outgoing(&subject, &notification, now),
+            notification,
+            episode: None,
+        }
     }
 
     /// A message to staff about a bearing. `call_id` makes its identity, so the same call

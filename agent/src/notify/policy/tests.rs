@@ -31,7 +31,7 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
         bearing: event.bearing_id.clone(),
     };
     let begin = event.measured_at;
-    let (mut memory, mut alarm, mut told) = (Memory::default(), None, Vec::new());
+    let (mut memory, mut record, mut told) = (Memory::default(), None, Vec::new());
     for (hours, ratio) in course {
         event.measured_at = begin.plus_seconds(3600.0 * hours);
         event.anomaly_detected = ratio.is_some_and(|ratio| ratio >= 1.3);
@@ -45,17 +45,30 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
         };
         memory.recall(&event, &judgement);
         let (state, now) = (&judgement.state, event.measured_at);
-        let announcement = policy
-            .sensor_failed(&key, &point, state, now)
-            .or_else(|| policy.judged(&key, &judgement.diagnosis, state, alarm.as_ref(), now))
+        let window = JudgedWindow {
+            event: &event,
+            judgement: &judgement,
+            point: &point,
+            is_repaired: false,
+        };
+        let followed = policy.judged(&key, &window, record.as_ref(), now);
+        let (announcement, quiet) = match followed {
+            Some(Followed::Told(announcement)) => (Some(*announcement), None),
+            Some(Followed::Quiet(change)) => (None, Some(change)),
+            None => (None, None),
+        };
+        let announcement = announcement
+            .or_else(|| policy.sensor_failed(&key, &point, state, now))
             .or_else(|| policy.sensor_back(&key, &point, state, now));
-        let Some(announcement) = announcement else { continue };
-        let notification = &announcement.notification;
-        told.push((*hours, notification.reason, notification.risk_level));
-        match announcement.alarm {
-            AlarmChange::Stands(stands) => alarm = Some(*stands),
-            AlarmChange::Over => alarm = None,
-            AlarmChange::Kept => {}
+        if let Some(announcement) = &announcement {
+            let notification = &announcement.notification;
+            told.push((*hours, notification.reason, notification.risk_level));
+        }
+        let change = announcement.and_then(|one| one.episode).or(quiet);
+        if let Some(change) = change {
+            let alarm = change.alarm.map(|alarm| *alarm);
+            let was = record.and_then(|one: EpisodeRecord| one.alarm);
+            record = Some(EpisodeRecord { episode: change.episode, alarm: alarm.or(was) });
         }
     }
     told
@@ -82,7 +95,7 @@ fn a_level_that_comes_back_after_its_hold_is_told_again_and_before_it_is_not() {
         [(Raised, Critical), (Raised, Critical)]
     );
     assert_eq!(at(&[(3, watch), (4, sound), (3, watch), (4, sound)]), [(Raised, Watch)]);
-    assert_eq!(at(&[(3, watch), (14, sound)]), [(Raised, Watch), (Cleared, Normal)]);
+    assert_eq!(at(&[(3, watch), (98, sound)]), [(Raised, Watch), (Cleared, Normal)]);
 }
 
 /// FEMTO Bearing2_3 is loud in its first hour, sound for five, and breaks.
@@ -122,7 +135,7 @@ fn a_change_of_the_machine_is_told_beside_its_risk() {
         let bearings = vec!["NDE".parse().expect("name")];
         let change = Change { kind, since: at, level_ratio: 1.4, bearings };
         let told = policy.changed(&key, Some(&change), at).expect("told");
-        assert_eq!(told.alarm, AlarmChange::Kept);
+        assert_eq!(told.episode, None);
         assert_eq!(told.notification.reason, NotificationReason::Message);
         format!("{}\n{}", told.notification.title.en, told.notification.body.en)
     };

@@ -1,17 +1,21 @@
 //! Stores with rows of earlier versions: of the schema before gateways were named by their sites, and
 //! with names that this version no longer takes.
 
-use pdm_shared::id::{EventId, GatewayKey};
+use pdm_shared::episode::AcknowledgementState;
+use pdm_shared::id::{BearingKey, EventId, GatewayKey};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 
 use super::{at, event, incoming, judge_some, key};
 use crate::store::{
-    AlarmStore as _, GatewayStore as _, IntakeStore as _, JudgementStore as _, LifecycleStore as _,
-    SqlStore, StatusStore as _,
+    EpisodeStore as _, GatewayStore as _, IntakeStore as _, JudgementStore as _,
+    LifecycleStore as _, SqlStore, StatusStore as _,
 };
 
 /// Runs the claims of this file; `fresh` gives an empty store without a schema each time.
 pub(in crate::store) async fn suite(fresh: impl AsyncFn() -> SqlStore) {
     rows_of_before_go_on_under_their_sites(&fresh().await).await;
+    alarms_of_before_are_episodes(&fresh().await).await;
     a_name_that_is_no_longer_taken_hides_no_other_row(&fresh().await).await;
 }
 
@@ -116,6 +120,43 @@ async fn rows_of_before_go_on_under_their_sites(store: &SqlStore) {
     assert_eq!((receipt[0].1.stored_through, &receipt[0].1.missing), (3, &vec![[4, 5]]));
 }
 
+/// Migration 0013: what stood, and who had seen it, goes on; what was told is not told again.
+async fn alarms_of_before_are_episodes(store: &SqlStore) {
+    store.migrate_before(13).await;
+    let told = super::telling::message(pdm_shared::text::Text::new("가", "a"), at(100.0)).0;
+    let told = serde_json::to_string(&told).expect("json");
+    let (first, second) = (id(store, 1), id(store, 2));
+    store
+        .raw(&format!(
+            "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, repeats,
+                                 repeat_at_ms, acknowledged_at_ms, acknowledged_by, notification,
+                                 since_ms)
+             VALUES ('ulsan-1', 'P-101', 'DE', {first}, 'Warning', 2, 5000, NULL, NULL, '{told}', 1000),
+                    ('ulsan-1', 'P-101', 'NDE', {second}, 'Watch', 0, NULL, 7250, 'kim', '{told}', 2000)"
+        ))
+        .await;
+    store.migrate().await.expect("migrated");
+    let stands = store.episode(&key()).await.expect("read").expect("there");
+    assert!(stands.is_open() && !stands.episode.acknowledgement.is_acknowledged());
+    let alarm = stands.alarm.as_ref().expect("told");
+    assert_eq!((alarm.risk, alarm.repeats), (RiskLevel::Warning, 2));
+    let again = super::telling::risen(&key(), RiskLevel::Warning, Some(&stands.episode), at(1.0));
+    assert!(again.is_none(), "told before");
+    let worse = super::telling::risen(&key(), RiskLevel::Critical, Some(&stands.episode), at(1.0));
+    let worse = worse.expect("worse is told");
+    assert!(store.announce(&key(), Some(stands.version()), &worse).await.expect("told"));
+    let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    let seen = store.episode(&other).await.expect("read").expect("there").episode;
+    let acknowledged = AcknowledgementState::Acknowledged {
+        level: RiskLevel::Watch,
+        by: "kim".to_owned(),
+        at: Timestamp::from_unix_ms(7250).expect("in range"),
+        via: None,
+    };
+    assert_eq!(seen.acknowledgement, acknowledged);
+    assert_eq!(store.episodes(at(1e9), true, 9).await.expect("read").len(), 2);
+}
+
 /// A gateway, an alarm, a bearing and a waiting event whose names turn the reading direction.
 async fn hidden_names(store: &SqlStore) {
     let (bad, other) = (id(store, 77), id(store, 78));
@@ -124,9 +165,11 @@ async fn hidden_names(store: &SqlStore) {
             "INSERT INTO gateways (site, gateway_id) VALUES ('ulsan-1', 'gw\u{202e}-66');
              INSERT INTO bearing_gateways (bearing, site, gateway_id, since_ms)
              VALUES ('ulsan-1/P-101/D\u{202e}E', 'ulsan-1', 'gw\u{202e}-66', 0);
-             INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, repeats,
-                                 repeat_at_ms, notification, since_ms)
-             VALUES ('ulsan-1', 'P-101', 'D\u{202e}E', {bad}, 'Warning', 0, 1, '{{}}', 0)"
+             INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
+                                   changed_at_ms, transition, acknowledgement, suppression, state,
+                                   notification_id, risk_level, repeat_at_ms, notification)
+             VALUES ('ulsan-1', 'P-101', 'D\u{202e}E', {bad}, 1, 0, 0, 'opened', '{{}}', '{{}}',
+                     'unacknowledged_active', {bad}, 'Warning', 1, '{{}}')"
         ))
         .await;
     let arrival = if store.is_file() {
@@ -162,7 +205,7 @@ async fn a_name_that_is_no_longer_taken_hides_no_other_row(store: &SqlStore) {
     // one place only: the alarm that cannot be read does not keep it
     let mut due = Vec::new();
     for _ in 0..2 {
-        due = store.alarms_to_repeat(at(1e6), 3600.0, 1).await.expect("read");
+        due = store.episodes_to_repeat(at(1e6), 3600.0, 1).await.expect("read");
     }
     assert_eq!(due.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), [key()]);
     store.store(&[incoming(&event(2))], at(0.0), "dead").await.expect("stored");

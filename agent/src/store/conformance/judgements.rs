@@ -9,10 +9,9 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::trace::TraceStep;
 
+use super::leaving::stands;
 use super::{at, event, judge_all, judge_one, key, put, step, telling, to_do};
-use crate::store::{
-    Checkpoint, Finished, FollowUp, FollowUpState, Incoming, Linked, Reported, Store,
-};
+use crate::store::{Checkpoint, Finished, FollowUp, FollowUpState, Incoming, Reported, Store};
 
 pub(super) async fn judgements_are_remembered(store: &dyn Store) {
     let events: Vec<Event> = (1..=7).map(event).collect();
@@ -67,8 +66,9 @@ pub(super) async fn a_run_is_resumed_where_it_stood(store: &dyn Store) {
     assert_eq!(waiting[0].checkpoint, None);
 }
 
-/// The alarm leaves with the judgement; the rest of the run stays until its documents are told, once.
-pub(super) async fn documents_are_left_until_they_are_told_once(store: &dyn Store) {
+/// The alarm leaves with the judgement; the rest of the run stays until its documents are written, and a
+/// missing one is told once.
+pub(super) async fn documents_are_left_until_they_are_written(store: &dyn Store) {
     put(store, &[event(1)]).await;
     let id = event(1).event_id;
     let waiting = store.unjudged(10).await.expect("read").remove(0);
@@ -76,28 +76,18 @@ pub(super) async fn documents_are_left_until_they_are_told_once(store: &dyn Stor
         Checkpoint { node: "generate_report".to_owned(), state: "{}".to_owned(), at: at(10_000.0) };
     judge_one(store, waiting, Some(rest.clone())).await;
     assert_eq!(store.unjudged(10).await.expect("read").len(), 0, "it is judged");
-    let alarm = store.alarm(&key()).await.expect("read").expect("told before its documents");
+    assert!(stands(store).await.alarm.is_some(), "told before its documents");
     let left = store.unwritten(&[id], at(0.0), 9).await.expect("read");
     assert_eq!(left, [(id, rest.clone())], "its own run");
     let idle = store.unwritten(&[], at(20_000.0), 9).await.expect("read");
     assert_eq!(idle, [(id, rest)], "a run that nobody goes on with");
     let (notification, outgoing) = telling::message(Text::new("문서", "documents"), at(10_001.0));
-    let lines = Text::new("\n리포트: r", "\nReport: r");
-    let alarm_id = alarm.notification.notification_id;
-    let linked = Some(Linked { notification, outgoing, alarm: Some(alarm_id), lines });
-    let finished = Finished { event_id: id, steps: vec![step(4)], linked };
+    let missing = Some((notification, outgoing));
+    let finished = Finished { event_id: id, steps: vec![step(4)], missing };
     assert!(store.finish(&finished).await.expect("written"), "told");
     assert!(!store.finish(&finished).await.expect("written"), "told before");
     assert_eq!(store.unwritten(&[id], at(20_000.0), 9).await.expect("read"), []);
     assert_eq!(store.trace(id).await.expect("read").len(), 4);
-    let linked = store.alarm(&key()).await.expect("read").expect("stands");
-    assert_eq!(linked.notification.notification_id, alarm_id);
-    let body = &linked.notification.body;
-    assert_eq!(
-        body.en,
-        format!("{}\nReport: r", alarm.notification.body.en),
-        "its repeats say where"
-    );
 }
 
 pub(super) async fn what_is_to_be_done_is_followed(store: &dyn Store) {

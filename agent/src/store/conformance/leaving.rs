@@ -9,9 +9,20 @@ use pdm_shared::text::Text;
 use super::intake::receipt;
 use super::{at, event, incoming, judge_all, judge_some, key, put, telling};
 use crate::store::{
-    Alarm, AlarmChange, Announcement, Forget, HeldBack, Incoming, MQTT_LANE, SendOutcome, Store,
-    ToldInHour, webhook_lane,
+    Claimed, EpisodeRecord, Forget, HeldBack, Incoming, MQTT_LANE, SendOutcome, Store, ToldInHour,
+    webhook_lane,
 };
+
+/// The open episode of the suite's bearing.
+pub(super) async fn stands(store: &dyn Store) -> EpisodeRecord {
+    let record = store.episode(&key()).await.expect("read").expect("there is one");
+    assert!(record.is_open(), "{record:?}");
+    record
+}
+
+fn acknowledged(ack: Acknowledgement) -> Incoming {
+    Incoming::Ack { key: key(), ack, topic: telling::EPISODE_TOPIC.to_owned() }
+}
 
 pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     put(store, &[event(1), event(2)]).await;
@@ -19,37 +30,38 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     let hook = webhook_lane("ops");
     let told = store.claim(&hook, at(20_000.0), at(20_100.0), 10).await.expect("claimed");
     assert_eq!(told.len(), 1, "one notification for two events of one risk");
-    let alarm = store.alarm(&key()).await.expect("read").expect("stands");
-    let due = store.alarms_to_repeat(at(50_000.0), telling::REPEAT_S, 10).await.expect("read");
-    assert_eq!(due, [(key(), alarm.clone())]);
+    let record = stands(store).await;
+    let due = store.episodes_to_repeat(at(50_000.0), telling::REPEAT_S, 10).await.expect("read");
+    assert_eq!(due, [(key(), record.clone())]);
     assert_eq!(
-        store.alarms_to_repeat(at(10_001.0), telling::REPEAT_S, 10).await.expect("read"),
+        store.episodes_to_repeat(at(10_001.0), telling::REPEAT_S, 10).await.expect("read"),
         []
     );
-    let again = telling::repeated(&alarm, at(50_000.0));
-    let expected = Some(alarm.notification.notification_id);
+    let again = telling::repeated(&record, at(50_000.0));
+    let expected = Some(record.version());
     assert!(store.announce(&key(), expected, &again).await.expect("told"));
     assert!(!store.announce(&key(), expected, &again).await.expect("told"), "it was repeated");
     // the first notification of the standing level is as good as its repetition
     let ack = Acknowledgement {
         schema: ACK_SCHEMA.to_owned(),
-        notification_id: expected,
+        notification_id: record.alarm.map(|alarm| alarm.notification.notification_id),
         by: "kim".to_owned(),
         at: at(50_001.0),
         note: None,
+        episode_id: None,
+        via: None,
     };
+    let other = Acknowledgement { episode_id: Some(event(9).event_id.0), ..ack.clone() };
     let stranger = Acknowledgement { notification_id: Some(event(9).event_id.0), ..ack.clone() };
     let acknowledge = async |ack: Acknowledgement| {
-        store
-            .store(&[Incoming::Ack { key: key(), ack }], at(50_002.0), "dead")
-            .await
-            .expect("stored");
-        store.alarm(&key()).await.expect("read").expect("stands").acknowledged
+        store.store(&[acknowledged(ack)], at(50_002.0), "dead").await.expect("stored");
+        stands(store).await.episode.acknowledgement.is_acknowledged()
     };
+    assert!(!acknowledge(other).await, "of another episode");
     assert!(!acknowledge(stranger).await, "of nothing that was told");
     assert!(acknowledge(ack).await);
     assert_eq!(
-        store.alarms_to_repeat(at(999_999.0), telling::REPEAT_S, 10).await.expect("read"),
+        store.episodes_to_repeat(at(999_999.0), telling::REPEAT_S, 10).await.expect("read"),
         []
     );
 }
@@ -59,22 +71,22 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
 pub(super) async fn an_acknowledgement_of_before_silences_no_alarm(store: &dyn Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
-    let first = store.alarm(&key()).await.expect("read").expect("stands");
-    let first_id = Some(first.notification.notification_id);
-    let over = Announcement { alarm: AlarmChange::Over, ..telling::repeated(&first, at(20_000.0)) };
-    assert!(store.announce(&key(), first_id, &over).await.expect("told"));
-    let again = telling::repeated(&first, at(30_000.0));
-    let AlarmChange::Stands(alarm) = again.alarm else { panic!("it stands") };
-    let alarm = AlarmChange::Stands(Box::new(Alarm { repeats: 0, ..*alarm }));
-    let again = Announcement { alarm, ..again };
+    let first = stands(store).await;
+    let first_id = first.alarm.as_ref().map(|alarm| alarm.notification.notification_id);
+    let over = telling::over(&first, at(20_000.0));
+    assert!(store.announce(&key(), Some(first.version()), &over).await.expect("told"));
+    let again = telling::risen(&key(), RiskLevel::Warning, None, at(30_000.0)).expect("told");
     assert!(store.announce(&key(), None, &again).await.expect("told"));
     let acknowledge = async |notification_id, when: f64| {
         let schema = ACK_SCHEMA.to_owned();
         let by = "kim".to_owned();
-        let ack = Acknowledgement { schema, notification_id, by, at: at(when), note: None };
-        let batch = [Incoming::Ack { key: key(), ack }];
+        let (note, episode_id, via) = (None, None, None);
+        let at_device = at(when);
+        let ack =
+            Acknowledgement { schema, notification_id, by, at: at_device, note, episode_id, via };
+        let batch = [acknowledged(ack)];
         store.store(&batch, at(40_000.0), "dead").await.expect("stored");
-        store.alarm(&key()).await.expect("read").expect("stands").acknowledged
+        stands(store).await.episode.acknowledgement.is_acknowledged()
     };
     assert!(!acknowledge(None, -8e8).await, "of 2001");
     assert!(!acknowledge(None, 29_900.0).await, "of before the alarm");
@@ -129,15 +141,15 @@ pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &dyn S
     put(store, &[event(1)]).await;
     judge_all(store).await;
     let to_repeat = async |now: f64| {
-        store.alarms_to_repeat(at(now), telling::REPEAT_S, 10).await.expect("read").len()
+        store.episodes_to_repeat(at(now), telling::REPEAT_S, 10).await.expect("read").len()
     };
     // told at 10,000 s, to be repeated at 38,800 s
     assert_eq!(to_repeat(10_000.0 - 3600.0).await, 0, "clocks an hour apart are both right");
     assert_eq!(to_repeat(10_000.0 - 3601.0).await, 1, "told by a clock that is ahead");
     assert_eq!(to_repeat(-40.0 * 86_400.0).await, 1, "by weeks");
-    let alarm = store.alarm(&key()).await.expect("read").expect("stands");
-    let expected = Some(alarm.notification.notification_id);
-    let again = telling::repeated(&alarm, at(0.0));
+    let record = stands(store).await;
+    let expected = Some(record.version());
+    let again = telling::repeated(&record, at(0.0));
     assert!(store.announce(&key(), expected, &again).await.expect("told"));
     assert_eq!(to_repeat(1.0).await, 0, "told again, it waits as usual");
     assert_eq!(to_repeat(telling::REPEAT_S).await, 1);
@@ -150,27 +162,29 @@ pub(super) async fn the_outbox_keeps_order_and_counts_tries(store: &dyn Store) {
         store.claim(MQTT_LANE, at(now), at(now + 100.0), 10).await.expect("claimed")
     };
     let rows = claim(10_000.0).await;
-    // each diagnosis, and the notification after the first
-    assert_eq!(rows.iter().map(|row| row.retain).collect::<Vec<_>>(), [true, false, true, true]);
+    // each diagnosis, and the episode and the notification after the first
+    let retained: Vec<bool> = rows.iter().map(|row| row.retain).collect();
+    assert_eq!(retained, [true, true, false, true, true]);
     assert!(rows.windows(2).all(|pair| pair[0].id < pair[1].id));
     assert_eq!(claim(10_001.0).await, [], "claimed already");
-    assert_eq!(claim(10_101.0).await.len(), 4, "a claim ends by itself");
+    assert_eq!(claim(10_101.0).await.len(), 5, "a claim ends by itself");
     let retry = SendOutcome::Retry { at: at(10_200.0), error: "away".to_owned() };
     let given_up = SendOutcome::GivenUp { error: "refused".to_owned() };
     let outcomes = [
         (rows[0].id, retry.clone()),
-        (rows[1].id, given_up),
-        (rows[2].id, SendOutcome::Delivered),
-        (rows[3].id, retry),
+        (rows[1].id, SendOutcome::Delivered),
+        (rows[2].id, given_up),
+        (rows[3].id, SendOutcome::Delivered),
+        (rows[4].id, retry),
     ];
     store.settle(&outcomes, at(10_150.0)).await.expect("settled");
     assert_eq!(claim(10_199.0).await, []);
     let rows_again = claim(10_200.0).await;
     let seen: Vec<(i64, u32, bool)> = rows_again
         .iter()
-        .map(|row| (row.id, row.attempts, row.key == rows[0].key || row.key == rows[3].key))
+        .map(|row| (row.id, row.attempts, row.key == rows[0].key || row.key == rows[4].key))
         .collect();
-    assert_eq!(seen, [(rows[0].id, 1, true), (rows[3].id, 1, true)]);
+    assert_eq!(seen, [(rows[0].id, 1, true), (rows[4].id, 1, true)]);
     let backlog = store.backlog().await.expect("counted");
     assert_eq!((backlog.unsent, backlog.given_up), (3, 1), "two here, one in the hook's lane");
 }
@@ -186,13 +200,13 @@ pub(super) async fn a_message_is_told_once(store: &dyn Store) {
     assert_eq!(judged, [(key(), RiskLevel::Warning)]);
     let hook = webhook_lane("ops");
     store.claim(&hook, at(20_000.0), at(90_000.0), 10).await.expect("claimed");
-    let alarm = store.alarm(&key()).await.expect("read");
+    let before = store.episode(&key()).await.expect("read");
     let words = Text::new("가", "a");
     let (told, rows) = telling::message(words, at(20_001.0));
     assert!(store.tell(&told, &rows).await.expect("told"));
     assert!(!store.tell(&told, &rows).await.expect("told"), "the same call again");
     assert_eq!(store.claim(&hook, at(20_002.0), at(90_000.0), 10).await.expect("claimed").len(), 1);
-    assert_eq!(store.alarm(&key()).await.expect("read"), alarm, "it is no alarm");
+    assert_eq!(store.episode(&key()).await.expect("read"), before, "it is no alarm");
 }
 
 /// Looks on so many days, the last of them `now`.
@@ -242,7 +256,7 @@ pub(super) async fn what_is_old_goes_and_what_waits_stays(store: &dyn Store) {
     assert!(gone.judgements == 1 && !gone.has_more, "{gone:?}");
     assert!(!there(0).await && !there(1).await && there(2).await, "judged and old");
     assert!(store.trace(events[0].event_id).await.expect("read").is_empty());
-    assert!(store.alarm(&key()).await.expect("read").is_some(), "it stands");
+    assert!(stands(store).await.is_open(), "it stands");
     assert_eq!(store.backlog().await.expect("counted").unsent, 1, "the hook's has not left");
 }
 
@@ -251,7 +265,8 @@ async fn what_has_not_left_keeps_its_judgement(store: &dyn Store, forget: Forget
     assert_eq!(store.forget(&forget, at(now)).await.expect("forgotten").judgements, 0);
     let (late, until) = (at(now + 200.0), at(now + 300.0));
     let rows = store.claim(MQTT_LANE, late, until, 100).await.expect("claimed");
-    let diagnoses: Vec<_> = rows.iter().filter(|row| row.retain).collect();
+    let is_episode = |row: &&Claimed| row.topic.as_deref() == Some(telling::EPISODE_TOPIC);
+    let diagnoses: Vec<_> = rows.iter().filter(|row| row.retain && !is_episode(row)).collect();
     assert_eq!(diagnoses.len(), 3);
     for row in diagnoses {
         let published: Diagnosis = serde_json::from_str(&row.payload).expect("a diagnosis");

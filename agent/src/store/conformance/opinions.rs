@@ -92,7 +92,7 @@ async fn ended(
 
 async fn end(store: &dyn Store, id: pdm_shared::id::EventId) {
     let before = store.diagnosis(id).await.expect("read").expect("judged");
-    let alarm = store.alarm(&key()).await.expect("read");
+    let alarm = store.episode(&key()).await.expect("read");
     let ended = ended(store, id, Some(OpinionStance::Lowers)).await;
     assert!(store.end_opinion(&ended).await.expect("ended"));
     assert!(!store.end_opinion(&ended).await.expect("ended"), "once");
@@ -100,7 +100,7 @@ async fn end(store: &dyn Store, id: pdm_shared::id::EventId) {
     assert_eq!(after.risk_level, before.risk_level, "a lower opinion lowers nothing");
     assert_eq!(after.second_opinion.as_ref(), Some(&ended.opinion));
     assert_eq!(after.disagreement, ended.disagreement);
-    assert_eq!(store.alarm(&key()).await.expect("read"), alarm, "the alarm stands as it was");
+    assert_eq!(store.episode(&key()).await.expect("read"), alarm, "the alarm stands as it was");
     let told = store.notifications(None, at(1e8), 100).await.expect("read");
     let id = ended.told.expect("told").0.notification_id;
     assert_eq!(told.iter().filter(|one| one.notification_id == id).count(), 1);
@@ -141,6 +141,7 @@ async fn judge_together(store: &dyn Store, first: &Event) {
         outgoing: Vec::new(),
         diagnosis: Diagnosis { event_id: unjudged.event.event_id, ..judgement.diagnosis.clone() },
         announcement: None,
+        quiet: None,
         follow_up: Vec::new(),
         supersedes: false,
         trace: Vec::new(),

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
+use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence};
+use pdm_shared::episode::{Shelve, ShelveAction};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::{Database, SqlStore, bulk, follow_ups, gateways, pins};
+use super::{Database, SqlStore, bulk, episodes, follow_ups, gateways, pins};
 use crate::store::admission::{Admitted, Books, Desk};
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
 use crate::store::{
     Incoming, IntakeStore, IntakeTerms, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, Refusal,
-    Reported, StoreError, Stored, fingerprint, log,
+    Reported, ShelveOutcome, StoreError, Stored, fingerprint,
 };
 
 #[async_trait]
@@ -55,7 +56,10 @@ fn gateways_of(batch: &[Incoming]) -> BTreeSet<GatewayKey> {
         Incoming::Status { site, status } => {
             Some(GatewayKey::new(site.clone(), status.gateway_id.clone()))
         }
-        Incoming::Ack { .. } | Incoming::FollowUp { .. } | Incoming::Refused(_) => None,
+        Incoming::Ack { .. }
+        | Incoming::Shelve { .. }
+        | Incoming::FollowUp { .. }
+        | Incoming::Refused(_) => None,
     });
     named.collect()
 }
@@ -71,26 +75,55 @@ async fn store_others(
         match incoming {
             Incoming::Event { .. } => {}
             Incoming::Status { site, status } => note_status(connection, site, status, now).await?,
-            Incoming::Ack { key, ack } => acknowledge(connection, key, ack, now).await?,
+            Incoming::Ack { key, ack, topic } => {
+                episodes::acknowledge(connection, key, ack, topic, now).await?;
+            }
+            Incoming::Shelve { key, shelve, topic } => {
+                let outcome = episodes::shelve(connection, key, shelve, topic, now).await?;
+                if outcome == ShelveOutcome::Unknown {
+                    let letter = unknown_shelf(key, shelve, now)?;
+                    take_refused(connection, &letter, dead_letter_topic, stored).await?;
+                }
+            }
             Incoming::FollowUp { key, report } => {
                 if follow_ups::take(connection, key, report, now).await? == Reported::Unknown {
                     let letter = unknown_work(key, report, now)?;
-                    let fingerprint = fingerprint::of_message(&letter);
-                    let is_new =
-                        refuse(connection, &letter, fingerprint, 1, dead_letter_topic).await?;
-                    stored.letters += u64::from(is_new);
-                    stored.refused += 1;
+                    take_refused(connection, &letter, dead_letter_topic, stored).await?;
                 }
             }
             Incoming::Refused(letter) => {
-                let fingerprint = fingerprint::of_message(letter);
-                let is_new = refuse(connection, letter, fingerprint, 1, dead_letter_topic).await?;
-                stored.letters += u64::from(is_new);
-                stored.refused += 1;
+                take_refused(connection, letter, dead_letter_topic, stored).await?;
             }
         }
     }
     Ok(())
+}
+
+/// Counts one refused message.
+async fn take_refused(
+    connection: &mut Connection<'_>,
+    letter: &DeadLetter,
+    topic: &str,
+    stored: &mut Stored,
+) -> Result<(), StoreError> {
+    let is_new = refuse(connection, letter, fingerprint::of_message(letter), 1, topic).await?;
+    stored.letters += u64::from(is_new);
+    stored.refused += 1;
+    Ok(())
+}
+
+/// The refusal of a shelf of a bearing that was never measured, or of the end of one that there is not.
+fn unknown_shelf(
+    key: &BearingKey,
+    shelve: &Shelve,
+    now: Timestamp,
+) -> Result<DeadLetter, StoreError> {
+    let payload = to_json("a shelf", shelve)?;
+    let reason = match shelve.action {
+        ShelveAction::End => "nothing is shelved of this bearing",
+        ShelveAction::Shelve | ShelveAction::OutOfService => "this bearing was never judged",
+    };
+    Ok(DeadLetter::of(&format!("{key}/shelve"), payload.as_bytes(), reason.to_owned(), now))
 }
 
 /// The refusal of a report on work that nobody asked for.
@@ -122,6 +155,7 @@ async fn store_events(
             }
             Incoming::Status { .. }
             | Incoming::Ack { .. }
+            | Incoming::Shelve { .. }
             | Incoming::FollowUp { .. }
             | Incoming::Refused(_) => None,
         })
@@ -250,6 +284,7 @@ async fn refuse_events(
             Incoming::Event { .. }
             | Incoming::Status { .. }
             | Incoming::Ack { .. }
+            | Incoming::Shelve { .. }
             | Incoming::FollowUp { .. }
             | Incoming::Refused(_) => None,
         });
@@ -292,57 +327,6 @@ async fn note_status(
         // a last will that comes late may be of an earlier spool
         Presence::Offline => Ok(()),
     }
-}
-
-/// How far the clock of a person's device may be behind that of the agent, ms. Chosen: devices with time
-/// synchronisation differ by seconds.
-const DEVICE_BEHIND_MS: i64 = 60_000;
-
-/// Writes an acknowledgement and applies it to the standing alarm: if it names a notification of this
-/// alarm at this level, or names none and is not older than the alarm. So one that was meant for an
-/// alarm of before silences no other.
-async fn acknowledge(
-    connection: &mut Connection<'_>,
-    key: &BearingKey,
-    ack: &Acknowledgement,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let dialect = connection.dialect();
-    let by = dialect.text(&ack.by);
-    connection
-        .query(
-            "INSERT INTO acknowledgements (site, equipment_id, bearing_id, notification_id,
-                                           by_whom, at_ms, received_at_ms, note)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        )
-        .bind_key(key)
-        .bind(ack.notification_id)
-        .bind(by.as_ref())
-        .bind(ack.at.unix_ms())
-        .bind(now.unix_ms())
-        .bind(ack.note.as_deref().map(|note| dialect.text(note)))
-        .execute()
-        .await?;
-    let applied = connection
-        .query(
-            "UPDATE alarms SET acknowledged_at_ms = $4, acknowledged_by = $5, repeat_at_ms = NULL
-             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-               AND acknowledged_at_ms IS NULL
-               AND (($6 IS NULL AND since_ms <= $7) OR notification_id = $6 OR EXISTS (
-                    SELECT 1 FROM notifications told
-                    WHERE told.notification_id = $6 AND told.site = $1 AND told.equipment_id = $2
-                      AND told.bearing_id = $3 AND told.risk_level = alarms.risk_level
-                      AND told.created_at_ms >= alarms.since_ms))",
-        )
-        .bind_key(key)
-        .bind(now.unix_ms())
-        .bind(by.as_ref())
-        .bind(ack.notification_id)
-        .bind(ack.at.unix_ms().saturating_add(DEVICE_BEHIND_MS))
-        .execute()
-        .await?;
-    log::acknowledged(key, applied > 0);
-    Ok(())
 }
 
 /// Counts `count` refused messages of one fingerprint; true if none was refused before. The first leaves

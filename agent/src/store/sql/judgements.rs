@@ -11,7 +11,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, alarms, bulk, follow_ups, opinions, runs};
+use super::{Database, SqlStore, bulk, episodes, follow_ups, opinions, runs};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
@@ -61,8 +61,8 @@ impl JudgementStore for SqlStore {
             None => last_windows(&mut connection, key, until).await?,
         };
         let work = follow_ups::of_bearing(&mut connection, key).await?;
-        let alarm = alarms::read(&mut connection, key).await?;
-        Ok(Recall { memory: Memory { recent, state, work }, alarm })
+        let episode = episodes::read(&mut connection, key).await?;
+        Ok(Recall { memory: Memory { recent, state, work }, episode })
     }
 
     async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError> {
@@ -225,7 +225,7 @@ pub(in crate::store) async fn save(
     Ok(())
 }
 
-/// Writes what follows from the judgements that are the first of their event: alarms, rows of the
+/// Writes what follows from the judgements that are the first of their event: episodes, rows of the
 /// outbox, steps of runs, checkpoints of their documents.
 async fn write_effects(
     connection: &mut Connection<'_>,
@@ -248,9 +248,12 @@ async fn write_effects(
             runs::write(connection, event_id, checkpoint).await?;
         }
         if let Some(announcement) = &judged.announcement {
-            alarms::write(connection, key, announcement).await?;
+            episodes::tell(connection, key, announcement).await?;
             let at = announcement.notification.created_at;
             outgoing.extend(announcement.outgoing.iter().map(|row| (row, at)));
+        }
+        if let Some(change) = &judged.quiet {
+            episodes::write(connection, key, change).await?;
         }
     }
     bulk::insert_outbox(connection, &outgoing).await?;

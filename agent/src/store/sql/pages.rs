@@ -2,13 +2,15 @@
 
 use async_trait::async_trait;
 use pdm_shared::delivery::Notification;
+use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{AlarmRow, BearingRow};
+use pdm_web::plant::{AlarmRow, BearingRow, EpisodeRow};
 use uuid::Uuid;
 
 use super::SqlStore;
+use super::episodes::AlarmColumns;
 use crate::store::database::Row;
 use crate::store::encoding::{fault_of, json_of, stage_of, time_of, word_of};
 use crate::store::{PageStore, StoreError};
@@ -19,11 +21,11 @@ macro_rules! bearings {
         concat!(
             "SELECT b.site, b.equipment_id, b.bearing_id, b.risk_level, b.fault_stage, b.fault_type,
                     b.updated_at_ms, m.event_id, m.measured_at_ms, m.rul_hours,
-                    a.risk_level AS told_level, a.since_ms, a.acknowledged_at_ms,
-                    a.acknowledged_by, a.notification
+                    a.risk_level AS told_level, a.since_ms, a.acknowledgement,
+                    a.suppression, a.state AS episode_state, a.episode_id, a.notification
              FROM bearings b
-             LEFT JOIN alarms a ON a.site = b.site AND a.equipment_id = b.equipment_id
-                               AND a.bearing_id = b.bearing_id
+             LEFT JOIN episodes a ON a.site = b.site AND a.equipment_id = b.equipment_id
+                               AND a.bearing_id = b.bearing_id AND a.closed_at_ms IS NULL
              LEFT JOIN pdm_agent_memory m ON m.id = (
                  SELECT l.id FROM pdm_agent_memory l
                  WHERE l.site = b.site AND l.equipment_id = b.equipment_id
@@ -109,20 +111,35 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
         measured_at: time("measured_at_ms")?,
         rul_hours: row.get("rul_hours")?,
         alarm: alarm_of(row)?,
+        episode: episode_of(row)?,
     })
 }
 
 fn alarm_of(row: &Row) -> Result<Option<AlarmRow>, StoreError> {
-    let Some(told) = row.get::<Option<&str>>("notification")? else { return Ok(None) };
-    let told: Notification = json_of("a notification", told)?;
+    let Some(AlarmColumns { risk, notification }) = AlarmColumns::of(row, "told_level")? else {
+        return Ok(None);
+    };
     let since = row.get::<Option<i64>>("since_ms")?.filter(|since| *since > 0);
+    let (at, by) = match json_of("an acknowledgement", row.get("acknowledgement")?)? {
+        AcknowledgementState::Acknowledged { at, by, .. } => (Some(at), Some(by)),
+        AcknowledgementState::Unacknowledged => (None, None),
+    };
     Ok(Some(AlarmRow {
-        notification_id: told.notification_id,
-        risk_level: word_of("a risk", row.get("told_level")?)?,
+        notification_id: notification.notification_id,
+        risk_level: risk,
         // alarms of an earlier version do not say when they began
-        since: since.map(time_of).transpose()?.unwrap_or(told.created_at),
-        title: told.title,
-        acknowledged_at: row.get::<Option<i64>>("acknowledged_at_ms")?.map(time_of).transpose()?,
-        acknowledged_by: row.get("acknowledged_by")?,
+        since: since.map(time_of).transpose()?.unwrap_or(notification.created_at),
+        title: notification.title,
+        acknowledged_at: at,
+        acknowledged_by: by,
+    }))
+}
+
+fn episode_of(row: &Row) -> Result<Option<EpisodeRow>, StoreError> {
+    let Some(id) = row.get::<Option<Uuid>>("episode_id")? else { return Ok(None) };
+    Ok(Some(EpisodeRow {
+        episode_id: id,
+        state: json_of("a state", &format!("\"{}\"", row.get::<&str>("episode_state")?))?,
+        suppression: json_of("a suppression", row.get("suppression")?)?,
     }))
 }

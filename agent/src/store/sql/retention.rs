@@ -144,8 +144,8 @@ async fn judgements(
     Ok(events.len() as u64)
 }
 
-/// Deletes settled rows of the outbox, acknowledgements and notifications; tells how many
-/// notifications. The notification of a standing alarm stays.
+/// Deletes settled rows of the outbox, acknowledgements, closed episodes and notifications; tells
+/// how many notifications. The notification of an open episode stays.
 async fn told(
     connection: &mut Connection<'_>,
     reached: &Reached,
@@ -173,14 +173,25 @@ async fn told(
         .bind(limit)
         .execute()
         .await?;
+    connection
+        .query(
+            "DELETE FROM episodes WHERE episode_id IN (
+                 SELECT episode_id FROM episodes
+                 WHERE closed_at_ms IS NOT NULL AND changed_at_ms < $1 LIMIT $2)",
+        )
+        .bind(reached.before_ms)
+        .bind(limit)
+        .execute()
+        .await?;
     // a notification stays for as long as its rows of the outbox, whatever time its clock wrote
     connection
         .query(
             "DELETE FROM notifications WHERE notification_id IN (
                  SELECT told.notification_id FROM notifications told
                  WHERE told.created_at_ms < $1
-                   AND NOT EXISTS (SELECT 1 FROM alarms
-                                   WHERE alarms.notification_id = told.notification_id)
+                   AND NOT EXISTS (SELECT 1 FROM episodes
+                                   WHERE episodes.notification_id = told.notification_id
+                                     AND episodes.closed_at_ms IS NULL)
                    AND NOT EXISTS (SELECT 1 FROM outbox
                                    WHERE outbox.notification_id = told.notification_id)
                  LIMIT $2)",

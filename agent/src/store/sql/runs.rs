@@ -2,16 +2,13 @@
 
 use std::sync::LazyLock;
 
-use pdm_shared::delivery::Notification;
 use pdm_shared::id::EventId;
-use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
-use uuid::Uuid;
 
 use super::{bulk, messages};
 use crate::store::database::{Connection, Dialect, Identities, Row, Session, Spelt};
-use crate::store::encoding::{json_of, time_of, to_json};
+use crate::store::encoding::time_of;
 use crate::store::{Checkpoint, Finished, Outgoing, StoreError};
 
 /// Parameters: own runs, idle since, limit. A file has one agent, so every run in it is its own.
@@ -74,7 +71,7 @@ pub(super) async fn unwritten(
     rows.iter().map(checkpoint).collect()
 }
 
-/// Ends a run; true if staff is told of its documents now.
+/// Ends a run; true if staff is told now of documents that could not be written.
 pub(super) async fn finish(
     connection: &mut Connection<'_>,
     finished: &Finished,
@@ -85,36 +82,12 @@ pub(super) async fn finish(
     bulk::insert_steps(connection, &steps).await?;
     let query = connection.query("DELETE FROM checkpoints WHERE event_id = $1");
     query.bind(event_id.0).execute().await?;
-    let Some(linked) = &finished.linked else { return Ok(false) };
-    let is_new = messages::insert(connection, &linked.notification).await?;
+    let Some((notification, outgoing)) = &finished.missing else { return Ok(false) };
+    let is_new = messages::insert(connection, notification).await?;
     if is_new {
-        let at = linked.notification.created_at;
-        let rows: Vec<(&Outgoing, Timestamp)> =
-            linked.outgoing.iter().map(|row| (row, at)).collect();
+        let at = notification.created_at;
+        let rows: Vec<(&Outgoing, Timestamp)> = outgoing.iter().map(|row| (row, at)).collect();
         bulk::insert_outbox(connection, &rows).await?;
-        if let Some(alarm) = linked.alarm {
-            link(connection, alarm, &linked.lines).await?;
-        }
     }
     Ok(is_new)
-}
-
-/// Adds lines to the alarm with this notification, if it still stands so.
-async fn link(
-    connection: &mut Connection<'_>,
-    alarm: Uuid,
-    lines: &Text,
-) -> Result<(), StoreError> {
-    let query = connection.query("SELECT notification FROM alarms WHERE notification_id = $1");
-    let Some(row) = query.bind(alarm).fetch_optional().await? else { return Ok(()) };
-    let mut told: Notification = json_of("a notification", row.get(0)?)?;
-    told.body.ko.push_str(&lines.ko);
-    told.body.en.push_str(&lines.en);
-    connection
-        .query("UPDATE alarms SET notification = $1 WHERE notification_id = $2")
-        .bind(to_json("a notification", &told)?)
-        .bind(alarm)
-        .execute()
-        .await?;
-    Ok(())
 }

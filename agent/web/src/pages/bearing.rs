@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::episode::Suppression;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
@@ -68,9 +69,23 @@ async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value
         bearing => fleet::shown(&row, reader),
         windows => windows.iter().map(show::value).collect::<Vec<_>>(),
         told, advice,
+        shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression)),
         api => format!("/api/v1{address}"),
         address,
     })
+}
+
+/// The suppression of the bearing's episode.
+fn shelf(suppression: Option<&Suppression>) -> Value {
+    let (until, by, reason) = match suppression {
+        None | Some(Suppression::None) => (None, None, None),
+        Some(Suppression::ByDesign { reason }) => (None, None, Some(reason)),
+        Some(
+            Suppression::Shelved { until, by, reason }
+            | Suppression::OutOfService { until, by, reason, .. },
+        ) => (Some(until), Some(by), Some(reason)),
+    };
+    context! { until => show::value(until), by, reason }
 }
 
 /// The windows as CSV, oldest first.

@@ -55,7 +55,7 @@ fn hours(number: f64) -> String {
 }
 
 /// The address of a bearing's page.
-pub(super) fn address(key: &BearingKey) -> String {
+pub(crate) fn address(key: &BearingKey) -> String {
     let part = |name: &str| encoded(name).replace('/', "%2F");
     format!(
         "/bearings/{}/{}/{}",

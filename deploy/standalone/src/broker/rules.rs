@@ -1,7 +1,7 @@
 //! Who may publish what, by the name of the client's certificate.
 //!
 //! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its own
-//! name alone, staff acknowledges, the agent may everything. What is read is not restricted. A topic is
+//! name alone, staff acknowledges, shelves and reports work, the agent may everything. What is read is not restricted. A topic is
 //! judged by its last levels, which the prefix of a plant comes before.
 
 use rustls::pki_types::CertificateDer;
@@ -17,7 +17,7 @@ pub(super) fn may_publish(name: &str, topic: &str) -> bool {
     // the last level first
     match levels[..] {
         _ if name == AGENT => true,
-        ["ack", ..] => {
+        ["ack" | "follow-up" | "shelve", ..] => {
             name == STAFF || name.strip_prefix(STAFF).is_some_and(|n| n.starts_with('-'))
         }
         [gateway, "event", _, _, _, ..] | ["status", gateway, "gateway", _, ..] => {
@@ -113,7 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn staff_acknowledges_and_nothing_else() {
+    fn staff_acknowledges_shelves_reports_and_nothing_else() {
+        for what in ["follow-up", "shelve"] {
+            let topic = format!("pdm/v1/ulsan-1/P-101/DE/{what}");
+            assert!(may_publish("staff-kim", &topic) && !may_publish("gw-02", &topic));
+        }
         let ack = "pdm/v1/ulsan-1/P-101/DE/ack";
         assert!(may_publish("staff", ack) && may_publish("staff-kim", ack));
         assert!(!may_publish("staffgw", ack));

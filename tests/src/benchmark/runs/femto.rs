@@ -22,7 +22,7 @@ use super::yardstick::{self, Verdict};
 
 /// The runs of the challenge: file, speed, and where the remaining life was asked for (snapshots of
 /// the published test set).
-const RUNS: [(&str, f64, Option<usize>); 17] = [
+pub const RUNS: [(&str, f64, Option<usize>); 17] = [
     ("Bearing1_1", 1800.0, None),
     ("Bearing1_2", 1800.0, None),
     ("Bearing1_3", 1800.0, Some(1802)),

@@ -1,0 +1,309 @@
+//! The machine window by window, and its invariants over drawn courses.
+
+use pdm_shared::episode::{EpisodeState, FreezeCause, LONGEST_SHELF_S, Suppression, Transition};
+use pdm_shared::risk::RiskLevel::{self, Critical, Normal, Warning, Watch};
+use pdm_shared::time::Timestamp;
+use uuid::Uuid;
+
+use super::*;
+
+mod invariants;
+
+/// Minutes between two windows.
+const PERIOD_MIN: u32 = 5;
+
+/// A bearing with its episode, and what staff was told of it.
+struct Bench {
+    rules: EpisodeRules,
+    episode: Option<Episode>,
+    window: u32,
+    told: Vec<(f64, Tell)>,
+    episodes: Vec<Uuid>,
+}
+
+fn at(minutes: f64) -> Timestamp {
+    Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(60.0 * minutes)
+}
+
+impl Bench {
+    fn new() -> Self {
+        // an hour and eight: the courses of the tests stay short
+        let rules =
+            EpisodeRules { over_s: 3600.0, hold_most_s: 8.0 * 3600.0, ..EpisodeRules::default() };
+        Self { rules, episode: None, window: 0, told: Vec::new(), episodes: Vec::new() }
+    }
+
+    fn minutes(&self) -> f64 {
+        f64::from(self.window * PERIOD_MIN)
+    }
+
+    fn now(&self) -> Timestamp {
+        at(self.minutes())
+    }
+
+    fn take(&mut self, step: Option<Step>) -> Option<Step> {
+        let step = step?;
+        if let Some(tell) = step.tell {
+            self.told.push((self.minutes(), tell));
+        }
+        if self.episodes.last() != Some(&step.episode.id) {
+            self.episodes.push(step.episode.id);
+        }
+        self.episode = Some(step.episode.clone());
+        Some(step)
+    }
+
+    fn observe(&mut self, window: Observation) -> Option<Step> {
+        let id = Uuid::from_u128(1 + u128::from(self.window));
+        let step = follow(self.episode.as_ref(), &window, &self.rules, id);
+        self.window += 1;
+        self.take(step)
+    }
+
+    fn observation(&self, level: RiskLevel) -> Observation {
+        Observation {
+            at: self.now(),
+            now: self.now(),
+            level,
+            fault: None,
+            frozen: None,
+            is_out_of_order: false,
+            ended: None,
+        }
+    }
+
+    fn level(&mut self, level: RiskLevel) -> Option<Step> {
+        let window = self.observation(level);
+        self.observe(window)
+    }
+
+    fn frozen(&mut self, cause: FreezeCause) -> Option<Step> {
+        let level = self.episode.as_ref().map_or(Normal, |one| one.course.condition.level());
+        let window = Observation { frozen: Some(cause), ..self.observation(level) };
+        self.observe(window)
+    }
+
+    fn run(&mut self, courses: &[(u32, RiskLevel)]) {
+        for (count, level) in courses {
+            for _ in 0..*count {
+                let _step = self.level(*level);
+            }
+        }
+    }
+
+    fn acknowledge(&mut self) {
+        let now = self.now();
+        let step = self.episode.as_ref().and_then(|one| one.acknowledge("kim", Some("cli"), now));
+        let _step = self.take(step);
+    }
+
+    fn shelve(&mut self, hours: f64) {
+        let until = self.now().plus_seconds(3600.0 * hours);
+        let (by, reason) = ("kim".to_owned(), "spare on its way".to_owned());
+        let open = self.episode.clone().filter(|one| one.closed_at.is_none());
+        let id = Uuid::from_u128(1_000_000 + u128::from(self.window));
+        let episode = open.unwrap_or_else(|| Episode::new(id, self.now()));
+        let step = episode.suppress(Suppression::Shelved { until, by, reason }, self.now());
+        let _step = self.take(Some(step));
+    }
+
+    /// The end of a shelf, as the watch over time finds it.
+    fn end_shelf(&mut self) {
+        let now = self.now();
+        let due = self
+            .episode
+            .as_ref()
+            .filter(|one| one.suppression != Suppression::None && !one.suppression.holds(now));
+        let step = due.map(|one| one.unsuppress(now));
+        let _step = self.take(step);
+    }
+
+    fn tells(&self) -> Vec<Tell> {
+        self.told.iter().map(|(_, tell)| *tell).collect()
+    }
+
+    fn state(&self) -> EpisodeState {
+        self.episode.as_ref().expect("an episode").state()
+    }
+}
+
+/// R-AGENT-10: ISA-18.2's four states, and the end.
+#[test]
+fn an_episode_goes_through_the_states_of_an_alarm() {
+    let mut bench = Bench::new();
+    bench.run(&[(3, Watch)]);
+    assert_eq!(bench.state(), EpisodeState::UnacknowledgedActive);
+    bench.acknowledge();
+    assert_eq!(bench.state(), EpisodeState::AcknowledgedActive);
+    bench.run(&[(1, Normal)]);
+    assert_eq!(bench.state(), EpisodeState::AcknowledgedNormal);
+    bench.run(&[(13, Normal)]);
+    assert_eq!(bench.state(), EpisodeState::Closed);
+    assert_eq!(bench.tells(), [Tell::Raised(Watch), Tell::Cleared(Watch)]);
+    let mut unseen = Bench::new();
+    unseen.run(&[(3, Watch), (14, Normal)]);
+    assert_eq!(unseen.state(), EpisodeState::UnacknowledgedNormal, "told, over, and unseen");
+    unseen.acknowledge();
+    assert_eq!(unseen.state(), EpisodeState::Closed);
+}
+
+#[test]
+fn a_level_above_the_acknowledged_one_is_unacknowledged_again() {
+    let mut bench = Bench::new();
+    bench.run(&[(2, Watch)]);
+    bench.acknowledge();
+    bench.run(&[(1, Warning)]);
+    assert_eq!(bench.state(), EpisodeState::UnacknowledgedActive);
+    assert_eq!(bench.tells(), [Tell::Raised(Watch), Tell::Raised(Warning)]);
+}
+
+#[test]
+fn a_return_within_the_hold_is_quiet_and_one_after_it_is_told() {
+    let mut quiet = Bench::new();
+    quiet.run(&[(3, Critical), (4, Watch), (3, Critical)]);
+    assert_eq!(quiet.tells(), [Tell::Raised(Critical)]);
+    let mut told = Bench::new();
+    told.run(&[(3, Critical), (12, Watch), (3, Critical)]);
+    assert_eq!(told.tells(), [Tell::Raised(Critical), Tell::Raised(Critical)]);
+    assert_eq!(told.episodes.len(), 1);
+}
+
+/// The hold doubles with each return, so a bearing that comes and goes is told less and less.
+#[test]
+fn each_return_doubles_the_hold_up_to_its_cap() {
+    let rules = Bench::new().rules;
+    let holds: Vec<f64> = (0..6).map(|n| rules.hold_of(Watch, n) / 3600.0).collect();
+    assert_eq!(holds, [1.0, 2.0, 4.0, 8.0, 8.0, 8.0]);
+    assert!(rules.hold_of(Critical, 9) <= rules.hold_s, "the end of a bearing is told");
+    let mut bench = Bench::new();
+    let hourly: Vec<_> = (0..24 * 7).flat_map(|_| [(2, Watch), (10, Normal)]).collect();
+    bench.run(&hourly);
+    assert_eq!(bench.tells(), [Tell::Raised(Watch)]);
+}
+
+#[test]
+fn a_third_return_within_a_day_is_told_when_the_day_is_over() {
+    let mut bench = Bench::new();
+    let six_hourly: Vec<_> = (0..3).flat_map(|_| [(3, Watch), (69, Normal)]).collect();
+    bench.run(&six_hourly);
+    let raised =
+        |bench: &Bench| bench.tells().iter().filter(|tell| matches!(tell, Tell::Raised(_))).count();
+    assert_eq!(raised(&bench), 2);
+    bench.run(&[(10, Watch)]);
+    assert_eq!(raised(&bench), 2, "quiet: twice in this day already");
+    bench.run(&[(100, Watch)]);
+    assert_eq!(raised(&bench), 3, "it stands a day after the first");
+    assert_eq!(bench.episodes.len(), 1);
+}
+
+#[test]
+fn a_silent_sensor_freezes_and_its_time_counts_for_no_hold() {
+    let mut bench = Bench::new();
+    bench.run(&[(3, Critical), (1, Normal)]);
+    for _ in 0..200 {
+        let step = bench.frozen(FreezeCause::Sensor);
+        assert!(step.is_none_or(|step| step.tell.is_none()));
+    }
+    assert_eq!(bench.state(), EpisodeState::UnacknowledgedNormal);
+    bench.run(&[(5, Normal)]);
+    assert_eq!(bench.tells(), [Tell::Raised(Critical)], "nothing is cleared by silence");
+    bench.run(&[(14, Normal)]);
+    assert_eq!(bench.tells().last(), Some(&Tell::Cleared(Critical)));
+}
+
+#[test]
+fn a_shelf_hides_and_its_end_tells_once_what_rose() {
+    let mut bench = Bench::new();
+    bench.run(&[(2, Watch)]);
+    bench.acknowledge();
+    bench.shelve(1.0);
+    bench.run(&[(3, Watch), (3, Warning), (6, Critical)]);
+    assert_eq!(bench.tells(), [Tell::Raised(Watch)]);
+    bench.end_shelf();
+    assert_eq!(bench.tells(), [Tell::Raised(Watch), Tell::Raised(Critical)]);
+    assert_eq!(bench.state(), EpisodeState::UnacknowledgedActive);
+    bench.run(&[(50, Critical)]);
+    bench.end_shelf();
+    assert_eq!(bench.told.len(), 2, "once");
+}
+
+#[test]
+fn the_end_of_a_shelf_tells_what_resolved_and_what_passed() {
+    let mut resolved = Bench::new();
+    resolved.run(&[(2, Warning)]);
+    resolved.shelve(4.0);
+    resolved.run(&[(48, Normal)]);
+    resolved.end_shelf();
+    assert_eq!(resolved.tells(), [Tell::Raised(Warning), Tell::Cleared(Warning)]);
+    let mut passed = Bench::new();
+    passed.run(&[(2, Watch)]);
+    passed.shelve(1.0);
+    passed.run(&[(2, Critical), (12, Watch)]);
+    passed.end_shelf();
+    assert_eq!(passed.tells(), [Tell::Raised(Watch), Tell::Passed(Critical)]);
+}
+
+/// A shelf of a bearing of which nothing is known: an overhaul that was planned.
+#[test]
+fn a_shelf_without_an_episode_tells_what_stands_at_its_end_and_closes_if_nothing_does() {
+    let mut quiet = Bench::new();
+    quiet.shelve(1.0);
+    quiet.run(&[(13, Normal)]);
+    quiet.end_shelf();
+    assert_eq!((quiet.tells(), quiet.state()), (vec![], EpisodeState::Closed));
+    let mut risen = Bench::new();
+    risen.shelve(1.0);
+    risen.run(&[(13, Warning)]);
+    assert_eq!(risen.state(), EpisodeState::Shelved);
+    risen.end_shelf();
+    assert_eq!(risen.tells(), [Tell::Raised(Warning)]);
+    assert_eq!(risen.episodes.len(), 1);
+}
+
+#[test]
+fn a_window_before_the_watch_looks_tells_the_same_once() {
+    let mut bench = Bench::new();
+    bench.shelve(1.0);
+    bench.run(&[(12, Warning)]);
+    let _step = bench.level(Critical);
+    bench.end_shelf();
+    assert_eq!(bench.tells(), [Tell::Raised(Critical)]);
+}
+
+#[test]
+fn a_repair_ends_the_episode_and_what_comes_is_another() {
+    let mut bench = Bench::new();
+    bench.run(&[(3, Critical)]);
+    let window = Observation { ended: Some(EndCause::Repair), ..bench.observation(Normal) };
+    let step = bench.observe(window).expect("a step");
+    assert_eq!(step.tell, Some(Tell::Cleared(Critical)));
+    assert_eq!(step.episode.state(), EpisodeState::Closed, "without an acknowledgement");
+    bench.run(&[(1, Watch)]);
+    assert_eq!(bench.episodes.len(), 2);
+}
+
+#[test]
+fn a_window_out_of_order_raises_and_neither_clears_nor_tells_again() {
+    let mut bench = Bench::new();
+    bench.run(&[(3, Watch)]);
+    let late = |bench: &Bench, level| Observation {
+        at: at(-600.0),
+        is_out_of_order: true,
+        ..bench.observation(level)
+    };
+    let (normal, watch, critical) =
+        (late(&bench, Normal), late(&bench, Watch), late(&bench, Critical));
+    assert_eq!(bench.observe(normal), None);
+    assert_eq!(bench.observe(watch), None);
+    assert_eq!(bench.observe(critical).and_then(|step| step.tell), Some(Tell::Raised(Critical)));
+}
+
+#[test]
+fn an_episode_that_nobody_sees_closes_after_a_week() {
+    let mut bench = Bench::new();
+    bench.run(&[(1, Watch), (12 * 24 * 8, Normal)]);
+    let episode = bench.episode.as_ref().expect("an episode");
+    assert_eq!((bench.state(), episode.transition), (EpisodeState::Closed, Transition::Closed));
+    assert_eq!(bench.told.len(), 2);
+    assert!(LONGEST_SHELF_S <= bench.rules.close_after_s);
+}

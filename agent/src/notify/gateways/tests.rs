@@ -1,0 +1,148 @@
+//! The watch over many gateways, on a real store and a clock of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use pdm_service::clock::Clock;
+use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason, STATUS_SCHEMA};
+use pdm_shared::topic::Prefix;
+
+use super::*;
+use crate::notify::policy::Policy;
+use crate::progress::Reporter;
+use crate::settings::{NotifySettings, SilenceSettings};
+use crate::store::{Incoming, LifecycleStore as _, SqlStore, Store};
+
+const BEGIN_MS: i64 = 1_795_238_000_000;
+
+#[derive(Debug)]
+struct SetClock(AtomicI64);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
+    }
+}
+
+fn at(seconds: f64) -> Timestamp {
+    Timestamp::from_unix_ms(BEGIN_MS).expect("in range").plus_seconds(seconds)
+}
+
+/// A watch over an empty store.
+struct Bench {
+    _folder: tempfile::TempDir,
+    clock: Arc<SetClock>,
+    watchdog: Watchdog,
+    bursts: Bursts,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+        store.migrate().await.expect("migrated");
+        let store: Arc<dyn Store> = Arc::new(store);
+        let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
+        let silence = SilenceSettings {
+            offline_after_s: 60.0,
+            silent_after_s: 0.0,
+            ..SilenceSettings::default()
+        };
+        let watchdog = Watchdog {
+            store,
+            clock: Arc::clone(&clock) as _,
+            policy: Policy::new(NotifySettings::default(), Prefix::default()),
+            silence,
+            reporter: Reporter::new(),
+            started: at(-3600.0),
+        };
+        Self { _folder: folder, clock, watchdog, bursts: Bursts::default() }
+    }
+
+    async fn status(&self, n: usize, status: Presence, seconds: f64) {
+        let status = GatewayStatus {
+            schema: STATUS_SCHEMA.to_owned(),
+            gateway_id: format!("gw-{n:02}").parse().expect("name"),
+            status,
+            at: at(seconds),
+            version: None,
+            bearings: Vec::new(),
+            last_sequence: None,
+            epoch: None,
+            first_sequence: None,
+            spooled: None,
+            dropped: None,
+        };
+        let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
+        let batch = [Incoming::Status { site, status }];
+        self.watchdog.store.store(&batch, at(seconds), "dead").await.expect("stored");
+    }
+
+    /// Looks every two seconds in this time.
+    async fn watch(&mut self, from: u32, to: u32) {
+        for seconds in (from..to).step_by(2) {
+            self.clock.0.store(BEGIN_MS + 1000 * i64::from(seconds), Ordering::Relaxed);
+            let now = self.clock.now();
+            self.watchdog.look_at_gateways(&mut self.bursts, now).await.expect("looked");
+        }
+    }
+
+    async fn told(&self) -> Vec<Notification> {
+        let mut told = self.watchdog.store.notifications(None, at(1e9), 999).await.expect("read");
+        told.reverse();
+        told
+    }
+}
+
+/// R-AGENT-10: fifty gateways on two sites, whose last wills come within 45 s, are told in two messages, and
+/// so is their return. The repetition of an unacknowledged loss is one message, too.
+#[tokio::test]
+async fn fifty_gateways_that_are_lost_together_are_told_in_two_messages() {
+    let mut bench = Bench::new().await;
+    for n in 0..50 {
+        bench.status(n, Presence::Offline, 0.9 * n as f64).await;
+    }
+    bench.watch(0, 300).await;
+    let told = bench.told().await;
+    assert!((1..=2).contains(&told.len()), "{} messages", told.len());
+    assert!(told.iter().all(|one| one.reason == NotificationReason::Silent));
+    let named = told.len() + told.iter().map(|one| one.related.len()).sum::<usize>();
+    assert_eq!(named, 50, "every gateway is named once");
+    let due = bench.watchdog.store.episodes_to_repeat(at(40_000.0), 28_800.0, 99).await;
+    assert_eq!(due.expect("read").len(), told.len(), "the leaders alone are repeated");
+    for n in 0..50 {
+        bench.status(n, Presence::Online, 300.0 + 0.9 * n as f64).await;
+    }
+    bench.watch(346, 600).await;
+    let back = bench.told().await.len() - told.len();
+    assert!((1..=2).contains(&back), "{back} messages of the return");
+    let open = bench.watchdog.store.episodes(at(1e9), true, 99).await.expect("read");
+    assert_eq!(open.len(), 0, "nothing stands");
+    println!("50 gateways lost together: {} messages, back: {back}", told.len());
+}
+
+/// The gateway that was told for all is back: another one of them stands for those that are not.
+#[tokio::test]
+async fn gateways_that_stay_silent_keep_a_leader() {
+    let mut bench = Bench::new().await;
+    for n in 0..5 {
+        bench.status(n, Presence::Offline, 0.0).await;
+    }
+    bench.watch(0, 100).await;
+    assert_eq!(bench.told().await.len(), 1);
+    let leader = bench.told().await[0].bearing_id.as_str()[3..].parse().expect("a number");
+    bench.status(leader, Presence::Online, 100.0).await;
+    bench.watch(100, 200).await;
+    assert_eq!(bench.told().await.len(), 2, "it is back, and the others were told before");
+    let due = bench.watchdog.store.episodes_to_repeat(at(90_000.0), 28_800.0, 99).await;
+    assert_eq!(due.expect("read").len(), 1, "one of the other four is repeated");
+}
+
+#[test]
+fn what_turns_within_a_minute_of_a_message_waits_for_its_end() {
+    let at = |s: f64| Timestamp::EPOCH.plus_seconds(s);
+    let mut last = None;
+    let due: Vec<bool> =
+        [100.0, 102.0, 159.0, 160.0, 161.0, 50.0].map(|s| is_due(&mut last, at(s))).to_vec();
+    assert_eq!(due, [true, false, false, true, false, true]);
+}

@@ -1,0 +1,228 @@
+//! A judged window moves the episode of its bearing; what staff is told because of it.
+
+use pdm_episode::{EndCause, Observation, Step, Tell, follow};
+use pdm_expert::Judgement;
+use pdm_shared::delivery::NotificationReason;
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::episode::{AcknowledgementState, FreezeCause, Suppression};
+use pdm_shared::event::{Event, QualityFlag};
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+use pdm_shared::topic::BearingTopic;
+
+use super::{Policy, Subject, id_of, topic_of, wording};
+use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
+
+/// A window that was judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JudgedWindow<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) judgement: &'a Judgement,
+    /// The measuring point of the window.
+    pub(crate) point: &'a str,
+    /// The window ends the former judgements by a repair.
+    pub(crate) is_repaired: bool,
+}
+
+/// What follows from a window.
+#[derive(Debug)]
+pub(crate) enum Followed {
+    /// Staff is told, and the episode changes.
+    Told(Box<Announcement>),
+    /// The episode changes, and staff is not told.
+    Quiet(Box<EpisodeChange>),
+}
+
+impl Policy {
+    /// What follows from a judged window, if anything does.
+    pub(crate) fn judged(
+        &self,
+        key: &BearingKey,
+        window: &JudgedWindow<'_>,
+        record: Option<&EpisodeRecord>,
+        now: Timestamp,
+    ) -> Option<Followed> {
+        let observation = observation(window, now)?;
+        let episode = record.map(|record| &record.episode);
+        // the same again after a crash is the same episode
+        let event = window.event.event_id.to_string();
+        let id = id_of(&["episode", &key.to_string(), &event]);
+        let step = follow(episode, &observation, &self.settings.episodes(), id)?;
+        Some(self.stepped(key, record, step, &window.judgement.diagnosis, window, now))
+    }
+
+    /// A step as the store writes it.
+    fn stepped(
+        &self,
+        key: &BearingKey,
+        record: Option<&EpisodeRecord>,
+        step: Step,
+        diagnosis: &Diagnosis,
+        window: &JudgedWindow<'_>,
+        now: Timestamp,
+    ) -> Followed {
+        let Some(tell) = step.tell else {
+            return Followed::Quiet(Box::new(self.change(key, record, step)));
+        };
+        let state = &window.judgement.state;
+        let event_id = Some(diagnosis.event_id);
+        let (reason, risk, (title, body)) = match tell {
+            Tell::Raised(level) | Tell::Passed(level) => {
+                let words = (wording::title(key, diagnosis), wording::body(diagnosis, state));
+                (NotificationReason::Raised, level, words)
+            }
+            Tell::Insisted(level) => {
+                let title = wording::again(&wording::title(key, diagnosis));
+                let words = (title, wording::body(diagnosis, state));
+                (NotificationReason::Repeated, level, words)
+            }
+            Tell::Cleared(highest) => {
+                let told_at = record.and_then(|one| one.alarm.as_ref());
+                let told_at = told_at.map(|alarm| alarm.notification.created_at);
+                let words = wording::cleared(key, diagnosis, highest, told_at);
+                (NotificationReason::Cleared, diagnosis.risk_level, words)
+            }
+        };
+        let loudness = loudness_of(tell);
+        let subject = Subject { key, event_id, risk, loudness, reason, title, body };
+        Followed::Told(Box::new(self.told(&subject, record, step, now)))
+    }
+
+    /// A change that staff is not told of.
+    pub(super) fn change(
+        &self,
+        key: &BearingKey,
+        record: Option<&EpisodeRecord>,
+        step: Step,
+    ) -> EpisodeChange {
+        let before = record.map(|record| &record.episode);
+        let was_seen = before.is_some_and(|one| one.acknowledgement.is_acknowledged());
+        let is_unseen = step.episode.acknowledgement == AcknowledgementState::Unacknowledged;
+        let suppresses = before.is_some_and(|one| one.suppression != step.episode.suppression);
+        EpisodeChange {
+            resets_acknowledgement: was_seen && is_unseen,
+            suppresses,
+            alarm: None,
+            topic: topic_of(key, BearingTopic::Episode).under(&self.prefix),
+            episode: step.episode,
+        }
+    }
+
+    /// A change that staff is told of.
+    pub(super) fn told(
+        &self,
+        subject: &Subject<'_>,
+        record: Option<&EpisodeRecord>,
+        step: Step,
+        now: Timestamp,
+    ) -> Announcement {
+        let mut notification = super::notification(subject, now);
+        let episode = &step.episode;
+        notification.episode_id = Some(episode.id);
+        notification.episode_sequence = Some(episode.sequence);
+        notification.transition = Some(episode.transition);
+        notification.episode_state = Some(episode.state());
+        notification.ack_url = self.page_of(subject.key);
+        let mut change = self.change(subject.key, record, step.clone());
+        if let Some(level) = step.tell.and_then(Tell::level) {
+            change.resets_acknowledgement = true;
+            change.alarm = Some(Box::new(Alarm {
+                risk: change.episode.course.told.unwrap_or(level),
+                repeats: 0,
+                repeat_at: self.repeat_at(level, 0, now),
+                notification: notification.clone(),
+            }));
+        }
+        Announcement {
+            outgoing: self.outgoing(subject, &notification, now),
+            notification,
+            episode: Some(Box::new(change)),
+        }
+    }
+
+    /// The end of a suppression, with what it tells of the time meanwhile.
+    pub(crate) fn unsuppressed(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        now: Timestamp,
+    ) -> Followed {
+        let until = record.episode.suppression.until().unwrap_or(now);
+        let step = record.episode.unsuppress(now);
+        let Some(tell) = step.tell else {
+            return Followed::Quiet(Box::new(self.change(key, Some(record), step)));
+        };
+        let stands = step.episode.course.condition.level();
+        let is_by_design = matches!(record.episode.suppression, Suppression::ByDesign { .. });
+        let (title, body) = wording::meanwhile(key, tell, stands, (until, is_by_design));
+        let (reason, risk) = match tell {
+            Tell::Raised(level) | Tell::Insisted(level) | Tell::Passed(level) => {
+                (NotificationReason::Raised, level)
+            }
+            Tell::Cleared(_) => (NotificationReason::Cleared, RiskLevel::Normal),
+        };
+        let loudness = loudness_of(tell);
+        let subject = Subject { key, event_id: None, risk, loudness, reason, title, body };
+        Followed::Told(Box::new(self.told(&subject, Some(record), step, now)))
+    }
+
+    /// When an alarm of this level is repeated, after so many repetitions.
+    pub(super) fn repeat_at(
+        &self,
+        level: RiskLevel,
+        repeats: u32,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        if level < self.settings.repeat_from {
+            return None;
+        }
+        let late = repeats >= self.settings.repeat_limit;
+        let every_s = self.repeat_every_s()?;
+        Some(now.plus_seconds(if late { every_s.max(super::A_DAY_S) } else { every_s }))
+    }
+
+    /// The page of a bearing, on which its alarm can be acknowledged.
+    fn page_of(&self, key: &BearingKey) -> Option<String> {
+        let base = self.settings.page_url.as_deref()?.trim_end_matches('/');
+        Some(format!("{base}{}", pdm_web::bearing_path(key)))
+    }
+}
+
+const fn loudness_of(tell: Tell) -> RiskLevel {
+    match tell {
+        Tell::Raised(level)
+        | Tell::Insisted(level)
+        | Tell::Passed(level)
+        | Tell::Cleared(level) => level,
+    }
+}
+
+/// What a window says of its bearing; nothing if its sensor says nothing and another point of the
+/// bearing does.
+fn observation(window: &JudgedWindow<'_>, now: Timestamp) -> Option<Observation> {
+    let JudgedWindow { event, judgement, point, is_repaired } = *window;
+    let (diagnosis, state) = (&judgement.diagnosis, &judgement.state);
+    let quality = &event.signal_quality;
+    let stands = !event.operating.running || quality.flags.contains(&QualityFlag::MachineOff);
+    let frozen = match (stands, quality.valid) {
+        (true, _) => Some(FreezeCause::Standstill),
+        (false, false) => Some(FreezeCause::Sensor),
+        (false, true) => None,
+    };
+    let others = || state.points.iter().filter(|(name, _)| name.as_str() != point);
+    let is_seen_by_others = others().any(|(_, point)| point.sensor.invalid_since.is_none());
+    if frozen == Some(FreezeCause::Sensor) && is_seen_by_others {
+        return None;
+    }
+    let is_out_of_order = judgement.late || judgement.ahead;
+    Some(Observation {
+        at: event.measured_at,
+        now,
+        level: if is_out_of_order { diagnosis.risk_level } else { state.risk() },
+        fault: diagnosis.fault_type,
+        frozen,
+        is_out_of_order,
+        ended: (is_repaired && !is_out_of_order).then_some(EndCause::Repair),
+    })
+}

@@ -1,0 +1,156 @@
+//! What staff would be told of events: the expert and the policy of telling on the events' own clock,
+//! without a store, tools or documents.
+//!
+//! For `pdm-agent notify preview` and for the figures of the episodes. Invariant: the same expert, the
+//! same machine of episodes and the same policy as in service; nothing is decided here.
+
+use std::collections::BTreeMap;
+
+use pdm_expert::case::{Case, Memory};
+use pdm_expert::rules::Rules;
+use pdm_shared::delivery::Notification;
+use pdm_shared::episode::{AcknowledgementState, Suppression};
+use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+use pdm_shared::topic::Prefix;
+
+use crate::notify::policy::{Followed, JudgedWindow, Policy};
+use crate::settings::NotifySettings;
+use crate::store::{EpisodeChange, EpisodeRecord};
+
+/// A bearing while its events are played.
+#[derive(Debug, Default)]
+struct Bearing {
+    memory: Memory,
+    record: Option<EpisodeRecord>,
+    episodes: usize,
+}
+
+/// Plays events and says what staff would be told.
+#[derive(Debug)]
+pub struct Preview {
+    policy: Policy,
+    rules: Rules,
+    bearings: BTreeMap<BearingKey, Bearing>,
+    told: Vec<Notification>,
+}
+
+impl Preview {
+    /// A plant of which nothing is known, whose staff is told by these settings.
+    pub fn new(settings: NotifySettings, rules: Rules) -> Self {
+        Self {
+            policy: Policy::new(settings, Prefix::default()),
+            rules,
+            bearings: BTreeMap::new(),
+            told: Vec::new(),
+        }
+    }
+
+    /// Plays an event at the time of its measurement; the risk of its bearing after it.
+    pub fn play(&mut self, event: &Event) -> RiskLevel {
+        let (key, now) = (event.key(), event.measured_at);
+        self.pass(&key, now);
+        let bearing = self.bearings.entry(key.clone()).or_default();
+        let (judgement, point) = {
+            let case = Case { event, memory: &bearing.memory, now };
+            (pdm_expert::judge(&case, &self.rules), case.point().to_owned())
+        };
+        let is_repaired = judgement.state.repaired_at != bearing.memory.state.repaired_at;
+        bearing.memory.recall(event, &judgement);
+        let window = JudgedWindow { event, judgement: &judgement, point: &point, is_repaired };
+        let followed = self.policy.judged(&key, &window, bearing.record.as_ref(), now);
+        let was_told = matches!(followed, Some(Followed::Told(_)));
+        bearing.take(followed, &mut self.told);
+        if !was_told {
+            let change = event.change.as_ref().filter(|_| !judgement.late);
+            let beside = self
+                .policy
+                .sensor_failed(&key, &point, &judgement.state, now)
+                .or_else(|| self.policy.changed(&key, change, now))
+                .or_else(|| self.policy.sensor_back(&key, &point, &judgement.state, now));
+            self.told.extend(beside.map(|announcement| announcement.notification));
+        }
+        judgement.state.risk()
+    }
+
+    /// What time brings about up to this instant: the end of a shelf, repetitions.
+    pub fn pass(&mut self, key: &BearingKey, now: Timestamp) {
+        let Some(bearing) = self.bearings.get_mut(key) else { return };
+        let Some(record) = bearing.record.clone().filter(EpisodeRecord::is_open) else { return };
+        let suppression = &record.episode.suppression;
+        if *suppression != Suppression::None && !suppression.holds(now) {
+            let followed = self.policy.unsuppressed(key, &record, now);
+            bearing.take(Some(followed), &mut self.told);
+            return;
+        }
+        let is_unseen = record.episode.acknowledgement == AcknowledgementState::Unacknowledged;
+        let stands = record.episode.course.condition.level() > RiskLevel::Normal;
+        let due = record.alarm.as_ref().filter(|_| is_unseen && stands && !suppression.holds(now));
+        let due = due.filter(|alarm| alarm.repeat_at.is_some_and(|at| at <= now));
+        if let Some(alarm) = due {
+            let again = self.policy.repeated(key, &record, alarm, now);
+            bearing.take(Some(Followed::Told(Box::new(again))), &mut self.told);
+        }
+    }
+
+    /// Staff acknowledges what stands of a bearing.
+    pub fn acknowledge(&mut self, key: &BearingKey, by: &str, now: Timestamp) {
+        let Some(bearing) = self.bearings.get_mut(key) else { return };
+        let Some(record) = &mut bearing.record else { return };
+        if let Some(step) = record.episode.acknowledge(by, None, now) {
+            record.episode = step.episode;
+        }
+    }
+
+    /// Puts a bearing under a suppression.
+    pub fn suppress(&mut self, key: &BearingKey, suppression: Suppression, now: Timestamp) {
+        let bearing = self.bearings.entry(key.clone()).or_default();
+        let open = bearing.record.take().filter(EpisodeRecord::is_open);
+        let mut record = open.unwrap_or_else(|| EpisodeRecord {
+            episode: pdm_episode::Episode::new(pdm_shared::id::EventId::at(now.unix_ms()).0, now),
+            alarm: None,
+        });
+        record.episode = record.episode.suppress(suppression, now).episode;
+        bearing.record = Some(record);
+    }
+
+    /// What staff was told so far, in its order.
+    pub fn told(&self) -> &[Notification] {
+        &self.told
+    }
+
+    /// How many episodes began.
+    pub fn episodes(&self) -> usize {
+        self.bearings.values().map(|bearing| bearing.episodes).sum()
+    }
+}
+
+impl Bearing {
+    fn take(&mut self, followed: Option<Followed>, told: &mut Vec<Notification>) {
+        let change = match followed {
+            None => return,
+            Some(Followed::Quiet(change)) => Some(change),
+            Some(Followed::Told(announcement)) => {
+                told.push(announcement.notification);
+                announcement.episode
+            }
+        };
+        if let Some(change) = change {
+            self.change(*change);
+        }
+    }
+
+    fn change(&mut self, change: EpisodeChange) {
+        let was = self.record.take();
+        let is_new = was.as_ref().is_none_or(|one| one.episode.id != change.episode.id);
+        self.episodes += usize::from(is_new);
+        let was_told = was.filter(|_| !is_new).and_then(|one| one.alarm);
+        let alarm = change.alarm.map(|alarm| *alarm).or(was_told);
+        self.record = Some(EpisodeRecord { episode: change.episode, alarm });
+    }
+}
+
+#[cfg(test)]
+mod tests;

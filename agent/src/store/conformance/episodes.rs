@@ -1,0 +1,107 @@
+//! Episodes: shelves, the axes that are changed by others, closed episodes.
+
+use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement};
+use pdm_shared::episode::{EpisodeDocument, EpisodeState, SHELVE_SCHEMA, Shelve, ShelveAction};
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+
+use super::leaving::stands;
+use super::{at, event, judge_all, key, put, telling};
+use crate::store::{Incoming, MQTT_LANE, Store};
+
+fn shelve(action: ShelveAction, until: Option<f64>) -> Shelve {
+    Shelve {
+        schema: SHELVE_SCHEMA.to_owned(),
+        action,
+        until: until.map(at),
+        by: "kim\u{0}".to_owned(),
+        reason: "예비품 대기".to_owned(),
+        work_order: None,
+        at: at(10_000.0),
+    }
+}
+
+async fn ask(store: &dyn Store, key: BearingKey, shelve: Shelve, now: f64) -> u64 {
+    let batch = [Incoming::Shelve { key, shelve, topic: telling::EPISODE_TOPIC.to_owned() }];
+    store.store(&batch, at(now), "dead").await.expect("stored").refused
+}
+
+/// R-AGENT-10: a shelf stops the repetitions, is listed when its time is over, and is refused for a
+/// bearing that is not known. Every change is published, retained.
+pub(super) async fn a_bearing_is_shelved_and_told_of_at_its_end(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let stranger = BearingKey { bearing: "X".parse().expect("name"), ..key() };
+    let long = || shelve(ShelveAction::Shelve, Some(100_000.0));
+    assert_eq!(ask(store, stranger, long(), 10_001.0).await, 1, "never judged");
+    assert_eq!(ask(store, key(), shelve(ShelveAction::End, None), 10_001.0).await, 1, "none");
+    assert_eq!(ask(store, key(), long(), 10_001.0).await, 0);
+    assert_eq!(stands(store).await.episode.state(), EpisodeState::Shelved);
+    let to_repeat = store.episodes_to_repeat(at(90_000.0), telling::REPEAT_S, 10).await;
+    assert_eq!(to_repeat.expect("read"), [], "shelved");
+    assert_eq!(store.suppressions_over(at(99_999.0), 9).await.expect("read").len(), 0);
+    assert_eq!(store.suppressions_over(at(100_000.0), 9).await.expect("read").len(), 1);
+    assert_eq!(ask(store, key(), shelve(ShelveAction::End, None), 50_000.0).await, 0);
+    let over = store.suppressions_over(at(50_000.0), 9).await.expect("read");
+    assert_eq!(over.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), [key()]);
+    let rows = store.claim(MQTT_LANE, at(1e6), at(2e6), 100).await.expect("claimed");
+    let published = rows.iter().filter(|row| row.topic.as_deref() == Some(telling::EPISODE_TOPIC));
+    let documents: Vec<EpisodeDocument> = published
+        .map(|row| {
+            assert!(row.retain);
+            serde_json::from_str(&row.payload).expect("an episode")
+        })
+        .collect();
+    let states: Vec<EpisodeState> = documents.iter().map(|one| one.episode_state).collect();
+    let (active, shelved) = (EpisodeState::UnacknowledgedActive, EpisodeState::Shelved);
+    assert_eq!(states, [active, shelved, shelved]);
+    let sequences: Vec<u64> = documents.iter().map(|one| one.episode_sequence).collect();
+    assert_eq!(sequences, [1, 2, 3]);
+}
+
+/// An acknowledgement and a shelf that come while a window is judged stay.
+pub(super) async fn an_acknowledgement_and_a_window_change_their_own_axis(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let before = stands(store).await;
+    let ack = Acknowledgement {
+        schema: ACK_SCHEMA.to_owned(),
+        notification_id: None,
+        by: "kim".to_owned(),
+        at: at(10_001.0),
+        note: None,
+        episode_id: Some(before.episode.id),
+        via: Some("cli".to_owned()),
+    };
+    let batch = [Incoming::Ack { key: key(), ack, topic: telling::EPISODE_TOPIC.to_owned() }];
+    store.store(&batch, at(10_002.0), "dead").await.expect("stored");
+    ask(store, key(), shelve(ShelveAction::OutOfService, Some(100_000.0)), 10_003.0).await;
+    // decided before both
+    let quiet = telling::frozen(&before, at(10_004.0));
+    assert!(!store.change(&key(), Some(before.version()), &quiet).await.expect("asked"));
+    let now = stands(store).await;
+    assert!(store.change(&key(), Some(now.version()), &quiet).await.expect("written"));
+    let after = stands(store).await;
+    assert!(after.episode.acknowledgement.is_acknowledged());
+    assert_eq!(after.episode.state(), EpisodeState::OutOfService);
+    assert_eq!(after.episode.course.condition.as_str(), "frozen");
+    assert_eq!(after.episode.sequence, now.episode.sequence + 1);
+}
+
+pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let first = stands(store).await;
+    let over = telling::over(&first, at(20_000.0));
+    assert!(store.announce(&key(), Some(first.version()), &over).await.expect("told"));
+    let closed = store.episode(&key()).await.expect("read").expect("kept");
+    assert_eq!((closed.episode.id, closed.is_open()), (first.episode.id, false));
+    assert!(store.standing(&key()).await.expect("read").is_some_and(|one| one.alarm.is_none()));
+    let again = telling::risen(&key(), RiskLevel::Watch, None, at(30_000.0)).expect("told");
+    assert!(store.announce(&key(), None, &again).await.expect("told"));
+    assert!(!store.announce(&key(), None, &again).await.expect("asked"), "one is open");
+    let open = store.episodes(at(1e9), true, 9).await.expect("read");
+    let all = store.episodes(at(1e9), false, 9).await.expect("read");
+    assert_eq!((open.len(), all.len()), (1, 2));
+    assert!(open[0].1.episode.id != first.episode.id && all[1].1.episode.id == first.episode.id);
+}

@@ -1,0 +1,89 @@
+//! A row of `episodes` as an episode.
+
+use pdm_episode::Episode;
+use pdm_episode::course::{Course, LevelCourse};
+use pdm_shared::delivery::Notification;
+use pdm_shared::episode::Condition;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+use uuid::Uuid;
+
+use crate::store::database::Row;
+use crate::store::encoding::{count_of, json_of, time_of, word_of};
+use crate::store::{Alarm, EpisodeRecord, StoreError};
+
+/// A select of the columns of an episode, with its condition.
+macro_rules! columns {
+    ($condition:literal) => {
+        concat!(
+            "SELECT site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
+                    changed_at_ms, closed_at_ms, transition, course, acknowledgement, suppression,
+                    risk_level, repeats, repeat_at_ms, notification
+             FROM episodes",
+            $condition
+        )
+    };
+}
+pub(in crate::store::sql) use columns;
+
+/// The columns of an alarm.
+pub(in crate::store::sql) struct AlarmColumns {
+    pub(in crate::store::sql) risk: RiskLevel,
+    pub(in crate::store::sql) notification: Notification,
+}
+
+impl AlarmColumns {
+    /// The alarm of a row that has one.
+    pub(in crate::store::sql) fn of(row: &Row, level: &str) -> Result<Option<Self>, StoreError> {
+        let told = row.get::<Option<&str>>("notification")?;
+        let level = row.get::<Option<&str>>(level)?;
+        let (Some(told), Some(level)) = (told, level) else { return Ok(None) };
+        let notification = json_of("a notification", told)?;
+        Ok(Some(Self { risk: word_of("a risk", level)?, notification }))
+    }
+}
+
+/// The episode of a row.
+pub(in crate::store::sql) fn record_of(row: &Row) -> Result<EpisodeRecord, StoreError> {
+    let opened_at = time_of(row.get("opened_at_ms")?)?;
+    let told = AlarmColumns::of(row, "risk_level")?;
+    let course = match row.get::<Option<&str>>("course")? {
+        Some(course) => json_of("the course of an episode", course)?,
+        None => carried_over(told.as_ref().map(|told| told.risk), opened_at),
+    };
+    let episode = Episode {
+        id: row.get::<Uuid>("episode_id")?,
+        sequence: row.get::<i64>("sequence")?.unsigned_abs(),
+        opened_at,
+        changed_at: time_of(row.get("changed_at_ms")?)?,
+        closed_at: row.get::<Option<i64>>("closed_at_ms")?.map(time_of).transpose()?,
+        transition: json_of("a transition", &format!("\"{}\"", row.get::<&str>("transition")?))?,
+        course,
+        acknowledgement: json_of("an acknowledgement", row.get("acknowledgement")?)?,
+        suppression: json_of("a suppression", row.get("suppression")?)?,
+    };
+    let repeats = count_of(row.get("repeats")?);
+    let repeat_at = row.get::<Option<i64>>("repeat_at_ms")?.map(time_of).transpose()?;
+    let alarm = told.map(|told| Alarm {
+        risk: told.risk,
+        repeats,
+        repeat_at,
+        notification: told.notification,
+    });
+    Ok(EpisodeRecord { episode, alarm })
+}
+
+/// The course of an alarm of an earlier version, which knew its level and when it was told alone.
+fn carried_over(risk: Option<RiskLevel>, at: Timestamp) -> Course {
+    let mut course = Course::normal(at);
+    let Some(risk) = risk else { return course };
+    course.condition = Condition::Active { level: risk, since: at };
+    course.told = Some(risk);
+    course.is_announced = true;
+    let reached = RiskLevel::ALL.into_iter().filter(|one| *one > RiskLevel::Normal && *one <= risk);
+    for level in reached {
+        let tellings = if level == risk { vec![at] } else { Vec::new() };
+        course.levels.insert(level, LevelCourse { tellings, ..LevelCourse::default() });
+    }
+    course
+}
