@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::plot::{MarkedStretch, StationPicture, station_png};
 use crate::series::station::{Even, PastSeries, Samples, StationJudgement, judge_station};
@@ -179,10 +179,7 @@ fn tool() -> Tool {
         },
         "required": ["verdict", "findings", "figures", "trend", "nearest", "embedding", "figure_png_base64"]
     });
-    let object = |schema: Value| match schema {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    };
+    let object = |schema: Value| schema.as_object().cloned().unwrap_or_default();
     Tool::new(
         TOOL,
         "Judges one series of a measuring station: drop-outs, spikes, drift, trend, a picture, and \

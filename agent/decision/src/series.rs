@@ -10,7 +10,7 @@ pub const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 /// Most past cases of one decision; the edge compares no more.
 pub const MOST_CASES: usize = 300;
 /// Most values of one series; the edge takes no more.
-pub const MOST_VALUES: usize = 20_000;
+pub const MOST_VALUES: u16 = 20_000;
 
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -24,7 +24,9 @@ pub struct AbnormalDecision {
 
 impl std::fmt::Debug for AbnormalDecision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AbnormalDecision").field("store", &self.store.is_some()).finish()
+        f.debug_struct("AbnormalDecision")
+            .field("store", &self.store.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,7 +101,7 @@ async fn samples(
 ) -> Result<Vec<Sample>, Failure> {
     for source in sources {
         let samples = source.values(window).await?;
-        if samples.len() > MOST_VALUES {
+        if samples.len() > usize::from(MOST_VALUES) {
             let message = format!(
                 "the series has more than {MOST_VALUES} values from start_time to end_time: ask for \
                  a shorter time"

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pdm_harness::{Planted, PlantedSeries, binary, planted_set};
+use pdm_harness::{Child, Planted, PlantedSeries, binary, free_port, planted_set, until};
 use pdm_tools::client::{Answer, ToolClient};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -252,4 +252,54 @@ fn a_wrong_line_changes_nothing() {
     assert!(error.contains("values.csv: line 3: at is \"yesterday\""), "{error}");
     let (code, listed, _) = typed(&["series", "list", "--config", &config]);
     assert_eq!((code, listed.as_str()), (0, ""));
+}
+
+/// Values of other programs: with the token alone, all or none, and a wrong one is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn values_are_taken_over_http_with_the_token_and_whole() {
+    let (_folder, config) = plant();
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    let (address, token) = (format!("127.0.0.1:{}", free_port()), "0123456789abcdef-series");
+    let settings = std::fs::read_to_string(&config).expect("settings");
+    let http = format!("[http]\nlisten = \"{address}\"\ntoken = {{ env = \"PDM_TEST_TOKEN\" }}\n");
+    let text = format!("{settings}{http}[broker]\naddresses = [\"127.0.0.1:1\"]\n");
+    std::fs::write(&config, text).expect("settings");
+    let _service = Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(["run", "--config", &config.display().to_string()])
+            .env("PDM_TEST_TOKEN", token),
+    );
+    until("the service", 30, || std::net::TcpStream::connect(&address).ok());
+    let posted = async |token: Option<&str>, body: Value| {
+        let client = reqwest::Client::new();
+        let mut request = client.post(format!("http://{address}/series")).json(&body);
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let answer = request.send().await.expect("an answer");
+        (answer.status().as_u16(), answer.text().await.expect("a text"))
+    };
+    let one = |at: &str, value: Value| json!({"station_id": 5, "element": "NO2", "at": at, "value": value});
+    let right = json!({"values": [one("2026-11-01 00:00:00", json!(0.5)), one("2026-11-01 01:00:00", Value::Null)]});
+    assert_eq!(posted(None, right.clone()).await.0, 401);
+    let wrong = json!({"values": [one("2026-11-01 02:00:00", json!(1)), one("today", json!(1))]});
+    let (status, told) = posted(Some(token), wrong).await;
+    assert!(status == 400 && told.contains("values.1.at is \\\"today\\\""), "{status} {told}");
+    let taken = posted(Some(token), right.clone()).await;
+    assert_eq!(taken, (200, "{\"changed\":2,\"read\":2}".to_owned()));
+    assert_eq!(posted(Some(token), right).await.1, "{\"changed\":0,\"read\":2}");
+    // the wrong request has stored nothing
+    let (code, listed, error) =
+        typed_with_token(&["series", "list", "--config", &config.display().to_string()], token);
+    assert_eq!((code, listed.trim()), (0, "5  NO2"), "{error}");
+}
+
+fn typed_with_token(arguments: &[&str], token: &str) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+        .args(arguments)
+        .env("PDM_TEST_TOKEN", token)
+        .output()
+        .expect("the program runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }

@@ -136,7 +136,7 @@ fn watcher(folders: &[PathBuf], tell: mpsc::Sender<()>) -> Result<RecommendedWat
         }
     });
     let failed = |folder: &Path, source| WatchError { folder: folder.to_owned(), source };
-    let first = folders.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+    let first = folders.first().map_or(Path::new(""), PathBuf::as_path);
     let mut watcher = watcher.map_err(|error| failed(first, error))?;
     for folder in folders {
         // a pack keeps its tools and data in folders of their own

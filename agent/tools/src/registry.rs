@@ -116,16 +116,15 @@ impl Registry {
 
     /// Tools whose function is none of `known`, each as a problem of its file.
     pub fn without_function(&self, known: &[&str]) -> Vec<Problem> {
-        let missing = |spec: &Arc<ToolSpec>| match &spec.executor {
-            Executor::Builtin { function } if !known.contains(&function.as_str()) => {
-                let known = known.join(", ");
-                let message = format!(
-                    "the program has no function {function:?}; it has: {known} (another executor \
-                     is named by the field executor)"
-                );
-                Some(spec.problem("/executor", message))
-            }
-            _ => None,
+        let missing = |spec: &Arc<ToolSpec>| {
+            let Executor::Builtin { function } = &spec.executor else { return None };
+            let is_missing = !known.contains(&function.as_str());
+            let known = known.join(", ");
+            let message = format!(
+                "the program has no function {function:?}; it has: {known} (another executor is \
+                 named by the field executor)"
+            );
+            is_missing.then(|| spec.problem("/executor", message))
         };
         self.list().filter_map(missing).collect()
     }

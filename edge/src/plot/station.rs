@@ -94,13 +94,12 @@ fn draw(pixels: &mut [u8], picture: &StationPicture<'_>) -> Result<(), String> {
     // a missing value breaks the curve
     let mut points = Vec::new();
     for (place, value) in picture.values.iter().chain([&None]).enumerate() {
-        match value {
-            Some(value) => points.push((place as f64, *value)),
-            None => {
-                let run = LineSeries::new(std::mem::take(&mut points), CURVE.stroke_width(2));
-                chart.draw_series(run).map_err(|error| told(&error))?;
-            }
+        if let Some(value) = value {
+            points.push((place as f64, *value));
+            continue;
         }
+        let run = LineSeries::new(std::mem::take(&mut points), CURVE.stroke_width(2));
+        chart.draw_series(run).map_err(|error| told(&error))?;
     }
     root.present().map_err(|error| told(&error))
 }

@@ -125,7 +125,7 @@ fn dropouts(values: &[Option<f64>]) -> Vec<ShapeFinding> {
         // how often neighbours are equal elsewhere says how long a run chance makes
         let (own, pairs) = (last - first, values.len().saturating_sub(1));
         let chance = (repeated - own + 1) as f64 / (pairs - own + 2) as f64;
-        own + 1 >= GAP && values.len() as f64 * chance.powi(own as i32) < BY_CHANCE
+        own + 1 >= GAP && values.len() as f64 * chance.powf(own as f64) < BY_CHANCE
     };
     let gaps = missing.into_iter().filter(|(first, last)| last + 1 - first >= GAP);
     let mut found: Vec<(usize, usize)> =
@@ -330,7 +330,9 @@ impl Parts {
         }
         let norm = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
         if norm > 0.0 {
-            vector.iter_mut().for_each(|value| *value /= norm);
+            for value in &mut vector {
+                *value /= norm;
+            }
         }
         vector
     }

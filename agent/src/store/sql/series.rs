@@ -108,7 +108,7 @@ impl SeriesStore for SqlStore {
         for row in &rows {
             let mut case = case_of(row)?;
             case.samples = self.series(&case.window).await?;
-            case.samples.truncate(MOST_VALUES);
+            case.samples.truncate(usize::from(MOST_VALUES));
             cases.push(case);
         }
         Ok(cases)

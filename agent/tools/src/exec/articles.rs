@@ -71,7 +71,9 @@ struct Indexed {
 
 impl std::fmt::Debug for ArticleSearch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ArticleSearch").field("indexer", &self.indexer.is_some()).finish()
+        f.debug_struct("ArticleSearch")
+            .field("indexer", &self.indexer.is_some())
+            .finish_non_exhaustive()
     }
 }
 

@@ -121,8 +121,8 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Manifest, Vec<Problem>> {
 }
 
 fn told(path: &Path, error: &ConfigError) -> Problem {
-    match error {
-        ConfigError::Syntax { line, message, .. } => at_line(path, *line, message.clone()),
-        other => at_line(path, 1, other.to_string()),
+    if let ConfigError::Syntax { line, message, .. } = error {
+        return at_line(path, *line, message.clone());
     }
+    at_line(path, 1, error.to_string())
 }
