@@ -3,6 +3,7 @@
 //! whether another attempt makes sense.
 
 pub mod builtin;
+pub mod graph;
 pub mod http;
 pub mod mcp;
 pub mod search;

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::catalogue::Catalogue;
 use super::error::ToolError;
 use super::exec::builtin::Builtins;
+use super::exec::graph::{self, Graphs};
 use super::exec::http::Web;
 use super::exec::mcp::Servers;
 use super::exec::search::{self, KnowledgeSearch};
@@ -56,6 +57,8 @@ pub struct Means {
     pub knowledge: Option<Arc<dyn KnowledgeSearch>>,
     /// Databases that `sql` tools may read.
     pub databases: Databases,
+    /// Graphs that `graph` tools may ask.
+    pub graphs: Option<Arc<dyn Graphs>>,
     /// HTTP access to allowed hosts; `None` allows no host.
     pub web: Option<Web>,
     /// Other MCP servers.
@@ -68,6 +71,7 @@ impl std::fmt::Debug for Means {
             .field("builtins", &self.builtins)
             .field("knowledge", &self.knowledge.is_some())
             .field("databases", &self.databases)
+            .field("graphs", &self.graphs.is_some())
             .field("web", &self.web)
             .field("servers", &self.servers)
             .finish()
@@ -223,6 +227,9 @@ impl Runtime {
                 Executor::Table(config) => Ok(table::run(config, invocation)),
                 Executor::Sql(config) => {
                     self.means.databases.run(config, timeout, invocation).await
+                }
+                Executor::Graph(config) => {
+                    graph::run(config, self.means.graphs.as_deref(), invocation).await
                 }
                 Executor::Http(config) => match &self.means.web {
                     Some(web) => web.run(config, timeout, invocation).await,

@@ -21,6 +21,7 @@ use crate::schema::{self, Schema};
 use crate::yaml::{self, Document};
 
 pub mod executor;
+mod graph;
 pub mod pipeline;
 pub mod statement;
 pub mod table;

@@ -54,6 +54,7 @@ fn the_map_leaves_no_room_out() {
         "agent/expert",
         "agent/knowledge",
         "agent/tools",
+        "agent/graph",
         "agent/report",
         "deploy/standalone",
         "tests",

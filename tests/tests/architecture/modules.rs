@@ -15,7 +15,7 @@ use syn::visit::Visit;
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are checked, as folders from the project's root.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "shared",
     "shared/service",
     "edge",
@@ -24,6 +24,7 @@ const CRATES: [&str; 10] = [
     "agent/expert",
     "agent/knowledge",
     "agent/tools",
+    "agent/graph",
     "agent/report",
     "deploy/standalone",
 ];

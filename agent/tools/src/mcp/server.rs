@@ -159,7 +159,7 @@ fn marked_schema(schema: &Map<String, Value>) -> Map<String, Value> {
 fn hints(spec: &ToolSpec) -> Option<ToolAnnotations> {
     let reading = ToolAnnotations::new().read_only(true);
     match &spec.executor {
-        Executor::Search(_) | Executor::Table(_) | Executor::Sql(_) => {
+        Executor::Search(_) | Executor::Table(_) | Executor::Sql(_) | Executor::Graph(_) => {
             Some(reading.open_world(false))
         }
         Executor::Http(config) if !config.post => Some(reading.open_world(true)),

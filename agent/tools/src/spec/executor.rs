@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Limits;
+use super::graph;
+pub use super::graph::{GraphConfig, GraphQuery, GraphResult};
 use super::pipeline::Pipeline;
 use super::statement::Statement;
 use super::table::{self, TableConfig};
@@ -17,7 +19,8 @@ use crate::fields::{Reading, shown};
 use crate::schema::Schema;
 
 /// The values of `executor`.
-pub const KINDS: [&str; 7] = ["builtin", "search", "table", "sql", "http", "mcp", "pipeline"];
+pub const KINDS: [&str; 8] =
+    ["builtin", "search", "table", "sql", "graph", "http", "mcp", "pipeline"];
 
 /// The executor of a tool, with its configuration.
 #[derive(Debug, Clone)]
@@ -34,6 +37,8 @@ pub enum Executor {
     Table(TableConfig),
     /// One read-only SQL statement.
     Sql(SqlConfig),
+    /// One read-only query over a graph.
+    Graph(GraphConfig),
     /// One HTTP request.
     Http(HttpConfig),
     /// A tool of another MCP server.
@@ -104,6 +109,7 @@ impl Executor {
             Self::Search(_) => "search",
             Self::Table(_) => "table",
             Self::Sql(_) => "sql",
+            Self::Graph(_) => "graph",
             Self::Http(_) => "http",
             Self::Mcp { .. } => "mcp",
             Self::Pipeline(_) => "pipeline",
@@ -136,6 +142,7 @@ impl Executor {
                 table::read(reading, config, input).map(Self::Table)
             }
             "sql" => sql(reading, config, input).map(Self::Sql),
+            "graph" => graph::read(reading, config, input).map(Self::Graph),
             "http" => http(reading, config, input).map(Self::Http),
             "mcp" => {
                 only(reading, config, &["server", "tool"]);
@@ -150,7 +157,6 @@ impl Executor {
             other => {
                 let why = match other {
                     "prompt" => " (this version has no language model to run it)",
-                    "graph" => " (this version has no asset graph to ask)",
                     _ => "",
                 };
                 let message = format!("is {other:?}{why}, allowed are {}", KINDS.join(", "));
@@ -161,13 +167,18 @@ impl Executor {
     }
 }
 
-fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
+pub(super) fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
     let allowed: Vec<&str> = own.iter().copied().chain(Limits::KEYS).collect();
     reading.only("/config", config, &allowed);
 }
 
 /// Notes a property that the configuration uses but the input schema lacks.
-fn must_be_input(reading: &mut Reading<'_>, at: &str, property: &str, input: Option<&Schema>) {
+pub(super) fn must_be_input(
+    reading: &mut Reading<'_>,
+    at: &str,
+    property: &str,
+    input: Option<&Schema>,
+) {
     if let Some(input) = input
         && !input.has_property(property)
     {

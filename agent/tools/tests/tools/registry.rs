@@ -124,18 +124,16 @@ fn a_wrong_executor_is_told() {
     };
     one(
         "executor: shell\n",
-        "executor: is \"shell\", allowed are builtin, search, table, sql, http, mcp, pipeline",
+        "executor: is \"shell\", allowed are builtin, search, table, sql, graph, http, mcp, pipeline",
     );
     // R-TOOL-6: executors of the specification that this version does not have
     one(
         "executor: prompt\nconfig: {template: x}\n",
         "t.yaml:13:1: executor: is \"prompt\" (this version has no language model to run it), \
-         allowed are builtin, search, table, sql, http, mcp, pipeline",
+         allowed are builtin, search, table, sql, graph, http, mcp, pipeline",
     );
-    one(
-        "executor: graph\nconfig: {query: x}\n",
-        "t.yaml:13:1: executor: is \"graph\" (this version has no asset graph to ask), allowed are",
-    );
+    one("executor: graph\n", "config.query: needs either query or query_argument");
+    one("executor: graph\nconfig: {query: x, result: one}\n", "allowed are rows, table, first");
     one("executor: search\n", "config.collection: is required");
     one("executor: search\nconfig: {collection: c, topk: 1}\n", "config.topk: unknown field");
     one(
