@@ -3,6 +3,7 @@
 
 mod knowledge;
 mod plant;
+mod surroundings;
 
 use std::sync::Arc;
 use std::time::Duration;

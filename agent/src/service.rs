@@ -26,7 +26,8 @@ use parts::{Parts, Stops};
 use task::Task;
 use tooling::Tooling;
 
-pub use crate::mqtt::BrokerError;
+use crate::assets::AssetTools;
+use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
 use crate::notify::email::Email;
@@ -152,8 +153,9 @@ impl Agent {
             policy: policy.clone(),
             reporter: reporter.clone(),
         };
+        let assets = AssetTools::new(Arc::clone(&store), Arc::clone(&clock));
         let Tooling { knowledge, runtime: tools, filling, watching } =
-            Tooling::open(&settings, Some(Arc::new(notifier))).await?;
+            Tooling::open(&settings, Some(Arc::new(notifier)), Some(assets)).await?;
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
             workflow = workflow.with_documents(Arc::new(Writer {

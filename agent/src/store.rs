@@ -44,7 +44,7 @@ pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
-    AlarmStore, CeilingStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
+    AlarmStore, CeilingStore, FollowUpStore, GatewayStore, GraphStore, HistoryStore, IntakeStore,
     JudgementStore, LifecycleStore, MessageStore, OutboxStore, PageStore, RecollectionStore,
     RetentionStore, StatusStore, Store,
 };

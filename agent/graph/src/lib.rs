@@ -19,6 +19,7 @@
               that it does not name"
 )]
 
+pub mod assets;
 mod compile;
 mod error;
 pub mod files;

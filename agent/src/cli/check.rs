@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// error.
 fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
     let (runtime, problems) =
-        tooling::runtime(&settings.tools, None, None).map_err(failure::start)?;
+        tooling::runtime(&settings.tools, None, None, None).map_err(failure::start)?;
     if let Some(first) = problems.first() {
         let error = anyhow::anyhow!("{first} ({} problems in all)", problems.len());
         return Err(Failure::new(Exit::Config, error));

@@ -13,12 +13,14 @@ use pdm_tools::settings::ToolSettings;
 use pdm_tools::{Problem, Registry, Runtime};
 
 use super::failure;
+use crate::assets::AssetTools;
 use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::progress::Reporter;
 use crate::service::search::SearchedKnowledge;
 use crate::service::{connect_store, install_cryptography, tooling};
 use crate::settings::AgentSettings;
+use crate::store::Store;
 
 /// The arguments that locate the tools and define the names in them.
 #[derive(Debug, clap::Args)]
@@ -89,12 +91,14 @@ impl PlacedTools {
     pub(super) async fn runtime(&self) -> Result<Arc<Runtime>, Failure> {
         install_cryptography();
         let knowledge = self.knowledge().await?;
-        let notifier = match &self.agent {
-            Some(agent) => Some(Arc::new(notifier(agent).await?)),
-            None => None,
-        };
-        let (runtime, problems) =
-            tooling::runtime(&self.tools, knowledge, notifier).map_err(failure::start)?;
+        let (mut told, mut assets) = (None, None);
+        if let Some(agent) = &self.agent {
+            let store = connect_store(&agent.store).await.map_err(failure::store)?;
+            assets = Some(AssetTools::new(Arc::clone(&store), Arc::new(SystemClock)));
+            told = Some(Arc::new(notifier(agent, store)));
+        }
+        let (runtime, problems) = tooling::runtime(&self.tools, knowledge, told, assets.as_ref())
+            .map_err(failure::start)?;
         tell(&problems);
         Ok(runtime)
     }
@@ -112,14 +116,13 @@ impl PlacedTools {
 }
 
 /// A notifier that writes to the outbox of the agent's store; the running agent sends.
-async fn notifier(settings: &AgentSettings) -> Result<OutboxNotifier, Failure> {
-    let store = connect_store(&settings.store).await.map_err(failure::store)?;
-    Ok(OutboxNotifier {
+fn notifier(settings: &AgentSettings, store: Arc<dyn Store>) -> OutboxNotifier {
+    OutboxNotifier {
         store,
         clock: Arc::new(SystemClock),
         policy: Policy::new(settings.notify.clone(), settings.broker.prefix.clone()),
         reporter: Reporter::new(),
-    })
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]

@@ -12,9 +12,11 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, Unavailable, WindowRow,
+    Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, Surroundings, Unavailable,
+    WindowRow,
 };
 
+use super::surroundings;
 use crate::store::{GatewayState, Incoming, Store, StoreError};
 
 /// A plant whose pages read the store.
@@ -39,6 +41,10 @@ impl StoredPlant {
 
 #[async_trait]
 impl Plant for StoredPlant {
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable> {
+        surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
+    }
+
     async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable> {
         self.store.fleet().await.map_err(away)
     }

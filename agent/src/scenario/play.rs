@@ -175,7 +175,7 @@ impl Stage {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
         settings.rules = rules.clone();
         let store = store::open(&settings.store).await?;
-        let tooling = Tooling::open(&settings, None).await?;
+        let tooling = Tooling::open(&settings, None, None).await?;
         let catalogue = Arc::clone(tooling.runtime.catalogue());
         let client = mcp::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());

@@ -8,6 +8,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use pdm_graph::NamedGraphs;
 use pdm_knowledge::{Knowledge, PdfReader};
 use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
 use pdm_tools::exec::search::KnowledgeSearch;
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::filling::Filling;
 use super::search::SearchedKnowledge;
 use super::{StartError, log};
+use crate::assets::AssetTools;
 use crate::notify::staff::OutboxNotifier;
 use crate::settings::AgentSettings;
 
@@ -30,19 +32,22 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// Opens both. Without a notifier the tool `notify_maintenance_staff` is not offered.
+    /// Opens both. Without a notifier the tool `notify_maintenance_staff` fails when it is called, and
+    /// without `assets` so do those of the asset graph.
     ///
     /// # Errors
     /// [`StartError::Knowledge`], [`StartError::Secret`].
     pub(crate) async fn open(
         settings: &AgentSettings,
         notifier: Option<Arc<OutboxNotifier>>,
+        assets: Option<AssetTools>,
     ) -> Result<Self, StartError> {
         let knowledge = Knowledge::connect(&settings.knowledge).await?;
         let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         let filling = Filling::start(&knowledge, settings).await?;
         let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
-        let (runtime, problems) = runtime(&settings.tools, Some(searched), notifier)?;
+        let (runtime, problems) =
+            runtime(&settings.tools, Some(searched), notifier, assets.as_ref())?;
         for problem in &problems {
             log::tool_refused(problem);
         }
@@ -60,6 +65,7 @@ pub(crate) fn runtime(
     settings: &ToolSettings,
     knowledge: Option<Arc<dyn KnowledgeSearch>>,
     notifier: Option<Arc<OutboxNotifier>>,
+    assets: Option<&AssetTools>,
 ) -> Result<(Arc<Runtime>, Vec<Problem>), StartError> {
     let (catalogue, problems) = match &settings.folder {
         Some(folder) => Catalogue::open(folder),
@@ -68,10 +74,16 @@ pub(crate) fn runtime(
     let mut means =
         settings.means().map_err(|source| StartError::Secret { key: "tools.servers", source })?;
     means.knowledge = knowledge;
+    let mut builtins = Builtins::default();
     if let Some(notifier) = notifier {
-        let notify = NotifyStaff::new(notifier);
-        means.builtins = Builtins::default().with("notify_maintenance_staff", notify);
+        builtins = builtins.with("notify_maintenance_staff", NotifyStaff::new(notifier));
     }
+    if let Some(assets) = assets {
+        let graphs = NamedGraphs::default().with("assets", Arc::new(assets.graph().clone()));
+        means.graphs = Some(Arc::new(graphs));
+        builtins = assets.add_to(builtins);
+    }
+    means.builtins = builtins;
     Ok((Arc::new(Runtime::new(catalogue, means)), problems))
 }
 

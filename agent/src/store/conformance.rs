@@ -16,6 +16,7 @@ use super::{
 };
 
 pub(super) mod before;
+mod graph;
 mod intake;
 mod judgements;
 mod leaving;
@@ -166,4 +167,6 @@ where
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
+    graph::a_plant_is_stored_changed_and_read_back(&*fresh().await).await;
+    graph::the_days_of_a_bearing_are_read(&*fresh().await).await;
 }

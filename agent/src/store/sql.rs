@@ -22,6 +22,7 @@ mod ceilings;
 pub(super) mod days;
 mod follow_ups;
 mod gateways;
+mod graph;
 mod history;
 mod intake;
 pub(super) mod judgements;

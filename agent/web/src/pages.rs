@@ -1,10 +1,11 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
 //! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
-//! a judgement in five thoughts; `lists` notifications and gateways; `show` what templates use.
+//! a judgement in five thoughts; `equipment` a machine with its graph; `lists` notifications and gateways; `show` what templates use.
 
 mod analysis;
 mod bearing;
+mod equipment;
 mod fleet;
 mod lists;
 mod show;
@@ -31,16 +32,19 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}", get(bearing::page))
         .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(bearing::csv))
         .route("/bearings/{site}/{equipment}/{bearing}/acknowledge", post(bearing::acknowledge))
+        .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))
         .route("/language", post(choose))
 }
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("base.html", include_str!("../templates/base.html")),
     ("fleet.html", include_str!("../templates/fleet.html")),
     ("bearing.html", include_str!("../templates/bearing.html")),
+    ("equipment.html", include_str!("../templates/equipment.html")),
+    ("parts.html", include_str!("../templates/parts.html")),
     ("analysis.html", include_str!("../templates/analysis.html")),
     ("notifications.html", include_str!("../templates/notifications.html")),
     ("gateways.html", include_str!("../templates/gateways.html")),

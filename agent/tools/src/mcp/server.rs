@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::client::{ANSWER, CALL_ID, TRUST, UNTRUSTED};
+use crate::layer::Layer;
 use crate::spec::executor::Executor;
 use crate::{Call, Observation, Runtime, ToolSpec};
 
@@ -163,6 +164,10 @@ fn hints(spec: &ToolSpec) -> Option<ToolAnnotations> {
             Some(reading.open_world(false))
         }
         Executor::Http(config) if !config.post => Some(reading.open_world(true)),
+        // the functions that collect only read
+        Executor::Builtin { .. } if spec.layer == Layer::Collection => {
+            Some(reading.open_world(false))
+        }
         // not idempotent: an action is done once for one call id, but each MCP call has a new id
         Executor::Builtin { .. } => {
             Some(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false))
