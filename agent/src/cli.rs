@@ -5,6 +5,7 @@ use pdm_service::exit::Exit;
 pub use pdm_service::exit::{Failure, exit_of};
 
 pub mod ack;
+pub mod assets;
 pub mod chat;
 pub mod check;
 pub mod episodes;
@@ -51,6 +52,8 @@ pub enum Command {
     Run(run::Args),
     /// Check configuration and connections
     Check(check::Args),
+    /// Import, export, show, check and query the asset graph
+    Assets(assets::Args),
     /// Create the store's schema or bring it up to date
     Migrate(migrate::Args),
     /// Judge one event without any side effect
@@ -103,6 +106,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Assets(args) => assets::run(&args),
         Command::Migrate(args) => migrate::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Report(args) => report::run(&args),

@@ -4,6 +4,7 @@
 mod knowledge;
 mod plant;
 mod series;
+mod surroundings;
 
 use std::sync::Arc;
 use std::time::Duration;

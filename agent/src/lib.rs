@@ -4,6 +4,7 @@
 //! [`store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
 //! says; [`progress`] is what the program that started it may watch.
 
+mod assets;
 pub mod cli;
 pub mod documents;
 pub mod judging;

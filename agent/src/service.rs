@@ -36,7 +36,6 @@ use crate::notify::email::Email;
 pub use crate::notify::email::EmailError;
 use crate::notify::lanes::Channel;
 use crate::notify::policy::Policy;
-use crate::notify::staff::OutboxNotifier;
 use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
 use pdm_service::http::guard::{Access, AccessError};
@@ -152,14 +151,9 @@ impl Agent {
             progress.unsent = backlog.unsent;
         });
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
-        let notifier = OutboxNotifier {
-            store: store.clone(),
-            clock: Arc::clone(&clock),
-            policy: policy.clone(),
-            reporter: reporter.clone(),
-        };
+        let stored = StoreParts::of(&store, &clock, policy.clone(), reporter.clone());
         let Tooling { knowledge, runtime: tools, filling, watching } =
-            Tooling::open(&settings, Some(StoreParts { notifier, series: store.clone() })).await?;
+            Tooling::open(&settings, Some(stored)).await?;
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
             workflow = workflow.with_documents(Arc::new(Writer {

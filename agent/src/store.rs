@@ -48,7 +48,7 @@ pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
-    CeilingStore, EpisodeStore, FollowUpStore, GatewayStore, HistoryStore, IntakeStore,
+    CeilingStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore, HistoryStore, IntakeStore,
     JudgementStore, LifecycleStore, MessageStore, OpinionStore, OutboxStore, PageStore,
     RecollectionStore, RetentionStore, SeriesStore, StatusStore, Store,
 };

@@ -8,7 +8,7 @@ use pdm_knowledge::embed::Embedder;
 use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_knowledge::keeper::Keeper;
 use pdm_knowledge::{Knowledge, KnowledgeSettings, PdfReader};
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_tools::exec::search::KnowledgeSearch;
 use pdm_tools::pack::{self, PackPlace};
@@ -17,7 +17,6 @@ use pdm_tools::{Problem, Registry, Runtime, Sources};
 
 use super::failure;
 use crate::notify::policy::Policy;
-use crate::notify::staff::OutboxNotifier;
 use crate::progress::Reporter;
 use crate::service::search::SearchedKnowledge;
 use crate::service::tooling::{self, StoreParts, ToolParts};
@@ -152,16 +151,12 @@ impl PlacedTools {
 }
 
 /// What the tools do with the agent's store: a notifier that writes to its outbox (the running agent
-/// sends), and its series.
+/// sends), its series, and the asset graph.
 async fn stored(settings: &AgentSettings) -> Result<StoreParts, Failure> {
     let store = connect_store(&settings.store).await.map_err(failure::store)?;
-    let notifier = OutboxNotifier {
-        store: store.clone(),
-        clock: Arc::new(SystemClock),
-        policy: Policy::new(settings.notify.clone(), settings.broker.prefix.clone()),
-        reporter: Reporter::new(),
-    };
-    Ok(StoreParts { notifier, series: store })
+    let clock: SharedClock = Arc::new(SystemClock);
+    let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
+    Ok(StoreParts::of(&store, &clock, policy, Reporter::new()))
 }
 
 #[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]

@@ -15,9 +15,10 @@ use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
     Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, ShelfRequest, Shelved,
-    Unavailable, WindowRow,
+    Surroundings, Unavailable, WindowRow,
 };
 
+use super::surroundings;
 use crate::intake::parse::episode_topic;
 use crate::store::{EpisodeRecord, GatewayState, Incoming, Store, StoreError};
 
@@ -45,6 +46,10 @@ impl StoredPlant {
 
 #[async_trait]
 impl Plant for StoredPlant {
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable> {
+        surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
+    }
+
     async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable> {
         self.store.fleet().await.map_err(away)
     }

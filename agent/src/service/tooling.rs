@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use pdm_decision::analysis::EdgeServer;
 use pdm_decision::{AbnormalDecision, SeriesSource};
+use pdm_graph::NamedGraphs;
 use pdm_knowledge::embed::Embedder;
 use pdm_knowledge::{Knowledge, PdfReader};
+use pdm_service::clock::SharedClock;
 use pdm_tools::exec::articles::ArticleSearch;
 use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
 use pdm_tools::exec::search::KnowledgeSearch;
@@ -23,9 +25,12 @@ use super::filling::Filling;
 use super::search::{DocumentIndexer, SearchedKnowledge};
 use super::series::StoredSeries;
 use super::{StartError, log};
+use crate::assets::AssetTools;
+use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
+use crate::progress::Reporter;
 use crate::settings::AgentSettings;
-use crate::store::SeriesStore;
+use crate::store::{SeriesStore, Store};
 
 /// The knowledge base and the tools, with the tasks that keep them up to date.
 pub(crate) struct Tooling {
@@ -36,7 +41,8 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// Opens both. Without a store the tool `notify_maintenance_staff` is not offered.
+    /// Opens both. Without a store the tool `notify_maintenance_staff` is not offered, and those of the
+    /// asset graph fail when they are called.
     ///
     /// # Errors
     /// [`StartError::Knowledge`], [`StartError::Secret`].
@@ -78,6 +84,24 @@ pub(crate) struct ToolParts {
 pub(crate) struct StoreParts {
     pub(crate) notifier: OutboxNotifier,
     pub(crate) series: Arc<dyn SeriesStore>,
+    /// The asset graph.
+    pub(crate) assets: AssetTools,
+}
+
+impl StoreParts {
+    /// The parts of this store: a notifier that writes to its outbox (the running agent sends), its
+    /// series, and the asset graph.
+    pub(crate) fn of(
+        store: &Arc<dyn Store>,
+        clock: &SharedClock,
+        policy: Policy,
+        reporter: Reporter,
+    ) -> Self {
+        let clock = Arc::clone(clock);
+        let assets = AssetTools::new(Arc::clone(store), Arc::clone(&clock));
+        let notifier = OutboxNotifier { store: store.clone(), clock, policy, reporter };
+        Self { notifier, series: store.clone(), assets }
+    }
 }
 
 /// The tools of the configured folder, or the shipped ones, and of the packs; the problems name the
@@ -96,14 +120,20 @@ pub(crate) fn runtime(
     means.knowledge = parts.knowledge;
     means.articles = ArticleSearch::new(Arc::new(DocumentIndexer(parts.embedder)));
     let analyst = Arc::new(EdgeServer(Arc::clone(&means.servers)));
-    let (series, notifier) = parts.stored.map(|stored| (stored.series, stored.notifier)).unzip();
-    let series = series.map(|series| Arc::new(StoredSeries(series)) as Arc<dyn SeriesSource>);
+    let stored = parts.stored.as_ref();
+    let series = stored
+        .map(|stored| Arc::clone(&stored.series))
+        .map(|series| Arc::new(StoredSeries(series)) as Arc<dyn SeriesSource>);
     let decide = AbnormalDecision::new(series, analyst);
-    means.builtins = Builtins::default().with("abnormal_decision", decide);
-    if let Some(notifier) = notifier {
+    let mut builtins = Builtins::default().with("abnormal_decision", decide);
+    if let Some(StoreParts { notifier, assets, series: _ }) = parts.stored {
         let notify = NotifyStaff::new(Arc::new(notifier));
-        means.builtins = means.builtins.with("notify_maintenance_staff", notify);
+        builtins = builtins.with("notify_maintenance_staff", notify);
+        let graphs = NamedGraphs::default().with("assets", Arc::new(assets.graph().clone()));
+        means.graphs = Some(Arc::new(graphs));
+        builtins = assets.add_to(builtins);
     }
+    means.builtins = builtins;
     Ok((Arc::new(Runtime::new(catalogue, means)), problems))
 }
 

@@ -17,6 +17,7 @@ use super::{
 
 pub(super) mod before;
 mod episodes;
+mod graph;
 mod intake;
 mod judgements;
 mod leaving;
@@ -180,4 +181,6 @@ where
     series::a_value_of_a_station_stands_once(&*fresh().await).await;
     series::a_case_is_read_with_its_values_newest_first(&*fresh().await).await;
     series::the_features_of_a_bearing_are_series_under_their_names(&*fresh().await).await;
+    graph::a_plant_is_stored_changed_and_read_back(&*fresh().await).await;
+    graph::the_days_of_a_bearing_are_read(&*fresh().await).await;
 }

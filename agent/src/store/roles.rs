@@ -4,10 +4,14 @@
 //! Every method is one transaction. Methods fail with [`StoreError`]; its variants say whether trying
 //! again can help.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use pdm_decision::table::SeriesValue;
 use pdm_decision::{Case, Sample, Window};
 use pdm_expert::case::PastEvent;
+use pdm_graph::assets::{AssetChange, Assets};
+use pdm_graph::{Direction, Fans, Node, Scan};
 use pdm_reasoner::budget::Spent;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
@@ -410,6 +414,63 @@ pub trait RetentionStore: Send + Sync + std::fmt::Debug {
     async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError>;
 }
 
+/// The asset graph; used by its queries, its tools, its pages and its import.
+#[async_trait]
+pub trait GraphStore: Send + Sync + std::fmt::Debug {
+    /// At most `limit` nodes that may fit `scan`, after an identity, in the order of their identities.
+    async fn graph_scan(
+        &self,
+        scan: &Scan,
+        after: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Node>>, StoreError>;
+
+    /// The nodes with these identities.
+    async fn graph_nodes(&self, ids: &[i64]) -> Result<Vec<Arc<Node>>, StoreError>;
+
+    /// At most `limit` relationships of these nodes in each direction that is asked for, of these types
+    /// (of every type if there are none).
+    async fn graph_relationships(
+        &self,
+        of: &[i64],
+        direction: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+    ) -> Result<Fans, StoreError>;
+
+    /// The whole graph, as it stands at one moment.
+    async fn assets(&self) -> Result<Assets, StoreError>;
+
+    /// Writes a difference, whole or not at all.
+    async fn change_assets(&self, change: &AssetChange) -> Result<(), StoreError>;
+
+    /// Nodes of a type whose id, name, model or title holds `text`, in the order of their names.
+    async fn search_assets(
+        &self,
+        kind: &str,
+        text: &str,
+        limit: u32,
+    ) -> Result<Vec<Arc<Node>>, StoreError>;
+
+    /// Every tag with the number of what it is on, most first.
+    async fn asset_tags(&self) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Of each day that begins at one of `days` (milliseconds) and has a window: the day, the number of
+    /// its windows, and the last of them without its spectra.
+    async fn last_of_days(
+        &self,
+        key: &BearingKey,
+        days: &[i64],
+    ) -> Result<Vec<(i64, u64, Event)>, StoreError>;
+
+    /// The risk of the last judgement up to a moment; `None` before the first one.
+    async fn risk_at(
+        &self,
+        key: &BearingKey,
+        until_ms: i64,
+    ) -> Result<Option<RiskLevel>, StoreError>;
+}
+
 /// Everything the store does, for the program that opens it and hands its tasks their roles.
 pub trait Store:
     LifecycleStore
@@ -428,6 +489,7 @@ pub trait Store:
     + RecollectionStore
     + RetentionStore
     + SeriesStore
+    + GraphStore
 {
 }
 
@@ -449,5 +511,6 @@ impl<S> Store for S where
         + RecollectionStore
         + RetentionStore
         + SeriesStore
+        + GraphStore
 {
 }

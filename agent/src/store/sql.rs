@@ -22,6 +22,7 @@ pub(super) mod days;
 mod episodes;
 mod follow_ups;
 mod gateways;
+mod graph;
 mod history;
 mod intake;
 pub(super) mod judgements;

@@ -4,6 +4,7 @@
 
 pub mod articles;
 pub mod builtin;
+pub mod graph;
 pub mod http;
 pub mod mcp;
 pub mod prompt;

@@ -16,6 +16,7 @@ use super::catalogue::Catalogue;
 use super::error::ToolError;
 use super::exec::articles::ArticleSearch;
 use super::exec::builtin::Builtins;
+use super::exec::graph::{self, Graphs};
 use super::exec::http::Web;
 use super::exec::mcp::Servers;
 use super::exec::prompt::{self, LanguageModel};
@@ -63,6 +64,8 @@ pub struct Means {
     pub model: Option<Arc<dyn LanguageModel>>,
     /// Databases that `sql` tools may read.
     pub databases: Databases,
+    /// Graphs that `graph` tools may ask.
+    pub graphs: Option<Arc<dyn Graphs>>,
     /// HTTP access to allowed hosts; `None` allows no host.
     pub web: Option<Web>,
     /// Other MCP servers.
@@ -77,6 +80,7 @@ impl std::fmt::Debug for Means {
             .field("articles", &self.articles)
             .field("model", &self.model.is_some())
             .field("databases", &self.databases)
+            .field("graphs", &self.graphs.is_some())
             .field("web", &self.web)
             .field("servers", &self.servers)
             .finish()
@@ -248,6 +252,9 @@ impl Runtime {
             Executor::Articles(config) => articles.run(config, pack, model, invocation).await,
             Executor::Table(config) => Ok(table::run(config, invocation)),
             Executor::Sql(config) => databases.run(config, pack, timeout, invocation).await,
+            Executor::Graph(config) => {
+                graph::run(config, self.means.graphs.as_deref(), invocation).await
+            }
             Executor::Http(config) => match web {
                 Some(web) => web.run(config, timeout, invocation).await,
                 None => Err(Failure::Permanent("no host is allowed in the settings".into())),

@@ -42,6 +42,11 @@ impl Schema {
         self.properties().is_some_and(|properties| properties.contains_key(name))
     }
 
+    /// The names of the properties.
+    pub(crate) fn property_names(&self) -> Vec<String> {
+        self.properties().into_iter().flat_map(Map::keys).cloned().collect()
+    }
+
     fn properties(&self) -> Option<&Map<String, Value>> {
         self.value.get("properties").and_then(Value::as_object)
     }

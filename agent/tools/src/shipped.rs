@@ -6,7 +6,21 @@ use std::path::PathBuf;
 /// Path below `config/tools/` and text of each file.
 const TOOLS: &[(&str, &str)] = &[
     ("abnormal_decision.yaml", include_str!("../../../config/tools/abnormal_decision.yaml")),
+    ("compare_equipment.yaml", include_str!("../../../config/tools/compare_equipment.yaml")),
     ("find_document_title.yaml", include_str!("../../../config/tools/find_document_title.yaml")),
+    (
+        "find_similar_equipment.yaml",
+        include_str!("../../../config/tools/find_similar_equipment.yaml"),
+    ),
+    ("get_bearing_trend.yaml", include_str!("../../../config/tools/get_bearing_trend.yaml")),
+    (
+        "get_equipment_changes.yaml",
+        include_str!("../../../config/tools/get_equipment_changes.yaml"),
+    ),
+    ("get_equipment_info.yaml", include_str!("../../../config/tools/get_equipment_info.yaml")),
+    ("get_equipment_trend.yaml", include_str!("../../../config/tools/get_equipment_trend.yaml")),
+    ("graph_query.yaml", include_str!("../../../config/tools/graph_query.yaml")),
+    ("list_tags.yaml", include_str!("../../../config/tools/list_tags.yaml")),
     ("look_up_life_factor.yaml", include_str!("../../../config/tools/look_up_life_factor.yaml")),
     (
         "look_up_mounting_value.yaml",
@@ -28,6 +42,7 @@ const TOOLS: &[(&str, &str)] = &[
         "search_analysis_history.yaml",
         include_str!("../../../config/tools/search_analysis_history.yaml"),
     ),
+    ("search_equipment.yaml", include_str!("../../../config/tools/search_equipment.yaml")),
     (
         "search_equipment_manual.yaml",
         include_str!("../../../config/tools/search_equipment_manual.yaml"),
@@ -36,6 +51,7 @@ const TOOLS: &[(&str, &str)] = &[
         "search_maintenance_history.yaml",
         include_str!("../../../config/tools/search_maintenance_history.yaml"),
     ),
+    ("search_part.yaml", include_str!("../../../config/tools/search_part.yaml")),
 ];
 
 /// The tools' files in the form of files that were read.

@@ -23,6 +23,7 @@ use crate::yaml::{self, Document};
 
 pub mod articles;
 pub mod executor;
+mod graph;
 pub mod pipeline;
 pub mod statement;
 pub mod table;

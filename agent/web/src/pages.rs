@@ -1,11 +1,13 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
 //! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
-//! a judgement in five thoughts; `lists` notifications and gateways; `chat` questions and answers; `show` what templates use.
+//! a judgement in five thoughts; `equipment` a machine with its graph; `lists` notifications and
+//! gateways; `chat` questions and answers; `show` what templates use.
 
 mod analysis;
 mod bearing;
 mod chat;
+mod equipment;
 mod fleet;
 mod lists;
 mod shelf;
@@ -34,6 +36,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(bearing::csv))
         .route("/bearings/{site}/{equipment}/{bearing}/acknowledge", post(bearing::acknowledge))
         .route("/bearings/{site}/{equipment}/{bearing}/shelve", post(shelf::shelve))
+        .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))
@@ -41,10 +44,12 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/language", post(choose))
 }
 
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("base.html", include_str!("../templates/base.html")),
     ("fleet.html", include_str!("../templates/fleet.html")),
     ("bearing.html", include_str!("../templates/bearing.html")),
+    ("equipment.html", include_str!("../templates/equipment.html")),
+    ("parts.html", include_str!("../templates/parts.html")),
     ("analysis.html", include_str!("../templates/analysis.html")),
     ("notifications.html", include_str!("../templates/notifications.html")),
     ("gateways.html", include_str!("../templates/gateways.html")),

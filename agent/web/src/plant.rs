@@ -182,6 +182,40 @@ pub enum Shelved {
     Refused(String),
 }
 
+/// Something beside a machine in the asset graph.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Neighbour {
+    /// The type of the relationship, such as `HAS_PART`.
+    pub relation: String,
+    /// Whether the relationship goes out from the machine.
+    pub outgoing: bool,
+    /// The type of the neighbour, such as `Part`.
+    pub kind: String,
+    /// The neighbour's id.
+    pub id: String,
+    /// The neighbour's name or title.
+    pub name: String,
+    /// How many of a part are in stock.
+    pub stock: Option<f64>,
+    /// How many of a part the machine has.
+    pub quantity: Option<f64>,
+    /// Whether the relationship has ended.
+    pub ended: bool,
+}
+
+/// A machine with what stands beside it in the asset graph.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Surroundings {
+    /// The machine's id.
+    pub id: String,
+    /// The machine's name.
+    pub name: String,
+    /// What stands beside it, by relation and name.
+    pub neighbours: Vec<Neighbour>,
+    /// Whether there are more neighbours than those.
+    pub has_more: bool,
+}
+
 /// What pages and API read of a plant.
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
@@ -225,6 +259,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// Every gateway, by name.
     async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable>;
+
+    /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable>;
 
     /// Acknowledges the alarm that a person saw.
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable>;

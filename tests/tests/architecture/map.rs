@@ -56,6 +56,7 @@ fn the_map_leaves_no_room_out() {
         "agent/knowledge",
         "agent/tools",
         "agent/decision",
+        "agent/graph",
         "agent/report",
         "agent/reasoner",
         "deploy/standalone",

@@ -15,7 +15,7 @@ use syn::visit::Visit;
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are checked, as folders from the project's root.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "shared",
     "shared/service",
     "edge",
@@ -26,6 +26,7 @@ const CRATES: [&str; 13] = [
     "agent/knowledge",
     "agent/tools",
     "agent/decision",
+    "agent/graph",
     "agent/report",
     "agent/reasoner",
     "deploy/standalone",

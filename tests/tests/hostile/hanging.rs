@@ -145,7 +145,7 @@ async fn staff_is_told_once_with_the_documents_that_are_written_then() {
     let mut plant = Plant::start(settings, &broker).await;
     plant.fault().await;
     let count = || std::fs::read_dir(&reports).map_or(0, |files| files.flatten().count());
-    until("the documents", 60, || count() == 10).await;
+    until("the documents", 60, || (count() == 10).then_some(())).await;
     let posts: Vec<String> =
         plant.posts.lock().expect("whole").iter().map(|(_, body)| body.clone()).collect();
     assert_eq!(posts.len(), 1, "{posts:#?}");

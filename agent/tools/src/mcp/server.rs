@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::client::{ANSWER, CALL_ID, TRUST, UNTRUSTED};
+use crate::layer::Layer;
 use crate::spec::executor::Executor;
 use crate::{Call, Observation, Runtime, ToolSpec};
 
@@ -159,11 +160,17 @@ fn marked_schema(schema: &Map<String, Value>) -> Map<String, Value> {
 fn hints(spec: &ToolSpec) -> Option<ToolAnnotations> {
     let reading = ToolAnnotations::new().read_only(true);
     match &spec.executor {
-        Executor::Search(_) | Executor::Articles(_) | Executor::Table(_) | Executor::Sql(_) => {
-            Some(reading.open_world(false))
-        }
+        Executor::Search(_)
+        | Executor::Articles(_)
+        | Executor::Table(_)
+        | Executor::Sql(_)
+        | Executor::Graph(_) => Some(reading.open_world(false)),
         Executor::Prompt { .. } => Some(reading.open_world(true)),
         Executor::Http(config) if !config.post => Some(reading.open_world(true)),
+        // the functions that collect only read
+        Executor::Builtin { .. } if spec.layer == Layer::Collection => {
+            Some(reading.open_world(false))
+        }
         // not idempotent: an action is done once for one call id, but each MCP call has a new id
         Executor::Builtin { .. } => {
             Some(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false))

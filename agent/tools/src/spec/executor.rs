@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 
 use super::Limits;
 use super::articles::{self, ArticleConfig};
+use super::graph;
+pub use super::graph::{GraphConfig, GraphQuery, GraphResult};
 use super::pipeline::Pipeline;
 use super::statement::Statement;
 use super::table::{self, TableConfig};
@@ -19,8 +21,8 @@ use crate::pack::Pack;
 use crate::schema::Schema;
 
 /// The values of `executor`.
-pub const KINDS: [&str; 8] =
-    ["builtin", "search", "table", "sql", "http", "mcp", "prompt", "pipeline"];
+pub const KINDS: [&str; 9] =
+    ["builtin", "search", "table", "sql", "graph", "http", "mcp", "prompt", "pipeline"];
 /// The name that stands for the data of a tool's own pack.
 const OWN_PACK: &str = "pack";
 
@@ -54,6 +56,8 @@ pub enum Executor {
     Table(TableConfig),
     /// One read-only SQL statement.
     Sql(SqlConfig),
+    /// One read-only query over a graph.
+    Graph(GraphConfig),
     /// One HTTP request.
     Http(HttpConfig),
     /// A tool of another MCP server.
@@ -154,6 +158,7 @@ impl Executor {
             Self::Search(_) | Self::Articles(_) => "search",
             Self::Table(_) => "table",
             Self::Sql(_) => "sql",
+            Self::Graph(_) => "graph",
             Self::Http(_) => "http",
             Self::Mcp { .. } => "mcp",
             Self::Prompt { .. } => "prompt",
@@ -190,6 +195,7 @@ impl Executor {
                 table::read(reading, config, input).map(Self::Table)
             }
             "sql" => sql(reading, config, about).map(Self::Sql),
+            "graph" => graph::read(reading, config, input).map(Self::Graph),
             "http" => http(reading, config, input).map(Self::Http),
             "mcp" => {
                 only(reading, config, &["server", "tool"]);
@@ -207,11 +213,7 @@ impl Executor {
                 Pipeline::read(reading, config, input, dependencies).map(Self::Pipeline)
             }
             other => {
-                let why = match other {
-                    "graph" => " (this version has no asset graph to ask)",
-                    _ => "",
-                };
-                let message = format!("is {other:?}{why}, allowed are {}", KINDS.join(", "));
+                let message = format!("is {other:?}, allowed are {}", KINDS.join(", "));
                 reading.problem("/executor", message);
                 None
             }
@@ -219,7 +221,7 @@ impl Executor {
     }
 }
 
-fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
+pub(super) fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
     let allowed: Vec<&str> = own.iter().copied().chain(Limits::KEYS).collect();
     reading.only("/config", config, &allowed);
 }

@@ -124,17 +124,16 @@ fn a_wrong_executor_is_told() {
     };
     one(
         "executor: shell\n",
-        "executor: is \"shell\", allowed are builtin, search, table, sql, http, mcp, prompt, pipeline",
+        "executor: is \"shell\", allowed are builtin, search, table, sql, graph, http, mcp, prompt, \
+         pipeline",
     );
     // R-TOOL-6
     one(
         "executor: prompt\nconfig: {template: x}\n",
         "t.yaml:14:10: config.template: unknown field, allowed are instructions, timeout_s",
     );
-    one(
-        "executor: graph\nconfig: {query: x}\n",
-        "t.yaml:13:1: executor: is \"graph\" (this version has no asset graph to ask), allowed are",
-    );
+    one("executor: graph\n", "config.query: needs either query or query_argument");
+    one("executor: graph\nconfig: {query: x, result: one}\n", "allowed are rows, table, first");
     one("executor: search\n", "config.collection: is required");
     one(
         "executor: search\nconfig: {document: deed, by: title}\n",

@@ -15,7 +15,7 @@ use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{Reader, fleet, refusal, show};
+use super::{Reader, equipment, fleet, refusal, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{self, Names, key_of};
@@ -64,12 +64,16 @@ async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value
             }
         })
         .collect();
+    let around = plant.surroundings(key.equipment.as_str()).await?;
+    let of_kind = |kind: &str| equipment::of_kind(around.as_ref(), kind);
+    let (parts, documents) = (of_kind("Part"), of_kind("Document"));
+    let equipment_page = around.is_some().then(|| equipment::address(key.equipment.as_str()));
     let address = show::address(&key);
     Ok(context! {
         bearing => fleet::shown(&row, reader),
         windows => windows.iter().map(show::value).collect::<Vec<_>>(),
-        told, advice,
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression)),
+        told, advice, parts, documents, equipment_page,
         api => format!("/api/v1{address}"),
         address,
     })

@@ -1,0 +1,206 @@
+//! Trends of a bearing and of a machine: a summary, and one row a day. A day's row holds the last window
+//! of the day as the edge measured it; nothing is computed from signals here.
+
+use std::collections::BTreeMap;
+
+use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+use pdm_tools::exec::Failure;
+use serde_json::{Value as Json, json};
+
+use super::{AssetTools, away, bearing_key};
+
+pub(super) const DAY_MS: i64 = 86_400_000;
+
+/// The periods of a trend.
+const PERIODS: [&str; 5] = ["1w", "1m", "3m", "6m", "1y"];
+
+/// The days of a period.
+///
+/// # Errors
+/// [`Failure::Permanent`] with the periods that there are.
+pub(super) fn days_of(period: &str, allowed: &[&str]) -> Result<i64, Failure> {
+    let days = match period {
+        "1d" => 1,
+        "1w" => 7,
+        "1m" => 30,
+        "3m" => 91,
+        "6m" => 182,
+        "1y" => 365,
+        _ => 0,
+    };
+    if days > 0 && allowed.contains(&period) {
+        return Ok(days);
+    }
+    Err(Failure::Permanent(format!("period: is {period}, allowed are {}", allowed.join(", "))))
+}
+
+/// A day of a bearing.
+struct Day {
+    begin_ms: i64,
+    windows: u64,
+    last: Event,
+}
+
+/// A row of the answer with what the summary is made of.
+struct Row {
+    date: String,
+    windows: u64,
+    level: Option<f64>,
+    json: Json,
+}
+
+/// A day of a machine.
+#[derive(Default)]
+struct MachineDay {
+    windows: u64,
+    worst: Option<(f64, String)>,
+    anomalies: u64,
+}
+
+impl AssetTools {
+    async fn days(&self, key: &BearingKey, days: i64) -> Result<Vec<Day>, Failure> {
+        let today = self.clock.now().unix_ms().div_euclid(DAY_MS) * DAY_MS;
+        let begins: Vec<i64> = (0..days).rev().map(|back| today - back * DAY_MS).collect();
+        let found = self.store.last_of_days(key, &begins).await.map_err(away)?;
+        let days = found.into_iter();
+        Ok(days.map(|(begin_ms, windows, last)| Day { begin_ms, windows, last }).collect())
+    }
+
+    /// The trend of a bearing.
+    pub(super) async fn bearing_trend(&self, id: &str, period: &str) -> Result<Json, Failure> {
+        let days = days_of(period, &PERIODS)?;
+        let key = bearing_key(id)?;
+        let mut rows = Vec::new();
+        for Day { begin_ms, windows, last } in self.days(&key, days).await? {
+            let level = last.time_domain.velocity_rms_mm_s;
+            let date = date_of(begin_ms);
+            let json = json!({
+                "date": date,
+                "windows": windows,
+                "velocity_rms_mm_s": level,
+                "rms_g": last.time_domain.rms_g,
+                "kurtosis": last.time_domain.kurtosis,
+                "anomaly_score": last.anomaly.score,
+                "anomaly_detected": last.anomaly_detected,
+                "shaft_speed_rpm": last.operating.shaft_speed_rpm,
+            });
+            rows.push(Row { date, windows, level, json });
+        }
+        Ok(told("bearing_id", id, period, rows, json!({})))
+    }
+
+    /// The trend of a machine: the worst bearing of each day stands for it.
+    pub(super) async fn equipment_trend(&self, id: &str, period: &str) -> Result<Json, Failure> {
+        let days = days_of(period, &PERIODS)?;
+        self.equipment(id).await?;
+        let mut worst_risk = None;
+        let bearings = self.bearings(id).await?;
+        for bearing in &bearings {
+            let Some(Ok(key)) = bearing["bearing_id"].as_str().map(bearing_key) else { continue };
+            let risk = self.store.risk_at(&key, self.clock.now().unix_ms()).await.map_err(away)?;
+            worst_risk = worst_risk.max(risk);
+        }
+        let by_day = self.by_day(&bearings, days).await?;
+        let rows = by_day.into_iter().map(|(begin_ms, day)| day.row(begin_ms)).collect();
+        let also = json!({
+            "bearings": bearings.len(),
+            "worst_risk": worst_risk.map(RiskLevel::as_str),
+        });
+        Ok(told("equipment_id", id, period, rows, also))
+    }
+}
+
+impl AssetTools {
+    /// The change of the level of a machine over a week, a month and three months, percent.
+    pub(super) async fn changes_of_level(&self, bearings: &[Json]) -> Result<Json, Failure> {
+        let by_day = self.by_day(bearings, 91).await?;
+        let today = self.clock.now().unix_ms().div_euclid(DAY_MS) * DAY_MS;
+        let mut changes = json!({});
+        for (period, days) in [("1w", 7), ("1m", 30), ("3m", 91)] {
+            let begin = today - (days - 1) * DAY_MS;
+            let levels = by_day.range(begin..).filter_map(|(_, day)| day.worst.as_ref());
+            let levels: Vec<f64> = levels.map(|(level, _)| *level).collect();
+            changes[period] = rate(&levels).into();
+        }
+        Ok(changes)
+    }
+
+    /// The days of a machine: its bearings together.
+    async fn by_day(
+        &self,
+        bearings: &[Json],
+        days: i64,
+    ) -> Result<BTreeMap<i64, MachineDay>, Failure> {
+        let mut by_day: BTreeMap<i64, MachineDay> = BTreeMap::new();
+        for bearing in bearings {
+            let Some(Ok(key)) = bearing["bearing_id"].as_str().map(bearing_key) else { continue };
+            for day in self.days(&key, days).await? {
+                by_day.entry(day.begin_ms).or_default().add(&day, &key);
+            }
+        }
+        Ok(by_day)
+    }
+}
+
+/// The change from the first to the last level, percent.
+fn rate(levels: &[f64]) -> Option<f64> {
+    let ends = levels.first().zip(levels.last()).filter(|(start, _)| **start > 0.0);
+    ends.map(|(start, end)| ((end / start - 1.0) * 10_000.0).round() / 100.0)
+}
+
+impl MachineDay {
+    fn add(&mut self, day: &Day, key: &BearingKey) {
+        self.windows += day.windows;
+        self.anomalies += u64::from(day.last.anomaly_detected);
+        if let Some(level) = day.last.time_domain.velocity_rms_mm_s
+            && self.worst.as_ref().is_none_or(|(known, _)| level > *known)
+        {
+            self.worst = Some((level, key.to_string()));
+        }
+    }
+
+    fn row(self, begin_ms: i64) -> Row {
+        let date = date_of(begin_ms);
+        let (level, bearing) = self.worst.unzip();
+        let json = json!({
+            "date": date,
+            "windows": self.windows,
+            "velocity_rms_mm_s": level,
+            "worst_bearing_id": bearing,
+            "bearings_with_anomaly": self.anomalies,
+        });
+        Row { date, windows: self.windows, level, json }
+    }
+}
+
+fn date_of(begin_ms: i64) -> String {
+    let day = Timestamp::from_unix_ms(begin_ms).map(|day| day.to_string()).unwrap_or_default();
+    day.chars().take(10).collect()
+}
+
+/// The summary, and the rows with the newest first.
+fn told(key: &str, id: &str, period: &str, mut rows: Vec<Row>, also: Json) -> Json {
+    let levels: Vec<f64> = rows.iter().filter_map(|row| row.level).collect();
+    let (start, end) = (levels.first().copied(), levels.last().copied());
+    let mut summary = json!({
+        key: id,
+        "period": period,
+        "data_count": rows.len(),
+        "windows": rows.iter().map(|row| row.windows).sum::<u64>(),
+        "start_date": rows.first().map(|row| row.date.clone()),
+        "end_date": rows.last().map(|row| row.date.clone()),
+        "start_velocity_rms_mm_s": start,
+        "end_velocity_rms_mm_s": end,
+        "high": levels.iter().copied().reduce(f64::max),
+        "low": levels.iter().copied().reduce(f64::min),
+        "change_rate": rate(&levels),
+    });
+    if let (Some(summary), Json::Object(also)) = (summary.as_object_mut(), also) {
+        summary.extend(also);
+    }
+    rows.reverse();
+    json!({ "summary": summary, "daily": rows.into_iter().map(|row| row.json).collect::<Vec<_>>() })
+}

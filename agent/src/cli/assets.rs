@@ -1,0 +1,255 @@
+//! `pdm-agent assets`: the asset graph of the plant, into the store and out of it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Args as ClapArgs, Subcommand};
+use pdm_graph::assets::{AssetChange, Assets, Origins, check, difference, read, to_yaml};
+use pdm_graph::files::FileProblem;
+use pdm_graph::{Limits, Properties, Query};
+use pdm_service::exit::{Exit, Failure};
+
+use super::failure;
+use crate::assets::{StoredGraph, digests};
+use crate::service::connect_store;
+use crate::settings::AgentSettings;
+use crate::store::Store;
+
+/// Arguments of `assets`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  pdm-agent assets check plant.yaml parts.csv
+  pdm-agent assets import plant.yaml parts.csv --dry-run --config /etc/pdm/agent.toml
+  pdm-agent assets import plant.yaml parts.csv --config /etc/pdm/agent.toml
+  pdm-agent assets query \"MATCH (e:Equipment) RETURN e.id LIMIT 5\" --config /etc/pdm/agent.toml
+
+A file is YAML (nodes, relationships) or CSV (columns type, id, … or type, from, to, …; UTF-8 or
+CP949). An import prints what changes (+ new, ~ different, - gone) and applies it whole or not at all;
+the same import again changes nothing.
+
+Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 69 store unavailable,
+78 bad configuration")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+    /// The configuration
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Put files over the stored graph; prints the difference
+    Import {
+        /// YAML and CSV files, read together
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Only print the difference
+        #[arg(long)]
+        dry_run: bool,
+        /// Remove what the files do not name; what the agent brought itself stays
+        #[arg(long)]
+        prune: bool,
+    },
+    /// Print the stored graph as YAML that `import` takes
+    Export,
+    /// Count the stored nodes and relationships by type, or show one node with its relationships
+    Show {
+        /// TYPE/ID, such as Equipment/P-101
+        node: Option<String>,
+    },
+    /// Check files alone, or the stored graph
+    Check {
+        /// YAML and CSV files; without one the stored graph is checked
+        files: Vec<PathBuf>,
+    },
+    /// Run a read-only openCypher query; prints a JSON object a row
+    Query {
+        /// The query
+        cypher: String,
+        /// Most rows
+        #[arg(long, default_value_t = 1_000)]
+        rows: usize,
+    },
+    /// Bring in what events, judgements and work orders say
+    Refresh,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let mut out = pdm_service::command_line::stdout();
+    if let Command::Check { files } = &args.command
+        && !files.is_empty()
+    {
+        let (assets, origins) = read(files).map_err(|problems| refused(&problems))?;
+        wrong(&check(&assets, &origins))?;
+        writeln!(
+            out,
+            "{} nodes, {} relationships, all right",
+            assets.nodes.len(),
+            assets.edges.len()
+        )?;
+        return Ok(Exit::Ok);
+    }
+    let Some(config) = &args.config else {
+        let error = anyhow::anyhow!("--config FILE is missing");
+        return Err(Failure::new(Exit::Usage, error).into());
+    };
+    let settings = AgentSettings::read(config).map_err(failure::config)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(failure::runtime)?;
+    let told = runtime.block_on(async {
+        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+        let told = answer(&args.command, &store).await;
+        store.close().await;
+        told
+    })?;
+    out.write_all(told.as_bytes())?;
+    Ok(Exit::Ok)
+}
+
+async fn answer(command: &Command, store: &Arc<dyn Store>) -> Result<String, Failure> {
+    match command {
+        Command::Import { files, dry_run, prune } => {
+            import(store.as_ref(), files, *dry_run, *prune).await
+        }
+        Command::Export => Ok(to_yaml(&store.assets().await.map_err(failure::store)?)),
+        Command::Show { node } => {
+            let assets = store.assets().await.map_err(failure::store)?;
+            node.as_deref().map_or_else(|| Ok(counted(&assets)), |node| shown(&assets, node))
+        }
+        Command::Check { .. } => {
+            let assets = store.assets().await.map_err(failure::store)?;
+            wrong(&check(&assets, &Origins::default()))?;
+            Ok(format!(
+                "{} nodes, {} relationships, all right\n",
+                assets.nodes.len(),
+                assets.edges.len()
+            ))
+        }
+        Command::Query { cypher, rows } => query(store, cypher, *rows).await,
+        Command::Refresh => {
+            let change = digests::refresh(store.as_ref()).await.map_err(failure::store)?;
+            Ok(told(&change, "brought in"))
+        }
+    }
+}
+
+async fn import(
+    store: &dyn Store,
+    files: &[PathBuf],
+    dry_run: bool,
+    prune: bool,
+) -> Result<String, Failure> {
+    let (new, origins) = read(files).map_err(|problems| refused(&problems))?;
+    let before = store.assets().await.map_err(failure::store)?;
+    let after = if prune { pruned(&before, &new) } else { before.clone().with(&new) };
+    wrong(&check(&after, &origins))?;
+    let change = difference(&before, &after);
+    if dry_run {
+        return Ok(told(&change, "would change"));
+    }
+    store.change_assets(&change).await.map_err(failure::store)?;
+    Ok(told(&change, "changed"))
+}
+
+/// What files say, with what the agent brought itself: digests, and the machines and bearings they are of.
+fn pruned(before: &Assets, new: &Assets) -> Assets {
+    let mut kept = before.clone();
+    kept.nodes.retain(|name, own| digests::is_own(name, own));
+    kept.edges.retain(|name, _| {
+        let there = |end| kept.nodes.contains_key(end) || new.nodes.contains_key(end);
+        digests::is_own_edge(name) && there(&name.from) && there(&name.to)
+    });
+    kept.with(new)
+}
+
+fn told(change: &AssetChange, what: &str) -> String {
+    let nodes = change.nodes.len() + change.removed_nodes.len();
+    let edges = change.edges.len() + change.removed_edges.len();
+    format!("{change}{nodes} nodes and {edges} relationships {what}\n")
+}
+
+async fn query(store: &Arc<dyn Store>, cypher: &str, rows: usize) -> Result<String, Failure> {
+    let begun = Instant::now();
+    let query = Query::read(cypher).map_err(|error| Failure::new(Exit::BadInput, error))?;
+    let graph = StoredGraph::new(Arc::clone(store));
+    let limits = Limits { rows, ..Limits::default() };
+    let run = move || query.run(&graph, &Properties::new(), &limits);
+    let table = tokio::task::spawn_blocking(run).await;
+    let table = table.map_err(|error| Failure::new(Exit::Software, error))?;
+    let table = table.map_err(|error| {
+        let exit = if error.is_transient() { Exit::Unavailable } else { Exit::BadInput };
+        Failure::new(exit, error)
+    })?;
+    tracing::debug!(took = ?begun.elapsed(), rows = table.rows.len(), "Query answered.");
+    let mut text = String::new();
+    for row in table.to_json().as_array().into_iter().flatten() {
+        text.push_str(&row.to_string());
+        text.push('\n');
+    }
+    if table.truncated {
+        text.extend(["{\"truncated\":\"there are more than ", &rows.to_string(), " rows\"}\n"]);
+    }
+    Ok(text)
+}
+
+fn counted(assets: &Assets) -> String {
+    let mut counts = std::collections::BTreeMap::new();
+    for name in assets.nodes.keys() {
+        *counts.entry(format!("node         {}", name.kind)).or_insert(0_usize) += 1;
+    }
+    for name in assets.edges.keys() {
+        *counts.entry(format!("relationship {}", name.kind)).or_insert(0) += 1;
+    }
+    let lines = counts.into_iter().map(|(what, count)| format!("{what}: {count}\n"));
+    lines.collect::<Vec<_>>().concat()
+}
+
+fn shown(assets: &Assets, node: &str) -> Result<String, Failure> {
+    let found = assets.nodes.iter().find(|(name, _)| name.to_string() == node);
+    let Some((name, own)) = found else {
+        let error =
+            anyhow::anyhow!("{node} is not in the asset graph; `assets show` counts what is");
+        return Err(Failure::new(Exit::NoInput, error));
+    };
+    let mut text = format!("{name} {}\n", pdm_graph::properties_json(own));
+    for (edge, own) in &assets.edges {
+        if edge.from == *name || edge.to == *name {
+            let own = pdm_graph::properties_json(own).to_string();
+            text.extend(["  ", &edge.to_string(), " ", &own, "\n"]);
+        }
+    }
+    Ok(text)
+}
+
+/// Fails with every problem, one a line.
+fn wrong(problems: &[FileProblem]) -> Result<(), Failure> {
+    if problems.is_empty() { Ok(()) } else { Err(refused(problems)) }
+}
+
+/// Most problems that are told; a wrong column makes one a row.
+const TOLD: usize = 20;
+
+fn refused(problems: &[FileProblem]) -> Failure {
+    let mut lines: Vec<String> = problems.iter().take(TOLD).map(place).collect();
+    if problems.len() > TOLD {
+        lines.push(format!("and {} more", problems.len() - TOLD));
+    }
+    lines.push("nothing is imported".into());
+    Failure::new(Exit::BadInput, anyhow::anyhow!(lines.join("\n")))
+}
+
+fn place(problem: &FileProblem) -> String {
+    if problem.file == Path::new("(stored)") {
+        return format!("(stored): {}", problem.message);
+    }
+    problem.to_string()
+}

@@ -1,0 +1,422 @@
+//! The asset graph: nodes and relationships in two tables, read as a source of queries and written as
+//! differences.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use pdm_graph::assets::{AssetChange, Assets, EdgeName, NodeName, searchable};
+use pdm_graph::{
+    Direction, Fans, Node, Properties, Relationship, Scan, Value, properties_json, properties_of,
+};
+use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use serde_json::json;
+
+use super::SqlStore;
+use crate::store::database::{Connection, Dialect, Numbers, Row, Spelt};
+use crate::store::encoding::{json_of, word_of};
+use crate::store::{GraphStore, StoreError};
+
+/// Elements of one statement that writes.
+const ROWS: usize = 1_000;
+/// Most characters of a label: the index over it takes texts of this length in both databases.
+const MAX_LABEL: usize = 120;
+
+const NODES: &str = "SELECT id, kind, properties FROM graph_nodes";
+
+static BY_IDS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| format!("{NODES} WHERE id {}", dialect.in_numbers("$1")))
+});
+
+/// Parameters: nodes, type or '', types between commas, limit.
+fn edges(end: &str, one: bool) -> Spelt {
+    Spelt::each(|dialect| {
+        let position = match dialect {
+            Dialect::Sqlite => "instr",
+            Dialect::Postgres => "strpos",
+        };
+        let kinds = if one {
+            "kind = $2 AND $3 = $3".to_owned()
+        } else {
+            format!("$2 = $2 AND ($3 = '' OR {position}($3, ',' || kind || ',') > 0)")
+        };
+        let nodes = dialect.in_numbers("$1");
+        format!(
+            "SELECT id, kind, from_node, to_node, properties FROM graph_edges
+             WHERE {end} {nodes} AND {kinds} LIMIT $4"
+        )
+    })
+}
+
+static OUT_OF_ONE: LazyLock<Spelt> = LazyLock::new(|| edges("from_node", true));
+static OUT_OF_SOME: LazyLock<Spelt> = LazyLock::new(|| edges("from_node", false));
+static INTO_OF_ONE: LazyLock<Spelt> = LazyLock::new(|| edges("to_node", true));
+static INTO_OF_SOME: LazyLock<Spelt> = LazyLock::new(|| edges("to_node", false));
+
+/// The rows of a list of lists, as text columns `c0`, `c1`, ….
+fn listed(dialect: Dialect, columns: usize) -> String {
+    let cells = (0..columns).map(|column| match dialect {
+        Dialect::Sqlite => format!("json_extract(value, '$[{column}]') AS c{column}"),
+        Dialect::Postgres => format!("value->>{column} AS c{column}"),
+    });
+    let cells = cells.collect::<Vec<_>>().join(", ");
+    match dialect {
+        Dialect::Sqlite => format!("(SELECT {cells} FROM json_each($1)) AS l"),
+        Dialect::Postgres => {
+            format!("(SELECT {cells} FROM json_array_elements($1::json) AS r(value)) AS l")
+        }
+    }
+}
+
+static PUT_NODES: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let rows = listed(dialect, 5);
+        format!(
+            "INSERT INTO graph_nodes (kind, name, label, search, properties)
+             SELECT c0, c1, c2, c3, c4 FROM {rows} WHERE true
+             ON CONFLICT (kind, name) DO UPDATE
+             SET label = excluded.label, search = excluded.search, properties = excluded.properties"
+        )
+    })
+});
+
+static PUT_EDGES: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let rows = listed(dialect, 7);
+        format!(
+            "INSERT INTO graph_edges (kind, from_node, to_node, since, properties)
+             SELECT c0, f.id, t.id, c5, c6 FROM {rows}
+             JOIN graph_nodes f ON f.kind = c1 AND f.name = c2
+             JOIN graph_nodes t ON t.kind = c3 AND t.name = c4
+             WHERE true
+             ON CONFLICT (from_node, kind, to_node, since) DO UPDATE
+             SET properties = excluded.properties"
+        )
+    })
+});
+
+static SEARCH: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let position = match dialect {
+            Dialect::Sqlite => "instr",
+            Dialect::Postgres => "strpos",
+        };
+        format!(
+            "{NODES} WHERE kind = $1 AND {position}(search, $2) > 0
+             ORDER BY label, name LIMIT $3"
+        )
+    })
+});
+
+/// Parameters: site, machine, bearing, first moments of days. The last window of each day, with the
+/// number of the day's windows.
+static DAYS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let days = match dialect {
+            Dialect::Sqlite => "(SELECT value AS begin FROM json_each($4)) AS d",
+            Dialect::Postgres => "(SELECT unnest($4::bigint[]) AS begin) AS d",
+        };
+        let within = "e.site = $1 AND e.equipment_id = $2 AND e.bearing_id = $3
+                      AND e.measured_at_ms >= d.begin AND e.measured_at_ms < d.begin + 86400000";
+        let last = format!(
+            "(SELECT e.arrival FROM events e WHERE {within}
+              ORDER BY e.measured_at_ms DESC, e.arrival DESC LIMIT 1)"
+        );
+        // PostgreSQL keeps `events` in partitions by arrival: the payload is read in the same look-up
+        let payload = match dialect {
+            Dialect::Sqlite => format!(
+                "(SELECT json_remove(p.payload, '$.spectra') FROM events p WHERE p.arrival = {last})"
+            ),
+            Dialect::Postgres => last.replace("e.arrival FROM", "e.payload FROM"),
+        };
+        format!(
+            "SELECT d.begin, (SELECT count(*) FROM events e WHERE {within}), {payload}
+             FROM {days} ORDER BY d.begin"
+        )
+    })
+});
+
+#[async_trait]
+impl GraphStore for SqlStore {
+    async fn graph_scan(
+        &self,
+        scan: &Scan,
+        after: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Node>>, StoreError> {
+        let mut reader = self.read().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let after = after.unwrap_or(i64::MIN);
+        let text =
+            |key: &str| {
+                let found = scan.equal.iter().find(|(own, _)| &**own == key);
+                found.and_then(|(_, value)| {
+                    if let Value::Text(text) = value { Some(text.as_ref()) } else { None }
+                })
+            };
+        let rows = match (scan.labels.as_slice(), text("id"), text("name")) {
+            // a node has one label
+            ([_, _, ..], ..) => return Ok(Vec::new()),
+            ([label], Some(id), _) => {
+                let query = reader.query(
+                    "SELECT id, kind, properties FROM graph_nodes
+                     WHERE kind = $1 AND name = $2 AND id > $3 LIMIT $4",
+                );
+                query
+                    .bind(label.to_string())
+                    .bind(id.to_owned())
+                    .bind(after)
+                    .bind(limit)
+                    .fetch_all()
+                    .await?
+            }
+            ([label], None, Some(name)) => {
+                let query = reader.query(
+                    "SELECT id, kind, properties FROM graph_nodes
+                     WHERE kind = $1 AND label = $2 AND id > $3 ORDER BY id LIMIT $4",
+                );
+                query
+                    .bind(label.to_string())
+                    .bind(cut(name))
+                    .bind(after)
+                    .bind(limit)
+                    .fetch_all()
+                    .await?
+            }
+            ([label], None, None) => {
+                let query = reader.query(
+                    "SELECT id, kind, properties FROM graph_nodes
+                     WHERE kind = $1 AND id > $2 ORDER BY id LIMIT $3",
+                );
+                query.bind(label.to_string()).bind(after).bind(limit).fetch_all().await?
+            }
+            ([], ..) => {
+                let query = reader.query(
+                    "SELECT id, kind, properties FROM graph_nodes WHERE id > $1 ORDER BY id LIMIT $2",
+                );
+                query.bind(after).bind(limit).fetch_all().await?
+            }
+        };
+        rows.iter().map(node_of).collect()
+    }
+
+    async fn graph_nodes(&self, ids: &[i64]) -> Result<Vec<Arc<Node>>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(&BY_IDS).bind(ids.iter().copied().collect::<Numbers>());
+        query.fetch_all().await?.iter().map(node_of).collect()
+    }
+
+    async fn graph_relationships(
+        &self,
+        of: &[i64],
+        direction: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+    ) -> Result<Fans, StoreError> {
+        let mut reader = self.read().await?;
+        let mut fans = Fans::new();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        for way in [Direction::Out, Direction::In] {
+            if direction != Direction::Either && direction != way {
+                continue;
+            }
+            let (one, some) = match kinds {
+                [one] => (one.to_string(), String::new()),
+                [] => (String::new(), String::new()),
+                several => (String::new(), format!(",{},", several.join(","))),
+            };
+            let statement = match (way, kinds.len() == 1) {
+                (Direction::In, true) => &INTO_OF_ONE,
+                (Direction::In, false) => &INTO_OF_SOME,
+                (_, true) => &OUT_OF_ONE,
+                (_, false) => &OUT_OF_SOME,
+            };
+            let query = reader.query(statement).bind(of.iter().copied().collect::<Numbers>());
+            let rows = query.bind(one).bind(some).bind(limit).fetch_all().await?;
+            for row in &rows {
+                let relationship = relationship_of(row)?;
+                let own = if way == Direction::In { relationship.end } else { relationship.start };
+                let loop_again = direction == Direction::Either
+                    && way == Direction::In
+                    && relationship.start == relationship.end;
+                if !loop_again {
+                    fans.entry(own).or_default().push(relationship);
+                }
+            }
+        }
+        Ok(fans)
+    }
+
+    async fn assets(&self) -> Result<Assets, StoreError> {
+        let mut snapshot = self.reader().begin_snapshot().await?;
+        assets(&mut snapshot.connection()).await
+    }
+
+    async fn change_assets(&self, change: &AssetChange) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        let connection = &mut transaction.connection();
+        remove(connection, change).await?;
+        let nodes = change.nodes.iter().map(|(name, _, own)| {
+            let label = match own.get("name").or_else(|| own.get("title")) {
+                Some(Value::Text(label)) => cut(label),
+                _ => cut(&name.id),
+            };
+            json!([
+                name.kind,
+                name.id,
+                label,
+                searchable(name, own),
+                properties_json(own).to_string()
+            ])
+        });
+        for rows in nodes.collect::<Vec<_>>().chunks(ROWS) {
+            connection.query(&PUT_NODES).bind(sound(rows)).execute().await?;
+        }
+        let edges = change.edges.iter().map(|(name, _, own)| {
+            let (from, to) = (&name.from, &name.to);
+            let own = properties_json(own).to_string();
+            json!([name.kind, from.kind, from.id, to.kind, to.id, name.since, own])
+        });
+        for rows in edges.collect::<Vec<_>>().chunks(ROWS) {
+            let written = connection.query(&PUT_EDGES).bind(sound(rows)).execute().await?;
+            if usize::try_from(written).unwrap_or(usize::MAX) < rows.len() {
+                let reason = "an end of a relationship does not exist".to_owned();
+                return Err(StoreError::Content { what: "the asset graph", reason });
+            }
+        }
+        transaction.commit().await
+    }
+
+    async fn search_assets(
+        &self,
+        kind: &str,
+        text: &str,
+        limit: u32,
+    ) -> Result<Vec<Arc<Node>>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(&SEARCH).bind(kind.to_owned()).bind(text.to_lowercase());
+        query.bind(i64::from(limit)).fetch_all().await?.iter().map(node_of).collect()
+    }
+
+    async fn asset_tags(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT t.name, (SELECT count(*) FROM graph_edges e
+                             WHERE e.to_node = t.id AND e.kind = 'TAGGED')
+             FROM graph_nodes t WHERE t.kind = 'Tag' ORDER BY 2 DESC, 1",
+        );
+        let rows = query.fetch_all().await?;
+        rows.iter().map(|row| Ok((row.get(0)?, row.get::<i64>(1)?.unsigned_abs()))).collect()
+    }
+
+    async fn last_of_days(
+        &self,
+        key: &BearingKey,
+        days: &[i64],
+    ) -> Result<Vec<(i64, u64, Event)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(&DAYS).bind_key(key);
+        let rows = query.bind(days.iter().copied().collect::<Numbers>()).fetch_all().await?;
+        let mut found = Vec::new();
+        for row in &rows {
+            if let Some(payload) = row.get::<Option<&str>>(2)? {
+                let event: Event = json_of("an event", payload)?;
+                found.push((row.get(0)?, row.get::<i64>(1)?.unsigned_abs(), event));
+            }
+        }
+        Ok(found)
+    }
+
+    async fn risk_at(
+        &self,
+        key: &BearingKey,
+        until_ms: i64,
+    ) -> Result<Option<RiskLevel>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT risk_level FROM pdm_agent_memory
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND measured_at_ms <= $4
+             ORDER BY measured_at_ms DESC, id DESC LIMIT 1",
+        );
+        let row = query.bind_key(key).bind(until_ms).fetch_optional().await?;
+        row.map(|row| word_of("a risk", row.get(0)?)).transpose()
+    }
+}
+
+async fn remove(connection: &mut Connection<'_>, change: &AssetChange) -> Result<(), StoreError> {
+    for EdgeName { kind, from, to, since } in &change.removed_edges {
+        let query = connection.query(
+            "DELETE FROM graph_edges WHERE kind = $1 AND since = $2
+               AND from_node = (SELECT id FROM graph_nodes WHERE kind = $3 AND name = $4)
+               AND to_node = (SELECT id FROM graph_nodes WHERE kind = $5 AND name = $6)",
+        );
+        let query = query.bind(kind.to_string()).bind(since.to_string());
+        let query = query.bind(from.kind.to_string()).bind(from.id.to_string());
+        query.bind(to.kind.to_string()).bind(to.id.to_string()).execute().await?;
+    }
+    for name in &change.removed_nodes {
+        let query = connection.query("DELETE FROM graph_nodes WHERE kind = $1 AND name = $2");
+        query.bind(name.kind.to_string()).bind(name.id.to_string()).execute().await?;
+    }
+    Ok(())
+}
+
+async fn assets(connection: &mut Connection<'_>) -> Result<Assets, StoreError> {
+    let mut assets = Assets::default();
+    let mut names = HashMap::new();
+    let nodes = connection.query("SELECT id, kind, properties, name FROM graph_nodes");
+    for row in nodes.fetch_all().await? {
+        let name = NodeName::new(row.get::<&str>(1)?, row.get::<&str>(3)?);
+        names.insert(row.get::<i64>(0)?, name.clone());
+        assets.nodes.insert(name, properties(row.get(2)?)?);
+    }
+    let edges =
+        connection.query("SELECT id, kind, from_node, to_node, properties FROM graph_edges");
+    for row in edges.fetch_all().await? {
+        let own = properties(row.get(4)?)?;
+        let ends = (names.get(&row.get::<i64>(2)?), names.get(&row.get::<i64>(3)?));
+        if let (Some(from), Some(to)) = ends {
+            let name = EdgeName::new(row.get(1)?, from.clone(), to.clone(), &own);
+            assets.edges.insert(name, own);
+        }
+    }
+    Ok(assets)
+}
+
+/// A list as JSON text. PostgreSQL takes no U+0000 in a text.
+fn sound(rows: &[serde_json::Value]) -> String {
+    serde_json::Value::from(rows).to_string().replace("\\u0000", "\\ufffd")
+}
+
+fn cut(label: &str) -> String {
+    label.chars().take(MAX_LABEL).collect()
+}
+
+fn properties(text: &str) -> Result<Properties, StoreError> {
+    static NONE: LazyLock<serde_json::Map<String, serde_json::Value>> =
+        LazyLock::new(serde_json::Map::new);
+    if text == "{}" {
+        return Ok(properties_of(&NONE));
+    }
+    json_of("properties of the graph", text).map(|map| properties_of(&map))
+}
+
+fn node_of(row: &Row) -> Result<Arc<Node>, StoreError> {
+    Ok(Arc::new(Node {
+        id: row.get(0)?,
+        labels: vec![row.get::<&str>(1)?.into()],
+        properties: Arc::new(properties(row.get(2)?)?),
+    }))
+}
+
+fn relationship_of(row: &Row) -> Result<Arc<Relationship>, StoreError> {
+    Ok(Arc::new(Relationship {
+        id: row.get(0)?,
+        kind: row.get::<&str>(1)?.into(),
+        start: row.get(2)?,
+        end: row.get(3)?,
+        properties: Arc::new(properties(row.get(4)?)?),
+    }))
+}

@@ -1,0 +1,167 @@
+//! `pdm-agent assets`: import with its difference, bad input, export, show, query.
+
+use std::path::Path;
+use std::process::Command;
+
+const PLANT: &str = "\
+nodes:
+  - { type: Line, id: L1, name: 1 라인 }
+  - { type: Equipment, id: P-101, name: 급수 펌프, tags: [pump] }
+relationships:
+  - { type: HAS_PART, from: Line/L1, to: Equipment/P-101 }
+";
+
+struct Plant(tempfile::TempDir);
+
+impl Plant {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let plant = Self(folder);
+        plant.write("agent.toml", b"[store]\nsqlite = \"agent.db\"\n[broker]\n");
+        plant.write("plant.yaml", PLANT.as_bytes());
+        let done = plant.program(&["migrate"]);
+        assert_eq!(done.0, 0, "{done:?}");
+        plant
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.0.path().join(name), bytes).expect("file");
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Exit code, standard output, standard error.
+    fn program(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(arguments)
+            .args(["--config", "agent.toml"])
+            .current_dir(self.path())
+            .env_remove("PDM_AGENT_CONFIG")
+            .output()
+            .expect("the program runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    }
+
+    fn assets(&self, arguments: &[&str]) -> (i32, String, String) {
+        self.program(&[&["assets"], arguments].concat())
+    }
+
+    fn counted(&self) -> String {
+        self.assets(&["show"]).1
+    }
+}
+
+/// R-GRAPH-1: the difference comes first, the same again changes nothing.
+#[test]
+fn an_import_tells_its_difference_and_is_idempotent() {
+    let plant = Plant::new();
+    let difference = "+ Equipment/P-101\n+ Line/L1\n+ Tag/pump\n\
+                      + Line/L1 -HAS_PART-> Equipment/P-101\n+ Equipment/P-101 -TAGGED-> Tag/pump\n";
+    let (code, said, error) = plant.assets(&["import", "plant.yaml", "--dry-run"]);
+    assert_eq!(
+        (code, said),
+        (0, format!("{difference}3 nodes and 2 relationships would change\n")),
+        "{error}"
+    );
+    assert_eq!(plant.counted(), "", "a dry run writes nothing");
+    let (code, said, _) = plant.assets(&["import", "plant.yaml"]);
+    assert_eq!((code, said), (0, format!("{difference}3 nodes and 2 relationships changed\n")));
+    let (code, said, _) = plant.assets(&["import", "plant.yaml"]);
+    assert_eq!((code, said.as_str()), (0, "0 nodes and 0 relationships changed\n"));
+
+    let exported = plant.assets(&["export"]).1;
+    plant.write("again.yaml", exported.as_bytes());
+    let (code, said, _) = plant.assets(&["import", "again.yaml", "--prune"]);
+    assert_eq!((code, said.as_str()), (0, "0 nodes and 0 relationships changed\n"));
+    let (_, shown, _) = plant.assets(&["show", "Equipment/P-101"]);
+    assert!(shown.contains("Line/L1 -HAS_PART-> Equipment/P-101"), "{shown}");
+    assert_eq!(plant.assets(&["check"]).1, "3 nodes, 2 relationships, all right\n");
+
+    plant.write("less.yaml", PLANT.replace(", tags: [pump]", "").as_bytes());
+    let (_, said, _) = plant.assets(&["import", "less.yaml", "--prune"]);
+    assert_eq!(
+        said,
+        "- Equipment/P-101 -TAGGED-> Tag/pump\n- Tag/pump\n1 nodes and 1 relationships changed\n"
+    );
+}
+
+/// R-GRAPH-1: refused with line and reason, nothing half imported.
+#[test]
+fn bad_input_is_refused_with_its_line_and_nothing_is_imported() {
+    let plant = Plant::new();
+    assert_eq!(plant.assets(&["import", "plant.yaml"]).0, 0);
+    let before = plant.counted();
+    let bearing = |name: &str| format!("  - {{ type: Bearing, id: s/P-101/{name} }}\n");
+    let installed = |name: &str| {
+        format!(
+            "  - {{ type: INSTALLED_IN, from: Bearing/s/P-101/{name}, to: Equipment/P-101, position: DE }}\n"
+        )
+    };
+    let two = format!(
+        "nodes:\n{}{}relationships:\n{}{}",
+        bearing("A"),
+        bearing("B"),
+        installed("A"),
+        installed("B")
+    );
+    let wrong: [(&str, &[u8], &str); 5] = [
+        (
+            "cycle.yaml",
+            b"relationships:\n  - { type: HAS_PART, from: Equipment/P-101, to: Line/L1 }\n",
+            "HAS_PART goes round",
+        ),
+        (
+            "type.csv",
+            b"type,id\nLine,L2\nMachine,X\n",
+            "type.csv:3: type: is \"Machine\", allowed are Site, Line",
+        ),
+        (
+            "two.yaml",
+            two.as_bytes(),
+            "two.yaml:6: Bearing/s/P-101/A and Bearing/s/P-101/B are in one place",
+        ),
+        (
+            "coded.csv",
+            b"type,id,name\nLine,L3,\xff\xfe\xfd\n",
+            "coded.csv:2: is neither UTF-8 nor CP949",
+        ),
+        (
+            "end.csv",
+            b"type,from,to\nFED_BY,Equipment/P-101,Equipment/X\n",
+            "end.csv:2: Equipment/P-101 -FED_BY-> Equipment/X: Equipment/X does not exist",
+        ),
+    ];
+    for (name, bytes, reason) in wrong {
+        plant.write(name, bytes);
+        let (code, said, error) = plant.assets(&["import", "plant.yaml", name]);
+        assert_eq!((code, said.as_str()), (65, ""), "{name}: {error}");
+        assert!(error.contains(reason) && error.contains("nothing is imported"), "{name}: {error}");
+        assert_eq!(plant.counted(), before, "{name}");
+    }
+    let (korean, _, _) = encoding_rs::EUC_KR.encode("type,id,name\nLine,L9,도장 라인\n");
+    plant.write("korean.csv", &korean);
+    assert_eq!(plant.assets(&["import", "korean.csv"]).0, 0);
+    let (_, rows, _) = plant.assets(&["query", "MATCH (l:Line {id: 'L9'}) RETURN l.name AS name"]);
+    assert_eq!(rows, "{\"name\":\"도장 라인\"}\n");
+}
+
+#[test]
+fn a_query_is_answered_or_refused_by_name() {
+    let plant = Plant::new();
+    assert_eq!(plant.assets(&["import", "plant.yaml"]).0, 0);
+    let (code, rows, _) = plant
+        .assets(&["query", "MATCH (l:Line)-[:HAS_PART]->(e) RETURN l.id AS line, e.name AS name"]);
+    assert_eq!((code, rows.as_str()), (0, "{\"line\":\"L1\",\"name\":\"급수 펌프\"}\n"));
+    for (query, reason) in [
+        ("MATCH (n) SET n.x = 1", "SET is not allowed: the graph is read-only"),
+        ("MATCH (n) RETURN m", "variable `m` is not defined"),
+        ("MATCH (n", "the query cannot be read: line 1, column 7"),
+        ("RETURN range(1, 1000000000)", "the query was stopped"),
+    ] {
+        let (code, _, error) = plant.assets(&["query", query]);
+        assert!(code == 65 && error.contains(reason), "{query}: {code} {error}");
+    }
+}
