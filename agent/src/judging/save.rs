@@ -161,8 +161,8 @@ impl Judging {
             return;
         }
         let announcements: Vec<_> = all().filter_map(|one| one.announcement.clone()).collect();
-        let rows: usize = announcements.iter().map(|told| told.outgoing.len()).sum::<usize>()
-            + all().map(|judgement| judgement.outgoing.len()).sum::<usize>();
+        let rows: usize = announcements.iter().map(Announcement::rows).sum::<usize>()
+            + all().map(|one| one.outgoing.len() + usize::from(one.quiet.is_some())).sum::<usize>();
         let tool_uses = all().map(|judgement| judgement.diagnosis.tools.len()).sum();
         log::saved(count, announcements.len(), tool_uses);
         self.reporter.update(|progress| {

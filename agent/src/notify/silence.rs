@@ -103,7 +103,7 @@ impl Watchdog {
         if self.store.announce(key, expected, &announcement).await? {
             self.reporter.update(|progress| {
                 progress.notified += 1;
-                progress.unsent += announcement.outgoing.len() as u64;
+                progress.unsent += announcement.rows() as u64;
             });
             self.reporter.notified(announcement.notification);
         }

@@ -69,7 +69,19 @@ impl Tooling {
 }
 
 /// Functions of the program that tools can name.
-pub(crate) const FUNCTIONS: [&str; 2] = ["notify_maintenance_staff", "abnormal_decision"];
+pub(crate) const FUNCTIONS: [&str; 11] = [
+    "notify_maintenance_staff",
+    "abnormal_decision",
+    "search_equipment",
+    "search_part",
+    "list_tags",
+    "get_equipment_info",
+    "find_similar_equipment",
+    "get_equipment_changes",
+    "get_equipment_trend",
+    "get_bearing_trend",
+    "compare_equipment",
+];
 
 /// What the tools work with beside their settings.
 pub(crate) struct ToolParts {

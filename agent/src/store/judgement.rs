@@ -120,6 +120,13 @@ pub struct Announcement {
     pub episode: Option<Box<EpisodeChange>>,
 }
 
+impl Announcement {
+    /// Rows of the outbox that are written with it: those that carry it, and the episode's publication.
+    pub fn rows(&self) -> usize {
+        self.outgoing.len() + usize::from(self.episode.is_some())
+    }
+}
+
 /// One judgement to be written.
 #[derive(Debug, Clone)]
 pub struct Judged {
