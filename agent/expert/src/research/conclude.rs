@@ -88,8 +88,8 @@ pub(super) fn changes(
             said: ResearchChange {
                 effect: ResearchEffect::NothingKnown,
                 text: Text::new(
-                    "정비 이력에 이와 닮은 사례가 없음",
-                    "Nothing like this case is known in the maintenance history",
+                    "정비 이력에 같은 징후의 사례가 없음",
+                    "No case of the maintenance history has these signs",
                 ),
                 document: None,
             },
