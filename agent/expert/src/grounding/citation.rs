@@ -17,24 +17,30 @@ pub enum Citation {
     Compared(Text),
 }
 
+/// Words before a list of similar cases, and before one of manuals.
+const SIMILAR: [&str; 2] = ["유사 사례", "similar: "];
+const MANUAL: [&str; 2] = ["매뉴얼", "manual: "];
+
+fn has(sentence: &str, words: [&str; 2]) -> bool {
+    words.iter().any(|word| sentence.contains(word))
+}
+
 impl Citation {
     /// Whether a sentence lists documents.
     pub(super) fn is_list(sentence: &str) -> bool {
-        ["유사 사례", "similar: ", "매뉴얼", "manual: "].iter().any(|word| sentence.contains(word))
+        has(sentence, SIMILAR) || has(sentence, MANUAL)
     }
 
     /// Whether a sentence is one in which a document may be named so.
     pub(super) fn fits(&self, sentence: &str, units: &[String]) -> bool {
-        let has = |words: [&str; 2]| words.iter().any(|word| sentence.contains(word));
-        let (similar, manual) = (has(["유사 사례", "similar: "]), has(["매뉴얼", "manual: "]));
         let told = |text: &str| -> Vec<(Unit, String)> {
             let all = figures(text, units).into_iter().filter(|one| one.unit != Unit::Name);
             all.map(|one| (one.unit.clone(), text[one.at].to_owned())).collect()
         };
         match self {
             Self::Any => true,
-            Self::Similar => similar,
-            Self::Manual => manual,
+            Self::Similar => has(sentence, SIMILAR),
+            Self::Manual => has(sentence, MANUAL),
             Self::Compared(said) => {
                 let here = told(sentence);
                 !Self::is_list(sentence) && (here == told(&said.ko) || here == told(&said.en))

@@ -1,3 +1,5 @@
+//! What grounds a figure, and what does not.
+
 use serde_json::json;
 
 use super::*;

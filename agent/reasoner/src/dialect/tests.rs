@@ -1,3 +1,5 @@
+//! What both dialects offer and read, and that no words of a model end the program.
+
 use proptest::prelude::*;
 
 use super::*;
