@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pdm_graph::{Direction, Fans, GraphSource, Node, Scan, SourceError};
+use pdm_graph::{Direction, Fans, GraphSource, Hops, Node, Scan, SourceError};
 use tokio::runtime::Handle;
 
 use crate::store::{Store, StoreError};
@@ -53,6 +53,16 @@ impl GraphSource for StoredGraph {
         limit: usize,
     ) -> Result<Fans, SourceError> {
         self.wait(self.store.graph_relationships(of, direction, kinds, limit))
+    }
+
+    fn hops(
+        &self,
+        of: &[i64],
+        direction: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+    ) -> Result<Hops, SourceError> {
+        self.wait(self.store.graph_hops(of, direction, kinds, limit))
     }
 }
 

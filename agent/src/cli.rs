@@ -19,12 +19,14 @@ pub mod notify;
 pub mod parse_document;
 pub mod report;
 pub mod run;
+pub mod run_program;
 pub mod scenario;
 pub mod series;
 pub mod shelve;
 pub mod stats;
 pub mod tools;
 pub mod trace;
+pub mod user;
 
 mod bearing_name;
 mod failure;
@@ -35,6 +37,7 @@ mod scratch;
 
 pub use language::Lang;
 pub use pdm_knowledge::pdf::COMMAND as PARSE_DOCUMENT;
+pub use pdm_script::COMMAND as RUN_PROGRAM;
 
 /// Judges bearing events and notifies people: intake, judgement in five thoughts, notification.
 #[derive(Debug, Parser)]
@@ -84,6 +87,8 @@ pub enum Command {
     Stats(stats::Args),
     /// Ask about the plant's bearings
     Chat(chat::Args),
+    /// Add, list and change those who may enter the pages and the API
+    User(user::Args),
     /// List gateways and their bearings; release one that has moved
     Gateways(gateways::Args),
     /// Play sequences of events and measure the agent
@@ -91,6 +96,9 @@ pub enum Command {
     /// Parse the PDF on standard input within the limits of a child process
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument,
+    /// Run the programs of a language model on standard input within the limits of a child process
+    #[command(name = RUN_PROGRAM, hide = true)]
+    RunProgram,
     /// Print shell completions
     Completions {
         /// Shell to write completions for
@@ -122,9 +130,11 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Notify(args) => notify::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Chat(args) => chat::run(&args),
+        Command::User(args) => user::run(&args),
         Command::Gateways(args) => gateways::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::ParseDocument => parse_document::run(),
+        Command::RunProgram => run_program::run(),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

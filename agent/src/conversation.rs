@@ -3,20 +3,28 @@
 //! Few questions are answered at once: a question costs a model's time, and pages must stay quick.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
+use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
     Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, Focus, Listener, Question, Said,
     Speaker, Step, WorkLine,
 };
+use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
+use pdm_reasoner::settings::ChatActions;
+use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
+use pdm_reasoner::trouble::Trouble;
+use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::BearingKey;
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
 use tokio::sync::{Semaphore, mpsc};
+use tracing::Instrument as _;
 
 use crate::model::LanguageModel;
 use crate::store::{Store, StoreError};
@@ -37,6 +45,7 @@ pub(crate) struct Conversation {
     model: Option<Arc<LanguageModel>>,
     no_secrets: Redactor,
     places: Semaphore,
+    programs: ProgramHost,
 }
 
 impl Conversation {
@@ -50,12 +59,16 @@ impl Conversation {
         let catalogue = Arc::new(CatalogueTools::new(runtime));
         let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
         let places = Semaphore::new(AT_ONCE);
-        Self { desk, tools, model, no_secrets: Redactor::default(), places }
+        let programs = ProgramHost::own_program();
+        Self { desk, tools, model, no_secrets: Redactor::default(), places, programs }
     }
 
     /// Answers a question; by extraction where the model cannot be asked.
     pub(crate) async fn answer(&self, question: &Question, listener: &dyn Listener) -> Answer {
         let model = match &self.model {
+            Some(model) if model.settings().chat.actions == ChatActions::Programs => {
+                Some((model.meter("chat"), Dialect::Code))
+            }
             Some(model) => match model.dialect().await {
                 Ok(dialect) => Some((model.meter("chat"), dialect)),
                 Err(error) => {
@@ -70,10 +83,26 @@ impl Conversation {
             None => (&self.no_secrets, NO_TOKENS),
         };
         let desk = self.desk.as_ref();
-        let chat = Chat { desk, tools: &self.tools, redactor, answer_tokens };
-        let answer = chat.ask(question, model, listener).await;
+        let programs = &self.programs;
+        let chat = Chat { desk, tools: &self.tools, redactor, answer_tokens, programs };
+        let name = model.is_some().then(|| self.model.as_ref().map(|model| model.name())).flatten();
+        let about = question.about.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (span, begun) = (spans::of_agent("pdm-chat", name, &about), Instant::now());
+        let answer = chat.ask(question, model, listener).instrument(span.clone()).await;
+        if let (Some(model), Some("other_language")) = (&self.model, answer.model_failure) {
+            model.note(Some(Trouble::OtherLanguage));
+        }
         let by = word(answer.by);
+        let spent = Spent {
+            prompt_tokens: answer.prompt_tokens,
+            completion_tokens: answer.completion_tokens,
+            usd: answer.cost_usd,
+            ..Spent::default()
+        };
+        spans::conclude(&span, &spent, by, answer.by == AnsweredBy::Apology);
         metrics::counter!("pdm_agent_chat_answers_total", "by" => by).increment(1);
+        let seconds = begun.elapsed().as_secs_f64();
+        metrics::histogram!("pdm_agent_chat_seconds", "by" => by).record(seconds);
         answer
     }
 }
@@ -109,6 +138,10 @@ impl Listener for Steps {
 impl Talk for Conversation {
     fn has_model(&self) -> bool {
         self.model.is_some()
+    }
+
+    fn trouble(&self) -> Option<&'static str> {
+        self.model.as_ref()?.trouble().map(Trouble::as_str)
     }
 
     async fn ask(

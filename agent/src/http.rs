@@ -1,6 +1,8 @@
-//! The HTTP server, on loopback by default: `/healthz` for everybody, `/metrics` and `/mcp` behind
-//! [`Access`], `/knowledge` and `/series` for those with the token, pages and API of [`pdm_web`] at the rest.
+//! The HTTP server, on loopback by default: `/healthz` for everybody, `/metrics` and `/mcp` behind the
+//! guard, `/knowledge` and `/series` for those with a token, pages and API of [`pdm_web`] at the rest.
 
+mod acts;
+pub(crate) mod door;
 mod knowledge;
 mod plant;
 mod series;
@@ -15,12 +17,12 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use pdm_knowledge::Knowledge;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
-use pdm_service::http::guard::Access;
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
 use pdm_shared::topic::Prefix;
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
+use pdm_web::plant::ChannelRow;
 use pdm_web::talk::Talk;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -28,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::Progress;
 use crate::store::{Store, WorkCounts};
+use acts::Acts;
+use door::Door;
 use plant::StoredPlant;
 
 /// How long the store may take to answer a question of health or metrics.
@@ -40,46 +44,58 @@ pub(crate) struct Served {
     pub(crate) knowledge: Knowledge,
     pub(crate) tools: Arc<Runtime>,
     pub(crate) talk: Arc<dyn Talk>,
-    pub(crate) access: Access,
     pub(crate) clock: SharedClock,
     pub(crate) progress: watch::Receiver<Progress>,
     /// The topic of refused messages.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
+    /// The lanes of the configured ways to staff.
+    pub(crate) lanes: Arc<[String]>,
 }
 
 /// Serves until `stop` is cancelled.
-pub(crate) async fn serve(
-    listener: tokio::net::TcpListener,
-    served: Served,
-    stop: CancellationToken,
-) {
+pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
-    let Served { store, knowledge, tools, talk, access, clock, progress, dead_letters, prefix } =
+    let Served { store, knowledge, tools, talk, clock, progress, dead_letters, prefix, lanes } =
         served;
+    let Door { listener, terms, access, setup, links, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
-    let plant = Arc::new(StoredPlant { store: Arc::clone(&store), clock, dead_letters, prefix });
+    let plant = Arc::new(StoredPlant {
+        store: Arc::clone(&store),
+        clock: Arc::clone(&clock),
+        dead_letters,
+        prefix,
+        lanes: Arc::clone(&lanes),
+    });
+    let acts = Acts { store: Arc::clone(&store), clock: Arc::clone(&clock) };
     let pages = pdm_web::router(Site {
         plant,
         talk: Some(talk),
         access: access.clone(),
+        accounts: Arc::clone(&store) as _,
+        links,
+        setup,
+        public_url,
+        is_secure,
+        clock,
         changes,
         stop: stop.clone(),
     });
     let follow = follow(progress, changed);
     let series = Arc::clone(&store);
-    let metrics = Router::new().route("/metrics", get(metrics_text));
+    let metered = (Arc::clone(&store), lanes);
+    let metrics = Router::new().route("/metrics", get(metrics_text)).with_state(metered);
     let router = Router::new()
         .route("/healthz", get(health))
         .merge(access.guard_reads(metrics))
         .with_state(store)
-        .nest("/knowledge", knowledge::router(knowledge, &access))
-        .nest("/series", series::router(series, &access))
+        .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
+        .nest("/series", series::router(series, &access, acts))
         .nest("/mcp", mcp::http::router(tools, access, stop.child_token()))
         .merge(pages);
     tokio::select! {
-        () = server::serve(listener, router, stop) => {}
+        () = server::serve_under(&terms, listener, router, stop) => {}
         // the server ends by its stop alone
         () = follow => {}
     }
@@ -130,13 +146,33 @@ fn work(counts: &WorkCounts) {
     }
 }
 
-async fn metrics_text(State(store): State<Arc<dyn Store>>) -> (StatusCode, String) {
+/// Waiting messages, messages given up within a week, and since when a channel fails (0: it does not).
+async fn channel_gauges(store: &dyn Store, lanes: &[String]) {
+    let Ok(Ok(rows)) = timeout(ANSWER, store.channels(SystemClock.now())).await else { return };
+    let sound = lanes.iter().filter(|lane| !rows.iter().any(|row| row.lane == **lane));
+    let sound: Vec<ChannelRow> = sound.cloned().map(ChannelRow::sound).collect();
+    for row in rows.iter().chain(&sound) {
+        let lane = || row.lane.clone();
+        let since = row.failing_since.or(row.given_up_at.filter(|_| row.is_failing));
+        let since_s = since.map_or(0.0, |at| at.unix_ms() as f64 / 1000.0);
+        metrics::gauge!("pdm_agent_channel_waiting", "channel" => lane()).set(row.waiting as f64);
+        metrics::gauge!("pdm_agent_channel_given_up", "channel" => lane()).set(row.given_up as f64);
+        metrics::gauge!("pdm_agent_channel_failing_since_seconds", "channel" => lane())
+            .set(since_s);
+    }
+}
+
+/// What the metrics are made of: the store, and the lanes of the configured ways to staff.
+type Metered = (Arc<dyn Store>, Arc<[String]>);
+
+async fn metrics_text(State((store, lanes)): State<Metered>) -> (StatusCode, String) {
     if let Ok(Ok(backlog)) = timeout(ANSWER, store.backlog()).await {
         metrics::gauge!("pdm_agent_unjudged_events").set(backlog.unjudged as f64);
         metrics::gauge!("pdm_agent_outbox_waiting").set(backlog.unsent as f64);
         metrics::gauge!("pdm_agent_outbox_given_up").set(backlog.given_up as f64);
         metrics::gauge!("pdm_agent_dead_letters").set(backlog.dead_letters as f64);
     }
+    channel_gauges(store.as_ref(), &lanes).await;
     if let Ok(counts) = store.work_counts(SystemClock.now()).await {
         work(&counts);
     }

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use pdm_expert::rules::Rules;
+use pdm_routes::ToldLately;
 use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
@@ -38,6 +39,7 @@ use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 mod bearing;
 mod documents;
 mod log;
+mod near;
 mod outcome;
 mod save;
 
@@ -69,6 +71,9 @@ pub struct Judging {
     reporter: Reporter,
     /// Every judgement goes into the knowledge base too.
     remembers: bool,
+    /// What this agent told within the last hour, for alarms of the same cause: the store holds it too, but
+    /// for gateways and frequencies, and for what waits to be saved.
+    lately: Mutex<Vec<ToldLately>>,
     /// Runs whose documents are left. The store holds them too.
     unwritten: Mutex<Unwritten>,
     /// Rung when a run waits for its documents.
@@ -113,6 +118,7 @@ impl Judging {
             ahead_s: Rules::default().ahead_s,
             reporter: Reporter::new(),
             remembers: false,
+            lately: Mutex::default(),
             unwritten: Mutex::default(),
             judged: Notify::new(),
             opinions_from: None,
@@ -247,7 +253,7 @@ impl Judging {
         let Recall { memory, episode } = self.store.recall(&key, self.latest()).await?;
         let mut bearing = Bearing { key, memory, episode, waiting: Vec::new() };
         for unjudged in events {
-            self.event(&mut bearing, unjudged).await?;
+            Box::pin(self.event(&mut bearing, unjudged)).await?;
         }
         Ok(bearing.taken())
     }

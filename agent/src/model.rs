@@ -1,22 +1,27 @@
 //! The language model of `[reasoner]`: its client, its dialect, its budgets on the store, and what is
 //! never sent to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use pdm_reasoner::budget::Spent;
-use pdm_reasoner::client::{Client, Model, ModelError};
+use pdm_reasoner::client::{Attempted, Client, Model, ModelError};
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
 use pdm_reasoner::meter::{Ledger, Meter};
 use pdm_reasoner::probe::{ProbeError, probe};
 use pdm_reasoner::settings::{DialectChoice, ReasonerSettings};
+use pdm_reasoner::trouble::Trouble;
+use pdm_reasoner::wire::ChatRequest;
 use pdm_service::clock::SharedClock;
 use pdm_service::secret::SecretError;
 use tokio::sync::OnceCell;
 
 use crate::settings::AgentSettings;
 use crate::store::OpinionStore;
+
+pub(crate) mod prompted;
 
 /// The model cannot be used. The caller does not start.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +43,8 @@ pub(crate) struct LanguageModel {
     dialect: OnceCell<Dialect>,
     redactor: Redactor,
     book: Book,
+    /// What is wrong with the model, as the last request or probe has shown.
+    trouble: Mutex<Option<Trouble>>,
 }
 
 impl LanguageModel {
@@ -64,6 +71,7 @@ impl LanguageModel {
             dialect,
             redactor: Redactor::new(words),
             book: Book { store, clock },
+            trouble: Mutex::default(),
         })))
     }
 
@@ -86,7 +94,9 @@ impl LanguageModel {
     /// [`ProbeError`].
     pub(crate) async fn dialect(&self) -> Result<Dialect, ProbeError> {
         let found = self.dialect.get_or_try_init(|| async {
-            let dialect = probe(&self.client, self.client.name()).await?;
+            let probed = probe(&self.client, self.client.name()).await;
+            let dialect = probed.inspect_err(|error| self.note(Some(Trouble::of_probe(error))))?;
+            self.note(None);
             tracing::info!(
                 model = self.client.name(),
                 dialect = dialect.as_str(),
@@ -97,16 +107,41 @@ impl LanguageModel {
         found.await.copied()
     }
 
+    /// What is wrong with the model, if anything is.
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what is wrong with the model, or that nothing is.
+    pub(crate) fn note(&self, trouble: Option<Trouble>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
     /// The model within its budgets.
     pub(crate) fn meter(&self, purpose: &'static str) -> Meter<'_> {
         Meter {
-            model: &self.client,
+            model: self,
             ledger: &self.book,
             prices: self.settings.price,
             per_event: self.settings.per_event,
             per_day: self.settings.per_day,
             purpose,
         }
+    }
+}
+
+/// The client, with a note of what each request has shown.
+#[async_trait]
+impl Model for LanguageModel {
+    fn name(&self) -> &str {
+        self.client.name()
+    }
+
+    async fn complete(&self, request: &ChatRequest, within: Duration) -> Attempted {
+        let attempted = self.client.complete(request, within).await;
+        let error = attempted.result.as_ref().err();
+        self.note(error.map(|error| Trouble::of_error(error, self.client.has_key())));
+        attempted
     }
 }
 

@@ -1,22 +1,26 @@
 //! Telling staff: `policy` decides who is told when, `wording` says it, `lanes` carry it out of the
 //! outbox by MQTT, e-mail and web hooks.
 
+pub(crate) mod attached;
 pub(crate) mod blind;
 pub(crate) mod ceiling;
+mod directory;
 pub(crate) mod email;
 mod escape;
 mod gateways;
 mod grouping;
 pub(crate) mod lanes;
+pub(crate) mod linked;
 mod log;
 pub(crate) mod policy;
 mod portion;
 pub(crate) mod silence;
 pub(crate) mod staff;
 pub(crate) mod telling;
+pub(crate) mod templated;
 pub(crate) mod topic;
 mod vectors;
 pub(crate) mod webhook;
 mod wording;
 
-use crate::store::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
+use crate::store::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};

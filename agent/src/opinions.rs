@@ -15,10 +15,12 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use pdm_expert::wording::element;
+use pdm_reasoner::budget::Spent;
 use pdm_reasoner::client::ModelError;
 use pdm_reasoner::opinion::{
     CaseFile, OpinionFailure, OpinionRun, Opinions, Progressed, RUN_SCHEMA, document,
 };
+use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::Toolbox;
 use pdm_reasoner::verdict::Verdict;
 use pdm_service::clock::SharedClock;
@@ -28,6 +30,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use crate::model::LanguageModel;
 use crate::notify::policy::Policy;
@@ -73,6 +76,20 @@ impl OpinionLane {
         }
     }
 
+    /// Gives the opinions that wait now, one after the other, and ends: for scenarios, whose time stands
+    /// still meanwhile.
+    pub(crate) async fn drain(&self) -> Result<(), StoreError> {
+        loop {
+            let asked = self.claim(1).await?;
+            if asked.is_empty() {
+                return Ok(());
+            }
+            for one in asked {
+                self.one(one).await;
+            }
+        }
+    }
+
     async fn work(&self) {
         let places = self.model.settings().opinion.parallel as usize;
         let mut under_way = FuturesUnordered::new();
@@ -106,7 +123,9 @@ impl OpinionLane {
 
     async fn one(&self, asked: OpinionAsked) {
         let event_id = asked.event_id;
-        match self.opinion(asked).await {
+        let about = event_id.to_string();
+        let span = spans::of_agent("pdm-opinion", Some(self.model.name()), &about);
+        match self.opinion(asked).instrument(span).await {
             Ok(RunEnd::Done) => {}
             Ok(RunEnd::Lost) => log::lost(event_id),
             // the claim ends by itself, and the run goes on then
@@ -149,7 +168,7 @@ impl OpinionLane {
                     }
                 }
                 Progressed::Concluded(verdict) => {
-                    return self.ended(&event, &diagnosis, &run, Ok(*verdict)).await;
+                    return self.ended(&asked, &event, &diagnosis, &run, Ok(*verdict)).await;
                 }
                 Progressed::Failed(failure) => {
                     return self.failed(&asked, &event, &diagnosis, Some(run), failure).await;
@@ -178,14 +197,17 @@ impl OpinionLane {
         if is_passing && is_in_time && asked.attempts + 1 < MOST_ATTEMPTS {
             let pause_s = PAUSE_S * f64::from(1_u32 << asked.attempts.min(10));
             self.store.put_off_opinion(asked.event_id, now.plus_seconds(pause_s)).await?;
+            let spent = run.map_or_else(Spent::default, |run| run.spent);
+            spans::conclude(&Span::current(), &spent, "put_off", true);
             return Ok(RunEnd::Done);
         }
         let run = run.unwrap_or_else(|| OpinionRun::unbegun(asked.event_id));
-        self.ended(event, diagnosis, &run, Err(failure)).await
+        self.ended(asked, event, diagnosis, &run, Err(failure)).await
     }
 
     async fn ended(
         &self,
+        asked: &OpinionAsked,
         event: &Event,
         diagnosis: &Diagnosis,
         run: &OpinionRun,
@@ -193,6 +215,8 @@ impl OpinionLane {
     ) -> Result<RunEnd, StoreError> {
         let (key, now) = (event.key(), self.clock.now());
         let opinion = document(run, self.model.name(), now, end);
+        let outcome = opinion.stance.map_or("failed", OpinionStance::as_str);
+        spans::conclude(&Span::current(), &run.spent, outcome, opinion.stance.is_none());
         let told = match opinion.stance {
             Some(OpinionStance::Raises) => self.policy.opined(&key, diagnosis, &opinion, now),
             Some(OpinionStance::Agrees | OpinionStance::Lowers) | None => None,
@@ -209,7 +233,7 @@ impl OpinionLane {
             at: now,
         };
         if self.store.end_opinion(&ended).await? {
-            log::ended(event.event_id, &ended.opinion);
+            log::ended(event.event_id, &ended.opinion, now.seconds_since(asked.asked_at));
             for bell in self.written.iter() {
                 bell.notify_one();
             }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;
-use pdm_shared::delivery::Notification;
+use pdm_routes::ToldLately;
+use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::episode::{AcknowledgementState, Suppression};
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
@@ -18,7 +19,7 @@ use pdm_shared::topic::Prefix;
 
 use crate::notify::policy::{Followed, JudgedWindow, Policy};
 use crate::settings::NotifySettings;
-use crate::store::{EpisodeChange, EpisodeRecord};
+use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
 
 /// A bearing while its events are played.
 #[derive(Debug, Default)]
@@ -35,7 +36,13 @@ pub struct Preview {
     rules: Rules,
     bearings: BTreeMap<BearingKey, Bearing>,
     told: Vec<Notification>,
+    lanes: Vec<Vec<String>>,
+    lately: Vec<ToldLately>,
 }
+
+/// What staff was told, and by which lanes.
+#[derive(Debug, Default)]
+struct Told(Vec<(Notification, Vec<String>)>);
 
 impl Preview {
     /// A plant of which nothing is known, whose staff is told by these settings.
@@ -45,6 +52,8 @@ impl Preview {
             rules,
             bearings: BTreeMap::new(),
             told: Vec::new(),
+            lanes: Vec::new(),
+            lately: Vec::new(),
         }
     }
 
@@ -61,37 +70,91 @@ impl Preview {
         bearing.memory.recall(event, &judgement);
         let window = JudgedWindow { event, judgement: &judgement, point: &point, is_repaired };
         let followed = self.policy.judged(&key, &window, bearing.record.as_ref(), now);
+        let followed = match followed {
+            Some(Followed::Told(told))
+                if told.notification.reason == NotificationReason::Raised =>
+            {
+                let within_s = self.policy.related_within_s();
+                self.lately.retain(|one| now.seconds_since(one.at) <= within_s);
+                let record = bearing.record.as_ref();
+                let followed = self.policy.of_one_cause(&window, record, told, &self.lately, now);
+                if let Followed::Told(told) = &followed {
+                    let fault = judgement.diagnosis.fault_type;
+                    let mine = Policy::told_lately(&key, event, told, fault);
+                    self.lately.retain(|one| one.key != key);
+                    self.lately.extend(mine);
+                }
+                Some(followed)
+            }
+            followed => followed,
+        };
         let was_told = matches!(followed, Some(Followed::Told(_)));
-        bearing.take(followed, &mut self.told);
+        let mut told = Told::default();
+        bearing.take(followed, &mut told);
         if !was_told {
             let change = event.change.as_ref().filter(|_| !judgement.late);
             let beside = self
                 .policy
                 .sensor_failed(&key, &point, &judgement.state, now)
                 .or_else(|| self.policy.changed(&key, change, now))
+                .or_else(|| self.policy.timing(event, now))
                 .or_else(|| self.policy.sensor_back(&key, &point, &judgement.state, now));
-            self.told.extend(beside.map(|announcement| announcement.notification));
+            if let Some(announcement) = beside {
+                told.take(announcement);
+            }
         }
+        self.note(told);
         judgement.state.risk()
     }
 
-    /// What time brings about up to this instant: the end of a shelf, repetitions.
+    fn note(&mut self, told: Told) {
+        for (notification, lanes) in told.0 {
+            self.told.push(notification);
+            self.lanes.push(lanes);
+        }
+    }
+
+    /// What time brings about up to this instant: the end of a shelf, the next step of a route,
+    /// repetitions.
     pub fn pass(&mut self, key: &BearingKey, now: Timestamp) {
+        let mut told = Told::default();
+        self.passed(key, now, &mut told);
+        self.note(told);
+    }
+
+    /// Whether the alarm with which an episode is told stands no longer.
+    fn is_source_over(&self, record: &EpisodeRecord) -> bool {
+        let Some(beside) = &record.beside else { return false };
+        let record = self.bearings.get(&beside.source).and_then(|one| one.record.as_ref());
+        record
+            .filter(|record| record.is_open())
+            .is_none_or(|record| record.episode.course.condition.level() == RiskLevel::Normal)
+    }
+
+    fn passed(&mut self, key: &BearingKey, now: Timestamp, told: &mut Told) {
+        let record = self.bearings.get(key).and_then(|one| one.record.as_ref());
+        let is_free = record.is_some_and(|one| self.is_source_over(one));
         let Some(bearing) = self.bearings.get_mut(key) else { return };
         let Some(record) = bearing.record.clone().filter(EpisodeRecord::is_open) else { return };
         let suppression = &record.episode.suppression;
-        if *suppression != Suppression::None && !suppression.holds(now) {
+        if is_free || *suppression != Suppression::None && !suppression.holds(now) {
             let followed = self.policy.unsuppressed(key, &record, now);
-            bearing.take(Some(followed), &mut self.told);
+            bearing.take(Some(followed), told);
             return;
         }
         let is_unseen = record.episode.acknowledgement == AcknowledgementState::Unacknowledged;
         let stands = record.episode.course.condition.level() > RiskLevel::Normal;
-        let due = record.alarm.as_ref().filter(|_| is_unseen && stands && !suppression.holds(now));
+        let is_told = is_unseen && stands && !suppression.holds(now);
+        let next = || self.policy.told_on(key, &record, now);
+        if let Some(followed) = is_told.then(next).flatten() {
+            bearing.take(Some(followed), told);
+            return;
+        }
+        let due = record.alarm.as_ref().filter(|_| is_told);
         let due = due.filter(|alarm| alarm.repeat_at.is_some_and(|at| at <= now));
         if let Some(alarm) = due {
             let again = self.policy.repeated(key, &record, alarm, now);
-            bearing.take(Some(Followed::Told(Box::new(again))), &mut self.told);
+            bearing.take(Some(Followed::Told(Box::new(again))), told);
         }
     }
 
@@ -111,7 +174,9 @@ impl Preview {
         let mut record = open.unwrap_or_else(|| EpisodeRecord {
             episode: pdm_episode::Episode::new(pdm_shared::id::EventId::at(now.unix_ms()).0, now),
             alarm: None,
+            beside: None,
         });
+        record.beside = None;
         record.episode = record.episode.suppress(suppression, now).episode;
         bearing.record = Some(record);
     }
@@ -121,21 +186,33 @@ impl Preview {
         &self.told
     }
 
+    /// The lanes by which the notification of this place was told, beside the broker's; none while quiet
+    /// hours hold it back.
+    pub fn lanes(&self, place: usize) -> &[String] {
+        self.lanes.get(place).map_or(&[], Vec::as_slice)
+    }
+
     /// How many episodes began.
     pub fn episodes(&self) -> usize {
         self.bearings.values().map(|bearing| bearing.episodes).sum()
     }
 }
 
+impl Told {
+    /// Takes what an announcement tells; its episode, if it has one.
+    fn take(&mut self, announcement: Announcement) -> Option<Box<EpisodeChange>> {
+        let rows = announcement.outgoing.into_iter().filter(|row| row.topic.is_none());
+        self.0.push((announcement.notification, rows.map(|row| row.lane).collect()));
+        announcement.episode
+    }
+}
+
 impl Bearing {
-    fn take(&mut self, followed: Option<Followed>, told: &mut Vec<Notification>) {
+    fn take(&mut self, followed: Option<Followed>, told: &mut Told) {
         let change = match followed {
             None => return,
             Some(Followed::Quiet(change)) => Some(change),
-            Some(Followed::Told(announcement)) => {
-                told.push(announcement.notification);
-                announcement.episode
-            }
+            Some(Followed::Told(announcement)) => told.take(*announcement),
         };
         if let Some(change) = change {
             self.change(*change);
@@ -146,9 +223,7 @@ impl Bearing {
         let was = self.record.take();
         let is_new = was.as_ref().is_none_or(|one| one.episode.id != change.episode.id);
         self.episodes += usize::from(is_new);
-        let was_told = was.filter(|_| !is_new).and_then(|one| one.alarm);
-        let alarm = change.alarm.map(|alarm| *alarm).or(was_told);
-        self.record = Some(EpisodeRecord { episode: change.episode, alarm });
+        self.record = Some(EpisodeRecord::after(was, change));
     }
 }
 

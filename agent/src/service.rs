@@ -4,6 +4,7 @@
 //! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the tasks,
 //! `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
 
+pub(crate) mod channels;
 mod filling;
 mod handle;
 mod log;
@@ -16,7 +17,6 @@ pub(crate) mod tooling;
 use std::sync::Arc;
 
 use pdm_service::clock::SharedClock;
-use tokio::net::TcpListener;
 
 pub use handle::Handle;
 use pdm_knowledge::KnowledgeError;
@@ -32,19 +32,19 @@ pub use crate::model::OpenModelError;
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
-use crate::notify::email::Email;
 pub use crate::notify::email::EmailError;
 use crate::notify::lanes::Channel;
+use crate::notify::linked::Linked;
 use crate::notify::policy::Policy;
-use crate::notify::webhook::Webhook;
 pub use crate::notify::webhook::WebhookError;
-use pdm_service::http::guard::{Access, AccessError};
 use pdm_tools::Runtime;
 
 use crate::documents::Writer;
+use crate::http::door;
+pub use crate::http::door::DoorError;
 use crate::progress::Reporter;
-use crate::settings::{AgentSettings, HttpSettings, NotifySettings};
-use crate::store::StoreError;
+use crate::settings::AgentSettings;
+use crate::store::{MQTT_LANE, Store, StoreError};
 pub use crate::store::{connect as connect_store, open as open_store};
 use crate::workflow::{Expert, Workflow};
 
@@ -82,19 +82,9 @@ pub enum StartError {
         #[source]
         source: pdm_service::secret::SecretError,
     },
-    /// The HTTP address can be reached by other machines and no token is configured, or the token is
-    /// short.
-    #[error("http.listen, http.token: {0}")]
-    Access(#[from] AccessError),
-    /// The HTTP address cannot be bound.
-    #[error("cannot listen on {listen}")]
-    Http {
-        /// The address.
-        listen: std::net::SocketAddr,
-        /// Why not.
-        #[source]
-        source: std::io::Error,
-    },
+    /// The HTTP address cannot be opened.
+    #[error(transparent)]
+    Door(#[from] DoorError),
 }
 
 /// A task of the agent panicked: a bug.
@@ -105,18 +95,6 @@ pub struct ServiceError {
     pub part: &'static str,
     /// The panic's message.
     pub reason: String,
-}
-
-/// Makes the configured channels: e-mail and web hooks.
-pub(crate) fn channels(settings: &NotifySettings) -> Result<Vec<Arc<dyn Channel>>, StartError> {
-    let mut channels: Vec<Arc<dyn Channel>> = Vec::new();
-    if let Some(email) = &settings.email {
-        channels.push(Arc::new(Email::new(email)?));
-    }
-    for hook in &settings.webhook {
-        channels.push(Arc::new(Webhook::new(hook)?));
-    }
-    Ok(channels)
 }
 
 /// Makes ring the cryptography provider of the process for TLS, unless another was installed.
@@ -139,12 +117,12 @@ impl Agent {
         install_cryptography();
         let store = open_store(&settings.store).await?;
         store.take_over().await?;
-        let channels = channels(&settings.notify)?;
+        let channels = linked_channels(&settings, &store, &clock).await?;
         let reporter = Reporter::new();
         let receiver = Receiver::new(settings.broker.clone(), reporter.clone())?;
         let (publisher, connection, connected) = publisher::publisher(&settings.broker)?;
-        let served = listen(&settings.http).await?;
-        let address = served.as_ref().and_then(|(listener, _)| listener.local_addr().ok());
+        let served = door::open(&settings.http, &store, &clock).await?;
+        let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
         let backlog = store.backlog().await?;
         reporter.update(|progress| {
             progress.unjudged = backlog.unjudged;
@@ -152,8 +130,9 @@ impl Agent {
         });
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
         let stored = StoreParts::of(&store, &clock, policy.clone(), reporter.clone());
+        let model = LanguageModel::open(&settings, store.clone(), Arc::clone(&clock))?;
         let Tooling { knowledge, runtime: tools, filling, watching } =
-            Tooling::open(&settings, Some(stored)).await?;
+            Tooling::open(&settings, Some(stored), model.as_ref()).await?;
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
             workflow = workflow.with_documents(Arc::new(Writer {
@@ -163,7 +142,9 @@ impl Agent {
                 knowledge: knowledge.clone(),
             }));
         }
-        let model = LanguageModel::open(&settings, store.clone(), Arc::clone(&clock))?;
+        let broker = settings.notify.mqtt.then(|| MQTT_LANE.to_owned());
+        let lanes = channels.iter().map(|channel| channel.lane().to_owned());
+        let lanes = broker.into_iter().chain(lanes).collect();
         let mut parts = Parts {
             settings,
             policy,
@@ -173,12 +154,13 @@ impl Agent {
             knowledge: knowledge.clone(),
             tools: Arc::clone(&tools),
             model,
+            lanes,
             stops: Stops::default(),
             tasks: Vec::new(),
         };
         parts.tooling(filling, watching);
-        if let Some((listener, access)) = served {
-            parts.serve(listener, access);
+        if let Some(door) = served {
+            parts.serve(door);
         }
         let lanes = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, lanes);
@@ -192,6 +174,20 @@ impl Agent {
     }
 }
 
+/// The ways to staff; messages carry links that acknowledge where the settings have them.
+async fn linked_channels(
+    settings: &AgentSettings,
+    store: &Arc<dyn Store>,
+    clock: &SharedClock,
+) -> Result<Vec<Arc<dyn Channel>>, StartError> {
+    let channels = channels::channels(&settings.notify, &settings.reports, clock)?;
+    let Some(links) = door::links(&settings.http, store, clock).await? else {
+        return Ok(channels);
+    };
+    let linked = |channel| Arc::new(Linked { channel, links: links.clone() }) as _;
+    Ok(channels.into_iter().map(linked).collect())
+}
+
 /// The workflow that judges by the expert's rules and calls the tools over MCP.
 async fn workflow(
     settings: &AgentSettings,
@@ -201,27 +197,4 @@ async fn workflow(
     let client = mcp::in_process(Arc::clone(tools)).await?;
     let expert = Expert::new(settings.rules.clone());
     Ok(Workflow::new(expert, Arc::clone(clock)).with_tools(Arc::new(client)))
-}
-
-/// Binds the address of the HTTP server before anything is received, so that an address in use ends the
-/// start. Refuses an address that others can reach unless callers need a token.
-async fn listen(settings: &HttpSettings) -> Result<Option<(TcpListener, Access)>, StartError> {
-    let Some(listen) = settings.listen else { return Ok(None) };
-    let access = access(settings, listen)?;
-    let listener =
-        TcpListener::bind(listen).await.map_err(|source| StartError::Http { listen, source })?;
-    Ok(Some((listener, access)))
-}
-
-/// What callers of the address need.
-///
-/// # Errors
-/// [`StartError::Secret`], [`StartError::Access`].
-pub(crate) fn access(
-    settings: &HttpSettings,
-    listen: std::net::SocketAddr,
-) -> Result<Access, StartError> {
-    let token =
-        settings.token().map_err(|source| StartError::Secret { key: "http.token", source })?;
-    Ok(Access::new(listen, token)?)
 }

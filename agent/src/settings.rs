@@ -13,6 +13,7 @@ pub mod gateways;
 mod http;
 mod intake;
 mod notify;
+mod recipient;
 pub mod rules;
 mod secrets;
 mod silence;
@@ -32,9 +33,11 @@ use serde::Deserialize;
 pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
 pub use email::{EmailSecurity, EmailSettings};
 pub use gateways::BearingOwners;
-pub use http::HttpSettings;
+pub use http::{FirstAdmin, HttpSettings};
 pub use intake::{IntakeSettings, QuotaSettings, TopicProof};
 pub use notify::{Languages, NotifySettings};
+pub(crate) use recipient::EMAIL;
+pub use recipient::{PersonHook, RecipientSettings};
 pub use silence::SilenceSettings;
 pub use store::{RetentionSettings, StorePlace, StoreSettings};
 pub use telemetry::TelemetrySettings;
@@ -207,6 +210,10 @@ impl File {
         let mut store = self.store.rooted(folder);
         store.replica.clone_from(&broker.client_id);
         let knowledge = self.knowledge.meant(path, store.folder())?;
+        if knowledge.filter_by_model && self.reasoner.is_none() {
+            let allowed = "false, or true with a model in [reasoner]";
+            return Err(ConfigError::value(path, "knowledge.filter_by_model", true, allowed));
+        }
         let reports = self.reports.rooted(folder).beside(store.folder());
         Ok(AgentSettings {
             broker,

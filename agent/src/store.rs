@@ -13,7 +13,7 @@
 
 pub mod admission;
 #[cfg(test)]
-mod conformance;
+pub(crate) mod conformance;
 mod database;
 pub(crate) mod due;
 mod encoding;
@@ -35,7 +35,7 @@ mod sqlite;
 pub use pdm_service::postgres::WayError;
 
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
-pub use episode::{Alarm, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
+pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::StoreError;
 pub use intake::{Backlog, GatewayState, Incoming, Stored};
 pub use judgement::{
@@ -44,13 +44,14 @@ pub use judgement::{
 };
 pub use opinion::{MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts, OpinionEnded};
 pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
-pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, webhook_lane};
+pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
-    CeilingStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore, HistoryStore, IntakeStore,
-    JudgementStore, LifecycleStore, MessageStore, OpinionStore, OutboxStore, PageStore,
-    RecollectionStore, RetentionStore, SeriesStore, StatusStore, Store,
+    CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
+    HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore, OpinionStore,
+    OutboxStore, PageStore, RecollectionStore, RetentionStore, ReviseAssets, SeriesStore,
+    StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

@@ -165,3 +165,51 @@ fn a_query_is_answered_or_refused_by_name() {
         assert!(code == 65 && error.contains(reason), "{query}: {code} {error}");
     }
 }
+
+/// Each import is right alone, and both together would put two bearings into one place: whatever their
+/// order, one is stored whole and the other is refused whole.
+#[test]
+fn of_two_imports_at_once_one_waits_and_is_checked_against_the_other() {
+    let plant = Plant::new();
+    assert_eq!(plant.assets(&["import", "plant.yaml"]).0, 0);
+    for name in ["A", "B"] {
+        let file = format!(
+            "nodes:\n  - {{ type: Bearing, id: s/P-101/{name} }}\nrelationships:\n  - {{ type: \
+             INSTALLED_IN, from: Bearing/s/P-101/{name}, to: Equipment/P-101, position: DE }}\n"
+        );
+        plant.write(&format!("{name}.yaml"), file.as_bytes());
+    }
+    let import = |file: &'static str| plant.assets(&["import", file]);
+    let (first, second) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| import("B.yaml"));
+        (import("A.yaml"), other.join().expect("no panic"))
+    });
+    let codes = [first.0, second.0];
+    assert!(codes == [0, 65] || codes == [65, 0], "{first:?} {second:?}");
+    let refused = if first.0 == 65 { &first.2 } else { &second.2 };
+    assert!(
+        refused.contains("are in one place") && refused.contains("nothing is imported"),
+        "{refused}"
+    );
+    assert_eq!(plant.assets(&["check"]).1, "4 nodes, 3 relationships, all right\n");
+}
+
+/// A series as a Korean Windows saves it.
+#[test]
+fn a_series_in_cp949_is_imported_and_a_broken_one_is_refused_with_its_line() {
+    let plant = Plant::new();
+    let series = "station_id,element,at,value\n101,미세먼지,2026-11-01 00:00:00,12.5\n";
+    let (korean, _, _) = encoding_rs::EUC_KR.encode(series);
+    assert!(std::str::from_utf8(&korean).is_err(), "is CP949");
+    plant.write("values.csv", &korean);
+    let (code, said, error) = plant.program(&["series", "import", "values.csv"]);
+    assert_eq!((code, said.as_str()), (0, "1 values read, 1 new or changed\n"), "{error}");
+    assert_eq!(plant.program(&["series", "list"]).1, "101  미세먼지\n");
+    plant.write(
+        "broken.csv",
+        b"station_id,element,at,value\n101,\xff\xff\xff,2026-11-01 00:00:00,1\n",
+    );
+    let (code, _, error) = plant.program(&["series", "import", "broken.csv"]);
+    assert_eq!(code, 65, "{error}");
+    assert!(error.contains("broken.csv:2: is neither UTF-8 nor CP949"), "{error}");
+}

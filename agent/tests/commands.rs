@@ -199,3 +199,108 @@ fn notify_preview_tells_what_staff_would_be_told() {
     assert_eq!(code(&output), 65);
     assert!(said(&output).contains("line 1: not an event"), "{}", said(&output));
 }
+
+/// A receiver that answers every request with this status, in place of a messenger.
+fn receiver(status: &'static str) -> String {
+    use std::io::Read as _;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
+    let url = format!("http://{}/", listener.local_addr().expect("address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut head = [0; 4096];
+            let _part = stream.read(&mut head);
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{{\"ok\":true}}"
+            );
+            let _sent = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+/// A hook of one's own with this text, and two people behind it on two routes.
+fn routed(folder: &Path, text: &str, url: &str) -> String {
+    let hook = "source = \"https://example.com/\"\nurl = \"https://example.com/\"\nto = true\n\
+                idempotency_header = \"\"\n";
+    std::fs::write(folder.join("hook.toml"), format!("{hook}text = \"{text}\"\n"))
+        .expect("written");
+    let toml = format!(
+        "[store]\nsqlite = \"a.db\"\n[notify]\nzone = \"Asia/Seoul\"\n\
+         [[notify.webhook]]\nname = \"chat\"\ntemplate = \"hook.toml\"\nurl = \"{url}\"\n\
+         [[notify.recipient]]\nname = \"kim\"\nhooks = [{{ hook = \"chat\", to = \"1\" }}]\n\
+         [[notify.recipient]]\nname = \"lee\"\nhooks = [{{ hook = \"chat\", to = \"2\" }}]\n\
+         [[notify.rota]]\nname = \"duty\"\nshift = [{{ from = \"01:00\", to = \"00:00\", who = [\"kim\"] }}]\n\
+         [[notify.route]]\nname = \"pumps\"\nstep = [{{ to = [\"kim\"] }}]\n"
+    );
+    config(folder, &toml)
+}
+
+/// R-AGENT-10: whether a message arrives is tried through the real channel.
+#[test]
+fn notify_test_sends_a_message_of_trial_and_says_what_came_back() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = routed(folder.path(), "{{ title }}", &receiver("200 OK"));
+    let test =
+        |more: &[&str]| run(&[["notify", "test", "--config", &path].as_slice(), more].concat(), "");
+    let out = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let all = test(&[]);
+    assert_eq!(code(&all), 0, "{}", said(&all));
+    assert_eq!(
+        out(&all),
+        "ok    to:kim:chat: 200: {\"ok\":true}\nok    to:lee:chat: 200: {\"ok\":true}\n"
+    );
+    let route = test(&["--route", "pumps"]);
+    assert_eq!(out(&route), "ok    to:kim:chat: 200: {\"ok\":true}\n");
+    let person = test(&["--recipient", "lee"]);
+    assert_eq!(out(&person), "ok    to:lee:chat: 200: {\"ok\":true}\n");
+    let unknown = test(&["--route", "fans"]);
+    assert_eq!(code(&unknown), 64);
+    assert!(
+        said(&unknown).contains("there is no route fans; there are: pumps"),
+        "{}",
+        said(&unknown)
+    );
+    let broken = routed(folder.path(), "{{ title }}", &receiver("500 Broken"));
+    let output = run(&["notify", "test", "--recipient", "kim", "--config", &broken], "");
+    assert_eq!(code(&output), 69);
+    assert!(
+        out(&output).contains("FAIL  to:kim:chat: the receiver answers 500"),
+        "{}",
+        out(&output)
+    );
+}
+
+/// A broken template, a receiver that answers 500 and hours without anybody on duty are told by the check.
+#[test]
+fn the_check_names_a_broken_hook_and_the_gaps_of_a_rota() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = routed(folder.path(), "{{ titel }}", "http://127.0.0.1:1/");
+    let output = run(&["check", "--config", &path], "");
+    assert_eq!(code(&output), 78, "{}", said(&output));
+    assert!(said(&output).contains("hook.toml:5: text: undefined value"), "{}", said(&output));
+    let path = routed(folder.path(), "{{ title }}", &receiver("500 Broken"));
+    let output = run(&["check", "--config", &path], "");
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(out.contains("FAIL  web hook chat: answers 500"), "{out}");
+    let gap = out.lines().find(|line| line.starts_with("warn  rota duty: nobody on duty from"));
+    let gap = gap.unwrap_or_else(|| panic!("{out}"));
+    assert!(gap.contains(" 00:00 to ") && gap.contains(" 01:00"), "{gap}");
+}
+
+/// R-AGENT-10: what the routes would send to whom.
+#[test]
+fn notify_preview_names_whoever_would_be_told() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = routed(folder.path(), "{{ title }}", "http://127.0.0.1:1/");
+    let event: serde_json::Value = serde_json::from_str(EVENT).expect("json");
+    let output = run(&["notify", "preview", "-", "--config", &path], &event.to_string());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(text.contains("outer race fault (P-F stage 2)  -> to:kim:chat"), "{text}");
+    let migrated = run(&["migrate", "--config", &path], "");
+    assert_eq!(code(&migrated), 0, "{}", said(&migrated));
+    let stored = run(&["notify", "preview", "--stored", "10", "--config", &path], "");
+    let text = String::from_utf8_lossy(&stored.stdout).into_owned();
+    assert!(text.starts_with("0 events, at worst Normal"), "{text} {}", said(&stored));
+}

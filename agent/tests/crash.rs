@@ -2,29 +2,18 @@
 
 mod support;
 
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pdm_harness::{Child, Mosquitto, Persistence};
+use pdm_harness::{Mosquitto, Persistence};
 use pdm_shared::delivery::Notification;
 use rand::{RngExt as _, SeedableRng};
 use sqlx::Row;
 
-use support::{Client, event, healthy, until};
+use support::{Client, event, healthy, start, until};
 
 const EVENTS: u64 = 1500;
 const KILLS: usize = 8;
 const SEED: u64 = 20_261_121;
-
-fn start(config: &Path) -> Child {
-    Child::start(
-        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
-            .args(["run", "--config"])
-            .arg(config)
-            .stderr(Stdio::null()),
-    )
-}
 
 async fn counts(pool: &sqlx::SqlitePool) -> Option<(i64, i64, i64, i64)> {
     let row = sqlx::query(

@@ -9,7 +9,7 @@ use pdm_agent::service::Agent;
 use pdm_agent::settings::{
     EmailSecurity, EmailSettings, Languages, WebhookFormat, WebhookSettings,
 };
-use pdm_harness::{Mosquitto, Persistence, Smtp};
+use pdm_harness::{Mosquitto, Persistence, Smtp, header, whole_request};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::risk::RiskLevel;
@@ -36,17 +36,8 @@ async fn receiver(answers: &'static [&'static str]) -> (String, Requests) {
                 let mut part = [0; 4096];
                 let read = stream.read(&mut part).await.expect("read");
                 bytes.extend_from_slice(&part[..read]);
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                let length: usize = head
-                    .lines()
-                    .find_map(|line| {
-                        line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned)
-                    })
-                    .and_then(|length| length.trim().parse().ok())
-                    .unwrap_or(0);
-                if body.len() >= length {
-                    break (head.to_owned(), body.to_owned());
+                if let Some(whole) = whole_request(&bytes) {
+                    break whole;
                 }
             };
             seen.lock().expect("lock").push((head, body));
@@ -69,15 +60,15 @@ fn hook(url: String, format: WebhookFormat) -> WebhookSettings {
         format,
         language: Languages::Ko,
         from: RiskLevel::Watch,
+        ..WebhookSettings::default()
     }
 }
 
 fn key_of(head: &str) -> String {
-    let line = head.lines().find(|line| line.to_lowercase().starts_with("idempotency-key: "));
-    line.and_then(|line| line.split_once(": ")).expect("the header").1.to_owned()
+    header(head, "idempotency-key").expect("the header")
 }
 
-/// R-AGENT-10: a mail in both languages, through a real server.
+/// R-AGENT-10: a mail in both languages as text and as a page, with its report, through a real server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_alarm_reaches_a_mailbox_in_korean_and_english() {
     let name = "an_alarm_reaches_a_mailbox_in_korean_and_english";
@@ -85,6 +76,9 @@ async fn an_alarm_reaches_a_mailbox_in_korean_and_english() {
     let Some(mail) = Smtp::start(name) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let mut settings = settings(broker.port(), folder.path());
+    settings.reports.folder = Some(folder.path().join("reports"));
+    settings.http.listen = Some(std::net::SocketAddr::from(([127, 0, 0, 1], 0)));
+    settings.http.public_url = Some("http://pdm.example".to_owned());
     settings.notify.email = Some(EmailSettings {
         host: "127.0.0.1".to_owned(),
         port: Some(mail.port()),
@@ -111,15 +105,28 @@ async fn an_alarm_reaches_a_mailbox_in_korean_and_english() {
     let raw = &mails[0];
     assert!(raw.to_lowercase().contains("message-id: <"), "{raw}");
     assert!(raw.contains("charset=utf-8"), "{raw}");
-    let text = decoded(raw);
-    assert!(text.contains("[경고] P-101 DE 베어링 외륜 결함"), "{text}");
-    assert!(text.contains("[Warning] P-101 DE: outer race fault"), "{text}");
+    let [text, page, korean, english] = &parts(raw)[..] else { panic!("four parts: {raw}") };
+    assert_eq!((text.0.as_str(), page.0.as_str()), ("text/plain", "text/html"));
+    for body in [&text.2, &page.2] {
+        assert!(body.contains("[경고] P-101 DE 베어링 외륜 결함"), "{body}");
+        assert!(body.contains("[Warning] P-101 DE: outer race fault"), "{body}");
+        assert!(body.contains("http://pdm.example/ack/"), "{body}");
+    }
+    assert!(page.2.contains("<a href=\"http://pdm.example/ack/"), "{}", page.2);
+    assert!(!page.2.contains("<img") && !page.2.contains("src="), "nothing is loaded: {}", page.2);
+    for (report, language) in [(korean, "ko"), (english, "en")] {
+        assert_eq!(report.0, "application/pdf");
+        assert!(report.1.ends_with(&format!("-report.{language}.pdf")), "{}", report.1);
+        assert!(report.2.starts_with("%PDF-"), "a whole file");
+    }
 }
 
-/// The body of a mail, base64 or quoted-printable undone by Python, which wrote it down.
-fn decoded(raw: &str) -> String {
-    let script = "import sys,email;m=email.message_from_bytes(sys.stdin.buffer.read());\
-                  sys.stdout.buffer.write(m.get_payload(decode=True))";
+/// The parts of a mail as Python's parser reads them: type, file name, content.
+fn parts(raw: &str) -> Vec<(String, String, String)> {
+    let script = "import sys,email,json;m=email.message_from_bytes(sys.stdin.buffer.read());\
+                  print(json.dumps([(p.get_content_type(),p.get_filename() or '',\
+                  p.get_payload(decode=True).decode('utf-8','replace'))\
+                  for p in m.walk() if not p.is_multipart()]))";
     let mut child = std::process::Command::new("/usr/bin/python3")
         .args(["-c", script])
         .stdin(std::process::Stdio::piped())
@@ -128,7 +135,8 @@ fn decoded(raw: &str) -> String {
         .expect("python");
     std::io::Write::write_all(&mut child.stdin.take().expect("stdin"), raw.as_bytes())
         .expect("write");
-    String::from_utf8(child.wait_with_output().expect("output").stdout).expect("UTF-8")
+    let told = child.wait_with_output().expect("output").stdout;
+    serde_json::from_slice(&told).expect("parts")
 }
 
 /// R-AGENT-10: patience with a receiver that is busy, under one idempotency key.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use pdm_harness::{ModelReply, ModelStandIn};
 use pdm_report::Report;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn typed(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
@@ -160,4 +161,77 @@ fn a_trace_of_an_unknown_event_is_refused() {
     let unknown = "01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11";
     assert_eq!(typed(&["trace", unknown, "--config", &config]).status.code(), Some(66));
     assert_eq!(typed(&["trace", "P-101", "--config", &config]).status.code(), Some(64));
+}
+
+/// A language model of a script: looks up twice, then concludes Warning, whatever it is asked about.
+fn always_warning(request: &Value) -> ModelReply {
+    let messages = request["messages"].as_array().expect("messages");
+    let looked_up = messages.iter().filter(|message| message["role"] == "tool").count();
+    if looked_up < 2 {
+        let about = if looked_up == 0 { "외륜 결함" } else { "베어링 교체 절차" };
+        let query = json!({ "query": about });
+        return ModelReply::Calls(vec![("search_equipment_manual".to_owned(), query)]);
+    }
+    let thought = |title: &str| json!({ "title": title, "evidence": ["trend.slope"] });
+    let titles = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
+    let conclusion = json!({
+        "thoughts": titles.map(thought),
+        "fault_type": "outer_race", "fault_stage": 2, "degradation_speed": "moderate",
+        "rul_basis": "unknown", "risk_level": "Warning", "uncertainty_level": "low",
+        "reason": { "ko": "외륜 결함선이 뚜렷함", "en": "The outer race line is clear" },
+        "recommendation": { "ko": "교체 계획 수립", "en": "Plan the replacement" },
+    });
+    ModelReply::Calls(vec![("conclude".to_owned(), conclusion)])
+}
+
+/// R-AGENT-5: the same risks with a model as without one; where it agrees nothing is said, where it does
+/// not the disagreement is shown.
+#[test]
+fn a_scenario_with_a_scripted_model_keeps_its_risks_and_shows_where_the_model_differs() {
+    let model = ModelStandIn::answering(always_warning);
+    let folder = tempfile::tempdir().expect("folder");
+    let config = folder.path().join("agent.toml");
+    let address = model.base_url();
+    let text = format!(
+        "[store]\nsqlite = \"agent.db\"\n[broker]\n[reasoner]\nbase_url = {address:?}\ndialect = \"native\"\n"
+    );
+    std::fs::write(&config, text).expect("written");
+    let file = "config/scenarios/outer_race_accelerating.toml";
+    let config = config.to_str().expect("a path");
+    let play = |more: &[&str]| -> Value {
+        let output = typed(&[&["scenario", "run", file, "--json"], more].concat());
+        assert!(output.status.success(), "as expected: {output:?}");
+        serde_json::from_slice(&output.stdout).expect("json")
+    };
+    let (alone, beside) = (play(&[]), play(&["--reasoner", config]));
+    let events = |all: &Value| -> Vec<Value> {
+        let events = all["scenarios"][0]["events"].as_array().expect("events");
+        events.iter().map(|event| event["diagnosis"].clone()).collect()
+    };
+    let mut stances = BTreeMap::<String, usize>::new();
+    for (alone, beside) in events(&alone).iter().zip(events(&beside)) {
+        for field in ["risk_level", "fault_stage", "fault_type", "recommendation"] {
+            assert_eq!(alone[field], beside[field], "{field}");
+        }
+        let Some(stance) = beside["second_opinion"]["stance"].as_str() else {
+            assert_eq!(beside["second_opinion"], Value::Null, "an opinion, or none was asked for");
+            assert_eq!(beside["disagreement"], alone["disagreement"]);
+            continue;
+        };
+        *stances.entry(stance.to_owned()).or_default() += 1;
+        let agrees = beside["risk_level"] == "Warning";
+        assert_eq!(stance == "agrees", agrees, "{stance} at {}", beside["risk_level"]);
+        let told = beside["disagreement"]["en"].as_str().unwrap_or_default();
+        assert_eq!(told.contains("The language model sees"), !agrees, "{told}");
+    }
+    assert!(stances.contains_key("agrees") && stances.len() >= 2, "{stances:?}");
+    let agreement = &beside["kpis"]["agreement"];
+    let given: usize = stances.values().sum();
+    assert_eq!((&agreement["of"], &agreement["all"]), (&json!(stances["agrees"]), &json!(given)));
+    assert_eq!(alone["kpis"]["agreement"], Value::Null);
+    assert_eq!(model.violations(), Vec::<String>::new());
+    let output = typed(&["scenario", "run", file, "--reasoner", config]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    let line = format!("{}/{given}, 0 without an opinion", stances["agrees"]);
+    assert!(told.contains(&line) && told.contains("The language model sees"), "{told}");
 }

@@ -18,9 +18,10 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span;
-use pdm_harness::{Child, Mosquitto, Persistence, free_port};
+use pdm_harness::{Child, ModelReply, ModelStandIn, Mosquitto, Persistence, free_port};
 use pdm_shared::event::Event;
 use prost::Message as _;
+use serde_json::json;
 
 use support::{Client, event, healthy, until};
 
@@ -179,4 +180,116 @@ async fn check_tells_whether_the_collector_answers() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(69));
     assert!(told.contains("FAIL  trace collector"), "{told}");
+}
+
+/// A model of a script: one look-up, then the ending.
+fn looks_up_then_ends(request: &serde_json::Value) -> ModelReply {
+    let messages = request["messages"].as_array().expect("messages");
+    if !messages.iter().any(|message| message["role"] == "tool") {
+        let query = json!({ "query": "외륜 결함" });
+        return ModelReply::Calls(vec![("search_equipment_manual".to_owned(), query)]);
+    }
+    if request["tools"].to_string().contains("\"final_answer\"") {
+        let answer = json!({ "answer": "P-101 DE는 경고입니다." });
+        return ModelReply::Calls(vec![("final_answer".to_owned(), answer)]);
+    }
+    let thought = |title: &str| json!({ "title": title, "evidence": ["trend.slope"] });
+    let titles = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
+    let conclusion = json!({
+        "thoughts": titles.map(thought),
+        "fault_type": "outer_race", "fault_stage": 2, "degradation_speed": "moderate",
+        "rul_basis": "hours", "risk_level": "Warning", "uncertainty_level": "low",
+        "reason": { "ko": "외륜 결함선이 뚜렷함", "en": "The outer race line is clear" },
+        "recommendation": { "ko": "교체 계획 수립", "en": "Plan the replacement" },
+    });
+    ModelReply::Calls(vec![("conclude".to_owned(), conclusion)])
+}
+
+/// Checks the spans of an opinion or an answer: two questions to the model and one call, with their tokens.
+fn is_run_of(spans: &[Span], run: &str, outcome: &str) {
+    let name = format!("invoke_agent {run}");
+    let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+    let root = spans.iter().find(|span| span.name == name);
+    let root = root.unwrap_or_else(|| panic!("no {name} among {names:?}"));
+    let about = told(&root.attributes);
+    assert!(root.parent_span_id.is_empty(), "{about:?}");
+    assert_eq!(about["gen_ai.operation.name"], "invoke_agent");
+    assert_eq!(about["gen_ai.agent.name"], run);
+    assert_eq!(about["gen_ai.request.model"], "gpt-4o");
+    assert_eq!(about["pdm.outcome"], outcome);
+    let below = below(spans, root);
+    let named = |begin: &str| below.iter().filter(|span| span.name.starts_with(begin)).count();
+    assert_eq!((named("chat "), named("execute_tool search_equipment_manual")), (2, 1), "{run}");
+    let tokens = |span: &Span, name: &str| told(&span.attributes)[name].clone();
+    let both = ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"];
+    assert_eq!(both.map(|name| tokens(root, name)), ["200", "40"]);
+    for chat in below.iter().filter(|span| span.name == "chat gpt-4o") {
+        assert_eq!(both.map(|name| tokens(chat, name)), ["100", "20"]);
+        assert_eq!(tokens(chat, "gen_ai.response.finish_reasons"), "tool_calls");
+        assert_eq!(chat.kind, 3, "a client's");
+    }
+}
+
+/// R-AGENT-12: an opinion and an answer of the chat are runs of an agent, with their questions to the model,
+/// their calls and their tokens, by OpenTelemetry's conventions; cost and time are metrics.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_opinion_and_an_answer_have_spans_with_their_questions_calls_and_tokens() {
+    let name = "an_opinion_and_an_answer_have_spans_with_their_questions_calls_and_tokens";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let (port, received) = collector().await;
+    let model = ModelStandIn::answering(looks_up_then_ends);
+    let mut command = agent("run", folder.path(), broker.port(), port);
+    let file = folder.path().join("agent.toml");
+    let (http, address) = (free_port(), model.base_url());
+    let text = std::fs::read_to_string(&file).expect("read");
+    let more = format!(
+        "[http]\nlisten = \"127.0.0.1:{http}\"\n[reasoner]\nbase_url = {address:?}\ndialect = \"native\"\n"
+    );
+    std::fs::write(&file, text + &more).expect("written");
+    let mut agent = Child::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    let fault = event(2);
+    judge(broker.port(), &healthy(1), std::slice::from_ref(&fault)).await;
+    pdm_agent::service::install_cryptography();
+    let (client, root) = (reqwest::Client::new(), format!("http://127.0.0.1:{http}"));
+    let get = async |path: &str| {
+        client
+            .get(format!("{root}{path}"))
+            .send()
+            .await
+            .expect("answers")
+            .text()
+            .await
+            .expect("text")
+    };
+    let diagnosis = format!("/api/v1/events/{}/diagnosis", fault.event_id);
+    for _ in 0..600 {
+        let text = get(&diagnosis).await;
+        let judged: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        if judged["second_opinion"]["stance"] == "agrees" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let question = json!({ "message": "P-101 DE 상태는?" });
+    let answer = client.post(format!("{root}/api/chat/message")).json(&question).send().await;
+    let answer: serde_json::Value = answer.expect("answers").json().await.expect("json");
+    assert_eq!(answer["by"], "model", "{answer}");
+    let metrics = get("/metrics").await;
+    assert!(agent.terminate().success());
+
+    let spans = spans(&received);
+    is_run_of(&spans, "pdm-opinion", "agrees");
+    is_run_of(&spans, "pdm-chat", "model");
+    for name in [
+        "pdm_agent_model_seconds",
+        "pdm_agent_model_tokens_total",
+        "pdm_agent_model_cost_micro_usd_total",
+        "pdm_agent_opinion_seconds",
+        "pdm_agent_opinions_total",
+        "pdm_agent_chat_seconds",
+        "pdm_agent_chat_answers_total",
+    ] {
+        assert!(metrics.contains(name), "{name}: {metrics}");
+    }
 }

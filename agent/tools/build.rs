@@ -33,7 +33,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let inside = file.strip_prefix(&packs)?.to_string_lossy().replace('\\', "/");
         // a README is for people, not for the program
         if let Some((pack, path)) = inside.split_once('/').filter(|(_, path)| {
-            *path == "pack.toml" || path.starts_with("tools/") || path.starts_with("data/")
+            *path == "pack.toml"
+                || *path == "graph.yaml"
+                || path.starts_with("tools/")
+                || path.starts_with("data/")
         }) {
             let file = file.canonicalize()?;
             writeln!(

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::event::{Anomaly, Change, Persistence, Rul, Trend};
+use pdm_shared::event::{Anomaly, Change, PeriodChange, Persistence, Rul, Trend};
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ mod feature;
 mod gate;
 mod history;
 mod packed;
+mod period;
 mod prospects;
 mod rul;
 mod settings;
@@ -34,6 +35,7 @@ mod tests;
 mod trend;
 
 pub use company::{Neighbour, Seen};
+pub use rul::{Grown, LifeModel};
 pub use settings::{MonitorSettings, Rule, SettingsError};
 
 use baseline::{Baseline, Normal};
@@ -42,8 +44,9 @@ use detect::{Detector, Finding, When};
 use feature::FeatureKind;
 use gate::Gate;
 use history::History;
+use period::Period;
 use steps::Steps;
-use surges::{SURGE_WINDOWS, surging};
+use surges::{Pace, SURGE_WINDOWS, surging};
 
 /// Features of one window by their key in the event: `rms_g`, `kurtosis`, `bpfo.snr_db`, …
 pub type Features = BTreeMap<String, f64>;
@@ -57,10 +60,6 @@ const GAPS_THAT_STAND: f64 = 6.0;
 
 /// Standstills with a single window in between that are believed: a third is the period.
 const MOST_STANDSTILLS: u32 = 2;
-
-/// Hours between windows from which on a surge of levels is not left to the run rules. Chosen: six
-/// windows of ten minutes are an hour, in which a bearing that seizes may be gone.
-const SPARSE_H: f64 = 1.0 / 6.0;
 
 /// Windows that a growth which raises an alarm by itself was seen in, at least.
 const LEAST_GROWN: usize = 9;
@@ -92,10 +91,14 @@ pub struct Judgement {
     pub trend: Trend,
     /// Remaining useful life, or why it is unknown.
     pub rul: Rul,
+    /// What the remaining life was told from, for programs that fit its model.
+    pub grown: Option<Grown>,
     /// This window completed the baseline of its operating state.
     pub baseline_completed: bool,
     /// A change of the machine or its mounting that this window completed the evidence for.
     pub change: Option<Change>,
+    /// Another time from window to window, as of this window.
+    pub period: Option<PeriodChange>,
 }
 
 /// The state of one measuring point.
@@ -131,6 +134,9 @@ pub struct Monitor {
     /// Changes that were told.
     #[serde(default)]
     told: ToldChange,
+    /// The time from window to window.
+    #[serde(default)]
+    period: Period,
     /// The change that the present window completes; none between windows.
     #[serde(skip)]
     change: Option<Change>,
@@ -154,6 +160,7 @@ impl Monitor {
             long_gaps: 0,
             stop: None,
             told: ToldChange::default(),
+            period: Period::default(),
             change: None,
         }
     }
@@ -171,6 +178,7 @@ impl Monitor {
         neighbours: &[Neighbour],
     ) -> Judgement {
         self.windows += 1;
+        let period = self.period.take(observation.at);
         let announced = observation.state.as_str();
         let observation = &self.in_its_state(observation);
         self.make_room_for(&observation.state);
@@ -186,7 +194,7 @@ impl Monitor {
         if ready && self.reference.is_none() {
             self.reference = Some(observation.state.clone());
         }
-        let (trend, rul) = self.prospects(observation, ready);
+        let (trend, rul, grown) = self.prospects(observation, ready);
         let (score, contributors, persistence) = finding.map_or_else(
             || (None, Vec::new(), Persistence { k: 0, n: 0 }),
             |finding| (Some(finding.score), finding.contributors, finding.persistence),
@@ -198,19 +206,30 @@ impl Monitor {
                 contributors,
                 persistence,
                 baseline: status,
-                level_ratio: self.level_ratio().filter(|_| ready && observation.usable),
+                level_ratio: observation
+                    .usable
+                    .then(|| self.told_ratio(&observation.state))
+                    .flatten(),
             },
             trend,
             rul,
+            grown,
             baseline_completed: ready && !was_ready,
             change: self.change.take(),
+            period,
         }
+    }
+
+    /// When the latest window began.
+    pub fn last_at(&self) -> Option<Timestamp> {
+        self.period.last()
     }
 
     /// Forgets what was learnt, after the bearing was replaced or the machine rebuilt: the next
     /// windows make a new baseline.
     pub fn relearn(&mut self) {
-        *self = Self::new(std::mem::take(&mut self.settings));
+        let period = std::mem::take(&mut self.period);
+        *self = Self { period, ..Self::new(std::mem::take(&mut self.settings)) };
     }
 
     /// The window with the state whose baseline applies: the announced one, or one found in it.
@@ -224,13 +243,11 @@ impl Monitor {
         Observation { state, ..observation.clone() }
     }
 
-    /// Raises the alarm where levels surge and the next windows are far away.
-    fn surges(&mut self, state: &str) -> bool {
-        if self.usual_gap_h.is_none_or(|gap_h| gap_h < SPARSE_H) {
-            return false;
-        }
-        let Some(here) = self.baselines.get(state) else { return false };
-        let by = surging(&self.steps, here, &self.settings);
+    /// Raises the alarm where levels surge or have doubled and the next windows are far away.
+    fn surges(&mut self, state: &str, turns_per_h: Option<f64>) -> bool {
+        let pace = self.usual_gap_h.map(|gap_h| Pace { gap_h, turns_per_h });
+        let Some((here, pace)) = self.baselines.get(state).zip(pace) else { return false };
+        let by = surging(&self.steps, here, pace, &self.settings);
         let surges = !by.is_empty();
         if surges {
             self.detector.raise(by, SURGE_WINDOWS);
@@ -316,9 +333,12 @@ impl Monitor {
         let when = When { hours, turns_per_h: observation.turns_per_h };
         let mut finding = self.detector.take(&distances, when, &self.settings);
         if finding.raised && self.holds_as_state(states, neighbours) {
+            // the levels are those of the state that was opened, no longer of this one
             finding = Finding { raised: false, contributors: Vec::new(), ..finding };
-        }
-        if !self.detector.alarmed() && self.surges(&observation.state) {
+        } else if !self.detector.alarmed()
+            && !company::may_be_swapped(&self.seen(), neighbours)
+            && self.surges(&observation.state, observation.turns_per_h)
+        {
             finding.raised = true;
         }
         let baseline = self.baselines.get_mut(&observation.state)?;

@@ -6,7 +6,7 @@
 
 use pdm_shared::event::{
     EVENT_SCHEMA, Event, FrequencyDomain, Operating, SignalQuality, Spectra, SpeedSource,
-    TimeDomain, Window,
+    TimeDomain, Timing, Window,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
@@ -95,6 +95,7 @@ pub fn assemble(
         anomaly_detected: judgement.anomaly_detected,
         anomaly: judgement.anomaly,
         change: judgement.change,
+        timing: judgement.period.map(|period| Timing { clock_moved_s: None, period: Some(period) }),
         time_domain: measured.time_domain,
         frequency_domain: measured.frequency_domain,
         trend: judgement.trend,

@@ -35,6 +35,7 @@ mod reader;
 pub mod service;
 mod start_error;
 mod task;
+mod timing;
 
 pub use failure::{EdgePart, ServiceError};
 pub use fft_plans::FftPlans;

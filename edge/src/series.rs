@@ -48,10 +48,22 @@ pub struct SeriesLine<'a> {
 pub fn judge<E>(
     table: &Table,
     failure_levels: &BTreeMap<String, f64>,
-    mut sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
+    sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut settings = MonitorSettings::default();
     settings.failure_thresholds.extend(failure_levels.clone());
+    judge_by(settings, table, sink)
+}
+
+/// Judges a table row by row by other settings than the usual ones.
+///
+/// # Errors
+/// The error of the sink; the run stops there.
+pub fn judge_by<E>(
+    settings: MonitorSettings,
+    table: &Table,
+    mut sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut monitors = vec![Monitor::new(settings); table.columns.len()];
     for (number, row) in table.rows.iter().enumerate() {
         let columns = table.columns.iter().zip(&row.values).zip(&mut monitors);

@@ -194,7 +194,7 @@ pub struct Notification {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_BEARINGS), inner(length(max = MAX_TOPIC_BYTES)))]
     pub related: Vec<String>,
-    /// The page on which it can be acknowledged.
+    /// The address at which it can be acknowledged: a page, or a signed link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_REASON_BYTES))]
     pub ack_url: Option<String>,
@@ -238,7 +238,7 @@ pub struct Acknowledgement {
     /// The episode that is acknowledged; one of before the bearing's present one ends nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode_id: Option<Uuid>,
-    /// The way that the acknowledgement takes: `mqtt`, `page`, `api`, `cli`.
+    /// The way that the acknowledgement takes: `mqtt`, `page`, `api`, `link`, `cli`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_WORD), regex(pattern = LINE_PATTERN))]
     pub via: Option<String>,

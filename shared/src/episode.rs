@@ -89,7 +89,7 @@ pub enum AcknowledgementState {
         by: String,
         /// When.
         at: Timestamp,
-        /// The way that the acknowledgement took: `mqtt`, `page`, `api`, `cli`.
+        /// The way that the acknowledgement took: `mqtt`, `page`, `api`, `link`, `cli`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         via: Option<String>,
     },

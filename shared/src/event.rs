@@ -17,9 +17,11 @@ use crate::time::Timestamp;
 
 mod change;
 mod check;
+mod timing;
 
 pub use change::{Change, ChangeKind};
 pub use check::EventError;
+pub use timing::{PeriodChange, Timing};
 
 /// The value of `schema` that this program writes and reads.
 pub const EVENT_SCHEMA: &str = "pdm.event/1";
@@ -71,6 +73,10 @@ pub struct Event {
     /// in all other events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    /// A change of the gateway's clock or of the time from window to window, noticed with this window;
+    /// absent in all other events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
     /// The four defect frequencies.

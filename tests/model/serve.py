@@ -9,7 +9,9 @@ parameters = xllamacpp.CommonParams()
 parameters.model.path = sys.argv[1]
 parameters.n_ctx = 8192
 parameters.n_parallel = 1
-parameters.cpuparams.n_threads = 2
+# one core, so that what runs beside it keeps the others
+parameters.cpuparams.n_threads = 1
+parameters.cpuparams_batch.n_threads = 1
 parameters.port = int(sys.argv[2])
 parameters.use_jinja = True
 server = xllamacpp.Server(parameters)

@@ -5,16 +5,19 @@
 //! quality check and the thorough path and scores the named faults; [`simulated`] adds records with
 //! a chosen truth, [`adversary`] sound machines that look damaged; [`fit`] makes the constants of
 //! the naming rule, [`folds`] judges each rig by a rule that has not seen it; [`report`] writes Markdown or
-//! JSON, failures first; [`runs`] follows runs to failure,
-//! [`plant`] the alarms of a simulated plant, [`episodes`] what staff is told of recorded runs. Invariant: no code before the scorer
-//! reads a label.
+//! JSON, failures first; [`runs`] follows runs to failure, [`alarms`] and [`life`] choose the constants of
+//! alarms and remaining lives without the run that they are judged on, [`plant`] follows the alarms of a simulated plant,
+//! [`episodes`] what staff is told of recorded runs. Invariant: no code before the scorer reads a
+//! label.
 
 pub mod adversary;
+pub mod alarms;
 pub mod diagnosis;
 pub mod episodes;
 pub mod fit;
 pub mod folds;
 pub mod labels;
+pub mod life;
 pub mod plant;
 mod random;
 pub mod recordings;

@@ -38,7 +38,7 @@ fn the_guides_show_configurations_that_both_programs_accept() {
         let text = read(guide);
         let (edges, agents) = (blocks(&text, "toml edge"), blocks(&text, "toml agent"));
         let sections = blocks(&text, "toml edge-section");
-        assert_eq!((edges.len(), agents.len(), sections.len()), (1, 2, 1), "{guide}");
+        assert_eq!((edges.len(), agents.len(), sections.len()), (1, 3, 1), "{guide}");
         for block in &edges {
             assert_eq!(edge(block), Ok(()), "{guide}:\n{block}");
         }

@@ -29,14 +29,14 @@ impl RowOf<'_> {
     fn text(&self, column: &str) -> Option<&str> {
         match self.cell(column)? {
             Cell::Text(text) => Some(text),
-            Cell::Null | Cell::Integer(_) | Cell::Real(_) => None,
+            Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) => None,
         }
     }
 
     fn whole(&self, column: &str) -> Option<i64> {
         match self.cell(column)? {
             Cell::Integer(number) => Some(*number),
-            Cell::Null | Cell::Text(_) | Cell::Real(_) => None,
+            Cell::Null | Cell::Text(_) | Cell::Real(_) | Cell::Boolean(_) => None,
         }
     }
 
@@ -68,7 +68,7 @@ impl PackSeries {
                 && (window.from_s..=window.to_s).contains(&at_s);
             let value = match row.cell("value")? {
                 Cell::Real(value) => Some(*value),
-                Cell::Null | Cell::Text(_) | Cell::Integer(_) => None,
+                Cell::Null | Cell::Text(_) | Cell::Integer(_) | Cell::Boolean(_) => None,
             };
             is_asked.then_some(Sample { at_s, value })
         };

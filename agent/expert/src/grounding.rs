@@ -34,10 +34,12 @@ mod claim;
 mod evidence;
 mod figures;
 mod meaning;
+mod readings;
 mod sources;
 
 use citation::Citation;
 use evidence::Truth;
+pub use readings::Readings;
 pub use sources::Sources;
 
 /// The mark in place of a figure without a source.
@@ -73,6 +75,16 @@ impl Sources {
         if let Some(change) = &event.change {
             sources.add("change.level_ratio", &serde_json::json!(change.level_ratio));
             sources.add_time(change.since);
+        }
+        if let Some(timing) = &event.timing {
+            // texts tell its size; the direction is a word
+            let moved_s = timing.clock_moved_s.map(f64::abs);
+            sources.add("timing.clock_moved_s", &serde_json::json!(moved_s));
+            if let Some(period) = &timing.period {
+                sources.add("timing.period.before_s", &serde_json::json!(period.before_s));
+                sources.add("timing.period.after_s", &serde_json::json!(period.after_s));
+                sources.add_time(period.since);
+            }
         }
         sources.add_names(diagnosis, grounds);
         sources
@@ -115,6 +127,7 @@ impl Sources {
         let event = grounds.event;
         for name in [
             event.site.as_str(),
+            event.gateway_id.as_str(),
             event.equipment_id.as_str(),
             event.bearing_id.as_str(),
             event.measuring_point.as_ref().map_or("", |point| point.as_str()),

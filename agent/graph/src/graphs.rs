@@ -1,14 +1,17 @@
-//! Graphs by name, as the tools ask them: the implementation of executor `graph`.
+//! Graphs as the tools ask them, those of the program by name and those of packs: the implementation of
+//! executor `graph`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use pdm_tools::exec::Failure;
-use pdm_tools::exec::graph::{GraphQuestion, GraphRows, Graphs};
+use pdm_tools::exec::graph::{AskedGraph, GraphQuestion, GraphRows, Graphs};
+use pdm_tools::pack::PackData;
 
 use crate::error::QueryError;
 use crate::limits::Limits;
+use crate::memory::MemoryGraph;
 use crate::query::{Query, parameters};
 use crate::source::GraphSource;
 
@@ -22,7 +25,12 @@ pub struct NamedGraphs {
     limits: Limits,
     /// Plans of the fixed queries of tools, by their text.
     plans: Arc<Mutex<HashMap<String, Query>>>,
+    /// The graphs of packs by the pack's name.
+    packs: Arc<Mutex<HashMap<String, MadeGraph>>>,
 }
+
+/// The graph of a pack with the data that it was made of.
+type MadeGraph = (Arc<PackData>, Arc<MemoryGraph>);
 
 impl std::fmt::Debug for NamedGraphs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,6 +58,33 @@ impl NamedGraphs {
         self.graphs.keys().map(String::as_str)
     }
 
+    /// The graph of a pack, made anew when the pack was read anew.
+    fn of_pack(&self, data: &Arc<PackData>) -> Arc<MemoryGraph> {
+        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((made_of, graph)) = packs.get(&data.pack)
+            && Arc::ptr_eq(made_of, data)
+        {
+            return Arc::clone(graph);
+        }
+        let graph = Arc::new(data.graph.as_ref().map(MemoryGraph::from).unwrap_or_default());
+        packs.insert(data.pack.clone(), (Arc::clone(data), Arc::clone(&graph)));
+        graph
+    }
+
+    fn graph(&self, asked: &AskedGraph<'_>) -> Result<Arc<dyn GraphSource>, Failure> {
+        match asked {
+            AskedGraph::Pack(data) => Ok(self.of_pack(data)),
+            AskedGraph::Named(name) => self.graphs.get(*name).cloned().ok_or_else(|| {
+                let names: Vec<&str> = self.names().collect();
+                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let message = format!(
+                    "this program was started without the graph {name}; there are: {there}"
+                );
+                Failure::Permanent(message)
+            }),
+        }
+    }
+
     fn plan(&self, question: &GraphQuestion<'_>) -> Result<Query, QueryError> {
         if question.by_caller {
             return Query::read_strict(question.query);
@@ -75,12 +110,7 @@ fn failure(error: QueryError) -> Failure {
 #[async_trait]
 impl Graphs for NamedGraphs {
     async fn ask(&self, question: GraphQuestion<'_>) -> Result<GraphRows, Failure> {
-        let Some(graph) = self.graphs.get(question.graph).cloned() else {
-            let names = self.names().collect::<Vec<_>>().join(", ");
-            let message =
-                format!("no graph {} in this program; there are: {names}", question.graph);
-            return Err(Failure::Permanent(message));
-        };
+        let graph = self.graph(&question.graph)?;
         let query = self.plan(&question).map_err(failure)?;
         let parameters = parameters(question.parameters);
         let limits = Limits { rows: question.row_limit, ..self.limits.clone() };

@@ -5,10 +5,8 @@
 //! [`GraphSource`]. [`MemoryGraph`] is one for graphs from files; the tables of the agent's store are
 //! another.
 //!
-//! A pack's graph: a folder with `graph.yaml` and its CSV files becomes a [`MemoryGraph`] by
-//! [`files::read_folder`], stands under the pack's name in [`NamedGraphs`], and tools ask it by the
-//! executor `graph` (`config.graph: etf-atlas`). [`NamedGraphs`] goes into `Means::graphs` of the tool
-//! runtime.
+//! [`NamedGraphs`] goes into `Means::graphs` of the tool runtime: the graphs of the program by name, and
+//! those of packs, which become a [`MemoryGraph`] when a tool first asks them (`config.graph: pack`).
 //!
 //! A query that writes, calls or reads files is refused by the name of the construct before anything
 //! runs; there is no code in this crate that could write a graph through a query.
@@ -40,7 +38,7 @@ pub use graphs::NamedGraphs;
 pub use limits::{Limits, MAX_QUERY_BYTES};
 pub use memory::MemoryGraph;
 pub use query::{Query, Table, parameters};
-pub use source::{Direction, Fans, GraphSource, Scan, SourceError};
+pub use source::{Direction, Fans, GraphSource, Hops, Scan, SourceError};
 pub use value::{
     Node, Path, Properties, Relationship, Value, equal, order, properties_json, properties_of,
 };

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use pdm_tools::pack::{Cell, PackGraph, PackProperties, PackRelationship};
+
 use crate::source::{Direction, Fans, GraphSource, Scan, SourceError};
-use crate::value::{Node, Properties, Relationship, equal};
+use crate::value::{Node, Properties, Relationship, Value, equal};
 
 /// A property graph in memory. Identities count from 0 in the order of insertion.
 #[derive(Debug, Clone, Default)]
@@ -96,6 +98,37 @@ impl MemoryGraph {
         let out = out.into_iter().filter_map(|id| self.relationships.get(&id));
         let incoming = incoming.into_iter().filter_map(|id| self.relationships.get(&id));
         out.chain(incoming.filter(move |r| !(skip_loops && r.start == r.end)))
+    }
+}
+
+impl From<&PackGraph> for MemoryGraph {
+    fn from(pack: &PackGraph) -> Self {
+        let own = |cells: &PackProperties| {
+            let values = cells.iter().map(|(name, cell)| (name.as_str().into(), value_of(cell)));
+            values.filter(|(_, value): &(Arc<str>, Value)| !value.is_null()).collect::<Properties>()
+        };
+        let mut graph = Self::default();
+        let ids: Vec<i64> = pack
+            .nodes
+            .iter()
+            .map(|node| graph.add_node(vec![node.label.as_str().into()], own(&node.properties)))
+            .collect();
+        for PackRelationship { kind, from, to, properties } in &pack.relationships {
+            if let (Some(from), Some(to)) = (ids.get(*from), ids.get(*to)) {
+                graph.add_relationship(*from, kind.as_str(), *to, own(properties));
+            }
+        }
+        graph
+    }
+}
+
+fn value_of(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Text(text) => Value::from(text.as_str()),
+        Cell::Integer(whole) => Value::Int(*whole),
+        Cell::Real(number) => Value::Float(*number),
+        Cell::Boolean(is) => Value::Bool(*is),
     }
 }
 

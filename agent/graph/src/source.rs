@@ -4,7 +4,7 @@
 //! statement. The engine blocks while a source answers; a source on an asynchronous driver is called
 //! on a thread of its own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::value::{Node, Relationship, Value};
@@ -60,6 +60,15 @@ impl SourceError {
 /// Relationships of many nodes: node → its relationships.
 pub type Fans = HashMap<i64, Vec<Arc<Relationship>>>;
 
+/// Relationships of many nodes with what stands at their other ends.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hops {
+    /// The relationships.
+    pub fans: Fans,
+    /// The nodes at the other ends, each once.
+    pub nodes: Vec<Arc<Node>>,
+}
+
 /// A property graph that can be read.
 pub trait GraphSource: Send + Sync {
     /// At most `limit` nodes that fit `scan`, with an identity greater than `after`, in the order of
@@ -92,4 +101,23 @@ pub trait GraphSource: Send + Sync {
         kinds: &[Arc<str>],
         limit: usize,
     ) -> Result<Fans, SourceError>;
+
+    /// The relationships as of [`GraphSource::relationships`], and the nodes at their other ends. A
+    /// source that finds both in one look does so here.
+    ///
+    /// # Errors
+    /// [`SourceError`] if the source cannot be read.
+    fn hops(
+        &self,
+        of: &[i64],
+        direction: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+    ) -> Result<Hops, SourceError> {
+        let fans = self.relationships(of, direction, kinds, limit)?;
+        let ends = fans.iter().flat_map(|(node, fan)| fan.iter().map(|edge| edge.other(*node)));
+        let ends: BTreeSet<i64> = ends.collect();
+        let nodes = self.nodes(&ends.into_iter().collect::<Vec<_>>())?;
+        Ok(Hops { fans, nodes })
+    }
 }

@@ -159,6 +159,21 @@ fn the_queries_of_the_documents_tools_run() {
     );
 }
 
+/// The grammar took `collect` beside `CASE` for the beginning of a subquery.
+#[test]
+fn collect_stands_beside_case() {
+    let query = Query::read(
+        "MATCH (e:ETF)-[h:HOLDS]->() WITH e, Collect (h.weight) AS held, count(*) AS n
+         RETURN CASE WHEN n > 1 THEN held ELSE [] END AS more, COLLECT(e.code)",
+    );
+    let query = query.expect("a query");
+    let table = query.run(&etfs(), &Properties::new(), &Limits::default()).expect("rows");
+    assert_eq!(table.columns, ["more".into(), "COLLECT(e.code)".into()], "as it was written");
+    assert_eq!(table.rows.len(), 3);
+    let told = Query::read("MATCH (a) WHERE collect(a) = [] RETURN CASE WHEN true THEN 1 END");
+    assert!(told.expect_err("refused").to_string().contains("collect() cannot be used here"));
+}
+
 #[test]
 fn a_callers_query_begins_with_match_and_returns_one_map() {
     let refused = |text: &str| Query::read_strict(text).expect_err("refused").to_string();

@@ -10,6 +10,7 @@
 //! # embedding = { openai = { base_url = "http://127.0.0.1:8000/v1", model = "multilingual-e5-small",
 //! #   dimensions = 384, prefix = { query = "query: ", passage = "passage: " } } }
 //! max_judgements = 10000                  # judgements that a file keeps for searching; 0: all
+//! filter_by_model = false                 # the model of [reasoner] drops passages that do not help
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ pub struct KnowledgeFile {
     store: Option<StoreChoice>,
     embedding: EmbeddingChoice,
     max_judgements: Option<usize>,
+    filter_by_model: bool,
 }
 
 /// `[knowledge]` after it is checked.
@@ -49,6 +51,9 @@ pub struct KnowledgeSettings {
     pub embedding: EmbeddingChoice,
     /// Most judgements that the embedded store keeps, 0 for all; a Qdrant server keeps all.
     pub max_judgements: usize,
+    /// Whether the language model drops passages that do not help, where people and programs ask
+    /// (R-KB-4). Judgements never wait for it.
+    pub filter_by_model: bool,
 }
 
 /// `store`
@@ -162,7 +167,9 @@ impl KnowledgeFile {
             }),
             EmbeddingChoice::Local => EmbeddingChoice::Local,
         };
-        let settings = KnowledgeSettings { documents, store, embedding, max_judgements };
+        let filter_by_model = self.filter_by_model;
+        let settings =
+            KnowledgeSettings { documents, store, embedding, max_judgements, filter_by_model };
         settings.check(path)?;
         Ok(settings)
     }
@@ -177,6 +184,7 @@ impl KnowledgeSettings {
             store: StoreChoice::Sqlite(store.into()),
             embedding: EmbeddingChoice::Local,
             max_judgements: MAX_JUDGEMENTS,
+            filter_by_model: false,
         }
     }
 

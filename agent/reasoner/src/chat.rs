@@ -1,23 +1,26 @@
 //! The conversation about the plant's bearings, with a model and without one.
 //!
 //! With a model: a loop of at most [`MAX_STEPS`] steps. In a step the model calls tools that only read,
-//! side by side where it asks for several, and gets their answers; or it ends with its answer. Without a
+//! side by side where it asks for several, and gets their answers, or writes a program that calls them
+//! ([`programs`]); or it ends with its answer. Without a
 //! model the answer is extracted from records and documents, and says so. Every step is told as it is
 //! made. An answer that fails falls back to the last observation, and then to a plain apology.
 //!
-//! Invariants: figures of an answer stand in what was looked up; the recorded risk of the bearing in
+//! Invariants: figures of an answer stand in what was looked up, with their unit and in the document that is
+//! named ([`pdm_expert::grounding::Readings`]); the recorded risk of the bearing in
 //! question stands beside every answer about it, whatever the model says.
 
 mod answer;
 mod context;
 mod desk;
 mod extract;
-mod figures;
 mod mention;
+mod planning;
+mod programs;
 mod tools;
 
-use std::collections::VecDeque;
-
+use pdm_expert::grounding::Readings;
+use pdm_script::{ProgramHost, Session};
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 use serde::{Deserialize, Serialize};
@@ -25,13 +28,16 @@ use serde_json::Value;
 
 use crate::budget::Spent;
 use crate::client::ModelError;
-use crate::dialect::{Asking, Dialect, ToolCall, ToolDefinition, Transcript, Turn};
-use crate::guard::{Fence, KnownIds, Redactor};
+use crate::dialect::{Asking, Dialect, ToolCall, ToolDefinition, Transcript, Turn, code};
+use crate::guard::{Fence, KnownIds, Redactor, is_foreign};
 use crate::meter::Meter;
-use crate::toolbox::{ToolAnswer, Toolbox};
+use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{CoreFields, Desk, Focus, WorkLine};
 pub use tools::DeskTools;
+
+use planning::Part;
+use programs::ProgramTools;
 
 /// Most steps of an answer.
 pub const MAX_STEPS: u32 = 10;
@@ -130,6 +136,8 @@ pub struct Answer {
     pub completion_tokens: u64,
     /// Cost, US dollars, by the configured prices.
     pub cost_usd: f64,
+    /// Why the model gave no answer, in the word of metrics.
+    pub model_failure: Option<&'static str>,
 }
 
 /// Is told of every step as it is made.
@@ -149,6 +157,8 @@ pub struct Chat<'a> {
     pub redactor: &'a Redactor,
     /// Most tokens of one answer.
     pub answer_tokens: u32,
+    /// Runs the programs of a model that writes them.
+    pub programs: &'a ProgramHost,
 }
 
 /// The state of an answer that is being made.
@@ -157,28 +167,31 @@ struct Making<'a> {
     steps: u32,
     last: Option<String>,
     /// Everything that was read: the sources of the figures.
-    read: String,
+    read: Readings,
     known: KnownIds,
     fence: Fence,
     spent: Spent,
 }
 
 impl Making<'_> {
+    /// Tells of a step whose observations are answers of tools.
     fn tell(&mut self, calls: Vec<StepCall>, observations: Option<String>, error: Option<String>) {
+        self.tell_of(None, calls, observations, error);
+    }
+
+    fn tell_of(
+        &mut self,
+        code: Option<String>,
+        tool_calls: Vec<StepCall>,
+        observations: Option<String>,
+        error: Option<String>,
+    ) {
         self.steps += 1;
         if let Some(observed) = &observations {
-            self.read.push('\n');
-            self.read.push_str(observed);
             self.last = Some(observed.clone());
         }
         let step_number = self.steps;
-        self.listener.step(&Step {
-            step_number,
-            code: None,
-            observations,
-            tool_calls: calls,
-            error,
-        });
+        self.listener.step(&Step { step_number, code, observations, tool_calls, error });
     }
 }
 
@@ -191,16 +204,15 @@ impl Chat<'_> {
         listener: &dyn Listener,
     ) -> Answer {
         let fleet = self.desk.fleet().await.unwrap_or_default();
-        let about = mention::bearing(question, &fleet);
-        let focus = match &about {
-            Some(key) => self.desk.focus(key).await.ok().flatten(),
-            None => None,
-        };
+        let bearings = planning::bearings(question, &fleet);
+        let foci = bearings.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
+        let foci: Vec<Focus> =
+            futures_util::future::join_all(foci).await.into_iter().flatten().collect();
         let mut making = Making {
             listener,
             steps: 0,
             last: None,
-            read: String::new(),
+            read: Readings::default(),
             known: known(&fleet),
             fence: Fence::random(),
             spent: Spent::default(),
@@ -208,15 +220,21 @@ impl Chat<'_> {
         let language = question.language;
         let ended = match model {
             Some((meter, dialect)) => {
-                self.by_model(question, &fleet, focus.as_ref(), (meter, dialect), &mut making).await
+                self.by_model(question, &fleet, &foci, (meter, dialect), &mut making).await
             }
             None => Err(None),
+        };
+        let model_failure = match &ended {
+            Err(Some(error)) => Some(error.kind()),
+            Ok(_) | Err(None) => None,
         };
         let (answer, by) = match ended {
             Ok(text) => (text, AnsweredBy::Model),
             Err(reason) if making.last.is_none() => {
                 let told = answer::without_model(language, reason.as_ref());
-                let found = self.by_extraction(question, &fleet, focus.as_ref(), &mut making).await;
+                let plan = planning::plan(question, &fleet, &bearings);
+                let found =
+                    self.by_extraction(&plan, question.language, &fleet, &foci, &mut making).await;
                 match found {
                     Some(found) => (format!("{told}\n\n{found}"), AnsweredBy::Extraction),
                     None => (answer::apology(language).to_owned(), AnsweredBy::Apology),
@@ -226,15 +244,16 @@ impl Chat<'_> {
         };
         let by_words = by != AnsweredBy::Apology;
         let answer = self.redactor.clean(&answer);
-        let recorded =
-            focus.as_ref().filter(|_| by_words).map(|focus| answer::recorded(focus, language));
+        let about = if by_words { foci.as_slice() } else { &[] };
+        let answer = answer::with_records(answer, about, language);
         Answer {
-            answer: recorded.map_or_else(|| answer.clone(), |line| format!("{answer}\n\n{line}")),
+            answer,
             by,
-            about,
+            about: bearings.into_iter().next(),
             prompt_tokens: making.spent.prompt_tokens,
             completion_tokens: making.spent.completion_tokens,
             cost_usd: making.spent.usd,
+            model_failure,
         }
     }
 
@@ -243,14 +262,15 @@ impl Chat<'_> {
         &self,
         question: &Question,
         fleet: &[CoreFields],
-        focus: Option<&Focus>,
+        foci: &[Focus],
         (meter, dialect): (Meter<'_>, Dialect),
         making: &mut Making<'_>,
     ) -> Result<String, Option<ModelError>> {
-        let context = context::build(question, fleet, focus, self.redactor, &making.fence);
-        making.read.push_str(&context.read);
+        let context = context::build(question, fleet, foci, self.redactor, &making.fence);
+        making.read.add_text(&context.read);
         let mut transcript = Transcript { messages: context.messages };
         let (offered, ending) = (self.tools.tools(), answer::final_answer());
+        let mut session = self.programs.session();
         for step in 1..=MAX_STEPS {
             let asking = Asking {
                 model: meter.model.name(),
@@ -269,9 +289,46 @@ impl Chat<'_> {
                 return self.held(&words, question, making);
             }
             transcript.said(text, calls);
-            self.one_step(&mut transcript, &offered, making).await;
+            let program =
+                transcript.unanswered().into_iter().find(|call| code::of_call(call).is_some());
+            if let Some(call) = program.cloned().filter(|_| dialect == Dialect::Code) {
+                let ended =
+                    self.one_program(&call, &mut transcript, &offered, &mut session, making).await;
+                if let Some(words) = ended {
+                    return self.held(&words, question, making);
+                }
+            } else {
+                self.one_step(&mut transcript, &offered, making).await;
+            }
         }
         Err(None)
+    }
+
+    /// Runs the program of one step and tells of it; returns the text of its final answer.
+    async fn one_program(
+        &self,
+        call: &ToolCall,
+        transcript: &mut Transcript,
+        offered: &[ToolDefinition],
+        session: &mut Session<'_>,
+        making: &mut Making<'_>,
+    ) -> Option<String> {
+        let program = code::of_call(call).unwrap_or_default().to_owned();
+        let names: Vec<String> = offered.iter().map(|tool| tool.name.clone()).collect();
+        let mut tools = ProgramTools::of(making, self.tools, offered, self.redactor);
+        let outcome = session.run(&program, &names, &mut tools).await;
+        let ProgramTools { known, calls, read, .. } = tools;
+        (making.known, making.read) = (known, read);
+        let clean = |text: String| cut(&self.redactor.clean(&text));
+        let observed = Some(outcome.printed).filter(|text| !text.is_empty()).map(clean);
+        let error = outcome.error.map(clean);
+        let told = [observed.clone(), error.as_ref().map(|error| format!("Error: {error}"))];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        let told =
+            if told.is_empty() { "(nothing was printed)".to_owned() } else { told.join("\n") };
+        transcript.answered(call, making.fence.around("observation", &told));
+        making.tell_of(Some(program), calls, observed, error);
+        outcome.answer
     }
 
     /// Makes the calls of one step side by side, and tells of it.
@@ -288,7 +345,7 @@ impl Chat<'_> {
                 return ToolAnswer::failed(reason);
             }
             let arguments = call.arguments.clone().unwrap_or_default();
-            self.tools.call(&call.id, &call.name, arguments).await
+            toolbox::traced(self.tools, &call.id, &call.name, arguments).await
         });
         let answers: Vec<ToolAnswer> = futures_util::future::join_all(answers).await;
         let mut observed = Vec::with_capacity(answers.len());
@@ -300,6 +357,7 @@ impl Chat<'_> {
             if answer.is_error {
                 errors.push(format!("{}: {text}", call.name));
             } else {
+                add_answer(&mut making.read, answer, &text);
                 observed.push(text);
             }
         }
@@ -322,30 +380,45 @@ impl Chat<'_> {
     ) -> Result<String, Option<ModelError>> {
         // secrets first: with a figure of theirs withheld they would not be recognised
         let words = self.redactor.clean(words);
-        answer::held(&words, question, &making.read, &making.fence).ok_or(None)
+        if is_foreign(&words) {
+            return Err(Some(ModelError::OtherLanguage));
+        }
+        answer::held(&words, question, making.read.clone(), &making.fence).ok_or(None)
     }
 
-    /// The answer out of records and documents; the questions of a compound one are looked up side by
-    /// side and put together.
+    /// The answer out of records and documents: the look-ups of a plan made side by side, their results put
+    /// together by bearing, each with where it comes from.
     async fn by_extraction(
         &self,
-        question: &Question,
+        plan: &[Part],
+        language: Language,
         fleet: &[CoreFields],
-        focus: Option<&Focus>,
+        foci: &[Focus],
         making: &mut Making<'_>,
     ) -> Option<String> {
-        let mut plan: VecDeque<extract::Lookup> = extract::plan(question, focus.is_some()).into();
-        let found =
-            plan.iter().map(|lookup| extract::look_up(*lookup, question, fleet, focus, self.tools));
+        let focus_of =
+            |part: &Part| foci.iter().find(|focus| Some(&focus.core.key) == part.about.as_ref());
+        let found = plan
+            .iter()
+            .map(|part| extract::look_up(part, language, fleet, focus_of(part), self.tools));
         let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
-        let mut parts = Vec::new();
-        for text in found {
-            let Some(lookup) = plan.pop_front() else { break };
+        let mut told = Vec::new();
+        for (part, text) in plan.iter().zip(found) {
             let text = text.map(|text| cut(&text));
-            making.tell(vec![lookup.call(question, focus)], text.clone(), None);
-            parts.extend(text);
+            let call = part.lookup.call(&part.clause, focus_of(part));
+            making.tell(vec![call], text.clone(), None);
+            told.extend(text.map(|text| (part, text)));
         }
-        (!parts.is_empty()).then(|| parts.join("\n\n"))
+        (!told.is_empty()).then(|| answer::fused(&told, foci, language))
+    }
+}
+
+/// Takes the answer of a tool as a source of figures: its data, or its words where it has none.
+fn add_answer(read: &mut Readings, answer: &ToolAnswer, text: &str) {
+    if answer.data.is_null() {
+        read.add_text(text);
+    } else {
+        read.add_data(&answer.data);
     }
 }
 

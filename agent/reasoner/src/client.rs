@@ -49,6 +49,9 @@ pub enum ModelError {
     /// The server's filter withheld the answer.
     #[error("the server's content filter withheld the answer")]
     Withheld,
+    /// The answer is in another language than the question.
+    #[error("the model answers in another language")]
+    OtherLanguage,
     /// The budget is used up.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
@@ -68,6 +71,7 @@ impl ModelError {
             Self::Late(_) => "late",
             Self::Cut => "cut",
             Self::Withheld => "withheld",
+            Self::OtherLanguage => "other_language",
             Self::Exhausted(_) => "budget",
             Self::Ledger(_) => "ledger",
         }
@@ -118,7 +122,9 @@ impl Failure {
         let is_passing = matches!(
             error,
             ModelError::Unavailable(_)
-                | ModelError::Answer(AnswerError::Unfinished | AnswerError::Reported(_))
+                | ModelError::Answer(
+                    AnswerError::Unfinished | AnswerError::Garbled(_) | AnswerError::Reported(_)
+                )
         );
         Self { error, is_passing, retry_after: None }
     }
@@ -178,7 +184,7 @@ impl Client {
     }
 
     /// Whether requests carry a key.
-    pub(crate) const fn has_key(&self) -> bool {
+    pub const fn has_key(&self) -> bool {
         self.key.is_some()
     }
 

@@ -1,5 +1,6 @@
-//! Two ways in which a model says which tool it wants or that it is done: native function calling, and
-//! one JSON object a turn (`call_tool` | the ending) for servers that know no functions or ignore them.
+//! The ways in which a model says which tool it wants or that it is done: native function calling; one
+//! JSON object a turn (`call_tool`, `call_tools` | the ending) for servers that know no functions or ignore
+//! them; and small programs that call the tools ([`code`]).
 //!
 //! This module makes requests out of a [`Transcript`] and reads answers into [`Turn`]s; both directions
 //! are pure. The ending of a conversation is a function as well (`conclude`, `final_answer`): so it has
@@ -10,6 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::{ChatRequest, Completion, WireCall, WireFunction, WireMessage};
 
+pub mod code;
+
 /// How the model says what it wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -18,6 +21,8 @@ pub enum Dialect {
     Native,
     /// One JSON object a turn.
     Json,
+    /// A program a turn.
+    Code,
 }
 
 /// A function that the model may call.
@@ -129,6 +134,9 @@ impl Transcript {
     }
 }
 
+/// Most calls of one turn in JSON.
+const MAX_CALLS: usize = 6;
+
 /// What a request is made of, beside the conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
@@ -164,6 +172,7 @@ impl Dialect {
         match self {
             Self::Native => "native function calling",
             Self::Json => "one JSON object a turn",
+            Self::Code => "a program a turn",
         }
     }
 
@@ -193,10 +202,22 @@ impl Dialect {
                     ..request
                 }
             }
+            Self::Code => {
+                let messages = code::messages(transcript, tools, asking.must_end);
+                ChatRequest { messages, ..request }
+            }
             Self::Json => {
                 let schema = one_of(tools, asking.ending);
+                // the list of tools stays as it was: a server that keeps what it has read of a prompt
+                // would read all of it again
+                let mut messages = in_json(transcript, asking.tools, asking.ending);
+                if asking.must_end {
+                    let name = &asking.ending.name;
+                    let content = format!("No calls of tools are left: answer with {name} now.");
+                    messages.push(WireMessage::User { content });
+                }
                 ChatRequest {
-                    messages: in_json(transcript, tools, asking.ending),
+                    messages,
                     response_format: Some(json!({
                         "type": "json_schema",
                         "json_schema": { "name": "turn", "schema": schema },
@@ -216,6 +237,7 @@ impl Dialect {
                 calls: answer.calls.into_iter().map(call_of).collect(),
             },
             Self::Json => read_object(answer.content),
+            Self::Code => code::read(answer.content),
         }
     }
 }
@@ -283,8 +305,13 @@ fn one_of(tools: &[ToolDefinition], ending: &ToolDefinition) -> Value {
         });
         object("call_tool", of)
     };
-    let ways: Vec<Value> =
-        tools.iter().map(call).chain([object(&ending.name, ending.parameters.clone())]).collect();
+    let calls: Vec<Value> = tools.iter().map(call).collect();
+    let several = (!tools.is_empty()).then(|| {
+        let one = json!({ "anyOf": calls.iter().map(|call| &call["properties"]["call_tool"]).collect::<Vec<_>>() });
+        object("call_tools", json!({ "type": "array", "items": one, "minItems": 1, "maxItems": MAX_CALLS }))
+    });
+    let end = object(&ending.name, ending.parameters.clone());
+    let ways: Vec<Value> = calls.into_iter().chain(several).chain([end]).collect();
     match ways.as_slice() {
         [only] => only.clone(),
         _ => json!({ "anyOf": ways }),
@@ -305,9 +332,11 @@ fn in_json(
             Message::System { text } => WireMessage::System { content: text.clone() },
             Message::User { text } => WireMessage::User { content: text.clone() },
             Message::Assistant { text, calls } => WireMessage::Assistant {
-                content: Some(
-                    calls.first().map_or_else(|| text.clone(), |call| written(call, ending)),
-                ),
+                content: Some(match calls.as_slice() {
+                    [] => text.clone(),
+                    [call] => written(call, ending),
+                    several => together(several),
+                }),
                 tool_calls: Vec::new(),
             },
             Message::Result { tool, text, .. } => {
@@ -330,11 +359,21 @@ fn written(call: &ToolCall, ending: &ToolDefinition) -> String {
     }
 }
 
+/// Several calls of one turn.
+fn together(calls: &[ToolCall]) -> String {
+    let call = |call: &ToolCall| {
+        let arguments = call.arguments.clone().unwrap_or_default();
+        json!({ "name": call.name, "arguments": arguments })
+    };
+    json!({ "call_tools": calls.iter().map(call).collect::<Vec<_>>() }).to_string()
+}
+
 /// The functions in words, for a model that gets no list of functions.
 fn manual(tools: &[ToolDefinition], ending: &ToolDefinition) -> String {
     let mut text = format!(
         "Answer with exactly one JSON object: {{\"call_tool\": {{\"name\": …, \"arguments\": {{…}}}}}} \
-         or {{\"{}\": {{…}}}}.\nTools:\n",
+         or {{\"call_tools\": [{{\"name\": …, \"arguments\": {{…}}}}, …]}} for calls that do not depend on each \
+         other, or {{\"{}\": {{…}}}}.\nTools:\n",
         ending.name
     );
     for tool in tools.iter().chain([ending]) {
@@ -359,6 +398,13 @@ fn read_object(content: String) -> Turn {
         let name = call.get("name").and_then(Value::as_str).unwrap_or("unnamed").to_owned();
         let arguments = call.get("arguments").map_or_else(|| Ok(Map::new()), of);
         vec![ToolCall { id: id(), name, arguments }]
+    } else if let Some(Value::Array(calls)) = object.get("call_tools") {
+        let call = |(at, call): (usize, &Value)| ToolCall {
+            id: format!("turn-{}", at + 1),
+            name: call.get("name").and_then(Value::as_str).unwrap_or("unnamed").to_owned(),
+            arguments: call.get("arguments").map_or_else(|| Ok(Map::new()), of),
+        };
+        calls.iter().take(MAX_CALLS).enumerate().map(call).collect()
     } else if let Some((name, value)) = object.iter().next().filter(|_| object.len() == 1) {
         vec![ToolCall { id: id(), name: name.clone(), arguments: of(value) }]
     } else {

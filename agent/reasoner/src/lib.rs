@@ -23,6 +23,8 @@ pub mod probe;
 pub mod prompt;
 pub mod retry;
 pub mod settings;
+pub mod spans;
 pub mod toolbox;
+pub mod trouble;
 pub mod verdict;
 pub mod wire;

@@ -7,14 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tracing::Instrument as _;
-use tracing::field::Empty;
 
 use crate::budget::{Limits, Prices, Spent, fits};
 use crate::client::{Model, ModelError};
+use crate::spans;
 use crate::wire::{ChatRequest, Completion, FinishReason};
-
-/// The target of spans, as of the other spans of the agent.
-const SPANS: &str = "pdm_agent::spans";
 
 /// What was spent on a day.
 #[async_trait]
@@ -71,7 +68,7 @@ impl Meter<'_> {
         let today = self.ledger.today().await.map_err(ModelError::Ledger)?;
         fits("of the day", &self.per_day, &today, &next)?;
         let left = (self.per_event.seconds - spent.seconds).clamp(0.0, 86_400.0);
-        let span = span(self.model.name(), request);
+        let span = spans::of_chat(self.model.name(), request);
         let asked = self.model.complete(request, Duration::from_secs_f64(left));
         let attempted = asked.instrument(span.clone()).await;
         let usage = attempted.result.as_ref().ok().and_then(|answer| answer.usage);
@@ -95,26 +92,6 @@ impl Meter<'_> {
 fn characters(answer: &Completion) -> u64 {
     let calls = answer.calls.iter().map(|call| call.function.arguments.chars().count());
     (answer.content.chars().count() + calls.sum::<usize>()) as u64
-}
-
-/// A span of OpenTelemetry's conventions for generative AI. It holds counts and names, no text.
-fn span(model: &str, request: &ChatRequest) -> tracing::Span {
-    tracing::debug_span!(
-        target: SPANS,
-        "chat",
-        otel.name = format!("chat {model}"),
-        otel.kind = "client",
-        gen_ai.operation.name = "chat",
-        gen_ai.provider.name = "openai",
-        gen_ai.request.model = model,
-        gen_ai.request.max_tokens = request.max_tokens,
-        gen_ai.request.temperature = request.temperature,
-        gen_ai.usage.input_tokens = Empty,
-        gen_ai.usage.output_tokens = Empty,
-        gen_ai.response.finish_reasons = Empty,
-        error.r#type = Empty,
-        otel.status_code = Empty,
-    )
 }
 
 fn note(

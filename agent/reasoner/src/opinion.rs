@@ -20,7 +20,7 @@ use crate::dialect::{Asking, Dialect, Message, ToolCall, Transcript, Turn};
 use crate::guard::{Fence, KnownIds, Redactor};
 use crate::meter::Meter;
 use crate::prompt::{self, Task};
-use crate::toolbox::{ToolAnswer, Toolbox};
+use crate::toolbox::{self, ToolAnswer, Toolbox};
 use crate::verdict::{self, CONCLUDE, Verdict};
 
 mod case;
@@ -219,7 +219,7 @@ impl Opinions<'_> {
             run.tool_calls += 1;
             let arguments = redacted(call.arguments.clone().unwrap_or_default(), self.redactor);
             let id = format!("{}/{}", run.event_id, call.id);
-            self.tools.call(&id, &call.name, arguments).await
+            toolbox::traced(self.tools, &id, &call.name, arguments).await
         };
         run.known.add_of(&answer.data);
         run.uses.push(used(call, &answer, run.tool_calls));

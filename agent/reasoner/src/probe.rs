@@ -2,13 +2,17 @@
 //! dialect.
 //!
 //! The probe asks for a call of a function. A server that ignores that (llama.cpp ignores
-//! `tool_choice`) is asked for one JSON object instead. [`told`] names what is wrong in words that say
-//! what to change.
+//! `tool_choice`) is asked for one JSON object instead. [`speaks`] asks for a sentence in the language of the
+//! prompts, [`writes_programs`] for a program. [`told`] names what is wrong in words that say what to change.
 
-use serde_json::{Value, json};
+use async_trait::async_trait;
+use pdm_script::{ProgramHost, ToolReply, Tools};
+use pdm_shared::text::Language;
+use serde_json::{Map, Value, json};
 
 use crate::client::{Client, ModelError};
-use crate::dialect::Dialect;
+use crate::dialect::{Asking, Dialect, Message, ToolDefinition, Transcript, Turn, code};
+use crate::guard::{TextLanguage, language_of};
 use crate::wire::{self, ChatRequest, FinishReason, WireMessage};
 
 /// What is wrong with an endpoint.
@@ -35,6 +39,22 @@ pub enum ProbeError {
     /// The server does not answer.
     #[error("{0}")]
     Unavailable(String),
+    /// The answer is longer than is read.
+    #[error("{}", ModelError::TooLong)]
+    TooLong,
+    /// The model answers in another language.
+    #[error("the model answers in another language than {wanted}: {shown:?}; choose another model")]
+    OtherLanguage {
+        /// The language of the settings.
+        wanted: &'static str,
+        /// The head of its answer.
+        shown: String,
+    },
+    /// The model writes no program that runs.
+    #[error(
+        "the model writes no program that calls a tool: {0}; set reasoner.chat.actions = \"calls\""
+    )]
+    NoPrograms(String),
     /// The server answers, and not as asked for.
     #[error("the model answers, and neither calls a function nor writes the JSON asked for: {0}")]
     Unfit(String),
@@ -62,7 +82,83 @@ pub async fn probe(client: &Client, model: &str) -> Result<Dialect, ProbeError> 
 }
 
 fn unavailable(error: ModelError) -> ProbeError {
+    if matches!(error, ModelError::TooLong) {
+        return ProbeError::TooLong;
+    }
     ProbeError::Unavailable(error.to_string())
+}
+
+/// Asks the model for a sentence in the language of the prompts.
+///
+/// # Errors
+/// [`ProbeError`].
+pub async fn speaks(client: &Client, model: &str, language: Language) -> Result<(), ProbeError> {
+    let (ask, wanted) = match language {
+        Language::Ko => ("구름베어링의 외륜 결함이 무엇인지 한국어 한 문장으로 답하라.", "Korean"),
+        Language::En => ("Say in one English sentence what an outer race fault is.", "English"),
+    };
+    let asked = client.raw(&request(model, ask)).await.map_err(unavailable)?;
+    let answer = told(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
+    let is_wanted = match language_of(&answer.content) {
+        TextLanguage::Korean => language == Language::Ko,
+        TextLanguage::English => language == Language::En,
+        TextLanguage::Other => false,
+    };
+    if is_wanted {
+        return Ok(());
+    }
+    let shown = pdm_shared::bounds::shown(&answer.content, 80).into_owned();
+    Err(ProbeError::OtherLanguage { wanted, shown })
+}
+
+/// Asks the model for a program that calls a tool, and runs it.
+///
+/// # Errors
+/// [`ProbeError`].
+pub async fn writes_programs(
+    client: &Client,
+    model: &str,
+    programs: &ProgramHost,
+) -> Result<(), ProbeError> {
+    let tool = ToolDefinition {
+        name: "report_ready".to_owned(),
+        description: "Reports whether you are ready.".to_owned(),
+        parameters: schema(),
+    };
+    let ending = ToolDefinition { name: "final_answer".to_owned(), ..tool.clone() };
+    let text = "Write a program that calls report_ready with ready=True.".to_owned();
+    let messages = vec![
+        Message::System { text: "You answer with programs.".to_owned() },
+        Message::User { text },
+    ];
+    let tools = [tool];
+    let asking =
+        Asking { model, tools: &tools, ending: &ending, must_end: false, answer_tokens: 200 };
+    let request = Dialect::Code.request(&Transcript { messages }, &asking);
+    let asked = client.raw(&request).await.map_err(unavailable)?;
+    let answer = told(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
+    let shown = pdm_shared::bounds::shown(&answer.content, 120).into_owned();
+    let Turn::Calls { calls, .. } = Dialect::Code.read(answer) else {
+        return Err(ProbeError::NoPrograms(shown));
+    };
+    let program = calls.first().and_then(code::of_call).unwrap_or_default();
+    let mut ready = Ready(false);
+    let outcome = programs.session().run(program, &["report_ready".to_owned()], &mut ready).await;
+    if ready.0 {
+        return Ok(());
+    }
+    Err(ProbeError::NoPrograms(outcome.error.unwrap_or(shown)))
+}
+
+/// Whether the program of the probe has called its tool.
+struct Ready(bool);
+
+#[async_trait]
+impl Tools for Ready {
+    async fn call(&mut self, _tool: &str, arguments: Map<String, Value>) -> ToolReply {
+        self.0 = arguments.get("ready").is_some_and(Value::is_boolean);
+        Ok("{}".to_owned())
+    }
 }
 
 /// What an answer says of the endpoint: the completion, or what is wrong.

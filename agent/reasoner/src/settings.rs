@@ -43,6 +43,8 @@ pub struct ReasonerSettings {
     pub per_day: Limits,
     /// Second opinions.
     pub opinion: OpinionSettings,
+    /// The chat.
+    pub chat: ChatSettings,
     /// Words that are never sent, beside those that are recognised: names of people, for example.
     pub private_words: Vec<String>,
 }
@@ -59,6 +61,25 @@ pub struct OpinionSettings {
     pub parallel: u32,
     /// News that wait longer than so many hours get no opinion any more.
     pub give_up_after_h: f64,
+}
+
+/// `[reasoner.chat]`
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatSettings {
+    /// How the model acts in the chat.
+    pub actions: ChatActions,
+}
+
+/// `actions`
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChatActions {
+    /// It calls tools, in the dialect of the server.
+    #[default]
+    Calls,
+    /// It writes small programs that call them.
+    Programs,
 }
 
 /// `dialect`
@@ -89,6 +110,7 @@ impl Default for ReasonerSettings {
             per_event: Limits::of_event(),
             per_day: Limits::of_day(),
             opinion: OpinionSettings::default(),
+            chat: ChatSettings::default(),
             private_words: Vec::new(),
         }
     }

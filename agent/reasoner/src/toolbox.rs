@@ -1,7 +1,7 @@
 //! The tools of the model: those of the catalogue that only read, and nothing else.
 //!
 //! Whether a tool only reads is decided by its executor, which runs it, not by what its file says: a
-//! search, a table, a SELECT, a GET, and pipelines of these. Functions of the program
+//! search, a table, a SELECT, a query of a graph, a GET, and pipelines of these. Functions of the program
 //! (`notify_maintenance_staff` among them) and tools of other servers are never offered.
 
 use std::sync::Arc;
@@ -11,8 +11,10 @@ use pdm_tools::spec::ToolSpec;
 use pdm_tools::spec::executor::Executor;
 use pdm_tools::{Call, Registry, Runtime};
 use serde_json::{Map, Value};
+use tracing::Instrument as _;
 
 use crate::dialect::ToolDefinition;
+use crate::spans;
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +42,22 @@ pub trait Toolbox: Send + Sync + std::fmt::Debug {
 
     /// Calls a tool of [`Toolbox::tools`]; any other name is a failure.
     async fn call(&self, id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer;
+}
+
+/// Calls a tool inside a span of its own.
+pub(crate) async fn traced(
+    tools: &dyn Toolbox,
+    id: &str,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> ToolAnswer {
+    let span = spans::of_call(name, id);
+    let answer = tools.call(id, name, arguments).instrument(span.clone()).await;
+    if answer.is_error {
+        // the reason may quote what the tool has read: it stays out of the span
+        spans::fail(&span, "tool_error", "the tool failed");
+    }
+    answer
 }
 
 /// The reading tools of the agent's catalogue.
@@ -88,7 +106,12 @@ const DEEPEST: u32 = 8;
 /// Whether a tool only reads, whatever its arguments are.
 fn only_reads(spec: &ToolSpec, registry: &Registry, depth: u32) -> bool {
     match &spec.executor {
-        Executor::Search(_) | Executor::Table(_) | Executor::Sql(_) => true,
+        // the engine of graphs has no code that could write (`pdm-graph`)
+        Executor::Search(_)
+        | Executor::Articles(_)
+        | Executor::Table(_)
+        | Executor::Sql(_)
+        | Executor::Graph(_) => true,
         Executor::Http(http) => !http.post,
         Executor::Pipeline(_) => {
             depth < DEEPEST

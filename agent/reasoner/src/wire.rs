@@ -171,6 +171,9 @@ pub enum AnswerError {
     /// Not JSON of the published form.
     #[error("the answer is not of the form of a chat completion: {0}")]
     Form(String),
+    /// A piece of a stream is no JSON of the published form: it was damaged on its way.
+    #[error("a piece of the answer is damaged: {0}")]
+    Garbled(String),
     /// The stream ended, or the answer is whole, and nothing says why it ends.
     #[error("the answer has no finish_reason: it was cut off")]
     Unfinished,

@@ -1,5 +1,5 @@
 //! What events and judgements bring into the asset graph: the machines and bearings that sent
-//! something, the last judgement of each, and the work that it asked for.
+//! something, the last judged event and judgement of each, and the work that it asked for.
 //!
 //! What a file has said of a node stays: only what is not there is added, and digests are renewed.
 
@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pdm_graph::assets::{AssetChange, Assets, DIGEST_TYPES, EdgeName, NodeName, difference};
 use pdm_graph::{Properties, Value};
+use pdm_shared::event::Event;
 use pdm_web::plant::BearingRow;
 
 use crate::store::{FollowUpState, Store, StoreError};
@@ -22,28 +23,53 @@ pub(crate) fn is_own_edge(name: &EdgeName) -> bool {
     DIGEST_TYPES.contains(&&*name.from.kind)
 }
 
+/// What the store says of a bearing.
+struct Brought {
+    bearing: BearingRow,
+    /// The last event that was judged.
+    event: Option<Event>,
+    /// The work order of the last judgement, with its open actions.
+    work: Option<(String, usize)>,
+}
+
 /// Brings the graph up to date with the store's events and judgements; tells what has changed.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer; nothing has changed then.
 pub(crate) async fn refresh(store: &dyn Store) -> Result<AssetChange, StoreError> {
-    let before = store.assets().await?;
-    let mut after = before.clone();
-    let mut known = Known::of(&before);
+    let mut all = Vec::new();
     for bearing in store.fleet().await? {
-        add_bearing(&mut after, &mut known, &bearing);
+        let (mut event, mut work) = (None, None);
         if let Some(event_id) = bearing.event_id {
-            let work = store.follow_up(event_id).await?;
-            let open = work.iter().filter(|action| action.state == FollowUpState::Open).count();
-            let order = work.iter().find_map(|action| action.work_order.clone());
-            add_judgement(&mut after, &bearing, order.map(|order| (order, open)));
+            event = store.event(event_id).await?;
+            let actions = store.follow_up(event_id).await?;
+            let open = actions.iter().filter(|action| action.state == FollowUpState::Open).count();
+            let order = actions.iter().find_map(|action| action.work_order.clone());
+            work = order.map(|order| (order, open));
+        }
+        all.push(Brought { bearing, event, work });
+    }
+    let mut change = AssetChange::default();
+    let revise = &mut |before: &Assets| {
+        change = difference(before, &with(before, &all));
+        (!change.is_empty()).then(|| change.clone())
+    };
+    store.change_assets(revise).await?;
+    Ok(change)
+}
+
+fn with(before: &Assets, all: &[Brought]) -> Assets {
+    let (mut after, mut known) = (before.clone(), Known::of(before));
+    for Brought { bearing, event, work } in all {
+        add_bearing(&mut after, &mut known, bearing);
+        if let Some(event) = event {
+            add_event(&mut after, bearing, event);
+        }
+        if bearing.event_id.is_some() {
+            add_judgement(&mut after, bearing, work.clone());
         }
     }
-    let change = difference(&before, &after);
-    if !change.is_empty() {
-        store.change_assets(&change).await?;
-    }
-    Ok(change)
+    after
 }
 
 /// What the graph says of where machines and bearings are.
@@ -108,6 +134,29 @@ fn add_bearing(assets: &mut Assets, known: &mut Known, row: &BearingRow) {
     }
 }
 
+/// The last judged event of a bearing takes the place of the one before.
+fn add_event(assets: &mut Assets, row: &BearingRow, event: &Event) {
+    let bearing = NodeName::new("Bearing", row.key.to_string());
+    let digest = NodeName::new("Event", row.key.to_string());
+    let number = |value: Option<f64>| value.map_or(Value::Null, Value::Float);
+    let properties = own(&[
+        ("id", (*digest.id).into()),
+        ("name", format!("{} {}", row.key, event.measured_at).as_str().into()),
+        ("event_id", event.event_id.to_string().as_str().into()),
+        ("measured_at", event.measured_at.to_string().as_str().into()),
+        ("state", event.operating.state.as_str().into()),
+        ("shaft_speed_rpm", number(event.operating.shaft_speed_rpm)),
+        ("anomaly_detected", event.anomaly_detected.into()),
+        ("anomaly_score", number(event.anomaly.score)),
+        ("velocity_rms_mm_s", number(event.time_domain.velocity_rms_mm_s)),
+        ("rms_g", number(event.time_domain.rms_g)),
+        ("kurtosis", number(event.time_domain.kurtosis)),
+    ]);
+    let nothing = Properties::new();
+    assets.nodes.insert(digest.clone(), properties);
+    assets.edges.insert(EdgeName::new("OBSERVED_ON", digest, bearing, &nothing), nothing);
+}
+
 /// The last judgement of a bearing takes the place of the one before.
 fn add_judgement(assets: &mut Assets, row: &BearingRow, work: Option<(String, usize)>) {
     let bearing = NodeName::new("Bearing", row.key.to_string());
@@ -140,3 +189,6 @@ fn add_judgement(assets: &mut Assets, row: &BearingRow, work: Option<(String, us
         assets.edges.insert(EdgeName::new("ASKED_BY", name, judgement, &nothing), nothing);
     }
 }
+
+#[cfg(test)]
+mod tests;

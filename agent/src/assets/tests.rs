@@ -72,7 +72,7 @@ async fn planted() -> (tempfile::TempDir, Arc<dyn Store>) {
     let (assets, origins) = read(&[file]).expect("a plant");
     assert!(check(&assets, &origins).is_empty());
     let store = sqlite(folder.path()).await;
-    store.change_assets(&difference(&Assets::default(), &assets)).await.expect("written");
+    store.change_assets(&mut |before| Some(difference(before, &assets))).await.expect("written");
     (folder, store)
 }
 
@@ -184,7 +184,7 @@ async fn changes_tell_what_came_and_went() {
         ("position".into(), "DE".into()),
     ]);
     after.edges.insert(EdgeName::new("INSTALLED_IN", new, machine, &since), since);
-    store.change_assets(&difference(&before, &after)).await.expect("written");
+    store.change_assets(&mut |before| Some(difference(before, &after))).await.expect("written");
     let tools = runtime(&store);
     let ask = async |arguments| {
         called(&tools, "get_equipment_changes", arguments).await.expect("changes")
@@ -256,7 +256,7 @@ async fn queries_answer_over_the_stores_as_in_memory() {
         let settings = PostgresSettings::at(server.url());
         let store = SqlStore::open_postgres(&settings, "agent").await.expect("opens");
         store.migrate().await.expect("migrated");
-        store.change_assets(&difference(&Assets::default(), &plant)).await.expect("written");
+        store.change_assets(&mut |before| Some(difference(before, &plant))).await.expect("written");
         answer_as_in_memory(Arc::new(store)).await;
     }
 }
@@ -399,19 +399,41 @@ fn calls(n: usize) -> Vec<(&'static str, Json)> {
     ]
 }
 
+/// A window a day of a month, of one bearing of each machine that is asked about.
+async fn put_windows(store: &dyn Store) {
+    let mut sequence = 0;
+    for n in 0..CALLS {
+        let mut windows = Vec::new();
+        for machine in [(n * 397) % 12_000, (n * 911 + 1) % 12_000] {
+            for day in 0..31 {
+                sequence += 1;
+                let mut event = window(sequence, f64::from(day), 2.0);
+                event.site = "s1".parse().expect("site");
+                event.equipment_id = format!("P-{machine}").parse().expect("machine");
+                windows.push(event);
+            }
+        }
+        put(store, windows).await;
+    }
+}
+
+/// Calls of each tool that are measured.
+const CALLS: usize = 60;
+
 /// Times of every tool, ms at the 95th percentile.
 async fn measured(store: Arc<dyn Store>, what: &str) -> f64 {
     let plant = large();
     println!("{what}: {} nodes, {} relationships", plant.nodes.len(), plant.edges.len());
     let begun = Instant::now();
-    store.change_assets(&difference(&Assets::default(), &plant)).await.expect("written");
+    store.change_assets(&mut |before| Some(difference(before, &plant))).await.expect("written");
     println!("{what}: written in {:.1} s", begun.elapsed().as_secs_f64());
+    put_windows(store.as_ref()).await;
     let tools = runtime(&store);
     let mut worst: f64 = 0.0;
     let count = calls(0).len();
     for tool in 0..count {
         let (mut times, mut name) = (Vec::new(), "");
-        for n in 0..60 {
+        for n in 0..CALLS {
             let (tool, arguments) = calls(n).swap_remove(tool);
             let begun = Instant::now();
             called(&tools, tool, arguments).await.expect(tool);

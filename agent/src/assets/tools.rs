@@ -1,10 +1,12 @@
 //! The functions behind the tools of the asset graph: search, tags, full information, similar machines,
 //! changes, trends, comparison. Values are those that the edge measured and the agent stored.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pdm_graph::{GraphSource as _, Limits, Node, Properties, Query, Scan, Value};
+use futures_util::future::try_join_all;
+use pdm_graph::{Direction, Limits, Node, Relationship, Scan, Value};
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::BearingKey;
 use pdm_tools::exec::builtin::{Builtin, Builtins};
@@ -87,50 +89,67 @@ impl AssetTools {
         Ok(tags.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect())
     }
 
-    /// Runs a query over the graph with one parameter `id`.
-    async fn ask(&self, text: &'static str, id: &str) -> Result<Vec<Vec<Value>>, Failure> {
-        let (graph, id) = (self.graph.clone(), Value::from(id));
-        self.blocking(move || {
-            let query = Query::read(text).map_err(|error| permanent(&error))?;
-            let parameters = Properties::from([("id".into(), id)]);
-            let table = query.run(&graph, &parameters, &Limits::default());
-            table.map(|table| table.rows).map_err(|error| Failure::Transient(error.to_string()))
-        })
-        .await
-    }
-
-    /// Runs something that blocks on the graph.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
-        let done = tokio::task::spawn_blocking(work).await;
-        done.map_err(|error| Failure::Transient(error.to_string()))?
-    }
-
     /// The node of a machine.
     async fn equipment(&self, id: &str) -> Result<Arc<Node>, Failure> {
-        let (graph, wanted) = (self.graph.clone(), Value::from(id));
-        let found = self.blocking(move || {
-            let scan =
-                Scan { labels: vec!["Equipment".into()], equal: vec![("id".into(), wanted)] };
-            graph.scan(&scan, None, 1).map_err(|error| Failure::Transient(error.to_string()))
-        });
-        found.await?.into_iter().next().ok_or_else(|| {
+        let scan = Scan { labels: vec!["Equipment".into()], equal: vec![("id".into(), id.into())] };
+        let found = self.store.graph_scan(&scan, None, 1).await.map_err(away)?;
+        found.into_iter().next().ok_or_else(|| {
             let message = format!("equipment_id: {id} is no machine of the asset graph; search_equipment finds the ids");
             Failure::Permanent(message)
         })
     }
 
-    /// The bearings that are in a machine now, with the places where they sit.
-    async fn bearings(&self, equipment: &str) -> Result<Vec<Json>, Failure> {
-        const BEARINGS: &str = "MATCH (e:Equipment {id: $id})<-[i:INSTALLED_IN]-(b:Bearing)
-             WHERE i.until IS NULL
-             RETURN {bearing_id: b.id, name: b.name, model: b.model, position: i.position}
-             ORDER BY b.id";
-        let rows = self.ask(BEARINGS, equipment).await?;
-        Ok(rows.iter().filter_map(|row| row.first()).map(Value::to_json).collect())
+    /// What stands beside a node over relationships of these types, each relationship with its other end.
+    /// A type is a look of its own, side by side: the index over node and type serves each.
+    async fn beside(
+        &self,
+        node: &Node,
+        direction: Direction,
+        kinds: &[&str],
+    ) -> Result<Vec<(Arc<Relationship>, Arc<Node>)>, Failure> {
+        let most = Limits::default().working_rows;
+        let looks = kinds.iter().map(|kind| async move {
+            self.store.graph_hops(&[node.id], direction, &[Arc::from(*kind)], most).await
+        });
+        let mut found = Vec::new();
+        for hops in try_join_all(looks).await.map_err(away)? {
+            let nodes: HashMap<i64, Arc<Node>> =
+                hops.nodes.into_iter().map(|node| (node.id, node)).collect();
+            let edges = hops.fans.into_values().flatten();
+            found.extend(edges.filter_map(|edge| {
+                let far = nodes.get(&edge.other(node.id)).cloned()?;
+                Some((edge, far))
+            }));
+        }
+        found.sort_by_key(|(edge, _)| edge.id);
+        Ok(found)
     }
+
+    /// The bearings that are in a machine now, with the places where they sit.
+    async fn bearings(&self, machine: &Node) -> Result<Vec<Json>, Failure> {
+        let beside = self.beside(machine, Direction::In, &["INSTALLED_IN"]).await?;
+        Ok(bearings_of(machine, &beside))
+    }
+}
+
+/// The bearings of a machine out of what stands beside it.
+fn bearings_of(machine: &Node, beside: &[(Arc<Relationship>, Arc<Node>)]) -> Vec<Json> {
+    let stays = beside.iter().filter(|(edge, bearing)| {
+        &*edge.kind == "INSTALLED_IN"
+            && edge.end == machine.id
+            && !edge.properties.contains_key("until")
+            && bearing.has_label("Bearing")
+    });
+    let mut bearings: Vec<Json> = stays
+        .map(|(edge, bearing)| {
+            let mut shown = shown(bearing, "bearing_id", &["name", "model"]);
+            let position = edge.properties.get("position");
+            shown["position"] = position.map_or(Json::Null, Value::to_json);
+            shown
+        })
+        .collect();
+    bearings.sort_by_key(|bearing| bearing["bearing_id"].to_string());
+    bearings
 }
 
 #[async_trait]
@@ -195,8 +214,4 @@ fn shown(node: &Node, key: &str, fields: &[&str]) -> Json {
 
 fn away(error: StoreError) -> Failure {
     Failure::Transient(pdm_service::error_chain::error_chain(&error))
-}
-
-fn permanent(error: &dyn std::fmt::Display) -> Failure {
-    Failure::Permanent(error.to_string())
 }

@@ -149,15 +149,23 @@ async fn import(
     prune: bool,
 ) -> Result<String, Failure> {
     let (new, origins) = read(files).map_err(|problems| refused(&problems))?;
-    let before = store.assets().await.map_err(failure::store)?;
-    let after = if prune { pruned(&before, &new) } else { before.clone().with(&new) };
-    wrong(&check(&after, &origins))?;
-    let change = difference(&before, &after);
+    let revised = |before: &Assets| {
+        let after = if prune { pruned(before, &new) } else { before.clone().with(&new) };
+        wrong(&check(&after, &origins))?;
+        Ok::<_, Failure>(difference(before, &after))
+    };
     if dry_run {
+        let change = revised(&store.assets().await.map_err(failure::store)?)?;
         return Ok(told(&change, "would change"));
     }
-    store.change_assets(&change).await.map_err(failure::store)?;
-    Ok(told(&change, "changed"))
+    // checked against what is stored at that moment: another import may have come in between
+    let mut outcome = Ok(AssetChange::default());
+    let revise = &mut |before: &Assets| {
+        outcome = revised(before);
+        outcome.as_ref().ok().filter(|change| !change.is_empty()).cloned()
+    };
+    store.change_assets(revise).await.map_err(failure::store)?;
+    Ok(told(&outcome?, "changed"))
 }
 
 /// What files say, with what the agent brought itself: digests, and the machines and bearings they are of.

@@ -74,10 +74,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = runtime.map_err(failure::runtime)?;
     runtime.block_on(async {
         let store: Arc<dyn Store> = connect_store(&settings.store).await.map_err(failure::store)?;
-        let tooling = Tooling::open(&settings, None).await.map_err(failure::start)?;
         let clock = Arc::new(SystemClock);
         let model = LanguageModel::open(&settings, store.clone(), clock.clone());
         let model = model.map_err(|error| failure::start(error.into()))?;
+        let tooling =
+            Tooling::open(&settings, None, model.as_ref()).await.map_err(failure::start)?;
         let conversation = Conversation::new(store.clone(), clock, tooling.runtime, model);
         let ended = talk(args, &conversation, about).await;
         store.close().await;

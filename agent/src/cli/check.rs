@@ -8,20 +8,30 @@ use std::time::Duration;
 use pdm_knowledge::Knowledge;
 use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_reasoner::client::Client;
-use pdm_reasoner::probe::probe;
-use pdm_reasoner::settings::ReasonerSettings;
+use pdm_reasoner::probe::{ProbeError, probe, speaks, writes_programs};
+use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
+use pdm_routes::{Gap, Rota};
+use pdm_script::ProgramHost;
+use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_web::plant::ChannelRow;
 
 use super::failure;
+use crate::http::door;
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
+use crate::service::channels::{channels, templated};
 use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
-use crate::settings::AgentSettings;
+use crate::settings::{AgentSettings, WebhookSettings};
 
 /// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
+
+/// Days for which rotas are looked through, and the gaps of one that are told.
+const GAP_DAYS: u32 = 28;
+const GAPS: usize = 5;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -56,9 +66,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     // also reads the files and secrets that the configuration names
     mqtt::options(&settings.broker, &settings.broker.client_id, 0)
         .map_err(|error| failure::start(error.into()))?;
-    crate::service::channels(&settings.notify).map_err(failure::start)?;
-    if let Some(listen) = settings.http.listen {
-        crate::service::access(&settings.http, listen).map_err(failure::start)?;
+    let clock: SharedClock = Arc::new(SystemClock);
+    channels(&settings.notify, &settings.reports, &clock).map_err(failure::start)?;
+    if settings.http.listen.is_some() {
+        door::check(&settings.http).map_err(|error| failure::start(error.into()))?;
     }
     if let Some(reasoner) = &settings.reasoner {
         reasoner.key().map_err(|error| {
@@ -83,6 +94,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             Some(wrong) => writeln!(out, "FAIL  {}: {wrong}", finding.what)?,
         }
     }
+    for gap in gaps(&settings) {
+        writeln!(out, "warn  {gap}")?;
+    }
     let failed = findings.iter().filter(|finding| finding.wrong.is_some()).count();
     if failed == 0 {
         return Ok(Exit::Ok);
@@ -94,7 +108,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Checks the tools. The agent leaves out a broken tool; this command reports a configuration
 /// error.
 fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
-    let parts = ToolParts { knowledge: None, embedder: Arc::new(LocalEmbedder), stored: None };
+    let parts =
+        ToolParts { knowledge: None, embedder: Arc::new(LocalEmbedder), stored: None, model: None };
     let (runtime, problems) = tooling::runtime(&settings.tools, settings.tools.sources(), parts)
         .map_err(failure::start)?;
     if let Some(first) = problems.first() {
@@ -110,15 +125,18 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
     // opened without migration, because an agent may be running on the store
     let answers = async {
         let store = connect_store(&settings.store).await?;
+        // a store that no agent has opened yet has no tables
         let answer = store.ping().await;
+        let channels = store.channels(SystemClock.now()).await.unwrap_or_default();
         store.close().await;
-        answer
+        answer.map(|()| channels)
     };
-    let store = match answers.await {
-        Ok(()) => None,
-        Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
+    let (store, channels) = match answers.await {
+        Ok(channels) => (None, channels),
+        Err(error) => (Some(format!("{:#}", anyhow::Error::new(error))), Vec::new()),
     };
     findings.push(Finding { what: format!("store {}", settings.store), wrong: store });
+    findings.extend(channels.iter().filter(|one| one.is_failing).map(undelivered));
     let knowledge =
         async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };
     findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });
@@ -132,18 +150,17 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
         });
     }
     if let Some(email) = &settings.notify.email {
-        let probe = Email::new(email).map_err(|error| failure::start(StartError::Email(error)))?;
+        let probe =
+            Email::new(email, None).map_err(|error| failure::start(StartError::Email(error)))?;
         findings.push(Finding {
             what: format!("mail server {}", email.host),
             wrong: in_time(async { probe.probe().await.err() }).await,
         });
     }
     for hook in &settings.notify.webhook {
-        let probe =
-            Webhook::new(hook).map_err(|error| failure::start(StartError::Webhook(error)))?;
         findings.push(Finding {
             what: format!("web hook {}", hook.name),
-            wrong: in_time(async { probe.probe().await.err() }).await,
+            wrong: web_hook(hook).await?,
         });
     }
     if let Some(url) = settings.telemetry.traces_url() {
@@ -153,17 +170,65 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
     Ok(findings)
 }
 
-/// Asks the language model for a call of a function, and for a JSON object if it makes none.
+/// A way to staff that does not deliver.
+fn undelivered(channel: &ChannelRow) -> Finding {
+    let ChannelRow { lane, waiting, given_up, last_error, .. } = channel;
+    let since = channel.failing_since.or(channel.given_up_at);
+    let since = since.map(|at| format!("since {at}, ")).unwrap_or_default();
+    let error = last_error.as_deref().unwrap_or("no reason was kept");
+    let wrong = format!("{since}{waiting} wait, {given_up} given up within a week: {error}");
+    Finding { what: format!("channel {lane}"), wrong: Some(wrong) }
+}
+
+/// Asks the receiver of a web hook whether it answers, and its token server for a token.
+async fn web_hook(hook: &WebhookSettings) -> Result<Option<String>, Failure> {
+    let clock: SharedClock = Arc::new(SystemClock);
+    if let Some(set_up) = templated(hook, &clock).map_err(failure::start)? {
+        return Ok(in_time(async { set_up.probe().await.err() }).await);
+    }
+    let probe = Webhook::new(hook).map_err(|error| failure::start(StartError::Webhook(error)))?;
+    Ok(in_time(async { probe.probe().await.err() }).await)
+}
+
+/// The times of the next four weeks in which nobody is on duty, a line for each rota that has some. No
+/// error: the next step of a route hears then, or everybody.
+fn gaps(settings: &AgentSettings) -> Vec<String> {
+    let now = SystemClock.now();
+    let notify = &settings.notify;
+    let of = |rota: &Rota| {
+        let gaps = rota.gaps(notify.zone, now, GAP_DAYS);
+        let zone = rota.zone.unwrap_or(notify.zone);
+        let shown = |gap: &Gap| {
+            let at = |at| zone.local(at).format("%Y-%m-%d %H:%M");
+            format!("nobody on duty from {} to {}", at(gap.from), at(gap.to))
+        };
+        let first: Vec<String> = gaps.iter().take(GAPS).map(shown).collect();
+        let more = gaps.len().saturating_sub(GAPS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let name = &rota.name;
+        (!gaps.is_empty()).then(|| format!("rota {name}: {}{more}", first.join(", ")))
+    };
+    notify.rota.iter().filter_map(of).collect()
+}
+
+/// Asks the language model for a call of a function, or for a JSON object if it makes none; for a sentence in
+/// the language of the prompts; and for a program, if it is to write some in the chat.
 async fn model(reasoner: &ReasonerSettings) -> Result<Finding, Failure> {
     let key = reasoner.key().map_err(|error| Failure::new(Exit::Config, error))?;
     let client =
         Client::new(reasoner, key).map_err(|error| Failure::new(Exit::Unavailable, error))?;
     let (name, url) = (&reasoner.model, &reasoner.base_url);
-    Ok(match probe(&client, name).await {
-        Ok(dialect) => Finding {
-            what: format!("language model {name} at {url} ({})", dialect.as_str()),
-            wrong: None,
-        },
+    let fit = async {
+        let dialect = probe(&client, name).await?;
+        speaks(&client, name, reasoner.language).await?;
+        if reasoner.chat.actions == ChatActions::Calls {
+            return Ok(dialect.as_str().to_owned());
+        }
+        writes_programs(&client, name, &ProgramHost::own_program()).await?;
+        Ok::<_, ProbeError>(format!("{}; programs in the chat", dialect.as_str()))
+    };
+    Ok(match fit.await {
+        Ok(way) => Finding { what: format!("language model {name} at {url} ({way})"), wrong: None },
         Err(error) => Finding {
             what: format!("language model {name} at {url}"),
             wrong: Some(error.to_string()),

@@ -116,7 +116,7 @@ fn document(key: &BearingKey, record: &EpisodeRecord, is_pretty: bool) -> String
 
 /// An episode on one line: state, level, bearing, since when, who has seen it, what was told.
 fn short(key: &BearingKey, record: &EpisodeRecord) -> String {
-    let EpisodeRecord { episode, alarm } = record;
+    let EpisodeRecord { episode, alarm, .. } = record;
     let level = episode.course.told.unwrap_or(RiskLevel::Normal);
     let title = alarm.as_ref().map_or_else(String::new, |alarm| {
         let title = &alarm.notification.title;
@@ -127,7 +127,7 @@ fn short(key: &BearingKey, record: &EpisodeRecord) -> String {
 }
 
 fn long(key: &BearingKey, record: &EpisodeRecord) -> Vec<String> {
-    let EpisodeRecord { episode, alarm } = record;
+    let EpisodeRecord { episode, alarm, .. } = record;
     let course = &episode.course;
     let mut lines = vec![
         format!("bearing          {key}"),

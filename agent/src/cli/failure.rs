@@ -32,9 +32,9 @@ pub(super) fn start(error: StartError) -> Failure {
         | StartError::Email(_)
         | StartError::Webhook(_)
         | StartError::Secret { .. }
-        | StartError::Model(_)
-        | StartError::Access(_) => Exit::Config,
-        StartError::Http { .. } | StartError::Tools(_) => Exit::Unavailable,
+        | StartError::Model(_) => Exit::Config,
+        StartError::Door(ref error) if error.is_of_configuration() => Exit::Config,
+        StartError::Door(_) | StartError::Tools(_) => Exit::Unavailable,
     };
     Failure::new(exit, error)
 }

@@ -16,6 +16,7 @@ use pdm_tools::settings::ToolSettings;
 use pdm_tools::{Problem, Registry, Runtime, Sources};
 
 use super::failure;
+use crate::model::LanguageModel;
 use crate::notify::policy::Policy;
 use crate::progress::Reporter;
 use crate::service::search::SearchedKnowledge;
@@ -26,7 +27,8 @@ use crate::settings::AgentSettings;
 /// The arguments that locate the tools and define the names in them.
 #[derive(Debug, clap::Args)]
 pub struct ToolsPlace {
-    /// The configuration, whose [tools], [knowledge], [store] and [notify] the tools work with
+    /// The configuration, whose [tools], [knowledge], [store], [notify] and [reasoner] the tools
+    /// work with
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]
     config: Option<PathBuf>,
     /// The tools' folder, instead of the configuration's [default: the tools that come with the
@@ -125,17 +127,18 @@ impl PlacedTools {
             Some(knowledge) => Arc::clone(knowledge.embedder()),
             None => Arc::new(LocalEmbedder),
         };
-        let stored = match &self.agent {
-            Some(agent) => Some(stored(agent).await?),
-            None => None,
+        let (stored, model) = match &self.agent {
+            Some(agent) => stored(agent).await.map(|(parts, model)| (Some(parts), model))?,
+            None => (None, None),
         };
         let searched =
             |knowledge| Arc::new(SearchedKnowledge(knowledge)) as Arc<dyn KnowledgeSearch>;
-        let parts = ToolParts { knowledge: knowledge.map(searched), embedder, stored };
+        let parts = ToolParts { knowledge: knowledge.map(searched), embedder, stored, model };
         let (runtime, problems) =
             tooling::runtime(&self.tools, self.sources.clone(), parts).map_err(failure::start)?;
         tell(&problems);
-        Ok(runtime)
+        let filters = self.knowledge.as_ref().is_some_and(|knowledge| knowledge.filter_by_model);
+        Ok(if filters { Arc::new(runtime.filtering()) } else { runtime })
     }
 
     async fn knowledge(&self) -> Result<Option<Knowledge>, Failure> {
@@ -151,12 +154,16 @@ impl PlacedTools {
 }
 
 /// What the tools do with the agent's store: a notifier that writes to its outbox (the running agent
-/// sends), its series, and the asset graph.
-async fn stored(settings: &AgentSettings) -> Result<StoreParts, Failure> {
+/// sends), its series, the asset graph, and the model with its budgets.
+async fn stored(
+    settings: &AgentSettings,
+) -> Result<(StoreParts, Option<Arc<LanguageModel>>), Failure> {
     let store = connect_store(&settings.store).await.map_err(failure::store)?;
     let clock: SharedClock = Arc::new(SystemClock);
     let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
-    Ok(StoreParts::of(&store, &clock, policy, Reporter::new()))
+    let model = LanguageModel::open(settings, store.clone(), Arc::clone(&clock));
+    let model = model.map_err(|error| failure::start(error.into()))?;
+    Ok((StoreParts::of(&store, &clock, policy, Reporter::new()), model))
 }
 
 #[expect(clippy::print_stderr, reason = "for the person at the terminal; standard output is data")]

@@ -99,7 +99,7 @@ impl Rehearsal {
         let scratch = Scratch::new().map_err(|error| Failure::new(Exit::Io, error))?;
         let settings = AgentSettings::embedded("127.0.0.1", 1883, scratch.path().join("agent.db"));
         let unavailable = |error: anyhow::Error| Failure::new(Exit::Unavailable, error);
-        let tooling = Tooling::open(&settings, None).await;
+        let tooling = Tooling::open(&settings, None, None).await;
         let tooling = tooling.map_err(|error| unavailable(error.into()))?;
         let client = mcp::in_process(tooling.runtime).await;
         let client = client.map_err(|error| unavailable(error.into()))?;

@@ -2,10 +2,11 @@
 //! results.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use pdm_expert::rules::Rules;
+use pdm_reasoner::settings::ReasonerSettings;
 use pdm_service::config::ConfigError;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
@@ -16,7 +17,8 @@ use super::scratch::Scratch;
 use crate::scenario::kpi::Kpis;
 use crate::scenario::play::{Cast, Played, PlayedEvent, play};
 use crate::scenario::{self, Scenario, ScenarioError};
-use crate::settings::rules;
+use crate::service::install_cryptography;
+use crate::settings::{AgentSettings, rules};
 
 /// Default folder of the scenarios.
 const DEFAULT_FOLDER: &str = "config/scenarios";
@@ -29,6 +31,7 @@ Examples:
   pdm-agent scenario run config/scenarios/outer_race_accelerating.toml
   pdm-agent scenario run --documents papers
   pdm-agent scenario run --json | jq .kpis
+  pdm-agent scenario run --reasoner /etc/pdm/agent.toml
 
 Exit codes: 0 everything is as expected, 65 not a scenario, 66 no such folder, 69 cannot be played,
 70 something is not as expected, 78 bad rules")]
@@ -52,6 +55,9 @@ enum ScenarioAction {
         /// Keep reports and work orders in this folder, a folder for each scenario
         #[arg(long, value_name = "DIR")]
         documents: Option<PathBuf>,
+        /// Ask the language model of this configuration ([reasoner]) for second opinions beside the rules
+        #[arg(long, value_name = "FILE")]
+        reasoner: Option<PathBuf>,
         /// Print every judgement and the figures as JSON
         #[arg(long)]
         json: bool,
@@ -63,7 +69,7 @@ enum ScenarioAction {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let ScenarioAction::Run { place, rules: rules_file, documents, json } = &args.action;
+    let ScenarioAction::Run { place, rules: rules_file, documents, reasoner, json } = &args.action;
     telemetry::start(LogFormat::Text, "error");
     let rules = match rules_file {
         Some(path) => rules::read(path).map_err(failure::config)?,
@@ -72,7 +78,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let scenarios = scenario::read(place).map_err(unreadable)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
-    let cast = Cast { rules, documents: documents.clone() };
+    let model = reasoner.as_deref().map(model_of).transpose()?;
+    let cast = Cast { rules, documents: documents.clone(), model };
     let played = runtime.block_on(play_all(&scenarios, &cast))?;
     let kpis = Kpis::of(&played);
     let mut out = pdm_service::command_line::stdout();
@@ -88,6 +95,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let wrong = kpis.scenarios - kpis.right;
     let told = anyhow::anyhow!("{wrong} of {} scenarios are not as expected", kpis.scenarios);
     Err(Failure::new(Exit::Software, told).into())
+}
+
+/// `[reasoner]` of a configuration.
+fn model_of(path: &Path) -> Result<ReasonerSettings, Failure> {
+    let settings = AgentSettings::read(path).map_err(failure::config)?;
+    install_cryptography();
+    settings.reasoner.ok_or_else(|| {
+        let told = anyhow::anyhow!("{}: no [reasoner] in it", path.display());
+        Failure::new(Exit::Config, told)
+    })
 }
 
 fn unreadable(error: ScenarioError) -> Failure {
@@ -126,6 +143,11 @@ fn tell(played: &[Played], kpis: &Kpis, out: &mut impl Write) -> std::io::Result
         writeln!(out, "{name:width$}  {count:4} events  {calls:3} look-ups  {ends:17} {right}")?;
         for wrong in &one.wrong {
             writeln!(out, "    {wrong}")?;
+        }
+        for event in &one.events {
+            if let Some(told) = &event.diagnosis.disagreement {
+                writeln!(out, "    {:.0} h: {}", event.at_h, told.en)?;
+            }
         }
     }
     writeln!(out)?;
@@ -169,8 +191,11 @@ fn figures(kpis: &Kpis) -> Vec<(&'static str, String)> {
         ),
         ("figures without a source", kpis.ungrounded_figures.to_string()),
         (
-            "agreement with another reasoner",
-            kpis.agreement.map_or_else(|| "–".to_owned(), |a| a.to_string()),
+            "agreement of the language model",
+            kpis.agreement.map_or_else(
+                || "– (no opinion)".to_owned(),
+                |share| format!("{share}, {} without an opinion", kpis.opinions_failed),
+            ),
         ),
         ("shortest lead time", lead),
         ("stored to judged, p95", format!("{:.1} ms", kpis.judged_p95_ms)),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use pdm_decision::table::{TableError, cases, values};
+use pdm_graph::files::decoded;
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::BearingKey;
 
@@ -22,8 +23,8 @@ Examples:
   pdm-agent series bearing 7001 ulsan-1/P-101/DE
   pdm-agent series list
 
-Instants are YYYY-MM-DD HH:MM:SS, the station's clock; an empty value is missing. The same file again
-changes nothing. Exit codes: 0 done, 65 a wrong line, 66 no such file, 69 the store does not answer,
+Files are UTF-8 or CP949. Instants are YYYY-MM-DD HH:MM:SS, the station's clock; an empty value is
+missing. The same file again changes nothing. Exit codes: 0 done, 65 a wrong line, 66 no such file, 69 the store does not answer,
 78 bad configuration")]
 pub struct Args {
     /// The configuration
@@ -131,14 +132,11 @@ async fn open(settings: &AgentSettings) -> Result<Arc<dyn Store>, Failure> {
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|error| {
-        let exit = if error.kind() == std::io::ErrorKind::InvalidData {
-            Exit::BadInput
-        } else {
-            Exit::NoInput
-        };
-        Failure::new(exit, anyhow::Error::new(error).context(file.display().to_string()))
-    })
+    let bytes = std::fs::read(file).map_err(|error| {
+        let error = anyhow::Error::new(error).context(file.display().to_string());
+        Failure::new(Exit::NoInput, error)
+    })?;
+    decoded(file, &bytes).map_err(|problem| Failure::new(Exit::BadInput, problem))
 }
 
 fn wrong(file: &Path, error: TableError) -> Failure {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use pdm_graph::Query;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
 use pdm_tools::pack::{self, PackPlace};
@@ -142,9 +143,14 @@ fn validated(placed: &PlacedTools, dir: Option<&Path>) -> Result<Sources, Failur
 fn validate(sources: &Sources, json: bool, out: &mut impl Write) -> anyhow::Result<Exit> {
     let loaded = Registry::load(sources);
     let mut problems = loaded.problems;
-    let missing = loaded.registry.without_function(&FUNCTIONS);
-    let right = loaded.registry.names().len() - missing.len();
-    problems.extend(missing);
+    let mut wrong = loaded.registry.without_function(&FUNCTIONS);
+    wrong.extend(
+        loaded.registry.with_wrong_query(|query| {
+            Query::read(query).map(drop).map_err(|error| error.to_string())
+        }),
+    );
+    let right = loaded.registry.names().len() - wrong.len();
+    problems.extend(wrong);
     problems.sort();
     let is_valid = problems.is_empty();
     if json {

@@ -2,8 +2,8 @@
 //!
 //! The body is the file; the extension of the name gives its kind. The answer is the result, or a
 //! status that says whether a repetition helps: 413 the file is too large, 422 the file is not a
-//! document, 503 the store or the embedding is away. Every upload needs the token and leaves a line
-//! in the log: who, what, its bytes and their SHA-256.
+//! document, 503 the store or the embedding is away. Every upload needs a token of a technician
+//! and leaves a line in the log and in the record of acts: who, what, its bytes and their SHA-256.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,6 +21,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 
+use super::acts::Acts;
 use pdm_knowledge::ingest::{self, IngestOutcome};
 use pdm_knowledge::{Collection, Knowledge, KnowledgeError};
 
@@ -40,11 +41,12 @@ struct Asked {
 struct Uploads {
     knowledge: Knowledge,
     turns: Arc<Semaphore>,
+    acts: Acts,
 }
 
 /// The router, to be nested at `/knowledge`.
-pub(crate) fn router(knowledge: Knowledge, access: &Access) -> Router {
-    let uploads = Uploads { knowledge, turns: Arc::new(Semaphore::new(AT_ONCE)) };
+pub(crate) fn router(knowledge: Knowledge, access: &Access, acts: Acts) -> Router {
+    let uploads = Uploads { knowledge, turns: Arc::new(Semaphore::new(AT_ONCE)), acts };
     access.guard_uploads(Router::new().route("/", post(take)).with_state(uploads), "http.token")
 }
 
@@ -69,15 +71,21 @@ async fn take(
     };
     let name = Path::new(&asked.name);
     let taken = uploads.knowledge.ingest_bytes(name, bytes.to_vec(), collection).await;
-    audit(caller, &asked.name, &bytes, &taken);
+    audit(&caller, &asked.name, &bytes, &taken);
     match taken {
-        Ok(done) => Json(json!({
-            "document": done.document,
-            "collection": done.collection,
-            "chunks": done.chunks,
-            "changed": done.is_changed,
-        }))
-        .into_response(),
+        Ok(done) => {
+            uploads
+                .acts
+                .note(&caller, "upload", format!("{:?} {:?}", asked.name, done.document))
+                .await;
+            Json(json!({
+                "document": done.document,
+                "collection": done.collection,
+                "chunks": done.chunks,
+                "changed": done.is_changed,
+            }))
+            .into_response()
+        }
         Err(error) => {
             let status = if matches!(error, KnowledgeError::Document(_)) {
                 StatusCode::UNPROCESSABLE_ENTITY
@@ -110,13 +118,19 @@ async fn whole(name: &str, body: Body) -> Result<Bytes, Response> {
 
 /// The line in the log about one upload. Names come from outside: they are quoted, so that one
 /// cannot look like another line.
-fn audit(caller: Caller, name: &str, bytes: &Bytes, taken: &Result<IngestOutcome, KnowledgeError>) {
+fn audit(
+    caller: &Caller,
+    name: &str,
+    bytes: &Bytes,
+    taken: &Result<IngestOutcome, KnowledgeError>,
+) {
     let peer = caller.peer.map_or_else(String::new, |peer| peer.to_string());
     let mut sha256 = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         let _infallible = write!(sha256, "{byte:02x}");
     }
-    let (by, bytes) = ("http.token", bytes.len());
+    let by = caller.identity.as_ref().map_or("local", |identity| identity.name.as_str());
+    let bytes = bytes.len();
     match taken {
         Ok(done) => {
             let (document, title, is_changed) = (&done.document, &done.title, done.is_changed);

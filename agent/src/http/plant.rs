@@ -9,18 +9,21 @@ use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::{SHELVE_SCHEMA, Shelve, ShelveAction, Suppression};
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, BearingRow, GatewayRow, Plant, ShelfRequest, Shelved,
-    Surroundings, Unavailable, WindowRow,
+    Acknowledged, Acknowledgement, BearingRow, ChannelRow, EpisodeAlarm, EpisodeDetail,
+    EpisodeFilter, GatewayRow, Place, Plant, Remark, ShelfRequest, Shelved, Surroundings,
+    Unavailable, WindowRow, WorkRow,
 };
+use uuid::Uuid;
 
 use super::surroundings;
 use crate::intake::parse::episode_topic;
-use crate::store::{EpisodeRecord, GatewayState, Incoming, Store, StoreError};
+use crate::store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 
 /// A plant whose pages read the store.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub(crate) struct StoredPlant {
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
+    /// The configured ways to staff.
+    pub(crate) lanes: Arc<[String]>,
 }
 
 fn away(error: StoreError) -> Unavailable {
@@ -73,9 +78,10 @@ impl Plant for StoredPlant {
         &self,
         key: &BearingKey,
         until: Option<Timestamp>,
-    ) -> Result<Option<Event>, Unavailable> {
+        limit: u32,
+    ) -> Result<Vec<Event>, Unavailable> {
         let until = until.unwrap_or_else(|| self.end());
-        self.store.last_spectra(key, until).await.map_err(away)
+        self.store.last_spectra(key, until, limit).await.map_err(away)
     }
 
     async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable> {
@@ -100,13 +106,74 @@ impl Plant for StoredPlant {
         self.store.notifications(of, before, limit).await.map_err(away)
     }
 
+    async fn channels(&self) -> Result<Vec<ChannelRow>, Unavailable> {
+        let mut rows = self.store.channels(self.clock.now()).await.map_err(away)?;
+        for lane in &*self.lanes {
+            if !rows.iter().any(|row| row.lane == *lane) {
+                rows.push(ChannelRow::sound(lane.clone()));
+            }
+        }
+        rows.sort_by(|a, b| b.is_failing.cmp(&a.is_failing).then_with(|| a.lane.cmp(&b.lane)));
+        Ok(rows)
+    }
+
     async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable> {
         let gateways = self.store.gateways().await.map_err(away)?;
         Ok(gateways.into_iter().map(gateway_of).collect())
     }
 
+    async fn episodes(
+        &self,
+        filter: EpisodeFilter,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<EpisodeDetail>, Unavailable> {
+        let page = self.store.episode_page(filter, before, limit).await?;
+        Ok(page.into_iter().map(detail_of).collect())
+    }
+
+    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable> {
+        Ok(self.store.episode_by_id(id).await?.map(detail_of))
+    }
+
+    async fn remarks(
+        &self,
+        key: &BearingKey,
+        since: Timestamp,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<Remark>, Unavailable> {
+        Ok(self.store.remarks(key, since, until).await?)
+    }
+
+    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable> {
+        Ok(self.store.remark(key, by, note, self.clock.now()).await?)
+    }
+
+    async fn work(
+        &self,
+        is_open: bool,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<WorkRow>, Unavailable> {
+        Ok(self.store.work_page(is_open, before, limit).await?)
+    }
+
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, Unavailable> {
+        Ok(self.store.work_of(event_id).await?)
+    }
+
+    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, Unavailable> {
+        let reported = self.store.report(key, &report, self.clock.now()).await?;
+        Ok(matches!(reported, Reported::Taken(_)))
+    }
+
+    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, Unavailable> {
+        let since = self.clock.now().plus_seconds(-3600.0 * hours);
+        Ok(self.store.told_since(key, since).await?)
+    }
+
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable> {
-        let Acknowledgement { key, notification_id, by, note } = ack;
+        let Acknowledgement { key, notification_id, by, note, via } = ack;
         let record = self.store.episode(&key).await.map_err(away)?;
         let alarm = record.filter(EpisodeRecord::is_open).and_then(|record| record.alarm);
         if alarm.is_none_or(|alarm| alarm.notification.notification_id != notification_id) {
@@ -120,10 +187,10 @@ impl Plant for StoredPlant {
             at: now,
             note,
             episode_id: None,
-            via: Some("page".to_owned()),
+            via: Some(via.to_owned()),
         };
         let topic = episode_topic(&self.prefix, &key);
-        tracing::info!(bearing = %key, by = ack.by, "an alarm was acknowledged on a page");
+        tracing::info!(bearing = %key, by = ack.by, via, "an alarm was acknowledged");
         // the store takes it as it takes one from the broker
         let batch = [Incoming::Ack { key, ack, topic }];
         self.store.store(&batch, now, &self.dead_letters).await.map_err(away)?;
@@ -158,6 +225,18 @@ impl Plant for StoredPlant {
         }
         Ok(Shelved::Yes)
     }
+}
+
+fn detail_of((key, record): (BearingKey, EpisodeRecord)) -> EpisodeDetail {
+    let alarm = record.alarm.map(|alarm| EpisodeAlarm {
+        notification_id: alarm.notification.notification_id,
+        risk_level: alarm.risk,
+        title: alarm.notification.title,
+        event_id: alarm.notification.event_id,
+        repeats: alarm.repeats,
+        repeat_at: alarm.repeat_at,
+    });
+    EpisodeDetail { document: record.episode.document(&key), alarm }
 }
 
 fn window_of(past: PastEvent) -> WindowRow {

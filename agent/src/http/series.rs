@@ -7,16 +7,17 @@
 use std::sync::Arc;
 
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use pdm_decision::table::{SeriesValue, value};
-use pdm_service::http::guard::Access;
+use pdm_service::http::guard::{Access, Caller};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::acts::Acts;
 use crate::store::Store;
 
 /// Most bytes of a request: some 10,000 values.
@@ -38,13 +39,14 @@ struct PostedValue {
 }
 
 /// The router, to be nested at `/series`.
-pub(crate) fn router(store: Arc<dyn Store>, access: &Access) -> Router {
-    let router = Router::new().route("/", post(take)).with_state(store);
+pub(crate) fn router(store: Arc<dyn Store>, access: &Access, acts: Acts) -> Router {
+    let router = Router::new().route("/", post(take)).with_state((store, acts));
     access.guard_uploads(router.layer(DefaultBodyLimit::max(MAX_BYTES)), "http.token")
 }
 
 async fn take(
-    State(store): State<Arc<dyn Store>>,
+    State((store, acts)): State<(Arc<dyn Store>, Acts)>,
+    Extension(caller): Extension<Caller>,
     posted: Result<Json<Posted>, JsonRejection>,
 ) -> Response {
     let posted = match posted {
@@ -61,6 +63,7 @@ async fn take(
     };
     match store.put_series(&values).await {
         Ok(changed) => {
+            acts.note(&caller, "series", format!("{} values", values.len())).await;
             let told = json!({ "read": values.len(), "changed": changed });
             (StatusCode::OK, Json(told)).into_response()
         }

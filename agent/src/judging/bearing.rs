@@ -17,10 +17,7 @@ pub(super) struct Bearing {
 impl Bearing {
     /// Follows the episode as a change leaves it, for the next event of the batch.
     pub(super) fn changed(&mut self, change: &EpisodeChange) {
-        let was_told = self.episode.take().filter(|one| one.episode.id == change.episode.id);
-        let told = change.alarm.as_deref().cloned();
-        let alarm = told.or_else(|| was_told.and_then(|one| one.alarm));
-        self.episode = Some(EpisodeRecord { episode: change.episode.clone(), alarm });
+        self.episode = Some(EpisodeRecord::after(self.episode.take(), change.clone()));
     }
 
     /// Takes the judgements that are not saved yet, with the bearing's state after them.

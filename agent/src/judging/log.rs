@@ -5,12 +5,18 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 
 use super::JudgingError;
+use crate::store::StoreError;
 use crate::workflow::{Node, WorkflowError};
 
 /// A batch could not be judged or saved; it is tried again.
 pub(super) fn failed(error: &JudgingError) {
     metrics::counter!("pdm_agent_judging_errors_total").increment(1);
     tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot judge, trying again");
+}
+
+/// The store does not say what was told lately: an alarm is told although its cause may have been told.
+pub(super) fn neighbours_unknown(error: &StoreError) {
+    tracing::warn!(%error, "cannot look for other alarms of the same cause");
 }
 
 /// A run continues at the node where an earlier process stopped.

@@ -63,7 +63,8 @@ impl Judging {
         let mut judgement = *run.state.diagnosis_result.take()?;
         let follow_up =
             outcome::follow_up(&judgement.diagnosis, &run.state, self.workflow.has_documents());
-        let (told, quiet) = self.announcement(bearing, run, &judgement, &follow_up, &promised);
+        let announced = self.announcement(bearing, run, &judgement, &follow_up, &promised);
+        let (told, quiet) = announced.await;
         if let Some(change) = &quiet {
             bearing.changed(change);
         }
@@ -123,7 +124,7 @@ impl Judging {
 
     /// What staff is told because of a judgement, with the figures that were withheld from it because
     /// they stand in no source; and a change of the episode that staff is not told of.
-    fn announcement(
+    async fn announcement(
         &self,
         bearing: &Bearing,
         run: &Run,
@@ -138,7 +139,11 @@ impl Judging {
         let (point, change) = (case.point(), case.event.change.as_ref());
         let is_repaired = state.repaired_at != bearing.memory.state.repaired_at;
         let window = JudgedWindow { event: case.event, judgement, point, is_repaired };
-        let (followed, quiet) = match self.policy.judged(key, &window, record, now) {
+        let followed = match self.policy.judged(key, &window, record, now) {
+            Some(Followed::Told(told)) => Some(self.of_one_cause(&window, record, told, now).await),
+            followed => followed,
+        };
+        let (followed, quiet) = match followed {
             Some(Followed::Told(announcement)) => (Some(*announcement), None),
             Some(Followed::Quiet(change)) => (None, Some(change)),
             None => (None, None),
@@ -146,6 +151,7 @@ impl Judging {
         let told = followed
             .or_else(|| self.policy.sensor_failed(key, point, state, now))
             .or_else(|| self.policy.changed(key, change.filter(|_| !judgement.late), now))
+            .or_else(|| self.policy.timing(case.event, now))
             .or_else(|| self.policy.sensor_back(key, point, state, now));
         let told = told.map(|announcement| {
             grounded(announcement, record, run, judgement, follow_up, promised)

@@ -1,23 +1,26 @@
-//! E-mail over SMTP, in Korean, English or both. The Message-ID is made of the row's key, so receivers
-//! recognise a mail that is sent again.
+//! E-mail over SMTP, in Korean, English or both: as text, as a page for mail programs that show one, and
+//! with the report that it names. The Message-ID is made of the row's key, so receivers recognise a mail
+//! that is sent again. The page loads nothing: no image, no style, no script from elsewhere.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::message::header::ContentType;
-use lettre::message::{Mailbox, Message};
+use lettre::message::{Attachment, Mailbox, Message, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use pdm_service::error_chain::error_chain;
 use pdm_shared::delivery::Notification;
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use uuid::Uuid;
 
-use super::EMAIL_LANE;
+use super::attached::{Attached, File};
 use super::escape;
 use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
-use crate::settings::{EmailSecurity, EmailSettings};
+use super::{EMAIL_LANE, person_lane};
+use crate::settings::{EMAIL, EmailSecurity, EmailSettings};
 
 /// How long the server may take for one step of the protocol: twice the usual greeting delay of 10 s
 /// that servers impose against spam.
@@ -48,12 +51,18 @@ pub enum EmailError {
 pub(crate) struct Email {
     from: Mailbox,
     to: Vec<Mailbox>,
+    lane: String,
     languages: &'static [Language],
+    reports: Option<Attached>,
     transport: AsyncSmtpTransport<Tokio1Executor>,
 }
 
 impl Email {
-    pub(crate) fn new(settings: &EmailSettings) -> Result<Self, EmailError> {
+    /// E-mail to everybody of the section; `reports` is where documents to attach are.
+    pub(crate) fn new(
+        settings: &EmailSettings,
+        reports: Option<Attached>,
+    ) -> Result<Self, EmailError> {
         let mailbox = |address: &String| {
             address.parse::<Mailbox>().map_err(|error| EmailError::Address {
                 address: address.clone(),
@@ -80,9 +89,22 @@ impl Email {
         Ok(Self {
             from: mailbox(&settings.from_address)?,
             to: settings.to.iter().map(mailbox).collect::<Result<_, _>>()?,
+            lane: EMAIL_LANE.to_owned(),
             languages: settings.language.list(),
+            reports,
             transport: builder.timeout(Some(TIMEOUT)).build(),
         })
+    }
+
+    /// E-mail to one person.
+    pub(crate) fn to_person(
+        settings: &EmailSettings,
+        person: &str,
+        address: &str,
+        reports: Option<Attached>,
+    ) -> Result<Self, EmailError> {
+        let settings = EmailSettings { to: vec![address.to_owned()], ..settings.clone() };
+        Ok(Self { lane: person_lane(person, EMAIL), ..Self::new(&settings, reports)? })
     }
 
     /// The server answers and takes our login.
@@ -94,50 +116,110 @@ impl Email {
         }
     }
 
-    fn message(&self, key: Uuid, notifications: &[Notification]) -> Result<Message, SendError> {
-        let (subject, body) = words(self.languages, notifications);
+    fn message(&self, key: Uuid, letter: Letter, files: Vec<File>) -> Result<Message, SendError> {
+        let never = |error: &dyn std::error::Error| SendError::Never(error.to_string());
         let mut builder = Message::builder()
             .from(self.from.clone())
             .message_id(Some(format!("<{key}@{}>", self.from.email.domain())))
-            .subject(subject)
-            .header(ContentType::TEXT_PLAIN);
+            .subject(letter.subject);
         for to in &self.to {
             builder = builder.to(to.clone());
         }
-        builder.body(body).map_err(|error| SendError::Never(error.to_string()))
+        let forms = MultiPart::alternative()
+            .singlepart(SinglePart::plain(letter.text))
+            .singlepart(SinglePart::html(letter.page));
+        if files.is_empty() {
+            return builder.multipart(forms).map_err(|error| never(&error));
+        }
+        let mut parts = MultiPart::mixed().multipart(forms);
+        for File { name, kind, bytes } in files {
+            let kind = ContentType::parse(kind).map_err(|error| never(&error))?;
+            parts = parts.singlepart(Attachment::new(name).body(bytes, kind));
+        }
+        builder.multipart(parts).map_err(|error| never(&error))
     }
 }
 
-fn words(languages: &[Language], notifications: &[Notification]) -> (String, String) {
-    let sorted = by_urgency(notifications);
-    let first = languages.first().copied().unwrap_or_default();
-    let head =
-        sorted.first().map_or(String::new(), |worst| escape::title(worst.title.in_language(first)));
-    let subject = match (sorted.len(), first) {
-        (0 | 1, _) => head,
-        (count, Language::Ko) => format!("{head} 외 {}건", count - 1),
-        (count, Language::En) => format!("{head} and {} more", count - 1),
-    };
-    let parts: Vec<String> = sorted
-        .iter()
-        .flat_map(|notification| {
-            languages.iter().map(|language| {
-                let title = escape::title(notification.title.in_language(*language));
-                format!("{title}\n{}", escape::plain(notification.body.in_language(*language)))
-            })
-        })
-        .collect();
-    (subject, format!("{}\n", parts.join("\n\n")))
+/// A mail in words.
+struct Letter {
+    subject: String,
+    text: String,
+    page: String,
+}
+
+impl Letter {
+    fn of(languages: &[Language], sorted: &[&Notification]) -> Self {
+        let first = languages.first().copied().unwrap_or_default();
+        let head = sorted
+            .first()
+            .map_or(String::new(), |worst| escape::title(worst.title.in_language(first)));
+        let subject = match (sorted.len(), first) {
+            (0 | 1, _) => head,
+            (count, Language::Ko) => format!("{head} 외 {}건", count - 1),
+            (count, Language::En) => format!("{head} and {} more", count - 1),
+        };
+        let parts = || {
+            sorted.iter().flat_map(|told| languages.iter().map(move |language| (*told, *language)))
+        };
+        let texts: Vec<String> = parts().map(|(told, language)| text(told, language)).collect();
+        let pages: String = parts().map(|(told, language)| section(told, language)).collect();
+        let page = format!(
+            "<!doctype html><html lang=\"{}\"><head><meta charset=\"utf-8\"></head>\
+             <body style=\"font-family:sans-serif;line-height:1.5\">{pages}</body></html>\n",
+            first.code(),
+        );
+        Self { subject, text: format!("{}\n", texts.join("\n\n")), page }
+    }
+}
+
+fn text(told: &Notification, language: Language) -> String {
+    let title = escape::title(told.title.in_language(language));
+    let body = escape::plain(told.body.in_language(language));
+    let link = told.ack_url.as_deref();
+    let link = link.map(|url| format!("\n{}: {url}", escape::acknowledge(language)));
+    format!("{title}\n{body}{}", link.unwrap_or_default())
+}
+
+fn section(told: &Notification, language: Language) -> String {
+    let title = escape::html(&escape::title(told.title.in_language(language)));
+    let lines: Vec<String> =
+        escape::lines(told.body.in_language(language)).map(|line| escape::html(&line)).collect();
+    let link = told.ack_url.as_deref().map(|url| {
+        format!("<p><a href=\"{}\">{}</a></p>", escape::html(url), escape::acknowledge(language))
+    });
+    format!(
+        "<section lang=\"{}\" style=\"border-left:6px solid {};padding:0 12px;margin:16px 0\">\
+         <h2 style=\"font-size:1.1em\">{title}</h2><p>{}</p>{}</section>",
+        language.code(),
+        colour(told.risk_level),
+        lines.join("<br>"),
+        link.unwrap_or_default(),
+    )
+}
+
+/// The colours of the pages.
+const fn colour(risk: RiskLevel) -> &'static str {
+    match risk {
+        RiskLevel::Critical => "#b3001b",
+        RiskLevel::Warning => "#9a4a00",
+        RiskLevel::Watch => "#6b5600",
+        RiskLevel::Normal => "#1a6b35",
+    }
 }
 
 #[async_trait]
 impl Channel for Email {
     fn lane(&self) -> &str {
-        EMAIL_LANE
+        &self.lane
     }
 
     async fn send(&self, key: Uuid, notifications: &[Notification]) -> Result<(), SendError> {
-        let message = self.message(key, notifications)?;
+        let sorted = by_urgency(notifications);
+        let files = match &self.reports {
+            Some(reports) => reports.of(&sorted, self.languages).await,
+            None => Vec::new(),
+        };
+        let message = self.message(key, Letter::of(self.languages, &sorted), files)?;
         match self.transport.send(message).await {
             Ok(_response) => Ok(()),
             // 5xx: the server refuses this mail for good

@@ -5,6 +5,7 @@
 //! second lock: it also holds for what an earlier version stored.
 
 use pdm_shared::bounds::shown;
+use pdm_shared::text::Language;
 
 /// Longest line of a message: the longest line of the agent's own texts has 400 characters.
 const LINE: usize = 1000;
@@ -36,6 +37,30 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
     shown(&parts.join(" / "), most).into_owned()
 }
 
+/// A line in a page.
+pub(super) fn html(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The word of the link by which an alarm is acknowledged.
+pub(super) const fn acknowledge(language: Language) -> &'static str {
+    match language {
+        Language::Ko => "확인",
+        Language::En => "Acknowledge",
+    }
+}
+
 /// A line for Slack's `mrkdwn`. Slack escapes three characters; it has no escape for those of its
 /// formats, so these are replaced by characters that look like them. An underscore formats only
 /// between words, and feature keys such as `rms_g` need it.
@@ -53,6 +78,12 @@ pub(super) fn slack(line: &str) -> String {
         }
     }
     out
+}
+
+/// An address within Slack's form of a link.
+pub(super) fn slack_address(url: &str) -> String {
+    let url = url.replace('|', "%7C").replace('&', "&amp;");
+    url.replace('<', "%3C").replace('>', "%3E")
 }
 
 #[cfg(test)]
@@ -75,6 +106,11 @@ mod tests {
             prop_assert!(!line.contains(['<', '>', '*', '~', '`']));
             let marks = line.matches('&').count();
             prop_assert_eq!(marks, text.matches(['<', '>', '&']).count());
+        }
+
+        #[test]
+        fn a_line_of_a_page_has_no_tag_of_its_own(text in "[-a-z<>&\"'= ]{0,60}") {
+            prop_assert!(!html(&text).contains(['<', '>', '"', '\'']));
         }
 
         #[test]

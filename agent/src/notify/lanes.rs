@@ -63,6 +63,16 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
     /// The channel's lane in the outbox.
     fn lane(&self) -> &str;
 
+    /// Most rows that are claimed at once.
+    fn most(&self) -> u32 {
+        CLAIM
+    }
+
+    /// Sends a message of trial; what its receiver says.
+    async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {
+        self.send(key, std::slice::from_ref(trial)).await.map(|()| "taken".to_owned())
+    }
+
     /// Sends notifications together; `key` is the same on every try.
     async fn send(&self, key: Uuid, notifications: &[Notification]) -> Result<(), SendError>;
 }
@@ -103,7 +113,7 @@ impl Lane {
 
     /// Runs the lane of a channel, at most as many messages an hour as the ceiling says.
     pub(crate) async fn run(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
-        let mut portion = Portion::of(CLAIM);
+        let mut portion = Portion::of(channel.most());
         while let Some(rows) = self.next(channel.lane(), &mut portion).await {
             for group in groups(rows) {
                 let now = self.clock.now();

@@ -1,5 +1,6 @@
 //! What happens to notifications and publications, each as one function that logs and counts.
 
+use pdm_shared::id::BearingKey;
 use uuid::Uuid;
 
 use crate::store::{StoreError, VECTORS_LANE};
@@ -32,6 +33,27 @@ pub(super) fn held_back(lane: &str, notifications: usize, per_hour: u32, is_firs
              in one summary"
         );
     }
+}
+
+/// A receiver refuses a key that it knows: it has the message.
+pub(super) fn known_already(lane: &str, key: Uuid) {
+    metrics::counter!("pdm_agent_notify_duplicates_total", "lane" => lane.to_owned()).increment(1);
+    tracing::info!(lane, %key, "the receiver has the notification already");
+}
+
+/// Nobody has acknowledged an alarm, and the next step of its route hears of it.
+pub(super) fn escalated(key: &BearingKey, route: Option<&str>, steps: usize) {
+    let route = route.unwrap_or_default();
+    metrics::counter!("pdm_agent_notify_escalations_total", "route" => route.to_owned())
+        .increment(1);
+    tracing::warn!(%key, route, steps, "alarm not acknowledged, the next step is told");
+}
+
+/// Nobody is on duty in any step of a route.
+pub(super) fn nobody_on_duty(key: &BearingKey, route: Option<&str>) {
+    let route = route.unwrap_or_default();
+    metrics::counter!("pdm_agent_notify_nobody_total", "route" => route.to_owned()).increment(1);
+    tracing::error!(%key, route, "nobody is on duty on this route, everybody is told");
 }
 
 /// A notification is not tried again.

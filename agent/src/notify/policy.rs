@@ -3,6 +3,8 @@
 //! What is told when follows from the episode of a bearing (`pdm-episode`). This module words it, says
 //! which channels hear it, and when it is repeated. An acknowledgement ends the repetitions of its level.
 
+use std::sync::Arc;
+
 use pdm_episode::Step;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
@@ -15,7 +17,8 @@ use pdm_shared::topic::{BearingTopic, Prefix, Topic};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
-use super::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
+use super::directory::{Directory, Heard};
+use super::{MQTT_LANE, wording};
 use crate::settings::NotifySettings;
 use crate::store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
 
@@ -24,6 +27,8 @@ pub(crate) use judged::{Followed, JudgedWindow};
 mod beside;
 mod gateway;
 mod judged;
+mod near;
+mod routed;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +40,7 @@ const A_DAY_S: f64 = 86_400.0;
 pub(crate) struct Policy {
     settings: NotifySettings,
     prefix: Prefix,
+    directory: Arc<Directory>,
 }
 
 /// The subject of one notification.
@@ -51,7 +57,8 @@ struct Subject<'a> {
 
 impl Policy {
     pub(crate) fn new(settings: NotifySettings, prefix: Prefix) -> Self {
-        Self { settings, prefix }
+        let directory = Arc::new(Directory::of(&settings));
+        Self { settings, prefix, directory }
     }
 
     /// Seconds after which an alarm that nobody acknowledged is repeated; `None` never.
@@ -95,23 +102,37 @@ impl Policy {
             let title = before.title.clone();
             let notification = Notification { title, ..announcement.notification.clone() };
             let repeat_at = self.repeat_at(alarm.risk, repeats, now);
-            let alarm = Alarm { risk: alarm.risk, repeats, repeat_at, notification };
+            let telling = self.directory.again(key, alarm, now).telling;
+            let alarm = Alarm { risk: alarm.risk, repeats, repeat_at, notification, telling };
             change.alarm = Some(Box::new(alarm));
         }
         announcement
     }
 
-    /// One row for each channel that hears this level.
+    /// One row for each channel that hears of something that no alarm stands behind.
     fn outgoing(
         &self,
         subject: &Subject<'_>,
         notification: &Notification,
         now: Timestamp,
     ) -> Vec<Outgoing> {
+        let lanes = self.directory.once(subject.key, subject.loudness, now);
+        let heard = Heard { lanes, ..Heard::default() };
+        self.rows(subject, notification, &heard, now)
+    }
+
+    /// One row for the broker, and one for each lane that hears.
+    fn rows(
+        &self,
+        subject: &Subject<'_>,
+        notification: &Notification,
+        heard: &Heard,
+        now: Timestamp,
+    ) -> Vec<Outgoing> {
         let Ok(payload) = serde_json::to_string(notification) else { return Vec::new() };
         let wait_s =
             if subject.risk == RiskLevel::Critical { 0.0 } else { self.settings.group_wait_s };
-        let due_at = end_of_interval(now, wait_s);
+        let due_at = end_of_interval(now, wait_s).max(heard.not_before.unwrap_or(now));
         // who leaves together is settled here, whatever fails or crashes until it has left
         let (site, machine) = (&subject.key.site, &subject.key.equipment);
         let group = format!("{site}/{machine}@{}", due_at.unix_ms());
@@ -130,12 +151,7 @@ impl Policy {
             let topic = topic_of(subject.key, BearingTopic::Notification).under(&self.prefix);
             rows.push(Outgoing { topic: Some(topic), due_at: now, ..row(MQTT_LANE.to_owned()) });
         }
-        if self.settings.email.as_ref().is_some_and(|email| subject.loudness >= email.from) {
-            rows.push(row(EMAIL_LANE.to_owned()));
-        }
-        for hook in self.settings.webhook.iter().filter(|hook| subject.loudness >= hook.from) {
-            rows.push(row(webhook_lane(&hook.name)));
-        }
+        rows.extend(heard.lanes.iter().cloned().map(row));
         rows
     }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
+use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::GATEWAY_LEVEL;
 use tokio::time::{MissedTickBehavior, interval};
@@ -16,7 +18,7 @@ use super::gateways::Bursts;
 use super::policy::{Followed, Policy};
 use crate::progress::Reporter;
 use crate::settings::SilenceSettings;
-use crate::store::{Announcement, EpisodeVersion, GatewayState, Store, StoreError};
+use crate::store::{Announcement, EpisodeRecord, EpisodeVersion, GatewayState, Store, StoreError};
 
 /// The interval of the watch: a silent gateway is told at most 2 s later than configured.
 const EVERY: Duration = Duration::from_secs(2);
@@ -69,6 +71,16 @@ impl Watchdog {
             let followed = self.policy.unsuppressed(&key, &record, now);
             self.follow(&key, Some(record.version()), followed).await?;
         }
+        for (key, record) in self.store.told_beside(SHELVES).await? {
+            if self.is_source_over(&record).await? {
+                let followed = self.policy.unsuppressed(&key, &record, now);
+                self.follow(&key, Some(record.version()), followed).await?;
+            }
+        }
+        for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
+            let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };
+            self.follow(&key, Some(record.version()), followed).await?;
+        }
         let Some(every_s) = self.policy.longest_repeat_s() else { return Ok(()) };
         for (key, record) in self.store.episodes_to_repeat(now, every_s, REPEATS).await? {
             let Some(alarm) = &record.alarm else { continue };
@@ -76,6 +88,16 @@ impl Watchdog {
             self.announce(&key, Some(record.version()), announcement).await?;
         }
         Ok(())
+    }
+
+    /// Whether the alarm with which an episode is told stands no longer.
+    async fn is_source_over(&self, record: &EpisodeRecord) -> Result<bool, StoreError> {
+        let Some(beside) = &record.beside else { return Ok(false) };
+        let standing = self.store.episode(&beside.source).await?.filter(EpisodeRecord::is_open);
+        Ok(standing.is_none_or(|one| {
+            one.episode.course.condition.level() == RiskLevel::Normal
+                || one.episode.suppression != Suppression::None
+        }))
     }
 
     /// Writes what follows, unless the episode has changed meanwhile; then the next look decides anew.

@@ -53,6 +53,25 @@ pub enum WebhookError {
         #[source]
         source: TlsError,
     },
+    /// A secret that its file asks for.
+    #[error("notify.webhook.{name}.secrets.{secret}")]
+    TemplateSecret {
+        /// Which hook.
+        name: String,
+        /// Which secret.
+        secret: String,
+        /// Why.
+        #[source]
+        source: pdm_service::secret::SecretError,
+    },
+    /// Its file, or what the file asks for.
+    #[error("notify.webhook.{name}: {reason}")]
+    Template {
+        /// Which hook.
+        name: String,
+        /// What is wrong, with file, line and key.
+        reason: String,
+    },
     /// No HTTP client.
     #[error("no HTTP client")]
     Client(#[source] reqwest::Error),
@@ -113,8 +132,10 @@ impl Webhook {
     /// The receiver's machine answers; nothing is posted.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         let asked = self.client()?.head(self.url.clone()).send().await;
-        // any answer proves the connection: a receiver of posts may refuse this request
-        asked.map(|_answer| ()).map_err(|error| error_chain(&error.without_url()))
+        let status = asked.map_err(|error| error_chain(&error.without_url()))?.status();
+        // a receiver of posts may refuse this request, and 501 says no more than that
+        let is_broken = status.is_server_error() && status.as_u16() != 501;
+        if is_broken { Err(format!("answers {status}")) } else { Ok(()) }
     }
 }
 
@@ -186,10 +207,10 @@ fn slack(languages: &[Language], notifications: &[Notification]) -> Value {
                 .map(|line| escape::slack(&line))
                 .collect();
             let text = format!("*{}*\n{}", slack_title(notification, language), body.join("\n"));
-            slack_section(&text)
+            slack_section(&text, notification.ack_url.as_deref(), language)
         })
         .collect();
-    let blocks = at_most(blocks, |left| slack_section(&format!("… {left} more")));
+    let blocks = at_most(blocks, |left| slack_section(&format!("… {left} more"), None, first));
     json!({ "text": fallback.join("\n"), "blocks": blocks })
 }
 
@@ -202,9 +223,15 @@ fn slack_title(notification: &Notification, language: Language) -> String {
     escape::slack(&escape::title(notification.title.in_language(language)))
 }
 
-/// A block of text in which Slack makes no links of its own (`verbatim`).
-fn slack_section(text: &str) -> Value {
-    let text: String = text.chars().take(BLOCK_CHARS).collect();
+/// A block of text in which Slack makes no links of its own (`verbatim`), with the link by which the alarm
+/// is acknowledged behind it.
+fn slack_section(text: &str, link: Option<&str>, language: Language) -> Value {
+    let link = link.map_or_else(String::new, |url| {
+        let url = escape::slack_address(url);
+        format!("\n<{url}|{}>", escape::acknowledge(language))
+    });
+    let room = BLOCK_CHARS.saturating_sub(link.chars().count());
+    let text: String = text.chars().take(room).chain(link.chars()).collect();
     json!({ "type": "section", "text": { "type": "mrkdwn", "verbatim": true, "text": text } })
 }
 
@@ -226,6 +253,11 @@ fn teams(languages: &[Language], notifications: &[Notification]) -> Value {
             elements.push(teams_line(json!({ "weight": "Bolder", "size": "Medium" }), &title));
             for line in escape::lines(notification.body.in_language(*language)) {
                 elements.push(teams_line(json!({}), &line));
+            }
+            if let Some(url) = &notification.ack_url {
+                let title = escape::acknowledge(*language);
+                let open = json!({ "type": "Action.OpenUrl", "title": title, "url": url });
+                elements.push(json!({ "type": "ActionSet", "actions": [open] }));
             }
         }
     }
@@ -289,6 +321,24 @@ mod tests {
             body["blocks"][1]["text"]["text"],
             "*[Warning] P-101 &lt;DE&gt;*\nEvidence: a\nAction: b"
         );
+    }
+
+    /// R-AGENT-10
+    #[test]
+    fn an_alarm_is_acknowledged_by_a_link_in_slack_and_in_teams() {
+        let url = "https://pdm.example/ack/a-b_c".to_owned();
+        let asks = Notification { ack_url: Some(url.clone()), ..notification() };
+        let slack = body(WebhookFormat::Slack, &[Language::Ko], std::slice::from_ref(&asks));
+        let text = slack["blocks"][0]["text"]["text"].as_str().expect("text");
+        assert!(text.ends_with("\n<https://pdm.example/ack/a-b_c|확인>"), "{text}");
+        let long = Notification { body: Text::new("가".repeat(9000), "a"), ..asks.clone() };
+        let slack = body(WebhookFormat::Slack, &[Language::Ko], &[long]);
+        let text = slack["blocks"][0]["text"]["text"].as_str().expect("text");
+        assert!(text.chars().count() <= BLOCK_CHARS && text.ends_with("|확인>"), "{text}");
+        let teams = body(WebhookFormat::Teams, &[Language::En], &[asks]);
+        let card = &teams["attachments"][0]["content"]["body"];
+        let action = &card.as_array().and_then(|all| all.last()).expect("elements")["actions"][0];
+        assert_eq!((&action["url"], &action["title"]), (&json!(url), &json!("Acknowledge")));
     }
 
     #[test]

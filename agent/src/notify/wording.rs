@@ -17,6 +17,10 @@ use pdm_shared::time::Timestamp;
 
 use crate::workflow::documents::Written;
 
+mod timing;
+
+pub(super) use timing::timing;
+
 /// Gateways that one message names.
 const NAMED: usize = 40;
 
@@ -314,6 +318,43 @@ pub(super) fn repeated(title: &Text, times: u32) -> Text {
         format!("[재알림 {times}회] {}", title.ko),
         format!("[Reminder {times}] {}", title.en),
     )
+}
+
+/// What an alarm says that is worse than others of its cause, which were told before.
+pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
+    let names = milder.iter().take(NAMED).map(|key| format!("{} {}", key.equipment, key.bearing));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Text::new(
+        format!("먼저 알린 {names}보다 심하므로 이 베어링이 원인일 가능성이 크다"),
+        format!("Likely source: this bearing, which is worse than {names}, told before"),
+    )
+}
+
+/// Title and body of a message that tries a channel out.
+pub(super) fn trial() -> (Text, Text) {
+    (
+        Text::new("[시험] PdM 알림 시험", "[Test] PdM notification test"),
+        Text::new(
+            "이 경로로 알림이 도착하는지 확인하는 시험 메시지\n조치: 없음",
+            "This message tests whether notifications arrive by this way\nAction: none",
+        ),
+    )
+}
+
+/// Title and body when nobody has acknowledged an alarm for so many minutes.
+pub(super) fn escalated(title: &Text, body: &Text, minutes: f64) -> (Text, Text) {
+    let title = Text::new(
+        format!("[미확인 {minutes:.0}분] {}", title.ko),
+        format!("[Unacknowledged for {minutes:.0} min] {}", title.en),
+    );
+    let body = Text::new(
+        format!("{}\n앞 단계의 담당자가 {minutes:.0}분 동안 확인하지 않아 전달됨", body.ko),
+        format!(
+            "{}\nPassed on because nobody of the step before acknowledged it for {minutes:.0} min",
+            body.en
+        ),
+    );
+    (title, body)
 }
 
 /// Title and body when a sensor has told nothing that can be judged for long.

@@ -22,9 +22,10 @@ pub(super) fn no_opinion(event_id: EventId, failure: &OpinionFailure) {
     tracing::warn!(%event_id, %failure, "the language model gave no opinion");
 }
 
-pub(super) fn ended(event_id: EventId, opinion: &SecondOpinion) {
+pub(super) fn ended(event_id: EventId, opinion: &SecondOpinion, after_s: f64) {
     let stance = opinion.stance.map_or("failed", OpinionStance::as_str);
     metrics::counter!("pdm_agent_opinions_total", "stance" => stance).increment(1);
+    metrics::histogram!("pdm_agent_opinion_seconds", "stance" => stance).record(after_s.max(0.0));
     tracing::info!(
         %event_id, stance, calls = opinion.calls,
         tokens = opinion.prompt_tokens + opinion.completion_tokens, "second opinion"

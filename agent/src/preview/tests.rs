@@ -6,6 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
+mod routes;
+
 const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json");
 
 /// One window every five minutes.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use pdm_shared::diagnosis::ResearchEffect;
+use pdm_shared::diagnosis::{OpinionStance, ResearchEffect, SecondOpinion};
 use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 
@@ -46,8 +46,10 @@ pub struct Kpis {
     pub undue_documents: usize,
     /// Figures without a source, in judgements and documents; must be 0.
     pub ungrounded_figures: usize,
-    /// Judgements on which the expert and another reasoner agree; none judged beside the expert.
+    /// Second opinions of a language model with the same risk, of those that it gave; none without a model.
     pub agreement: Option<Share>,
+    /// Judgements on which the language model gave no opinion.
+    pub opinions_failed: usize,
     /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
     pub shortest_lead_time_h: Option<f64>,
     /// From stored to judged, without research and documents, 95th percentile, ms.
@@ -124,7 +126,8 @@ impl Kpis {
                 .filter(|event| !event.documents_due && !is_bare(event))
                 .count(),
             ungrounded_figures: events().map(|event| event.ungrounded).sum(),
-            agreement: None,
+            agreement: agreement(played),
+            opinions_failed: opinions(played).filter(|opinion| opinion.stance.is_none()).count(),
             shortest_lead_time_h: played.iter().filter_map(lead_time_h).min_by(f64::total_cmp),
             judged_p95_ms: p95_ms(events().filter(|event| is_bare(event) && !is_researched(event))),
             researched_p95_ms: p95_ms(
@@ -143,6 +146,17 @@ impl Kpis {
             && self.documents.is_whole()
             && self.undue_documents == 0
     }
+}
+
+fn opinions(played: &[Played]) -> impl Iterator<Item = &SecondOpinion> {
+    let events = played.iter().flat_map(|played| &played.events);
+    events.filter_map(|event| event.diagnosis.second_opinion.as_ref())
+}
+
+fn agreement(played: &[Played]) -> Option<Share> {
+    let stances = opinions(played).filter_map(|opinion| opinion.stance);
+    let share = Share::of(stances.map(|stance| stance == OpinionStance::Agrees));
+    (share.all > 0).then_some(share)
 }
 
 /// The questions of an event's research.

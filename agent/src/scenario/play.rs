@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use pdm_expert::rules::Rules;
 use pdm_knowledge::{Knowledge, KnowledgeError};
+use pdm_reasoner::settings::ReasonerSettings;
+use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_report::files::DocumentKind;
 use pdm_report::settings::ReportSettings;
 use pdm_service::clock::{Clock, SharedClock};
@@ -16,13 +18,16 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_tools::client::ClientError;
-use pdm_tools::mcp;
+use pdm_tools::{Runtime, mcp};
 use serde::{Deserialize as _, Serialize};
 
 use super::Scenario;
 use super::expected::differs;
 use crate::documents::Writer;
 use crate::judging::{Judging, JudgingError};
+use crate::model::{LanguageModel, OpenModelError};
+use crate::notify::policy::Policy;
+use crate::opinions::OpinionLane;
 use crate::service::StartError;
 use crate::service::tooling::Tooling;
 use crate::settings::AgentSettings;
@@ -50,6 +55,9 @@ pub enum PlayError {
     /// The knowledge base failed.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
+    /// The language model cannot be used.
+    #[error(transparent)]
+    Model(#[from] OpenModelError),
     /// An event could not be judged.
     #[error(transparent)]
     Judging(#[from] JudgingError),
@@ -61,7 +69,7 @@ pub enum PlayError {
     },
 }
 
-/// The rules and the folder that a scenario is played with.
+/// The rules, the folder and the language model that a scenario is played with.
 #[derive(Debug, Clone, Default)]
 pub struct Cast {
     /// The expert's rules.
@@ -69,6 +77,8 @@ pub struct Cast {
     /// The folder that keeps the documents, one folder below it for each scenario; without it the
     /// documents are deleted with the scenario's store.
     pub documents: Option<PathBuf>,
+    /// The language model that gives second opinions; none without it.
+    pub model: Option<ReasonerSettings>,
 }
 
 /// A scenario that was played.
@@ -162,24 +172,28 @@ struct Stage {
     store: Arc<dyn Store>,
     knowledge: Knowledge,
     judging: Judging,
+    opinions: Option<OpinionLane>,
     clock: Arc<StageClock>,
 }
 
 impl Stage {
     async fn set(
         folder: &Path,
-        rules: &Rules,
+        cast: &Cast,
         documents: PathBuf,
         reasoner: Arc<dyn Reasoner>,
     ) -> Result<Self, PlayError> {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
-        settings.rules = rules.clone();
+        settings.rules = cast.rules.clone();
+        settings.reasoner.clone_from(&cast.model);
         let store = store::open(&settings.store).await?;
-        let tooling = Tooling::open(&settings, None).await?;
+        let tooling = Tooling::open(&settings, None, None).await?;
         let catalogue = Arc::clone(tooling.runtime.catalogue());
-        let client = mcp::in_process(tooling.runtime).await?;
         let clock = Arc::new(StageClock::default());
         let shared: SharedClock = clock.clone();
+        let opinions = lane(&settings, &store, &shared, &tooling.runtime)?;
+        let from = cast.model.as_ref().map(|model| model.opinion.from);
+        let client = mcp::in_process(tooling.runtime).await?;
         let writer = Writer {
             settings: ReportSettings { folder: Some(documents), ..ReportSettings::default() },
             lead_time: settings.rules.lead_time.clone(),
@@ -192,8 +206,9 @@ impl Stage {
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
         let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix)
-            .with_telling(catalogue);
-        Ok(Self { store, knowledge: tooling.knowledge, judging, clock })
+            .with_telling(catalogue)
+            .with_opinions(from);
+        Ok(Self { store, knowledge: tooling.knowledge, judging, opinions, clock })
     }
 
     async fn play(&self, event: Event) -> Result<(Diagnosis, Vec<TraceStep>, Duration), PlayError> {
@@ -206,6 +221,9 @@ impl Stage {
         let started = std::time::Instant::now();
         self.judging.pass().await?;
         let took = started.elapsed();
+        if let Some(opinions) = &self.opinions {
+            opinions.drain().await?;
+        }
         let diagnosis = self.store.diagnosis(id).await?;
         let diagnosis = diagnosis.ok_or(PlayError::NotJudged { sequence })?;
         // in service a lane of the outbox does this
@@ -213,6 +231,25 @@ impl Stage {
         let trace = self.store.trace(id).await?;
         Ok((diagnosis, trace, took))
     }
+}
+
+/// The lane of second opinions, if a model is configured.
+fn lane(
+    settings: &AgentSettings,
+    store: &Arc<dyn Store>,
+    clock: &SharedClock,
+    runtime: &Arc<Runtime>,
+) -> Result<Option<OpinionLane>, OpenModelError> {
+    let model = LanguageModel::open(settings, store.clone(), Arc::clone(clock))?;
+    let lane = |model| OpinionLane {
+        store: Arc::clone(store),
+        clock: Arc::clone(clock),
+        model,
+        tools: Arc::new(CatalogueTools::new(Arc::clone(runtime))),
+        policy: Policy::new(settings.notify.clone(), Prefix::default()),
+        written: Arc::default(),
+    };
+    Ok(model.map(lane))
 }
 
 /// Plays a scenario in an empty folder.
@@ -234,7 +271,7 @@ pub(super) async fn play_by(
         Some(kept) => kept.join(&scenario.name),
         None => folder.join("documents"),
     };
-    let stage = Stage::set(folder, &cast.rules, documents, reasoner).await?;
+    let stage = Stage::set(folder, cast, documents, reasoner).await?;
     let mut events: Vec<PlayedEvent> = Vec::new();
     let mut begun: Option<Timestamp> = None;
     let total: Vec<_> = scenario.events().collect();

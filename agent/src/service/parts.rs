@@ -6,11 +6,9 @@ use std::time::Duration;
 use pdm_knowledge::Knowledge;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_service::clock::{Patience, SharedClock, SteadyClock};
-use pdm_service::http::guard::Access;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
 use pdm_tools::Runtime;
-use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +16,7 @@ use super::filling::Filling;
 use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::Watching;
 use crate::conversation::Conversation;
+use crate::http::door::Door;
 use crate::http::{self, Served};
 use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
@@ -73,6 +72,8 @@ pub(super) struct Parts {
     pub(super) knowledge: Knowledge,
     pub(super) tools: Arc<Runtime>,
     pub(super) model: Option<Arc<LanguageModel>>,
+    /// The lanes of the configured ways to staff.
+    pub(super) lanes: Arc<[String]>,
     pub(super) stops: Stops,
     pub(super) tasks: Vec<RunningTask>,
 }
@@ -91,26 +92,29 @@ impl Parts {
     }
 
     /// Serves HTTP on an address that is bound already.
-    pub(super) fn serve(&mut self, listener: TcpListener, access: Access) {
+    pub(super) fn serve(&mut self, door: Door) {
+        let filters = self.settings.knowledge.filter_by_model;
+        let tools =
+            if filters { Arc::new(self.tools.filtering()) } else { Arc::clone(&self.tools) };
         let conversation = Conversation::new(
             self.store.clone(),
             Arc::clone(&self.clock),
-            Arc::clone(&self.tools),
+            Arc::clone(&tools),
             self.model.clone(),
         );
         let served = Served {
             store: self.store.clone(),
             knowledge: self.knowledge.clone(),
-            tools: Arc::clone(&self.tools),
+            tools,
             talk: Arc::new(conversation),
-            access,
             clock: Arc::clone(&self.clock),
             progress: self.reporter.progress(),
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
             prefix: self.settings.broker.prefix.clone(),
+            lanes: Arc::clone(&self.lanes),
         };
         let stop = self.stops.publisher.clone();
-        self.spawn(Task::Http, http::serve(listener, served, stop));
+        self.spawn(Task::Http, http::serve(door, served, stop));
     }
 
     /// Starts a lane for the broker, for the knowledge base and for each channel; returns the bells

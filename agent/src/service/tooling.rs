@@ -26,6 +26,8 @@ use super::search::{DocumentIndexer, SearchedKnowledge};
 use super::series::StoredSeries;
 use super::{StartError, log};
 use crate::assets::AssetTools;
+use crate::model::LanguageModel;
+use crate::model::prompted::PromptedModel;
 use crate::notify::policy::Policy;
 use crate::notify::staff::OutboxNotifier;
 use crate::progress::Reporter;
@@ -42,13 +44,14 @@ pub(crate) struct Tooling {
 
 impl Tooling {
     /// Opens both. Without a store the tool `notify_maintenance_staff` is not offered, and those of the
-    /// asset graph fail when they are called.
+    /// asset graph fail when they are called; without a model those that ask one refuse.
     ///
     /// # Errors
     /// [`StartError::Knowledge`], [`StartError::Secret`].
     pub(crate) async fn open(
         settings: &AgentSettings,
         stored: Option<StoreParts>,
+        model: Option<&Arc<LanguageModel>>,
     ) -> Result<Self, StartError> {
         let knowledge = Knowledge::connect(&settings.knowledge).await?;
         let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
@@ -58,6 +61,7 @@ impl Tooling {
             knowledge: Some(searched),
             embedder: Arc::clone(knowledge.embedder()),
             stored,
+            model: model.cloned(),
         };
         let (runtime, problems) = runtime(&settings.tools, settings.tools.sources(), parts)?;
         for problem in &problems {
@@ -90,6 +94,8 @@ pub(crate) struct ToolParts {
     pub(crate) embedder: Arc<dyn Embedder>,
     /// What needs a store.
     pub(crate) stored: Option<StoreParts>,
+    /// The model that `prompt` tools ask.
+    pub(crate) model: Option<Arc<LanguageModel>>,
 }
 
 /// What the tools do with the store.
@@ -130,6 +136,7 @@ pub(crate) fn runtime(
     let mut means =
         settings.means().map_err(|source| StartError::Secret { key: "tools.servers", source })?;
     means.knowledge = parts.knowledge;
+    means.model = parts.model.map(|model| Arc::new(PromptedModel(model)) as Arc<_>);
     means.articles = ArticleSearch::new(Arc::new(DocumentIndexer(parts.embedder)));
     let analyst = Arc::new(EdgeServer(Arc::clone(&means.servers)));
     let stored = parts.stored.as_ref();
@@ -138,13 +145,14 @@ pub(crate) fn runtime(
         .map(|series| Arc::new(StoredSeries(series)) as Arc<dyn SeriesSource>);
     let decide = AbnormalDecision::new(series, analyst);
     let mut builtins = Builtins::default().with("abnormal_decision", decide);
+    let mut graphs = NamedGraphs::default();
     if let Some(StoreParts { notifier, assets, series: _ }) = parts.stored {
         let notify = NotifyStaff::new(Arc::new(notifier));
         builtins = builtins.with("notify_maintenance_staff", notify);
-        let graphs = NamedGraphs::default().with("assets", Arc::new(assets.graph().clone()));
-        means.graphs = Some(Arc::new(graphs));
+        graphs = graphs.with("assets", Arc::new(assets.graph().clone()));
         builtins = assets.add_to(builtins);
     }
+    means.graphs = Some(Arc::new(graphs));
     means.builtins = builtins;
     Ok((Arc::new(Runtime::new(catalogue, means)), problems))
 }

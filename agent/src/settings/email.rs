@@ -29,7 +29,9 @@ pub struct EmailSettings {
     pub password: Option<SecretSource>,
     /// Sender, such as `PdM <pdm@plant.example>`.
     pub from_address: String,
-    /// Receivers.
+    /// Receivers of everything that no route sends elsewhere; none where `[[notify.recipient]]` names
+    /// people with addresses.
+    #[serde(default)]
     pub to: Vec<String>,
     /// Languages.
     #[serde(default)]
@@ -40,7 +42,7 @@ pub struct EmailSettings {
 }
 
 impl EmailSettings {
-    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, path: &Path, has_people: bool) -> Result<(), ConfigError> {
         let allowed = "an address such as \"PdM <pdm@plant.example>\"";
         for (key, address) in std::iter::once(("notify.email.from_address", &self.from_address))
             .chain(self.to.iter().map(|to| ("notify.email.to", to)))
@@ -58,7 +60,7 @@ impl EmailSettings {
                            127.0.0.0/8 and ::1 only";
             return Err(ConfigError::value(path, "notify.email.security", "none", allowed));
         }
-        if self.to.is_empty() {
+        if self.to.is_empty() && !has_people {
             return Err(ConfigError::value(path, "notify.email.to", "[]", "one address or more"));
         }
         if self.user.is_some() != self.password.is_some() {

@@ -1,10 +1,12 @@
-//! `[http]`: the address of the HTTP server and the token of its callers.
+//! `[http]`: the address of the HTTP server, its certificate, and who its callers are.
 
 use std::net::SocketAddr;
 use std::path::Path;
 
 use pdm_service::config::ConfigError;
+use pdm_service::http::tls::ListenerTls;
 use pdm_service::secret::{Secret, SecretError, SecretSource};
+use pdm_shared::bounds;
 use serde::Deserialize;
 
 /// `[http]`
@@ -13,25 +15,60 @@ use serde::Deserialize;
 pub struct HttpSettings {
     /// The address; absent serves nothing.
     pub listen: Option<SocketAddr>,
-    /// The bearer token that callers of `/mcp` and `/knowledge` have to send; required where other
-    /// machines can reach the address.
+    /// The bearer token whose holder is an administrator. Where other machines can reach the address,
+    /// this or a user is required.
     pub token: Option<SecretSource>,
+    /// The certificate; absent is plain HTTP.
+    pub tls: Option<ListenerTls>,
+    /// The address under which staff reaches the pages: the base of links in messages.
+    pub public_url: Option<String>,
+    /// How the first user is made beside `pdm-agent user add`.
+    pub first_admin: Option<FirstAdmin>,
+}
+
+/// How the first user is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstAdmin {
+    /// By a one-time token in the log, while there is no user.
+    Log,
 }
 
 impl HttpSettings {
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        if let Some(url) = &self.public_url {
+            let is_address = url.starts_with("http://") || url.starts_with("https://");
+            if !is_address || url.chars().count() > 256 || url.chars().any(bounds::is_hidden) {
+                let allowed =
+                    "an address that begins with http:// or https://, up to 256 characters";
+                return Err(ConfigError::value(path, "http.public_url", url, allowed));
+            }
+        }
         match self.listen {
-            Some(listen) if !listen.ip().is_loopback() && self.token.is_none() => {
-                let allowed = "a loopback address, or any with http.token";
+            Some(listen)
+                if !listen.ip().is_loopback() && self.token.is_none() && !self.is_secure() =>
+            {
+                let allowed = "a loopback address, any with http.token, or any with users over TLS \
+                               (http.tls, or an http.public_url that begins with https://)";
                 Err(ConfigError::value(path, "http.listen", listen, allowed))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    /// The settings with a relative file of the token resolved against `folder`.
+    /// Whether browsers reach the pages over TLS: of this program, or of a proxy before it.
+    pub fn is_secure(&self) -> bool {
+        let public = self.public_url.as_deref();
+        self.tls.is_some() || public.is_some_and(|url| url.starts_with("https://"))
+    }
+
+    /// The settings with relative files resolved against `folder`.
     pub(super) fn rooted(self, folder: &Path) -> Self {
-        Self { token: self.token.map(|token| token.rooted(folder)), ..self }
+        let tls = self.tls.map(|tls| ListenerTls {
+            certificate: folder.join(tls.certificate),
+            key: folder.join(tls.key),
+        });
+        Self { token: self.token.map(|token| token.rooted(folder)), tls, ..self }
     }
 
     /// Reads the token.

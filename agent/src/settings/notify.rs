@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use pdm_episode::EpisodeRules;
+use pdm_routes::{Group, Hours, Rota, Route, Zone};
 use pdm_service::config::{ConfigError, above_zero, within};
 use pdm_shared::bounds;
 use pdm_shared::risk::RiskLevel;
@@ -13,6 +14,7 @@ use serde::Deserialize;
 
 use super::YEAR_H;
 use super::email::EmailSettings;
+use super::recipient::RecipientSettings;
 use super::webhook::WebhookSettings;
 
 /// Longest wait of notifications for the others of their machine, s: a day.
@@ -43,6 +45,9 @@ pub struct NotifySettings {
     pub page_url: Option<String>,
     /// The longest that it becomes by doubling.
     pub hold_most_h: f64,
+    /// Minutes after an alarm in which those of the same cause are told with it: of the same machine, or of
+    /// the same gateway at the same frequency, and not worse; 0 tells each.
+    pub related_within_min: f64,
     /// Hours of invalid windows after which staff is told of the sensor; 0 never.
     pub sensor_after_h: f64,
     /// Seconds that notifications of one machine wait at most to go out together, at most a day;
@@ -59,6 +64,18 @@ pub struct NotifySettings {
     pub email: Option<EmailSettings>,
     /// Web hooks.
     pub webhook: Vec<WebhookSettings>,
+    /// The clock of quiet hours, rotas and routes that name no other.
+    pub zone: Zone,
+    /// Hours in which a Watch waits until they end.
+    pub quiet: Vec<Hours>,
+    /// People.
+    pub recipient: Vec<RecipientSettings>,
+    /// Several people or channels under one name.
+    pub group: Vec<Group>,
+    /// Who is on duty when.
+    pub rota: Vec<Rota>,
+    /// Who is told of what. An alarm that no route takes is told to every channel.
+    pub route: Vec<Route>,
 }
 
 impl Default for NotifySettings {
@@ -73,6 +90,7 @@ impl Default for NotifySettings {
             hold_most_h: 24.0,
             close_after_h: 168.0,
             page_url: None,
+            related_within_min: 60.0,
             sensor_after_h: 1.0,
             group_wait_s: 5.0,
             give_up_after_h: 24.0,
@@ -80,6 +98,12 @@ impl Default for NotifySettings {
             mqtt: true,
             email: None,
             webhook: Vec::new(),
+            zone: Zone::default(),
+            quiet: Vec::new(),
+            recipient: Vec::new(),
+            group: Vec::new(),
+            rota: Vec::new(),
+            route: Vec::new(),
         }
     }
 }
@@ -93,6 +117,10 @@ impl NotifySettings {
         for hook in &mut self.webhook {
             hook.url_secret = hook.url_secret.take().map(|url| url.rooted(folder));
             hook.tls = hook.tls.take().map(|tls| tls.rooted(folder));
+            hook.template = hook.template.take().map(|file| folder.join(file));
+            for source in hook.secrets.values_mut() {
+                *source = source.clone().rooted(folder);
+            }
         }
         self
     }
@@ -124,6 +152,7 @@ impl NotifySettings {
         within(path, "notify.over_h", self.over_h, YEAR_H, "hours")?;
         within(path, "notify.hold_most_h", self.hold_most_h, YEAR_H, "hours")?;
         within(path, "notify.sensor_after_h", self.sensor_after_h, YEAR_H, "hours")?;
+        within(path, "notify.related_within_min", self.related_within_min, 1440.0, "minutes")?;
         within(path, "notify.group_wait_s", self.group_wait_s, LONGEST_GROUP_WAIT_S, "seconds")?;
         within(path, "notify.give_up_after_h", self.give_up_after_h, YEAR_H, "hours")?;
         above_zero(path, "notify.per_recipient_per_hour", self.per_recipient_per_hour.into())?;
@@ -135,7 +164,9 @@ impl NotifySettings {
         for hook in &self.webhook {
             hook.check(path)?;
         }
-        self.email.as_ref().map_or(Ok(()), |email| email.check(path))
+        let has_people = self.recipient.iter().any(|one| one.email.is_some());
+        self.email.as_ref().map_or(Ok(()), |email| email.check(path, has_people))?;
+        self.check_people(path)
     }
 }
 

@@ -17,6 +17,7 @@ impl AgentSettings {
         }
         sources.extend(self.notify.email.as_ref().and_then(|email| email.password.as_ref()));
         sources.extend(self.notify.webhook.iter().filter_map(|hook| hook.url_secret.as_ref()));
+        sources.extend(self.notify.webhook.iter().flat_map(|hook| hook.secrets.values()));
         sources.extend(self.tools.servers.values().filter_map(|server| server.token.as_ref()));
         for place in self.tools.databases.values() {
             if let DatabasePlace::Postgres(server) = place {

@@ -32,7 +32,7 @@ fn what_the_shipped_file_shows_commented_out_is_valid_too() {
         .filter(|line| !line.starts_with("file =") && !line.starts_with("pack_folder ="))
         .fold(String::new(), |text, line| text + line + "\n");
     let settings = parse(&shown).expect("valid");
-    assert_eq!(settings.notify.webhook.len(), 1);
+    assert_eq!(settings.notify.webhook.len(), 2);
     assert_eq!(settings.notify.email.as_ref().map(|email| email.to.len()), Some(1));
     assert!(settings.knowledge.documents.is_some() && settings.tools.folder.is_some());
     assert_eq!(settings.tools.databases.len(), 2);
@@ -98,6 +98,31 @@ fn errors_name_line_key_value_and_what_is_allowed() {
     assert!(open.contains("http.listen is 0.0.0.0:9465"), "{open}");
     let neither = error("[[notify.webhook]]\nname = \"ops\"\n");
     assert!(neither.contains("either url or url_secret"), "{neither}");
+}
+
+/// Who is named but not known, and what a hook's file does not allow, is told by key.
+#[test]
+fn a_wrong_route_or_hook_is_told_with_its_key() {
+    let error = |text: &str| {
+        parse(&format!("[store]\nsqlite = \"a.db\"\n{text}")).expect_err("wrong").to_string()
+    };
+    let route = "[[notify.route]]\nname = \"r\"\nstep = [{ to = [\"kmi\"] }]\n";
+    let told = error(&format!("[[notify.webhook]]\nname = \"ops\"\nurl = \"http://x/\"\n{route}"));
+    assert_eq!(told, "/etc/pdm/agent.toml: notify.route.r.step.to is kmi, allowed is ops");
+    let told = error("[[notify.webhook]]\nname = \"sms\"\npreset = \"nhn\"\n");
+    assert!(
+        told.contains("notify.webhook.sms.preset is nhn, allowed is aligo, mattermost"),
+        "{told}"
+    );
+    let told = error("[[notify.webhook]]\nname = \"sms\"\ntemplate = \"no.toml\"\n");
+    assert!(told.contains("sms.template is /etc/pdm/no.toml:1: unreadable"), "{told}");
+    let told = error("[[notify.recipient]]\nname = \"kim\"\nemail = \"kim@plant.example\"\n");
+    assert!(told.contains("notify.recipient.kim.email is kim@plant.example, allowed"), "{told}");
+    let told =
+        error("[[notify.recipient]]\nname = \"kim\"\nhooks = [{ hook = \"sms\", to = \"1\" }]\n");
+    assert!(told.contains("notify.recipient.kim.hooks.hook is sms, allowed is a hook"), "{told}");
+    let told = error("[notify]\nzone = \"Seoul\"\n");
+    assert!(told.contains("agent.toml:4:") && told.contains("no time zone"), "{told}");
 }
 
 /// Added to the present, or multiplied into seconds, such a time would have ended the program.

@@ -15,6 +15,7 @@ use super::{
     BearingJudged, Checkpoint, FollowUp, FollowUpState, Incoming, Judged, Store, Stored, Unjudged,
 };
 
+mod accounts;
 pub(super) mod before;
 mod episodes;
 mod graph;
@@ -30,7 +31,7 @@ pub(super) fn at(seconds: f64) -> Timestamp {
     Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(seconds)
 }
 
-pub(super) fn event(sequence: u64) -> Event {
+pub(crate) fn event(sequence: u64) -> Event {
     let mut event: Event =
         serde_json::from_str(include_str!("../../../config/examples/event.json")).expect("event");
     event.sequence = sequence;
@@ -45,12 +46,12 @@ pub(super) fn incoming(event: &Event) -> Incoming {
     Incoming::Event { event: Box::new(event.clone()), payload, proven: false }
 }
 
-async fn put(store: &dyn Store, events: &[Event]) -> Stored {
+pub(crate) async fn put(store: &dyn Store, events: &[Event]) -> Stored {
     let batch: Vec<Incoming> = events.iter().map(incoming).collect();
     store.store(&batch, at(0.0), "dead").await.expect("stored")
 }
 
-fn key() -> BearingKey {
+pub(crate) fn key() -> BearingKey {
     let event = event(1);
     event.key()
 }
@@ -79,7 +80,7 @@ fn to_do() -> FollowUp {
 }
 
 /// Judges everything that waits, as the judging task does.
-async fn judge_all(store: &dyn Store) {
+pub(crate) async fn judge_all(store: &dyn Store) {
     judge_some(store, 100).await;
 }
 
@@ -158,10 +159,13 @@ where
     judgements::later_work_supersedes_what_is_open(&*fresh().await).await;
     judgements::what_was_found_is_remembered_and_counted(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
+    leaving::a_channel_that_fails_is_told_with_its_reason(&*fresh().await).await;
     leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;
     leaving::what_is_held_back_is_counted_and_settled_together(&*fresh().await).await;
     episodes::a_bearing_is_shelved_and_told_of_at_its_end(&*fresh().await).await;
     episodes::an_acknowledgement_and_a_window_change_their_own_axis(&*fresh().await).await;
+    episodes::a_step_is_due_until_somebody_acknowledges(&*fresh().await).await;
+    episodes::alarms_of_one_cause_are_found(&*fresh().await).await;
     episodes::one_episode_is_open_and_the_closed_ones_are_listed(&*fresh().await).await;
     leaving::judgements_are_sent_again_once(&*fresh().await).await;
     leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated(&*fresh().await).await;
@@ -178,6 +182,11 @@ where
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
+    accounts::a_user_stands_once_and_the_first_is_first(&*fresh().await).await;
+    accounts::a_token_lets_its_owner_in_until_its_end(&*fresh().await).await;
+    accounts::a_session_is_found_with_its_user_until_it_ends(&*fresh().await).await;
+    accounts::acts_are_listed_newest_first_in_pages(&*fresh().await).await;
+    accounts::episodes_and_work_come_in_pages_and_none_twice(&*fresh().await).await;
     series::a_value_of_a_station_stands_once(&*fresh().await).await;
     series::a_case_is_read_with_its_values_newest_first(&*fresh().await).await;
     series::the_features_of_a_bearing_are_series_under_their_names(&*fresh().await).await;

@@ -54,6 +54,8 @@ pub(super) enum Lock {
     Partitions = 3,
     /// The claims of one lane of the outbox.
     Lane = 4,
+    /// Adding a user, of whom the first is special.
+    Users = 9,
 }
 
 impl Lock {

@@ -1,7 +1,9 @@
 //! The episode of a bearing or gateway as it is kept, and a change of it.
 
 use pdm_episode::Episode;
+use pdm_routes::Telling;
 use pdm_shared::delivery::Notification;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
@@ -13,12 +15,34 @@ pub struct EpisodeRecord {
     pub episode: Episode,
     /// What staff was told of it last; nothing while a suppression has held since it began.
     pub alarm: Option<Alarm>,
+    /// The alarm that it is told with, while its suppression says so.
+    pub beside: Option<Beside>,
+}
+
+/// The alarm of one cause with which an episode is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// The bearing of that alarm.
+    pub source: BearingKey,
+    /// Its level when the episode was put beside it.
+    pub level: RiskLevel,
 }
 
 impl EpisodeRecord {
     /// What a change is decided on: it is refused if the episode has changed meanwhile.
     pub fn version(&self) -> EpisodeVersion {
         EpisodeVersion { id: self.episode.id, sequence: self.episode.sequence }
+    }
+
+    /// The record as a change leaves it.
+    pub(crate) fn after(was: Option<Self>, change: EpisodeChange) -> Self {
+        let was = was.filter(|one| one.episode.id == change.episode.id);
+        let (alarm, beside) = was.map_or((None, None), |one| (one.alarm, one.beside));
+        Self {
+            episode: change.episode,
+            alarm: change.alarm.map(|alarm| *alarm).or(alarm),
+            beside: if change.suppresses { change.beside } else { beside },
+        }
     }
 
     /// Whether the episode stands.
@@ -47,6 +71,8 @@ pub struct Alarm {
     pub repeat_at: Option<Timestamp>,
     /// The last notification.
     pub notification: Notification,
+    /// How far it was told along its route; nothing where everybody was told at once.
+    pub telling: Option<Telling>,
 }
 
 /// A change of an episode.
@@ -58,6 +84,8 @@ pub struct EpisodeChange {
     pub resets_acknowledgement: bool,
     /// The change is one of the suppression. Any other leaves the suppression as it is stored.
     pub suppresses: bool,
+    /// The alarm that the episode is told with from now on, where the suppression says so.
+    pub beside: Option<Beside>,
     /// What staff was told last, if that changes.
     pub alarm: Option<Box<Alarm>>,
     /// The topic on which the episode is retained.

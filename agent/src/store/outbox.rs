@@ -17,6 +17,11 @@ pub(crate) fn webhook_lane(name: &str) -> String {
     format!("webhook:{name}")
 }
 
+/// The lane of a person behind a channel.
+pub(crate) fn person_lane(person: &str, channel: &str) -> String {
+    format!("to:{person}:{channel}")
+}
+
 /// Where a row of the outbox stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutboxState {
@@ -53,7 +58,7 @@ impl std::fmt::Display for OutboxState {
 pub struct Outgoing {
     /// The idempotency key, the same on every try.
     pub key: Uuid,
-    /// `mqtt`, `email`, `vectors` or `webhook:<name>`.
+    /// `mqtt`, `email`, `vectors`, `webhook:<name>` or `to:<person>:<channel>`.
     pub lane: String,
     /// The topic, in the lane `mqtt`.
     pub topic: Option<String>,

@@ -4,15 +4,12 @@
 //! Every method is one transaction. Methods fail with [`StoreError`]; its variants say whether trying
 //! again can help.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use pdm_decision::table::SeriesValue;
 use pdm_decision::{Case, Sample, Window};
 use pdm_expert::case::PastEvent;
-use pdm_graph::assets::{AssetChange, Assets};
-use pdm_graph::{Direction, Fans, Node, Scan};
 use pdm_reasoner::budget::Spent;
+use pdm_routes::ToldLately;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
@@ -21,7 +18,8 @@ use pdm_shared::id::{BearingKey, EquipmentId, EventId, GatewayKey, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
-use pdm_web::plant::BearingRow;
+use pdm_web::accounts::AccountStore;
+use pdm_web::plant::{BearingRow, ChannelRow};
 
 use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
@@ -29,6 +27,12 @@ use super::{
     IntakeTerms, OpinionAsked, OpinionCounts, OpinionEnded, Outgoing, Recall, Reported,
     SendOutcome, StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
 };
+
+mod desk;
+mod graph;
+
+pub use desk::DeskStore;
+pub use graph::{GraphStore, ReviseAssets};
 
 /// Starting and ending the store; used by the program that opens it.
 #[async_trait]
@@ -115,6 +119,14 @@ pub trait JudgementStore: Send + Sync + std::fmt::Debug {
     /// `until` are left out: their clock was ahead.
     async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError>;
 
+    /// Alarms of a site that stand and were told at `since` or later, at most `limit`.
+    async fn told_lately(
+        &self,
+        site: &SiteId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ToldLately>, StoreError>;
+
     /// Writes judgements with everything that leaves because of them. The steps of their runs stay;
     /// their checkpoints are deleted, or become those of their documents. An event that was judged
     /// before is left as it stands.
@@ -177,12 +189,13 @@ pub trait PageStore: Send + Sync + std::fmt::Debug {
     /// One bearing.
     async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError>;
 
-    /// The bearing's last event with spectra that was measured at or before `until`.
+    /// The bearing's last events with spectra that were measured at or before `until`, newest first.
     async fn last_spectra(
         &self,
         key: &BearingKey,
         until: Timestamp,
-    ) -> Result<Option<Event>, StoreError>;
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError>;
 
     /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
     async fn notifications(
@@ -226,6 +239,18 @@ pub trait EpisodeStore: Send + Sync + std::fmt::Debug {
         every_s: f64,
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// Episodes that stand and that nobody has acknowledged whose next step of telling is due, at most
+    /// `limit`.
+    async fn episodes_to_tell(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// Episodes that are told with another alarm of their cause, at most `limit`.
+    async fn told_beside(&self, limit: u32)
+    -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
 
     /// Episodes whose suppression has ended by time, at most `limit`.
     async fn suppressions_over(
@@ -305,6 +330,13 @@ pub trait OutboxStore: Send + Sync + std::fmt::Debug {
         outcomes: &[(i64, SendOutcome)],
         now: Timestamp,
     ) -> Result<(), StoreError>;
+}
+
+/// How the ways to staff do; used by pages, metrics and `check`.
+#[async_trait]
+pub trait ChannelStore: Send + Sync + std::fmt::Debug {
+    /// The lanes on which something waits or was given up within a week.
+    async fn channels(&self, now: Timestamp) -> Result<Vec<ChannelRow>, StoreError>;
 }
 
 /// What each lane has delivered in an hour and what is above its ceiling; used by the lanes of the
@@ -414,63 +446,6 @@ pub trait RetentionStore: Send + Sync + std::fmt::Debug {
     async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError>;
 }
 
-/// The asset graph; used by its queries, its tools, its pages and its import.
-#[async_trait]
-pub trait GraphStore: Send + Sync + std::fmt::Debug {
-    /// At most `limit` nodes that may fit `scan`, after an identity, in the order of their identities.
-    async fn graph_scan(
-        &self,
-        scan: &Scan,
-        after: Option<i64>,
-        limit: usize,
-    ) -> Result<Vec<Arc<Node>>, StoreError>;
-
-    /// The nodes with these identities.
-    async fn graph_nodes(&self, ids: &[i64]) -> Result<Vec<Arc<Node>>, StoreError>;
-
-    /// At most `limit` relationships of these nodes in each direction that is asked for, of these types
-    /// (of every type if there are none).
-    async fn graph_relationships(
-        &self,
-        of: &[i64],
-        direction: Direction,
-        kinds: &[Arc<str>],
-        limit: usize,
-    ) -> Result<Fans, StoreError>;
-
-    /// The whole graph, as it stands at one moment.
-    async fn assets(&self) -> Result<Assets, StoreError>;
-
-    /// Writes a difference, whole or not at all.
-    async fn change_assets(&self, change: &AssetChange) -> Result<(), StoreError>;
-
-    /// Nodes of a type whose id, name, model or title holds `text`, in the order of their names.
-    async fn search_assets(
-        &self,
-        kind: &str,
-        text: &str,
-        limit: u32,
-    ) -> Result<Vec<Arc<Node>>, StoreError>;
-
-    /// Every tag with the number of what it is on, most first.
-    async fn asset_tags(&self) -> Result<Vec<(String, u64)>, StoreError>;
-
-    /// Of each day that begins at one of `days` (milliseconds) and has a window: the day, the number of
-    /// its windows, and the last of them without its spectra.
-    async fn last_of_days(
-        &self,
-        key: &BearingKey,
-        days: &[i64],
-    ) -> Result<Vec<(i64, u64, Event)>, StoreError>;
-
-    /// The risk of the last judgement up to a moment; `None` before the first one.
-    async fn risk_at(
-        &self,
-        key: &BearingKey,
-        until_ms: i64,
-    ) -> Result<Option<RiskLevel>, StoreError>;
-}
-
 /// Everything the store does, for the program that opens it and hands its tasks their roles.
 pub trait Store:
     LifecycleStore
@@ -485,11 +460,14 @@ pub trait Store:
     + MessageStore
     + OpinionStore
     + OutboxStore
+    + ChannelStore
     + CeilingStore
     + RecollectionStore
     + RetentionStore
     + SeriesStore
     + GraphStore
+    + DeskStore
+    + AccountStore
 {
 }
 
@@ -507,10 +485,13 @@ impl<S> Store for S where
         + MessageStore
         + OpinionStore
         + OutboxStore
+        + ChannelStore
         + CeilingStore
         + RecollectionStore
         + RetentionStore
         + SeriesStore
         + GraphStore
+        + DeskStore
+        + AccountStore
 {
 }

@@ -16,9 +16,12 @@ use super::sqlite::Sqlite;
 use super::{Backlog, LifecycleStore, StatusStore, Store, StoreError};
 use crate::settings::{StorePlace, StoreSettings};
 
+mod accounts;
 pub(super) mod bulk;
 mod ceilings;
+mod channels;
 pub(super) mod days;
+mod desk;
 mod episodes;
 mod follow_ups;
 mod gateways;

@@ -5,15 +5,14 @@
 //! (`invoke_agent`, `execute_tool`); attributes of our own begin with `pdm.`. Without a collector no
 //! span is made. A span holds identities, names and results, never measured values or quoted texts.
 
+pub use pdm_reasoner::spans::TARGET;
+pub(super) use pdm_reasoner::spans::{fail, of_call};
 use pdm_shared::event::Event;
 use tracing::Span;
 use tracing::field::Empty;
 
 use super::node::Node;
 use super::state::State;
-
-/// The target of spans: a filter by this name passes them and no log line.
-pub const TARGET: &str = "pdm_agent::spans";
 
 /// The span of a run.
 pub(super) fn of_run(event: &Event, is_resumed: bool) -> Span {
@@ -38,29 +37,6 @@ pub(super) fn of_run(event: &Event, is_resumed: bool) -> Span {
 pub(super) fn of_node(run: &Span, node: Node) -> Span {
     let name = node.as_str();
     tracing::debug_span!(target: TARGET, parent: run, "node", otel.name = name, pdm.node = name)
-}
-
-/// The span of a tool's call, below the node that makes it.
-pub(super) fn of_call(tool: &str, id: &str) -> Span {
-    tracing::debug_span!(
-        target: TARGET,
-        "execute_tool",
-        otel.name = format!("execute_tool {tool}"),
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = tool,
-        gen_ai.tool.r#type = "function",
-        gen_ai.tool.call.id = id,
-        error.r#type = Empty,
-        otel.status_code = Empty,
-        otel.status_message = Empty,
-    )
-}
-
-/// Notes in its span that a call failed, with the kind of failure and the reason.
-pub(super) fn fail(call: &Span, kind: &str, reason: &str) {
-    call.record("error.type", kind);
-    call.record("otel.status_code", "ERROR");
-    call.record("otel.status_message", reason);
 }
 
 /// Notes the result of a run in its span.

@@ -14,6 +14,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use tempfile::TempDir;
 
+mod model;
+
 /// The versions whose programming interface the script uses.
 const PACKAGE: PythonPackage<'_> =
     PythonPackage { requirement: "mcp>=2.3,<3", probe: "import mcp.client.stdio" };
@@ -72,7 +74,8 @@ fn schemas(pack: &str) -> BTreeMap<String, Value> {
     files.map(read).collect()
 }
 
-fn seen(python: &Path, pack: &str, calls: &[Value]) -> Seen {
+/// What the client sees of `pdm-agent mcp` with these arguments.
+fn seen(python: &Path, arguments: &[&str], calls: &[Value]) -> Seen {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("calls.json");
     std::fs::write(&file, serde_json::to_string(calls).expect("JSON")).expect("written");
@@ -80,7 +83,8 @@ fn seen(python: &Path, pack: &str, calls: &[Value]) -> Seen {
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/packs/client.py"))
         .arg(&file)
         .arg(env!("CARGO_BIN_EXE_pdm-agent"))
-        .args(["mcp", "--packs", pack])
+        .arg("mcp")
+        .args(arguments)
         .env_remove("PDM_AGENT_CONFIG")
         .output()
         .expect("python runs");
@@ -146,7 +150,7 @@ fn every_tool_of_every_pack_answers_an_independent_client() {
         let right = examples.right.iter().map(|one| call(&one.tool, &one.arguments));
         let wrong = examples.wrong.iter().map(|one| call(&one.tool, &one.arguments));
         let calls: Vec<Value> = right.chain(wrong).collect();
-        claims(pack, examples, &seen(&python, pack, &calls));
+        claims(pack, examples, &seen(&python, &["--packs", pack], &calls));
     }
 }
 
@@ -180,6 +184,42 @@ fn validate_tells_valid_and_errors() {
         error.contains("nobody.yaml:1:1: executor: the program has no function \"nobody\""),
         "{error}"
     );
+}
+
+/// R-GRAPH-1: a tool's own graph query is read before anybody calls the tool.
+#[test]
+fn validate_refuses_a_graph_query_that_cannot_be_read_or_writes() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("asks.yaml");
+    for (query, line, told) in [
+        ("MATCH (e:Equipment) RETURN e.id", 0, ""),
+        ("MATCH (e:Equipment) SET e.name = 'x'", 8, "config.query: SET is not allowed"),
+        (
+            "MATCH (e:Equipment RETURN e.id",
+            8,
+            "config.query: the query cannot be read: line 1, column 7",
+        ),
+        ("MATCH (e:Equipment) RETURN f.id", 8, "config.query: UndefinedVariable"),
+    ] {
+        let tool = format!(
+            "name: asks\nversion: \"1.0.0\"\nlayer: collection\ndomain: data\ndescription: d\n\
+             executor: graph\nconfig:\n  query: \"{query}\"\n\
+             input_schema: {{type: object, properties: {{}}}}\noutput_schema: {{type: array}}\n"
+        );
+        std::fs::write(&file, tool).expect("written");
+        let output = Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(["tools", "validate", &folder.path().display().to_string()])
+            .env_remove("PDM_AGENT_CONFIG")
+            .output()
+            .expect("the program runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let expected = if told.is_empty() { 0 } else { 65 };
+        assert_eq!(output.status.code(), Some(expected), "{query}: {said}");
+        if !told.is_empty() {
+            let place = format!("asks.yaml:{line}:3: {told}");
+            assert!(said.contains(&place), "{place}: {said}");
+        }
+    }
 }
 
 #[test]

@@ -6,12 +6,14 @@
     reason = "a test client looks at few packets"
 )]
 
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pdm_agent::progress::Progress;
 use pdm_agent::service::Handle;
 use pdm_agent::settings::AgentSettings;
+use pdm_harness::Child;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
@@ -22,6 +24,16 @@ use tokio::sync::{mpsc, watch};
 
 const FAULT: &str = include_str!("../../../config/examples/event.json");
 const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json");
+
+/// The agent's own program with this configuration, which a test can kill.
+pub fn start(config: &std::path::Path) -> Child {
+    Child::start(
+        Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(["run", "--config"])
+            .arg(config)
+            .stderr(Stdio::null()),
+    )
+}
 
 /// The contract's example with another identity.
 pub fn event(sequence: u64) -> Event {
@@ -51,6 +63,8 @@ pub fn settings(port: u16, folder: &std::path::Path) -> AgentSettings {
     let mut settings = AgentSettings::embedded("127.0.0.1", port, folder.join("agent.db"));
     settings.intake.receipt_after_s = 0.05;
     settings.notify.group_wait_s = 0.0;
+    // each alarm of these plants is told by itself
+    settings.notify.related_within_min = 0.0;
     // the events of these tests have times of their own, some of them hours after the present
     settings.intake.ahead_s = 1e9;
     settings.rules.ahead_s = 1e9;

@@ -16,6 +16,7 @@ mod fields;
 mod graph;
 pub mod layer;
 pub mod mcp;
+mod names;
 pub mod observation;
 pub mod pack;
 pub mod problem;

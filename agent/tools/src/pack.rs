@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! config/packs/NAME/pack.toml     what the pack is and where its tools and data come from
+//!                  /graph.yaml    its tables as a graph, for `graph` tools (`graph: pack`)
 //!                  /tools/*.yaml  its tools, in the form of every tool
 //!                  /data/*.csv    a table each, for `sql` tools (`database: pack`)
 //!                  /data/*.md     a document of articles each, for `search` tools (`document: NAME`)
@@ -22,11 +23,13 @@ use super::problem::Problem;
 use super::yaml::Position;
 
 mod article;
+mod graph;
 mod manifest;
 mod shipped;
 mod table;
 
 pub use article::{Article, Articles};
+pub use graph::{GRAPH_FILE, PackGraph, PackNode, PackProperties, PackRelationship};
 pub use table::{Cell, ColumnType, DataTable};
 
 /// Most bytes of one file of data. No data chose it: a pack carries samples, not a warehouse.
@@ -51,8 +54,9 @@ pub struct Pack {
     pub data_source: String,
     /// Names of tools that the source gives in another form than snake_case.
     pub names: Vec<String>,
-    /// Tools outside packs whose name a tool of this pack takes while the pack is turned on.
-    pub replaces: Vec<String>,
+    /// Tools outside packs whose name a tool of this pack takes while the pack is turned on, each with
+    /// the name that it has meanwhile; without one it is not offered.
+    pub replaces: BTreeMap<String, Option<String>>,
     /// The executor of a layer's tools that name none.
     pub executors: BTreeMap<Layer, String>,
     /// The data.
@@ -70,6 +74,8 @@ pub struct PackData {
     pub tables: BTreeMap<String, DataTable>,
     /// The documents by name.
     pub documents: BTreeMap<String, Articles>,
+    /// The tables as a graph, if the pack declares one.
+    pub graph: Option<PackGraph>,
     /// The tables as a database in memory, filled when a tool first needs it.
     pub(crate) database: tokio::sync::OnceCell<sqlx::SqlitePool>,
 }
@@ -77,8 +83,8 @@ pub struct PackData {
 /// Data is compared by what it holds.
 impl PartialEq for PackData {
     fn eq(&self, other: &Self) -> bool {
-        (&self.pack, &self.tables, &self.documents)
-            == (&other.pack, &other.tables, &other.documents)
+        (&self.pack, &self.tables, &self.documents, &self.graph)
+            == (&other.pack, &other.tables, &other.documents, &other.graph)
     }
 }
 
@@ -153,7 +159,18 @@ impl Pack {
         };
         let manifest = manifest::read(&files.root.join(MANIFEST), &text)?;
         let mut problems = Vec::new();
-        let data = data(&manifest.name, files.data, &mut problems);
+        let mut data = data(&manifest.name, files.data, &mut problems);
+        match files.graph {
+            // a table that cannot be read is told once, not by every line of the graph that names it
+            Some(Ok(text)) if problems.is_empty() => {
+                match graph::read(&files.root.join(GRAPH_FILE), &text, &data.tables) {
+                    Ok(graph) => data.graph = Some(graph),
+                    Err(mut found) => problems.append(&mut found),
+                }
+            }
+            Some(Err(problem)) => problems.push(problem),
+            _ => {}
+        }
         if problems.is_empty() { Ok(manifest.with(data, files.tools)) } else { Err(problems) }
     }
 }
@@ -188,6 +205,7 @@ fn data(pack: &str, files: FileTexts, problems: &mut Vec<Problem>) -> PackData {
 struct Files {
     root: PathBuf,
     manifest: Result<String, Problem>,
+    graph: Option<Result<String, Problem>>,
     tools: FileTexts,
     data: FileTexts,
 }
@@ -199,10 +217,13 @@ impl Files {
             let inside = shipped::files(name).filter(|(path, _)| path.starts_with(folder));
             inside.map(|(path, text)| (root.join(path), Ok(text.to_owned()))).collect()
         };
-        let manifest = shipped::files(name).find(|(path, _)| *path == MANIFEST);
-        let manifest = manifest.map(|(_, text)| text.to_owned());
-        let manifest = manifest.ok_or_else(|| at_line(&root, 1, "no such pack"));
-        Self { manifest, tools: pick("tools/"), data: pick("data/"), root }
+        let file = |wanted: &str| {
+            let found = shipped::files(name).find(|(path, _)| *path == wanted);
+            found.map(|(_, text)| text.to_owned())
+        };
+        let manifest = file(MANIFEST).ok_or_else(|| at_line(&root, 1, "no such pack"));
+        let graph = file(GRAPH_FILE).map(Ok);
+        Self { manifest, graph, tools: pick("tools/"), data: pick("data/"), root }
     }
 
     fn of(root: &Path) -> Result<Self, Vec<Problem>> {
@@ -214,8 +235,10 @@ impl Files {
         };
         let tools = inside("tools", Some(&["yaml", "yml"]));
         let data = inside("data", None);
+        let graph = root.join(GRAPH_FILE);
+        let graph = graph.exists().then(|| text_of(&graph));
         if problems.is_empty() {
-            Ok(Self { root: root.to_owned(), manifest, tools, data })
+            Ok(Self { root: root.to_owned(), manifest, graph, tools, data })
         } else {
             Err(problems)
         }

@@ -15,7 +15,7 @@ use super::pack::{Pack, PackData};
 use super::problem::Problem;
 use super::sources::{Read, Sources};
 use super::spec::ToolSpec;
-use super::spec::executor::Executor;
+use super::spec::executor::{Executor, GraphQuery};
 
 /// The usable tools.
 #[derive(Debug, Clone, Default)]
@@ -68,24 +68,27 @@ impl Registry {
     fn with_texts(&self, read: Vec<Read>, mut problems: Vec<Problem>) -> Loaded {
         let mut candidates = Vec::new();
         let mut packs = Vec::new();
-        let replaced: BTreeSet<String> = read
+        let replaced: BTreeMap<String, Option<String>> = read
             .iter()
             .filter_map(|read| read.setting.pack.as_deref())
-            .flat_map(|pack| pack.replaces.iter().cloned())
+            .flat_map(|pack| pack.replaces.clone())
             .collect();
         for Read { setting, files } in read {
-            let is_replaced =
-                |spec: &Arc<ToolSpec>| setting.pack.is_none() && replaced.contains(&spec.name);
+            let outside = setting.pack.is_none();
             for (file, text) in files {
                 let before = self.files.get(&file).cloned();
+                let before = before.filter(|old| !outside || !replaced.contains_key(&old.name));
                 let fresh = match text {
-                    Ok(text) => ToolSpec::parse_in(&file, &text, &setting).map(Arc::new),
+                    Ok(text) => ToolSpec::parse_in(&file, &text, &setting),
                     Err(problem) => Err(vec![problem]),
                 };
-                let fresh = fresh.map_err(|mut found| problems.append(&mut found)).ok();
-                let candidate = Candidate { fresh, before };
-                if !candidate.chosen().is_some_and(is_replaced) {
-                    candidates.push(candidate);
+                let mut fresh = fresh.map_err(|mut found| problems.append(&mut found)).ok();
+                let stays = match &mut fresh {
+                    Some(spec) if outside => spec.make_room(&replaced),
+                    _ => true,
+                };
+                if stays {
+                    candidates.push(Candidate { fresh: fresh.map(Arc::new), before });
                 }
             }
             packs.extend(setting.pack);
@@ -127,6 +130,17 @@ impl Registry {
             is_missing.then(|| spec.problem("/executor", message))
         };
         self.list().filter_map(missing).collect()
+    }
+
+    /// Tools whose own graph query `check` refuses with a reason, each as a problem of its file. The
+    /// grammar belongs to the engine, which this crate does not know.
+    pub fn with_wrong_query(&self, check: impl Fn(&str) -> Result<(), String>) -> Vec<Problem> {
+        let wrong = |spec: &Arc<ToolSpec>| {
+            let Executor::Graph(config) = &spec.executor else { return None };
+            let GraphQuery::Fixed(query) = &config.query else { return None };
+            check(query).err().map(|reason| spec.problem("/config/query", reason))
+        };
+        self.list().filter_map(wrong).collect()
     }
 
     /// The tool with this name.

@@ -91,14 +91,29 @@ impl std::fmt::Debug for Means {
 #[derive(Debug)]
 pub struct Runtime {
     catalogue: Arc<Catalogue>,
-    means: Means,
-    places: Semaphore,
+    means: Arc<Means>,
+    places: Arc<Semaphore>,
+    filters: bool,
 }
 
 impl Runtime {
     /// A runtime for the tools of `catalogue`.
     pub fn new(catalogue: Arc<Catalogue>, means: Means) -> Self {
-        Self { catalogue, means, places: Semaphore::new(MAX_PARALLEL) }
+        let places = Arc::new(Semaphore::new(MAX_PARALLEL));
+        Self { catalogue, means: Arc::new(means), places, filters: false }
+    }
+
+    /// The same tools for people and programs that can wait for a model: it drops the passages of a
+    /// search that do not help to answer the question (R-KB-4). Judgements use the tools without it, so
+    /// that a model that is slow holds up no alarm.
+    #[must_use]
+    pub fn filtering(&self) -> Self {
+        Self {
+            catalogue: Arc::clone(&self.catalogue),
+            means: Arc::clone(&self.means),
+            places: Arc::clone(&self.places),
+            filters: true,
+        }
     }
 
     /// The tools.
@@ -238,7 +253,7 @@ impl Runtime {
         spec: &ToolSpec,
         invocation: Invocation<'_>,
     ) -> Result<Value, Failure> {
-        let Means { builtins, knowledge, articles, databases, web, servers, .. } = &self.means;
+        let Means { builtins, knowledge, articles, databases, web, servers, .. } = &*self.means;
         let model = self.means.model.as_deref();
         let pack = spec.pack.as_deref().and_then(|pack| registry.pack_data(pack));
         let timeout = spec.limits.timeout;
@@ -248,12 +263,15 @@ impl Runtime {
                     registry.packs().iter().map(|pack| Arc::clone(&pack.data)).collect();
                 builtins.run(function, &packs, invocation).await
             }
-            Executor::Search(config) => search::run(config, knowledge.as_deref(), invocation).await,
+            Executor::Search(config) => {
+                let filter = model.filter(|_| self.filters);
+                search::run(config, knowledge.as_deref(), filter, invocation).await
+            }
             Executor::Articles(config) => articles.run(config, pack, model, invocation).await,
             Executor::Table(config) => Ok(table::run(config, invocation)),
             Executor::Sql(config) => databases.run(config, pack, timeout, invocation).await,
             Executor::Graph(config) => {
-                graph::run(config, self.means.graphs.as_deref(), invocation).await
+                graph::run(config, self.means.graphs.as_deref(), pack, invocation).await
             }
             Executor::Http(config) => match web {
                 Some(web) => web.run(config, timeout, invocation).await,

@@ -7,6 +7,7 @@
 //!
 //! Invariant: a [`ToolSpec`] is valid as far as one file shows.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::fields::{Reading, shown};
 use crate::layer::Layer;
+use crate::names::{is_plain, is_snake_case};
 use crate::problem::Problem;
 use crate::schema::{self, Schema};
 use crate::sources::{DOMAINS, Setting};
@@ -133,6 +135,25 @@ impl ToolSpec {
         }
     }
 
+    /// Gives way to the tools of packs: a tool whose name one of them takes has its new name from now
+    /// on, and tools that need it find it there. Whether the tool is still offered.
+    pub(super) fn make_room(&mut self, replaced: &BTreeMap<String, Option<String>>) -> bool {
+        let renamed = |name: &mut String| {
+            if let Some(Some(new)) = replaced.get(name.as_str()) {
+                name.clone_from(new);
+            }
+        };
+        if let Some(None) = replaced.get(&self.name) {
+            return false;
+        }
+        renamed(&mut self.name);
+        self.dependencies.iter_mut().for_each(renamed);
+        if let Executor::Pipeline(pipeline) = &mut self.executor {
+            pipeline.steps.iter_mut().for_each(|step| renamed(&mut step.tool));
+        }
+        true
+    }
+
     /// Whether two versions of a file have the same meaning.
     pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
         self.document.value == other.document.value
@@ -197,20 +218,6 @@ fn read(
         pack: pack.map(|pack| pack.name.clone()),
         document: Arc::new(reading.document.clone()),
     })
-}
-
-/// Whether a word is snake_case: lower-case letters, digits and single underscores, a letter first.
-pub(super) fn is_snake_case(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_lowercase())
-        && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && !word.contains("__")
-        && !word.ends_with('_')
-}
-
-/// A name of a pack's source: letters, digits and underscores, a letter first.
-fn is_plain(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn check_name(reading: &mut Reading<'_>, name: &str, setting: &Setting) {

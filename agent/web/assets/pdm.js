@@ -1,4 +1,4 @@
-// Every page: times in the viewer's zone, the filter of long tables, live updates.
+// Every page: times in the viewer's zone, printing, live updates.
 
 /** Shows the times of `root` in the viewer's zone; the plant's own (UTC) stays in the title. */
 function localTimes(root) {
@@ -8,23 +8,6 @@ function localTimes(root) {
     if (Number.isNaN(at.getTime())) continue;
     element.title = element.dateTime;
     element.textContent = form.format(at);
-  }
-}
-
-/** Hides the rows that do not hold the text of a filter. */
-function filters(root) {
-  for (const input of root.querySelectorAll('input[data-filter]')) {
-    input.closest('[hidden]')?.removeAttribute('hidden');
-    const apply = () => {
-      const text = input.value.trim().toLowerCase();
-      sessionStorage.setItem('filter', text);
-      for (const row of document.querySelectorAll(`${input.dataset.filter} tbody tr`)) {
-        row.hidden = text !== '' && !row.textContent.toLowerCase().includes(text);
-      }
-    };
-    input.value = sessionStorage.getItem('filter') ?? '';
-    input.addEventListener('input', apply);
-    apply();
   }
 }
 
@@ -39,7 +22,6 @@ async function refresh() {
   if (!next) return;
   main.replaceChildren(...next.childNodes);
   localTimes(main);
-  filters(main);
 }
 
 const REFRESH_MS = 2000;
@@ -56,9 +38,19 @@ function live() {
   const told = document.querySelector('#live');
   const channel = new BroadcastChannel('pdm-live');
   const show = (on) => { told.textContent = on ? told.dataset.on : told.dataset.off; };
+  let state = null; // of the stream, in the tab that has it
   const take = (what) => { if (what === 'changed') changed(); else show(what === 'on'); };
-  channel.addEventListener('message', (message) => take(message.data));
-  const tell = (what) => { take(what); channel.postMessage(what); };
+  const tell = (what) => {
+    if (what !== 'changed') state = what;
+    take(what);
+    channel.postMessage(what);
+  };
+  channel.addEventListener('message', (message) => {
+    // a tab that was opened later asks how the stream is
+    if (message.data !== 'ask') take(message.data);
+    else if (state !== null) channel.postMessage(state);
+  });
+  channel.postMessage('ask');
   const lead = () => new Promise(() => {
     const stream = new EventSource('/live');
     stream.addEventListener('open', () => tell('on'));
@@ -69,6 +61,14 @@ function live() {
   else lead();
 }
 
+/** Buttons that print the page, where a script can. */
+function printing() {
+  for (const button of document.querySelectorAll('button[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => print());
+  }
+}
+
 localTimes(document);
-filters(document);
+printing();
 if (document.querySelector('main[data-live]')) live();

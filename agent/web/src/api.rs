@@ -1,28 +1,35 @@
 //! The API: the rows of [`crate::plant`] as JSON under `/api/v1`, described by `openapi.json`.
+//!
+//! This file reads; `acting` acts.
+
+pub(crate) mod acting;
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::Shared;
-use crate::access::Viewer;
-use crate::openapi;
-use crate::plant::{Acknowledged, Acknowledgement, BearingRow};
+use crate::access::Admin;
+use crate::asking::{Path, Query};
+use crate::plant::{BearingRow, EpisodeDetail, EpisodeFilter, Place, SpectrumRow, WorkRow};
 use crate::problem::Problem;
+use crate::{Shared, cursor, openapi};
 
 /// Rows of a page where the caller names no number.
 const USUAL: u32 = 100;
 /// Most rows of a page: a day of a window every 90 s.
 const MOST: u32 = 1000;
+/// Spectra of a waterfall.
+const WATERFALL: u32 = 60;
 
 pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
@@ -31,13 +38,27 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}", get(bearing))
         .route("/bearings/{site}/{equipment}/{bearing}/windows", get(windows))
         .route("/bearings/{site}/{equipment}/{bearing}/spectra", get(spectra))
-        .route("/bearings/{site}/{equipment}/{bearing}/acknowledgements", post(acknowledge))
+        .route("/bearings/{site}/{equipment}/{bearing}/waterfall", get(waterfall))
+        .route("/bearings/{site}/{equipment}/{bearing}/acknowledgements", post(acting::acknowledge))
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/shelf",
+            post(acting::shelve).delete(acting::unshelve),
+        )
         .route("/events/{event_id}", get(event))
         .route("/events/{event_id}/diagnosis", get(diagnosis))
         .route("/events/{event_id}/trace", get(trace))
+        .route("/events/{event_id}/follow-ups", get(work_of).post(acting::follow_up))
+        .route("/episodes", get(episodes))
+        .route("/episodes/{episode_id}", get(episode))
+        .route("/work", get(work))
         .route("/notifications", get(notifications))
+        .route("/channels", get(channels))
         .route("/gateways", get(gateways))
+        .route("/audit", get(audit))
         .fallback(|| async { Problem::unknown("route") })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "the route has no such method")
+        })
 }
 
 /// One page of a list.
@@ -82,9 +103,7 @@ impl Asked {
     }
 
     pub(crate) fn limit(&self) -> Result<u32, Problem> {
-        let Some(text) = &self.limit else { return Ok(USUAL) };
-        let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
-        number.ok_or_else(|| Problem::parameter("limit", text, &format!("1 to {MOST}")))
+        limit_of(self.limit.as_ref())
     }
 }
 
@@ -122,9 +141,26 @@ async fn spectra(
     Path(names): Path<Names>,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let event = shared.site.plant.spectra(&key_of(&names)?, asked.before()?).await?;
+    let mut events = shared.site.plant.spectra(&key_of(&names)?, asked.before()?, 1).await?;
+    let event = events.pop();
     let event = event.ok_or_else(|| Problem::unknown("event with spectra of this bearing"))?;
     Ok(Json(event).into_response())
+}
+
+async fn waterfall(
+    State(shared): State<Arc<Shared>>,
+    Path(names): Path<Names>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let before = asked.before()?.map(|before| before.plus_seconds(-0.001));
+    let events = shared.site.plant.spectra(&key_of(&names)?, before, WATERFALL).await?;
+    let of = |event: Event| {
+        let Event { event_id, measured_at, spectra, .. } = event;
+        spectra.map(|spectra| SpectrumRow { event_id, measured_at, envelope: spectra.envelope })
+    };
+    let items: Vec<SpectrumRow> = events.into_iter().filter_map(of).collect();
+    let next = next_of(items.len(), WATERFALL, items.last().map(|row| row.measured_at));
+    Ok(Json(Listed { items, next }).into_response())
 }
 
 async fn event(State(shared): Asking, Path(id): Path<String>) -> Result<Response, Problem> {
@@ -152,6 +188,11 @@ async fn notifications(
     Ok(Json(Listed { items, next }).into_response())
 }
 
+async fn channels(State(shared): Asking) -> Result<Response, Problem> {
+    let items = shared.site.plant.channels().await?;
+    Ok(Json(Listed { items, next: None }).into_response())
+}
+
 async fn gateways(State(shared): Asking) -> Result<Response, Problem> {
     let items = shared.site.plant.gateways().await?;
     Ok(Json(Listed { items, next: None }).into_response())
@@ -162,50 +203,146 @@ fn next_of(rows: usize, limit: u32, last: Option<Timestamp>) -> Option<Timestamp
     if rows as u64 >= u64::from(limit) { last } else { None }
 }
 
-/// What a program sends to acknowledge an alarm.
-#[derive(Debug, Deserialize)]
+/// One page of a list whose next page begins by a cursor.
+#[derive(Debug, Serialize)]
+struct Paged<T> {
+    items: Vec<T>,
+    /// `cursor` of the next page; `null` on the last.
+    next: Option<String>,
+}
+
+/// Which episodes are asked for.
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct AckBody {
-    notification_id: Uuid,
-    by: String,
-    #[serde(default)]
-    note: Option<String>,
+pub(crate) struct EpisodesAsked {
+    state: Option<String>,
+    cursor: Option<String>,
+    limit: Option<String>,
 }
 
-async fn acknowledge(
-    State(shared): Asking,
-    Extension(viewer): Extension<Viewer>,
-    Path(names): Path<Names>,
-    body: Result<Json<AckBody>, axum::extract::rejection::JsonRejection>,
-) -> Result<Response, Problem> {
-    // a browser's session acts by the page's form, which carries the session's key
-    if viewer.has_session() {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "a session acknowledges by the page"));
+impl EpisodesAsked {
+    pub(crate) fn filter(&self) -> Result<EpisodeFilter, Problem> {
+        Ok(match self.word() {
+            "open" => EpisodeFilter::Open,
+            "closed" => EpisodeFilter::Closed,
+            "shelved" => EpisodeFilter::Shelved,
+            "all" => EpisodeFilter::All,
+            other => {
+                return Err(Problem::parameter("state", other, "open, closed, shelved, all"));
+            }
+        })
     }
-    let Json(body) = body.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
-    let AckBody { notification_id, by, note } = body;
-    let ack = Acknowledgement { key: key_of(&names)?, notification_id, by, note };
-    take(&shared, ack).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+
+    /// The word of the filter.
+    pub(crate) fn word(&self) -> &str {
+        self.state.as_deref().unwrap_or("open")
+    }
+
+    pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
+        self.cursor.as_deref().map(cursor::read).transpose()
+    }
 }
 
-/// Acknowledges, after the bounds of the contract.
-pub(crate) async fn take(shared: &Shared, ack: Acknowledgement) -> Result<(), Problem> {
-    use pdm_shared::bounds;
-    let unfit = |field: &str, error: bounds::BoundError| {
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("{field} {error}"))
-    };
-    if ack.by.trim().is_empty() {
-        let told = "by is empty, allowed is the name of a person";
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told));
-    }
-    bounds::line(&ack.by, bounds::MAX_LINE).map_err(|error| unfit("by", error))?;
-    bounds::lines(ack.note.as_deref().unwrap_or_default(), bounds::MAX_NOTE)
-        .map_err(|error| unfit("note", error))?;
-    match shared.site.plant.acknowledge(ack).await? {
-        Acknowledged::Yes => Ok(()),
-        Acknowledged::Stale => {
-            Err(Problem::new(StatusCode::CONFLICT, "another alarm stands by now, or none"))
+/// Which work is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorkAsked {
+    state: Option<String>,
+    cursor: Option<String>,
+    limit: Option<String>,
+}
+
+impl WorkAsked {
+    pub(crate) fn is_open(&self) -> Result<bool, Problem> {
+        match self.state.as_deref().unwrap_or("open") {
+            "open" => Ok(true),
+            "all" => Ok(false),
+            other => Err(Problem::parameter("state", other, "open, all")),
         }
     }
+
+    pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
+        self.cursor.as_deref().map(cursor::read).transpose()
+    }
+}
+
+/// The place of an episode in its list.
+pub(crate) fn place_of(one: &EpisodeDetail) -> Place {
+    let document = &one.document;
+    Place { at_ms: document.changed_at.unix_ms(), id: document.episode_id, number: 0 }
+}
+
+/// The place of an action in its list.
+pub(crate) fn place_of_work(row: &WorkRow) -> Place {
+    Place { at_ms: row.asked_at.unix_ms(), id: row.event_id.0, number: row.number }
+}
+
+/// Rows of a page, as a caller asks for them.
+fn limit_of(asked: Option<&String>) -> Result<u32, Problem> {
+    let Some(text) = asked else { return Ok(USUAL) };
+    let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| Problem::parameter("limit", text, &format!("1 to {MOST}")))
+}
+
+/// A page of rows, with the cursor of the next one if this one is full.
+fn paged<T: Serialize>(items: Vec<T>, limit: u32, place: impl Fn(&T) -> Place) -> Response {
+    let is_full = items.len() as u64 >= u64::from(limit);
+    let next = items.last().filter(|_| is_full).map(|last| cursor::write(place(last)));
+    Json(Paged { items, next }).into_response()
+}
+
+async fn episodes(
+    State(shared): Asking,
+    Query(asked): Query<EpisodesAsked>,
+) -> Result<Response, Problem> {
+    let (filter, before) = (asked.filter()?, asked.before()?);
+    let limit = limit_of(asked.limit.as_ref())?;
+    let items = shared.site.plant.episodes(filter, before, limit).await?;
+    Ok(paged(items, limit, place_of))
+}
+
+async fn episode(State(shared): Asking, Path(id): Path<String>) -> Answer<EpisodeDetail> {
+    let id =
+        Uuid::parse_str(&id).map_err(|_other| Problem::parameter("episode_id", &id, "a UUID"))?;
+    let found = shared.site.plant.episode(id).await?;
+    found.map(Json).ok_or_else(|| Problem::unknown("episode"))
+}
+
+async fn work(State(shared): Asking, Query(asked): Query<WorkAsked>) -> Result<Response, Problem> {
+    let (is_open, before) = (asked.is_open()?, asked.before()?);
+    let limit = limit_of(asked.limit.as_ref())?;
+    let items = shared.site.plant.work(is_open, before, limit).await?;
+    Ok(paged(items, limit, place_of_work))
+}
+
+async fn work_of(State(shared): Asking, Path(id): Path<String>) -> Result<Response, Problem> {
+    let items = shared.site.plant.work_of(event_id_of(&id)?).await?;
+    Ok(Json(Listed { items, next: None }).into_response())
+}
+
+/// The number of an act by which a page begins.
+pub(crate) fn act_of(text: &str) -> Result<u64, Problem> {
+    let number = text.parse::<u64>().ok().filter(|number| i64::try_from(*number).is_ok());
+    number.ok_or_else(|| Problem::parameter("cursor", text, "the `next` of the page before"))
+}
+
+/// Which acts are asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ActsAsked {
+    cursor: Option<String>,
+    limit: Option<String>,
+}
+
+async fn audit(
+    State(shared): Asking,
+    _admin: Admin,
+    Query(asked): Query<ActsAsked>,
+) -> Result<Response, Problem> {
+    let before = asked.cursor.as_deref().map(act_of).transpose()?;
+    let limit = limit_of(asked.limit.as_ref())?;
+    let items = shared.site.accounts.acts(before, limit).await?;
+    let is_full = items.len() as u64 >= u64::from(limit);
+    let next = items.last().filter(|_| is_full).map(|last| last.id.to_string());
+    Ok(Json(Paged { items, next }).into_response())
 }

@@ -17,24 +17,35 @@ use crate::Shared;
 struct Asset {
     name: &'static str,
     kind: &'static str,
-    content: &'static str,
+    content: &'static [u8],
 }
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 7] = [
-    Asset { name: "pdm.css", kind: CSS, content: include_str!("../assets/pdm.css") },
-    Asset { name: "pdm.js", kind: SCRIPT, content: include_str!("../assets/pdm.js") },
-    Asset { name: "chat.js", kind: SCRIPT, content: include_str!("../assets/chat.js") },
-    Asset { name: "trend.js", kind: SCRIPT, content: include_str!("../assets/trend.js") },
-    Asset { name: "spectrum.js", kind: SCRIPT, content: include_str!("../assets/spectrum.js") },
+const ASSETS: [Asset; 9] = [
+    Asset { name: "pdm.css", kind: CSS, content: include_bytes!("../assets/pdm.css") },
+    Asset { name: "pdm.js", kind: SCRIPT, content: include_bytes!("../assets/pdm.js") },
+    Asset { name: "chat.js", kind: SCRIPT, content: include_bytes!("../assets/chat.js") },
+    Asset { name: "trend.js", kind: SCRIPT, content: include_bytes!("../assets/trend.js") },
+    Asset { name: "spectrum.js", kind: SCRIPT, content: include_bytes!("../assets/spectrum.js") },
+    // made by agent/report/fonts/woff2
+    Asset {
+        name: "PdmSans.woff2",
+        kind: "font/woff2",
+        content: include_bytes!("../assets/PdmSans.woff2"),
+    },
+    Asset { name: "waterfall.js", kind: SCRIPT, content: include_bytes!("../assets/waterfall.js") },
     Asset {
         name: "uplot.js",
         kind: SCRIPT,
-        content: include_str!("../assets/vendor/uPlot.iife.min.js"),
+        content: include_bytes!("../assets/vendor/uPlot.iife.min.js"),
     },
-    Asset { name: "uplot.css", kind: CSS, content: include_str!("../assets/vendor/uPlot.min.css") },
+    Asset {
+        name: "uplot.css",
+        kind: CSS,
+        content: include_bytes!("../assets/vendor/uPlot.min.css"),
+    },
 ];
 
 /// First 12 hexadecimal digits of the SHA-256 over all files.

@@ -5,18 +5,27 @@
 //! Every page is HTML of the server and works without script; scripts add plots, live updates and
 //! cursors. A page shows what the API answers, so both read the same types ([`plant`]).
 //!
-//! Access: on loopback without a token, programs and browsers of this machine; with a token, whoever
-//! sends it or has logged in with it ([`access`]). Texts of foreign origin are escaped by the
-//! templates, and the content security policy allows no inline script or style.
+//! Access: on loopback without a token and without users, programs and browsers of this machine; else
+//! users with their roles, and whoever has the token ([`access`]). A signed link acknowledges one alarm
+//! without a login ([`link`]). Texts of foreign origin are escaped by the templates, and the content
+//! security policy allows no inline script or style.
 
 mod access;
+pub mod accounts;
+mod acts;
 mod api;
+mod asking;
 mod assets;
+mod audit;
+mod cursor;
 mod headers;
 mod language;
+pub mod link;
 mod live;
+mod login;
 mod openapi;
 mod pages;
+pub mod password;
 pub mod plant;
 mod problem;
 mod session;
@@ -26,13 +35,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
+use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::Access;
 use pdm_shared::id::BearingKey;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use accounts::AccountStore;
+use link::AckLinks;
+use login::Attempts;
+pub use login::Setup;
 use plant::Plant;
-use session::Sessions;
 use talk::Talk;
 
 /// What the pages are served from.
@@ -44,6 +57,18 @@ pub struct Site {
     pub talk: Option<Arc<dyn Talk>>,
     /// Who may enter.
     pub access: Access,
+    /// Users, their sessions, and who did what.
+    pub accounts: Arc<dyn AccountStore>,
+    /// Links by which alarms are acknowledged; none where no address for them is configured.
+    pub links: Option<AckLinks>,
+    /// The address under which browsers reach the pages, where one is configured.
+    pub public_url: Option<String>,
+    /// The one-time token of the first user.
+    pub setup: Arc<Setup>,
+    /// The pages are reached over TLS alone: cookies are for it alone too.
+    pub is_secure: bool,
+    /// The clock of sessions and acts.
+    pub clock: SharedClock,
     /// Changes whenever something was judged or told; ends the live streams' waiting.
     pub changes: watch::Receiver<u64>,
     /// Ends the live streams, which the server would wait for otherwise.
@@ -54,7 +79,9 @@ pub struct Site {
 #[derive(Debug)]
 struct Shared {
     site: Site,
-    sessions: Sessions,
+    attempts: Attempts,
+    /// Places of live streams.
+    streams: Arc<Semaphore>,
 }
 
 /// The path of a bearing's page.
@@ -63,16 +90,19 @@ pub fn bearing_path(key: &BearingKey) -> String {
 }
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/analyses/…`, `/notifications`, `/gateways`,
-/// `/chat`, `/api/chat/…`, `/api/v1/…`, `/live`, `/assets/…`, `/login`.
+/// `/episodes`, `/users`, `/audit`, `/chat`, `/api/chat/…`, `/api/v1/…`, `/live`, `/assets/…`, `/login`,
+/// `/setup`, `/ack/…`.
 pub fn router(site: Site) -> Router {
-    let shared = Arc::new(Shared { site, sessions: Sessions::default() });
+    let streams = Arc::new(Semaphore::new(live::STREAMS));
+    let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });
     let guarded = pages::router()
         .nest("/api/v1", api::router())
         .merge(live::router())
         .merge(talk::router())
         .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), access::enter));
     guarded
-        .merge(access::router())
+        .merge(login::router())
+        .merge(pages::open_router())
         .merge(assets::router())
         .layer(middleware::from_fn(headers::add))
         .with_state(shared)

@@ -8,9 +8,14 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::plant::{BearingRow, GatewayRow, WindowRow};
+use crate::accounts::Act;
+use crate::api::acting::{AckBody, FollowUpBody, ShelfBody};
+use crate::plant::{
+    BearingRow, ChannelRow, EpisodeDetail, GatewayRow, SpectrumRow, WindowRow, WorkRow,
+};
+use crate::talk;
 
-/// A route of the API.
+/// A route of the API that reads.
 struct Route {
     path: &'static str,
     summary: &'static str,
@@ -19,9 +24,17 @@ struct Route {
     answer: fn(&mut SchemaGenerator) -> Value,
 }
 
+/// A route of the API that acts: who calls it needs the role of a technician.
+struct ActingRoute {
+    path: &'static str,
+    method: &'static str,
+    summary: &'static str,
+    body: Option<fn(&mut SchemaGenerator) -> Value>,
+}
+
 const BEARING: &str = "/bearings/{site}/{equipment}/{bearing}";
 
-const ROUTES: [Route; 9] = [
+const ROUTES: [Route; 16] = [
     Route {
         path: "/bearings",
         summary: "Every bearing, worst first",
@@ -40,6 +53,12 @@ const ROUTES: [Route; 9] = [
         summary: "The bearing's last event that carries spectra",
         query: &["before"],
         answer: one::<Event>,
+    },
+    Route {
+        path: "/bearings/{site}/{equipment}/{bearing}/waterfall",
+        summary: "The bearing's last 60 envelope spectra, newest first",
+        query: &["before"],
+        answer: list::<SpectrumRow>,
     },
     Route { path: "/events/{event_id}", summary: "An event", query: &[], answer: one::<Event> },
     Route {
@@ -60,8 +79,100 @@ const ROUTES: [Route; 9] = [
         query: &["before", "limit"],
         answer: list::<Notification>,
     },
+    Route {
+        path: "/channels",
+        summary: "The ways to staff: what fails since when and why, what waits",
+        query: &[],
+        answer: list::<ChannelRow>,
+    },
     Route { path: "/gateways", summary: "Every gateway", query: &[], answer: list::<GatewayRow> },
+    Route {
+        path: "/events/{event_id}/follow-ups",
+        summary: "The actions that the judgement of an event asks for",
+        query: &[],
+        answer: list::<WorkRow>,
+    },
+    Route {
+        path: "/episodes",
+        summary: "Episodes, newest change first: those that stand unless `state` says otherwise",
+        query: &["state", "cursor", "limit"],
+        answer: paged::<EpisodeDetail>,
+    },
+    Route {
+        path: "/episodes/{episode_id}",
+        summary: "An episode with what staff was told of it",
+        query: &[],
+        answer: one::<EpisodeDetail>,
+    },
+    Route {
+        path: "/work",
+        summary: "Actions that judgements ask for, newest first: those that wait, or all",
+        query: &["work_state", "cursor", "limit"],
+        answer: paged::<WorkRow>,
+    },
+    Route {
+        path: "/audit",
+        summary: "Who did what, newest first; for administrators",
+        query: &["cursor", "limit"],
+        answer: paged::<Act>,
+    },
 ];
+
+const ACTING: [ActingRoute; 4] = [
+    ActingRoute {
+        path: "/bearings/{site}/{equipment}/{bearing}/acknowledgements",
+        method: "post",
+        summary: "Acknowledge the alarm that a person saw",
+        body: Some(one::<AckBody>),
+    },
+    ActingRoute {
+        path: "/bearings/{site}/{equipment}/{bearing}/shelf",
+        method: "post",
+        summary: "Shelve a bearing: staff is told nothing for a time",
+        body: Some(one::<ShelfBody>),
+    },
+    ActingRoute {
+        path: "/bearings/{site}/{equipment}/{bearing}/shelf",
+        method: "delete",
+        summary: "End the shelf of a bearing",
+        body: None,
+    },
+    ActingRoute {
+        path: "/events/{event_id}/follow-ups",
+        method: "post",
+        summary: "Report what became of the work that a judgement asked for, and what was found",
+        body: Some(one::<FollowUpBody>),
+    },
+];
+
+/// A route of the chat, which reads by POST. The same stands below `/api/chat`, as the seed has it.
+struct ChatRoute {
+    path: &'static str,
+    summary: &'static str,
+    kind: &'static str,
+    answer: fn(&mut SchemaGenerator) -> Value,
+}
+
+const CHAT: [ChatRoute; 2] = [
+    ChatRoute {
+        path: "/chat/message",
+        summary: "Ask the chat; the answer with its steps (also at /api/chat/message)",
+        kind: "application/json",
+        answer: one::<talk::TalkReply>,
+    },
+    ChatRoute {
+        path: "/chat/message/stream",
+        summary: "The same as server-sent events: `{\"type\":\"step\",\"data\":TalkStep}` for each step, \
+                  then `{\"type\":\"answer\",\"data\":TalkAnswer}` (also at /api/chat/message/stream)",
+        kind: "text/event-stream",
+        answer: text,
+    },
+];
+
+/// Any event: the summary says which.
+fn text(_: &mut SchemaGenerator) -> Value {
+    json!({})
+}
 
 fn one<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
     schema(schemas.subschema_for::<T>())
@@ -79,6 +190,12 @@ fn list<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
     })
 }
 
+fn paged<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
+    let mut list = list::<T>(schemas);
+    list["properties"]["next"] = json!({ "type": ["string", "null"] });
+    list
+}
+
 fn schema(schema: Schema) -> Value {
     schema.to_value()
 }
@@ -92,7 +209,13 @@ pub(crate) fn document() -> Value {
         .iter()
         .map(|route| (route.path.to_owned(), json!({ "get": read(route, &mut schemas) })))
         .collect();
-    paths.insert(format!("{BEARING}/acknowledgements"), json!({ "post": acknowledgement() }));
+    for route in &ACTING {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = act(route, &mut schemas);
+    }
+    for route in &CHAT {
+        paths.insert(route.path.to_owned(), json!({ "post": chat(route, &mut schemas) }));
+    }
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -121,22 +244,31 @@ fn read(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     })
 }
 
-fn acknowledgement() -> Value {
+fn chat(route: &ChatRoute, schemas: &mut SchemaGenerator) -> Value {
+    let body = one::<talk::Body>(schemas);
     json!({
-        "summary": "Acknowledge the alarm that a person saw",
-        "parameters": parameters(BEARING, &[]),
-        "requestBody": { "required": true, "content": { "application/json": { "schema": {
-            "type": "object",
-            "required": ["notification_id", "by"],
-            "additionalProperties": false,
-            "properties": {
-                "notification_id": { "type": "string", "format": "uuid" },
-                "by": { "type": "string", "minLength": 1, "maxLength": pdm_shared::bounds::MAX_LINE },
-                "note": { "type": ["string", "null"], "maxLength": pdm_shared::bounds::MAX_NOTE },
-            },
-        } } } },
-        "responses": responses("204", &json!({ "description": "acknowledged" })),
+        "summary": route.summary,
+        "parameters": [],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
+        "responses": responses("200", &json!({
+            "description": "the answer",
+            "content": { route.kind: { "schema": (route.answer)(schemas) } },
+        })),
     })
+}
+
+fn act(route: &ActingRoute, schemas: &mut SchemaGenerator) -> Value {
+    let mut told = json!({
+        "summary": route.summary,
+        "parameters": parameters(route.path, &[]),
+        "responses": responses("204", &json!({ "description": "done" })),
+    });
+    if let Some(body) = route.body {
+        let schema = body(schemas);
+        told["requestBody"] =
+            json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    }
+    told
 }
 
 /// The answer, and what every route may say instead.
@@ -148,8 +280,9 @@ fn responses(status: &str, answer: &Value) -> Value {
     let mut all: Map<String, Value> = [
         ("400", "a parameter is not what it has to be"),
         ("401", "no token, or a wrong one"),
-        ("403", "not from this machine, and no token is configured"),
+        ("403", "a role that is too low, or not from this machine where no token is configured"),
         ("404", "nothing is stored under that name"),
+        ("405", "the route has no such method"),
         ("409", "another alarm stands by now, or none"),
         ("413", "the body is too large"),
         ("415", "the body is not JSON"),
@@ -168,13 +301,17 @@ fn parameters(path: &str, query: &[&str]) -> Vec<Value> {
     let in_path = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {
         let mut schema = json!({ "type": "string" });
-        if name == "event_id" {
+        if matches!(name, "event_id" | "episode_id") {
             schema["format"] = json!("uuid");
         }
         json!({ "name": name, "in": "path", "required": true, "schema": schema })
     });
+    let is_work = query.contains(&"work_state");
     let in_query = query.iter().map(|name| {
-        let schema = match *name {
+        let name = if *name == "work_state" { "state" } else { name };
+        let schema = match name {
+            "state" if is_work => json!({ "enum": ["open", "all"] }),
+            "state" => json!({ "enum": ["open", "closed", "shelved", "all"] }),
             "limit" => json!({ "type": "integer", "minimum": 1, "maximum": 1000 }),
             "before" => json!({ "type": "string", "format": "date-time" }),
             _ => json!({ "type": "string" }),

@@ -1,17 +1,31 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
 //! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
-//! a judgement in five thoughts; `equipment` a machine with its graph; `lists` notifications and
-//! gateways; `chat` questions and answers; `show` what templates use.
+//! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
+//! stands and what is done about it; `work` the actions that wait, `work_order` those of a judgement as
+//! a sheet to print; `ack` an alarm by its link; `lists`
+//! notifications and gateways; `channels` the ways to
+//! staff; `people` users and their acts,
+//! `tokens` those of a user; `chat` questions and answers; `show` what
+//! templates use.
 
+mod ack;
 mod analysis;
 mod bearing;
+mod channels;
 mod chat;
+mod episode;
+mod episodes;
 mod equipment;
 mod fleet;
+mod forms;
 mod lists;
+mod people;
 mod shelf;
 pub(crate) mod show;
+mod tokens;
+mod work;
+mod work_order;
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,10 +36,11 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior, context};
+use pdm_service::http::callers::Role;
 use pdm_shared::text::Language;
 use serde::Deserialize;
 
-use crate::access::Viewer;
+use crate::access::{Viewer, inner};
 use crate::problem::Problem;
 use crate::{Shared, assets, language};
 
@@ -38,13 +53,40 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}/shelve", post(shelf::shelve))
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
+        .route("/episodes", get(episodes::page))
+        .route("/episodes/{id}", get(episode::page))
+        .route("/episodes/{id}/acknowledge", post(episode::acknowledge))
+        .route("/episodes/{id}/note", post(episode::remark))
+        .route("/episodes/{id}/shelve", get(episode::preview).post(episode::shelve))
+        .route("/episodes/{id}/found", post(episode::found))
+        .route("/work", get(work::page))
+        .route("/work/{event_id}", get(work_order::page).post(work::report))
+        .route("/users", get(people::users).post(people::add))
+        .route("/users/{name}", post(people::change))
+        .route("/users/{name}/tokens", get(tokens::page).post(tokens::change))
+        .route("/audit", get(people::audit))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))
         .route("/chat", get(chat::page).post(chat::ask))
         .route("/language", post(choose))
 }
 
-const TEMPLATES: [(&str, &str); 11] = [
+/// Pages that are open to whoever has their link.
+pub(crate) fn open_router() -> Router<Arc<Shared>> {
+    Router::new().route("/ack/{link}", get(ack::page).post(ack::acknowledge))
+}
+
+const TEMPLATES: [(&str, &str); 21] = [
+    ("ack.html", include_str!("../templates/ack.html")),
+    ("episodes.html", include_str!("../templates/episodes.html")),
+    ("episode.html", include_str!("../templates/episode.html")),
+    ("shelf.html", include_str!("../templates/shelf.html")),
+    ("work.html", include_str!("../templates/work.html")),
+    ("work_order.html", include_str!("../templates/work_order.html")),
+    ("tokens.html", include_str!("../templates/tokens.html")),
+    ("users.html", include_str!("../templates/users.html")),
+    ("audit.html", include_str!("../templates/audit.html")),
+    ("setup.html", include_str!("../templates/setup.html")),
     ("base.html", include_str!("../templates/base.html")),
     ("fleet.html", include_str!("../templates/fleet.html")),
     ("bearing.html", include_str!("../templates/bearing.html")),
@@ -76,15 +118,25 @@ pub(crate) struct Reader {
     language: Language,
     form_key: String,
     has_session: bool,
+    /// The user's name; none for the token and for this machine, who type their names.
+    user: Option<String>,
+    role: Option<Role>,
 }
 
 impl Reader {
     fn of(viewer: &Viewer, headers: &HeaderMap) -> Self {
         Self {
-            language: language::of(headers),
             form_key: viewer.form_key(),
             has_session: viewer.has_session(),
+            user: viewer.user().map(str::to_owned),
+            role: Some(viewer.role()),
+            ..Self::nobody(language::of(headers))
         }
+    }
+
+    /// Somebody who has not entered.
+    const fn nobody(language: Language) -> Self {
+        Self { language, form_key: String::new(), has_session: false, user: None, role: None }
     }
 }
 
@@ -98,6 +150,9 @@ fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response 
             assets => assets::folder(),
             form_key => &reader.form_key,
             has_session => reader.has_session,
+            user => &reader.user,
+            may_act => reader.role.is_some_and(|role| role >= Role::Technician),
+            is_admin => reader.role == Some(Role::Admin),
             template => name,
         };
         template.render(context! { ..of, ..head }).map_err(|error| format!("{error:#}"))
@@ -117,11 +172,33 @@ fn refusal(reader: &Reader, problem: &Problem) -> Response {
     page("problem.html", reader, problem.status(), of)
 }
 
-/// The login page; `failed` after a wrong token.
-pub(crate) fn login(language: Language, to: &str, failed: bool) -> Response {
-    let reader = Reader { language, form_key: String::new(), has_session: false };
+/// A refusal of somebody who has entered, as a page.
+pub(crate) fn refused(viewer: &Viewer, headers: &HeaderMap, problem: &Problem) -> Response {
+    refusal(&Reader::of(viewer, headers), problem)
+}
+
+/// What the login page offers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoginNote {
+    /// Users log in by name and password.
+    pub(crate) has_users: bool,
+    /// The configured token logs in.
+    pub(crate) has_token: bool,
+    /// The last attempt was wrong.
+    pub(crate) failed: bool,
+}
+
+/// The login page.
+pub(crate) fn login(language: Language, to: &str, note: LoginNote) -> Response {
+    let LoginNote { has_users, has_token, failed } = note;
     let status = if failed { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
-    page("login.html", &reader, status, context! { to, failed })
+    let of = context! { to, failed, has_users, has_token };
+    page("login.html", &Reader::nobody(language), status, of)
+}
+
+/// The page of the first user; `wrong` after a form that was not taken.
+pub(crate) fn setup(language: Language, status: StatusCode, wrong: Option<&str>) -> Response {
+    page("setup.html", &Reader::nobody(language), status, context! { wrong })
 }
 
 /// A viewer's choice of language.
@@ -143,7 +220,7 @@ async fn choose(
     let back = headers.get(header::REFERER).and_then(|value| value.to_str().ok());
     let back = back.and_then(|text| text.parse::<axum::http::Uri>().ok());
     let back = back.as_ref().and_then(|uri| uri.path_and_query()).map_or("/", |path| path.as_str());
-    let back = if back.starts_with("//") { "/" } else { back };
+    let back = inner(back);
     let cookie = format!(
         "{}={}; Path=/; SameSite=Lax; Max-Age=31536000",
         language::COOKIE,

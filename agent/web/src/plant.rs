@@ -5,9 +5,10 @@
 use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::episode::{EpisodeState, Suppression};
-use pdm_shared::event::Event;
+use pdm_shared::episode::{EpisodeDocument, EpisodeState, Suppression};
+use pdm_shared::event::{Event, SpectrumLines};
 use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found};
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -117,6 +118,54 @@ pub struct WindowRow {
     pub rul_high_hours: Option<f64>,
 }
 
+/// The envelope spectrum of a window.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SpectrumRow {
+    /// The event.
+    pub event_id: EventId,
+    /// When the window was measured.
+    pub measured_at: Timestamp,
+    /// The squared-envelope spectrum.
+    pub envelope: SpectrumLines,
+}
+
+/// A way to staff, and how it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChannelRow {
+    /// `mqtt`, `email`, `webhook:<name>` or `to:<person>:<channel>`.
+    pub lane: String,
+    /// Messages fail now, or one was given up within a day.
+    pub is_failing: bool,
+    /// Messages that wait, whether they were tried or not.
+    pub waiting: u64,
+    /// When the oldest of the messages was made that were tried in vain and wait for another try.
+    pub failing_since: Option<Timestamp>,
+    /// When the last of them is tried next.
+    pub next_try_at: Option<Timestamp>,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+    /// Messages that were given up within a week.
+    pub given_up: u64,
+    /// When the last of them was given up.
+    pub given_up_at: Option<Timestamp>,
+}
+
+impl ChannelRow {
+    /// A way on which nothing waits.
+    pub const fn sound(lane: String) -> Self {
+        Self {
+            lane,
+            is_failing: false,
+            waiting: 0,
+            failing_since: None,
+            next_try_at: None,
+            last_error: None,
+            given_up: 0,
+            given_up_at: None,
+        }
+    }
+}
+
 /// A gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GatewayRow {
@@ -136,6 +185,100 @@ pub struct GatewayRow {
     pub lost_events: u64,
     /// Whether the broker vouches for its name.
     pub proven: bool,
+}
+
+/// An episode with what staff was told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EpisodeDetail {
+    /// The episode as it stands on its topic.
+    #[serde(flatten)]
+    pub document: EpisodeDocument,
+    /// The last notification of it; none while staff was told nothing.
+    pub alarm: Option<EpisodeAlarm>,
+}
+
+impl EpisodeDetail {
+    /// The bearing.
+    pub fn key(&self) -> BearingKey {
+        BearingKey {
+            site: self.document.site.clone(),
+            equipment: self.document.equipment_id.clone(),
+            bearing: self.document.bearing_id.clone(),
+        }
+    }
+}
+
+/// What staff was told of an episode last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EpisodeAlarm {
+    /// The notification; an acknowledgement names this.
+    pub notification_id: Uuid,
+    /// The level that was told.
+    pub risk_level: RiskLevel,
+    /// The notification in one line.
+    pub title: Text,
+    /// The event that caused it, if one did.
+    pub event_id: Option<EventId>,
+    /// How often it was repeated.
+    pub repeats: u32,
+    /// When it is repeated next, unless somebody acknowledges it.
+    pub repeat_at: Option<Timestamp>,
+}
+
+/// Which episodes are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EpisodeFilter {
+    /// Those that stand.
+    Open,
+    /// Those that are over.
+    Closed,
+    /// Those that a person has put off, or whose machine is being worked on.
+    Shelved,
+    /// All.
+    All,
+}
+
+/// A remark of a person on an episode, with an acknowledgement or after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Remark {
+    /// The person.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// What the person wrote.
+    pub note: Option<String>,
+}
+
+/// An action that a judgement asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorkRow {
+    /// The judged event.
+    pub event_id: EventId,
+    /// The number of the action, from 1.
+    pub number: u32,
+    /// Site, machine and bearing.
+    #[serde(flatten)]
+    pub key: BearingKey,
+    /// The action.
+    pub action: Text,
+    /// When it was asked for.
+    pub asked_at: Timestamp,
+    /// Until when it is to be done.
+    pub due_at: Option<Timestamp>,
+    /// The work order that asks for it, if one was written: its place.
+    pub work_order: Option<String>,
+    /// Its state.
+    pub state: FollowUpState,
+    /// Who set the state.
+    pub by: Option<String>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// A note with the state.
+    pub note: Option<String>,
+    /// The bearing was repaired or replaced.
+    pub repaired: bool,
+    /// What was found on the machine.
+    pub found: Option<Found>,
 }
 
 /// What became of an acknowledgement.
@@ -158,6 +301,8 @@ pub struct Acknowledgement {
     pub by: String,
     /// A note, if there is one.
     pub note: Option<String>,
+    /// The way that it took: `page`, `api`, `link`.
+    pub via: &'static str,
 }
 
 /// A request of a person at a page to be told nothing of a bearing for a time, or to be told again.
@@ -216,6 +361,17 @@ pub struct Surroundings {
     pub has_more: bool,
 }
 
+/// A row's place in a list that is ordered by time: the time and what tells rows of one time apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The row's time, milliseconds since 1970.
+    pub at_ms: i64,
+    /// The row's identity.
+    pub id: Uuid,
+    /// The row's number within its identity.
+    pub number: u32,
+}
+
 /// What pages and API read of a plant.
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
@@ -233,12 +389,14 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<WindowRow>, Unavailable>;
 
-    /// The bearing's last event that carries spectra, measured at or before `until`.
+    /// The last `limit` events of a bearing that carry spectra, measured at or before `until`, newest
+    /// first.
     async fn spectra(
         &self,
         key: &BearingKey,
         until: Option<Timestamp>,
-    ) -> Result<Option<Event>, Unavailable>;
+        limit: u32,
+    ) -> Result<Vec<Event>, Unavailable>;
 
     /// An event.
     async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable>;
@@ -257,11 +415,53 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<Notification>, Unavailable>;
 
+    /// Every configured way to staff, and those on which something still waits.
+    async fn channels(&self) -> Result<Vec<ChannelRow>, Unavailable>;
+
     /// Every gateway, by name.
     async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable>;
 
     /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable>;
+
+    /// The last `limit` episodes of a filter before the place `before`, newest change first.
+    async fn episodes(
+        &self,
+        filter: EpisodeFilter,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<EpisodeDetail>, Unavailable>;
+
+    /// An episode.
+    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable>;
+
+    /// The last remarks on a bearing since a time, oldest first.
+    async fn remarks(
+        &self,
+        key: &BearingKey,
+        since: Timestamp,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<Remark>, Unavailable>;
+
+    /// Writes a remark on a bearing down; it acknowledges nothing.
+    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable>;
+
+    /// The last `limit` actions before the place `before`, newest first: those that wait, or all.
+    async fn work(
+        &self,
+        is_open: bool,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<WorkRow>, Unavailable>;
+
+    /// The actions that the judgement of an event asks for.
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, Unavailable>;
+
+    /// Applies a report on the work of a bearing; false if no judgement of it asks for such work.
+    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, Unavailable>;
+
+    /// How many notifications of a bearing staff was told in the hours before now.
+    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, Unavailable>;
 
     /// Acknowledges the alarm that a person saw.
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable>;

@@ -1,52 +1,82 @@
-//! Sessions of browsers that have logged in with the token.
+//! Sessions of browsers that have logged in.
 //!
-//! A session is a random value in a cookie; its SHA-256 is kept in memory, so a dump of the memory or
-//! a log holds nothing to enter with. A restart ends all sessions.
+//! A session is 256 random bits in a cookie; the store has their SHA-256. It ends twelve hours after
+//! its last use, seven days after the login, at the log-out, and when the password or the token that
+//! it was opened with changes, or its user is disabled.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use pdm_service::http::callers::{Identity, Role};
+use pdm_service::http::guard::TOKEN_NAME;
+use pdm_shared::time::Timestamp;
 
-use sha2::{Digest as _, Sha256};
+use crate::Site;
+use crate::accounts::{Digest, StoredSession, User, digest, hex, new_secret};
+use crate::plant::Unavailable;
 
-/// How long a session lasts: one shift of twelve hours.
-pub(crate) const LASTS: Duration = Duration::from_hours(12);
-/// Most sessions; the oldest is ended for a new one. Chosen: far above the people of one plant.
-const MOST: usize = 256;
+/// Longest time without use, s: one shift of twelve hours.
+pub(crate) const IDLE_S: f64 = 12.0 * 3600.0;
+/// Longest time of a session, s. Chosen: a week, so that a screen in a control room asks on a Monday.
+pub(crate) const LONGEST_S: f64 = 7.0 * 86_400.0;
+/// A use is noted once in so many seconds: one write a minute and browser.
+const NOTED_EVERY_S: f64 = 60.0;
 
-/// The open sessions.
-#[derive(Debug, Default)]
-pub(crate) struct Sessions {
-    open: Mutex<BTreeMap<[u8; 32], Instant>>,
+/// Opens a session for a user, or for the holder of the configured token; tells its cookie's value.
+pub(crate) async fn open(site: &Site, user: Option<&User>) -> Result<String, Unavailable> {
+    let (value, now) = (new_secret(), site.clock.now());
+    let session = StoredSession {
+        hash: digest("session", &value),
+        user: user.map(|user| user.name.clone()),
+        credential: credential(site, user),
+        opened_at: now,
+        seen_at: now,
+    };
+    let (oldest, idle) = (now.plus_seconds(-LONGEST_S), now.plus_seconds(-IDLE_S));
+    site.accounts.open_session(&session, oldest, idle).await?;
+    Ok(value)
 }
 
-impl Sessions {
-    /// Opens a session; tells the value of its cookie.
-    pub(crate) fn open(&self) -> String {
-        let value = hex(&rand::random::<[u8; 32]>());
-        let now = Instant::now();
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|_, since| now.duration_since(*since) < LASTS);
-        if open.len() >= MOST {
-            let oldest = open.iter().min_by_key(|(_, since)| **since).map(|(key, _)| *key);
-            oldest.and_then(|key| open.remove(&key));
-        }
-        open.insert(digest("session", &value), now);
-        value
+/// Whose session a cookie's value is, if it is open.
+pub(crate) async fn owner(site: &Site, value: &str) -> Result<Option<Identity>, Unavailable> {
+    let hash = digest("session", value);
+    let Some((session, user)) = site.accounts.session(&hash).await? else { return Ok(None) };
+    let now = site.clock.now();
+    if !is_open(site, &session, user.as_ref(), now) {
+        site.accounts.end_session(&hash).await?;
+        return Ok(None);
     }
+    if now.seconds_since(session.seen_at) >= NOTED_EVERY_S {
+        site.accounts.saw_session(&hash, now).await?;
+    }
+    Ok(Some(match user {
+        Some(user) => Identity { name: user.name, role: user.role },
+        None => Identity { name: TOKEN_NAME.to_owned(), role: Role::Admin },
+    }))
+}
 
-    /// Whether the value belongs to an open session.
-    pub(crate) fn is_open(&self, value: &str) -> bool {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.get(&digest("session", value)).is_some_and(|since| since.elapsed() < LASTS)
-    }
+fn is_open(site: &Site, session: &StoredSession, user: Option<&User>, now: Timestamp) -> bool {
+    let is_whole = match (&session.user, user) {
+        (Some(_), Some(user)) => !user.is_disabled,
+        // the session of the token ends with the token
+        (None, _) => site.access.has_token(),
+        (Some(_), None) => false,
+    };
+    is_whole && session.credential == credential(site, user) && is_in_time(session, now)
+}
 
-    /// Ends a session.
-    pub(crate) fn end(&self, value: &str) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(&digest("session", value));
+fn is_in_time(session: &StoredSession, now: Timestamp) -> bool {
+    now.seconds_since(session.seen_at) < IDLE_S && now.seconds_since(session.opened_at) < LONGEST_S
+}
+
+/// The digest of what is needed to log in: what changes it ends the sessions.
+fn credential(site: &Site, user: Option<&User>) -> Digest {
+    match user {
+        Some(user) => digest("password", user.password.as_deref().unwrap_or_default()),
+        None => digest("http.token", site.access.token().map_or("", |token| token.expose())),
     }
+}
+
+/// Ends a session.
+pub(crate) async fn end(site: &Site, value: &str) -> Result<(), Unavailable> {
+    site.accounts.end_session(&digest("session", value)).await
 }
 
 /// The value that a form of this session has to send back, so that a page of another origin cannot
@@ -55,38 +85,25 @@ pub(crate) fn form_key(session: &str) -> String {
     hex(&digest("form", session))
 }
 
-fn digest(what: &str, value: &str) -> [u8; 32] {
-    Sha256::new().chain_update(what).chain_update([0]).chain_update(value).finalize().into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_open_until_it_is_ended() {
-        let sessions = Sessions::default();
-        let value = sessions.open();
-        assert!(sessions.is_open(&value));
-        assert!(!sessions.is_open(&value[1..]) && !sessions.is_open(""));
-        sessions.end(&value);
-        assert!(!sessions.is_open(&value));
-    }
-
-    #[test]
-    fn a_new_session_ends_the_oldest_of_too_many() {
-        let sessions = Sessions::default();
-        let first = sessions.open();
-        let all: Vec<String> = (0..MOST).map(|_| sessions.open()).collect();
-        assert!(!sessions.is_open(&first));
-        assert!(all.iter().all(|value| sessions.is_open(value)));
+    fn a_session_ends_without_use_and_after_a_week_of_use() {
+        let opened_at = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
+        let seen = |seconds: f64| StoredSession {
+            hash: [0; 32],
+            user: None,
+            credential: [0; 32],
+            opened_at,
+            seen_at: opened_at.plus_seconds(seconds),
+        };
+        let after = |seconds: f64| opened_at.plus_seconds(seconds);
+        assert!(is_in_time(&seen(0.0), after(IDLE_S - 1.0)));
+        assert!(!is_in_time(&seen(0.0), after(IDLE_S)), "nobody used it");
+        assert!(is_in_time(&seen(LONGEST_S - 60.0), after(LONGEST_S - 1.0)));
+        assert!(!is_in_time(&seen(LONGEST_S - 1.0), after(LONGEST_S)), "it is a week old");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use axum::{Json, Router};
 use futures_util::stream;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -40,17 +41,18 @@ const MAX_SAID: usize = 6000;
 const STEPS: usize = 64;
 
 /// A message of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TalkMessage {
     /// `user` or `assistant`.
     pub role: TalkRole,
     /// The text.
+    #[schemars(length(max = MAX_SAID))]
     pub content: String,
 }
 
 /// Who said a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TalkRole {
     /// The person.
@@ -73,7 +75,7 @@ pub struct TalkQuestion {
 }
 
 /// A step of an answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TalkStep {
     /// Its number, from 1.
     pub step_number: u32,
@@ -88,7 +90,7 @@ pub struct TalkStep {
 }
 
 /// An answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TalkAnswer {
     /// The text.
     pub answer: String,
@@ -115,6 +117,12 @@ pub trait Talk: Send + Sync + std::fmt::Debug {
     /// Whether a language model is configured.
     fn has_model(&self) -> bool;
 
+    /// What is wrong with the model, as it was last asked: a word of the pages' texts after
+    /// `chat_trouble_`.
+    fn trouble(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Answers a question; every step is sent as it is made.
     ///
     /// # Errors
@@ -126,12 +134,23 @@ pub trait Talk: Send + Sync + std::fmt::Debug {
     ) -> Result<TalkAnswer, Busy>;
 }
 
+/// An answer with the steps that led to it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TalkReply {
+    #[serde(flatten)]
+    answer: TalkAnswer,
+    steps: Vec<TalkStep>,
+}
+
 /// The body of a request.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Body {
+#[schemars(rename = "TalkBody")]
+pub(crate) struct Body {
+    #[schemars(length(min = 1, max = MAX_QUESTION))]
     message: String,
     #[serde(default)]
+    #[schemars(length(max = MAX_HISTORY))]
     history: Vec<TalkMessage>,
     #[serde(default)]
     about: Option<About>,
@@ -143,8 +162,9 @@ struct Body {
 }
 
 /// The bearing of a request.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "TalkAbout")]
 struct About {
     site: String,
     equipment: String,
@@ -155,6 +175,9 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/chat/message", post(message))
         .route("/api/chat/message/stream", post(message_stream))
+        // beside the other routes of the API, where its document describes them
+        .route("/api/v1/chat/message", post(message))
+        .route("/api/v1/chat/message/stream", post(message_stream))
         .layer(DefaultBodyLimit::max(MAX_BYTES))
 }
 
@@ -168,9 +191,7 @@ async fn message(
 ) -> Result<Response, Problem> {
     let question = read(&viewer, &headers, body)?;
     let (answer, steps) = answered(&shared, question).await?;
-    let mut told = serde_json::to_value(answer).unwrap_or_default();
-    told["steps"] = json!(steps);
-    Ok(Json(told).into_response())
+    Ok(Json(TalkReply { answer, steps }).into_response())
 }
 
 /// The answer to a question, with its steps.

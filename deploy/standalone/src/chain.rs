@@ -95,7 +95,8 @@ impl Chain {
         edge.broker.addresses = vec![embedded];
         edge.broker.tls = None;
         edge.broker.login = None;
-        let agent = Agent::start(agent, Arc::new(SystemClock))
+        // on the heap: the futures that wait for it stay small
+        let agent = Box::pin(Agent::start(agent, Arc::new(SystemClock)))
             .await
             .map_err(|error| Failure::new(Exit::Io, error))?;
         // events published before the agent's first subscription would have to be sent again

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use pdm_agent::cli::PARSE_DOCUMENT;
+use pdm_agent::cli::{PARSE_DOCUMENT, RUN_PROGRAM};
 
 use crate::demo;
 
@@ -28,6 +28,9 @@ pub(crate) enum Command {
     /// Parse the PDF on standard input within the limits of a child process
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument,
+    /// Run the programs of a language model on standard input within the limits of a child process
+    #[command(name = RUN_PROGRAM, hide = true)]
+    RunProgram,
     /// Print shell completions
     Completions {
         /// For which shell

@@ -36,6 +36,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
             up::run(&args, &runtime()?)
         }
         Command::ParseDocument => pdm_agent::cli::parse_document::run(),
+        Command::RunProgram => pdm_agent::cli::run_program::run(),
         Command::Completions { shell } => {
             let mut out = pdm_service::command_line::stdout();
             clap_complete::generate(shell, &mut Cli::command(), "pdm", &mut out);

@@ -307,7 +307,7 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let random = &separated.random;
     let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
     let looks = views::looks(random, request, speed.speed, &mut transforms);
-    let ranked = verdict::Ranked::new(evidence, &looks);
+    let ranked = verdict::Ranked::new(evidence, &looks, turns);
     let speed = if ranked.is_named() { speed.or_at(ranked.figures().shaft_hz) } else { speed };
     let band = evidence::shown_band(random, request, &ranked, &mut transforms);
     let seen = (band, &ranked);

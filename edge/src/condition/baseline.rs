@@ -5,7 +5,9 @@
 //! blocks: where a level has settled lower it follows down at once, up no faster than a season
 //! moves it, so damage is never learnt; how far the blocks' medians wander becomes part of the
 //! spread. After a long standstill the levels are collected anew, and taken over where they lie
-//! within reach of the first ones: a machine that was opened, greased or loaded otherwise.
+//! within reach of the first ones: a machine that was opened, greased or loaded otherwise. Windows
+//! beyond reach are another load or damage and are not collected: of two levels in one block the
+//! spread would be so wide that damage hides in it.
 
 use std::collections::BTreeMap;
 
@@ -40,6 +42,9 @@ pub(super) struct Baseline {
     /// The machine stood for long: the levels are being learnt anew.
     #[serde(default)]
     resettling: bool,
+    /// Windows since then whose levels lie beyond reach of those that were learnt first.
+    #[serde(default)]
+    beyond_reach: usize,
     /// When the block that is being collected began, hours since the monitor's first window.
     #[serde(default)]
     block_since_h: Option<f64>,
@@ -109,6 +114,7 @@ impl Baseline {
         if self.is_ready() {
             self.resettling = true;
             self.offered = 0;
+            self.beyond_reach = 0;
         }
     }
 
@@ -119,9 +125,18 @@ impl Baseline {
 
     /// Takes a healthy window into account. `now_h`: hours since the monitor's first window.
     pub(super) fn learn(&mut self, features: &Features, now_h: f64, settings: &MonitorSettings) {
+        let size = settings.baseline_windows.clamp(10, 1000) as usize;
+        if self.resettling && self.is_beyond_reach(features, settings) {
+            // a load that comes and goes: a spread over two states would hide damage in both
+            self.beyond_reach += 1;
+            if self.beyond_reach >= size {
+                self.resettling = false;
+                self.let_go();
+            }
+            return;
+        }
         self.block.push(features);
         let since_h = *self.block_since_h.get_or_insert(now_h);
-        let size = settings.baseline_windows.clamp(10, 1000) as usize;
         let settles = self.resettling || self.learnt.is_none();
         self.offered = self.offered.saturating_add(u32::from(settles));
         if self.learnt.is_none() {
@@ -147,10 +162,27 @@ impl Baseline {
         self.let_go();
     }
 
+    /// Whether a window's levels, the median of them, lie beyond what [`settle`] takes over.
+    fn is_beyond_reach(&self, features: &Features, settings: &MonitorSettings) -> bool {
+        let above = |(key, value): (&String, &f64)| {
+            let centre = self.normal(key)?.log_centre()?;
+            (FeatureKind::of(key).leads() && *value > 0.0).then(|| value.ln() - centre)
+        };
+        let above: Vec<f64> = features.iter().filter_map(above).collect();
+        median(&above).is_some_and(|above| above >= settings.level_ratio.ln())
+    }
+
     /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were being
     /// collected: no windows to learn health from.
     pub(super) fn grows(&self, settings: &MonitorSettings) -> Vec<String> {
         self.block.risen(settings.strong_ratio.ln())
+    }
+
+    /// How many times the level of the first windows being collected the highest of the latest levels
+    /// (natural logarithms) has.
+    pub(super) fn grown_to(&self, latest: &BTreeMap<String, f64>) -> Option<f64> {
+        let grown = latest.iter().filter_map(|(key, level)| Some(level - self.block.begun(key)?));
+        grown.max_by(f64::total_cmp).map(f64::exp).filter(|ratio| ratio.is_finite())
     }
 
     /// Lets go of the block that was being collected: it is not calm.
@@ -266,13 +298,19 @@ impl Block {
     /// Levels whose latest three windows lie above the first third by so much, in the logarithm.
     fn risen(&self, by: f64) -> Vec<String> {
         let risen = |(key, column): (&String, &Packed)| {
-            let values = logarithms(&column.finite()).filter(|values| values.len() >= 9)?;
-            let first = median(&values[..values.len() / 3])?;
+            let values = logarithms(&column.finite())?;
+            let first = self.begun(key)?;
             (median(&values[values.len() - 3..])? > first + by).then(|| key.clone())
         };
-        let levels =
-            self.columns.iter().filter(|(key, _)| FeatureKind::of(key) == FeatureKind::Level);
-        levels.filter_map(risen).collect()
+        self.columns.iter().filter_map(risen).collect()
+    }
+
+    /// The level of the first third of the windows, natural logarithm; of nine windows at least.
+    fn begun(&self, key: &str) -> Option<f64> {
+        let column =
+            self.columns.get(key).filter(|_| FeatureKind::of(key) == FeatureKind::Level)?;
+        let values = logarithms(&column.finite()).filter(|values| values.len() >= 9)?;
+        median(&values[..values.len() / 3])
     }
 
     /// Whether a level is lower in the last third than in the first, beyond its own scatter.
@@ -341,6 +379,12 @@ impl Normal {
     /// The healthy level in the feature's own unit.
     pub(super) fn level(&self) -> f64 {
         self.unscaled(self.centre)
+    }
+
+    /// The lowest level that is known as healthy: what was learnt after a standstill, or followed with a
+    /// season, may hold damage of the bearing.
+    pub(super) fn sound_level(&self) -> f64 {
+        self.unscaled(self.centre.min(self.anchor))
     }
 
     /// How far a healthy value strays from [`level`](Self::level), in the feature's own unit.

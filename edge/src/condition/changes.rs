@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Monitor;
 use super::company::{Company, Neighbour, Rise, Seen, SeenLevel, company, swapped_with};
 use super::steps::{Changes, Together};
+use super::surges::SURGE_WINDOWS;
 
 /// Windows whose median is a level as it is now: those of the shortest rule.
 const LATEST: usize = 6;
@@ -68,9 +69,11 @@ impl Monitor {
         let Some(here) = self.baselines.get(&self.steps.applying(&self.baselines)) else {
             return Seen::default();
         };
+        let now = self.steps.latest(SURGE_WINDOWS);
         let level = |(key, latest): (String, f64)| {
             let healthy = here.normal(&key)?.log_centre()?;
-            Some((key, SeenLevel { healthy, latest }))
+            let now = now.get(&key).copied().unwrap_or(latest);
+            Some((key, SeenLevel { healthy, latest, now }))
         };
         let latest = self.steps.latest(LATEST).into_iter();
         let told = self.told.operating;

@@ -44,6 +44,8 @@ pub(super) struct Rise {
 pub(super) struct SeenLevel {
     pub(super) healthy: f64,
     pub(super) latest: f64,
+    /// The same of fewer windows, which a change reaches first.
+    pub(super) now: f64,
 }
 
 /// A monitor as its neighbours see it.
@@ -93,8 +95,8 @@ impl Seen {
         median(&above)
     }
 
-    /// Median distance of two healthy levels, and of the latest ones from the other's healthy ones.
-    fn distances_to(&self, other: &Self) -> Option<(f64, f64)> {
+    /// Median distance of two healthy levels, and of the present ones from the other's healthy ones.
+    fn distances_to(&self, other: &Self, present: fn(&SeenLevel) -> f64) -> Option<(f64, f64)> {
         let pairs = || {
             let pair = |(key, own): (&String, &SeenLevel)| Some((*own, *other.levels.get(key)?));
             self.levels.iter().filter_map(pair)
@@ -102,7 +104,7 @@ impl Seen {
         let apart: Vec<f64> =
             pairs().map(|(own, there)| (own.healthy - there.healthy).abs()).collect();
         let near =
-            pairs().map(|(own, there)| (own.latest - there.healthy).abs()).reduce(f64::max)?;
+            pairs().map(|(own, there)| (present(&own) - there.healthy).abs()).reduce(f64::max)?;
         Some((median(&apart)?, near))
     }
 }
@@ -134,13 +136,22 @@ pub(super) fn company(step: Rise, neighbours: &[Neighbour]) -> Company {
 /// The neighbour whose levels this point has now while that one has this point's.
 pub(super) fn swapped_with<'a>(own: &Seen, neighbours: &'a [Neighbour]) -> Option<&'a Neighbour> {
     neighbours.iter().find(|neighbour| {
-        let there = own.distances_to(neighbour.seen()).zip(neighbour.seen().distances_to(own));
-        there.is_some_and(|((apart, near), (_, other_near))| {
-            own.levels.len() > 1
-                && apart >= SWAPPED_APART
-                && near <= SWAPPED_NEAR
-                && other_near <= SWAPPED_NEAR
-        })
+        have_each_others(own, neighbour.seen(), |level| level.latest, SWAPPED_NEAR)
+    })
+}
+
+/// Whether the first windows after a change look as if two channels were swapped: then more of them
+/// have to decide.
+pub(super) fn may_be_swapped(own: &Seen, neighbours: &[Neighbour]) -> bool {
+    // so few windows stray by twice as much
+    let near = 2.0 * SWAPPED_NEAR;
+    neighbours.iter().any(|one| have_each_others(own, one.seen(), |level| level.now, near))
+}
+
+fn have_each_others(one: &Seen, other: &Seen, present: fn(&SeenLevel) -> f64, near: f64) -> bool {
+    let there = one.distances_to(other, present).zip(other.distances_to(one, present));
+    there.is_some_and(|((apart, own_near), (_, other_near))| {
+        one.levels.len() > 1 && apart >= SWAPPED_APART && own_near <= near && other_near <= near
     })
 }
 
@@ -149,7 +160,7 @@ mod tests {
     use super::*;
 
     fn neighbour(healthy: f64, latest: f64, rise: Option<(usize, f64)>) -> Neighbour {
-        let level = SeenLevel { healthy, latest };
+        let level = SeenLevel { healthy, latest, now: latest };
         let levels = ["rms_g", "envelope_rms_g"].map(|key| (key.to_owned(), level)).into();
         let rise = rise.map(|(windows, height)| Rise { windows, height });
         let seen = Seen { levels, rise, has_told: false };

@@ -5,9 +5,9 @@ use pdm_shared::event::{Rul, Trend, TrendDirection};
 use super::baseline::Normal;
 use super::feature::{self, FeatureKind};
 use super::gate::Gate;
-use super::rul::{self, Degradation, Growth};
-use super::surges::SURGE_WINDOWS;
-use super::{Monitor, Observation, SPARSE_H, trend};
+use super::rul::{self, Degradation, Grown};
+use super::surges::{Pace, SURGE_WINDOWS};
+use super::{Monitor, Observation, trend};
 
 /// Uncertainty of `ln(failure − healthy)` of a threshold that the plant gave, and of one that is a
 /// multiple of the baseline. Chosen; the second on the ends that chose `failure_ratio`.
@@ -19,8 +19,12 @@ const RATIO_WINDOWS: usize = 6;
 
 impl Monitor {
     /// Trend and remaining life by the history.
-    pub(super) fn prospects(&mut self, observation: &Observation, ready: bool) -> (Trend, Rul) {
-        let age = self.history.hours(observation.at);
+    pub(super) fn prospects(
+        &mut self,
+        observation: &Observation,
+        ready: bool,
+    ) -> (Trend, Rul, Option<Grown>) {
+        let age_h = self.history.hours(observation.at);
         self.choose_leader();
         let leader = self.leader.clone().unwrap_or_default();
         let normal = self.reference_normal(&leader);
@@ -40,15 +44,16 @@ impl Monitor {
             () => None,
         };
         if let Some(reason) = silent {
-            return (trend, Rul::unknown(reason));
+            return (trend, Rul::unknown(reason), None);
         }
         let onset = self.onset.unwrap_or(0.0);
         let grows = trend.trend_direction == TrendDirection::Rising && self.has_end(&leader);
-        let course = self.history.course(&leader, onset, trend::BINS);
-        let growth = normal
-            .filter(|_| grows)
-            .map(|normal| Growth { course: &course, model: self.degradation(&leader, normal) });
-        (trend, rul::remaining(growth, age))
+        let grown = normal.filter(|_| grows).map(|normal| Grown {
+            age_h,
+            course: self.history.course(&leader, onset, trend::BINS),
+            model: self.degradation(&leader, normal),
+        });
+        (trend, rul::remaining(grown.as_ref(), &self.settings.life), grown)
     }
 
     /// Level and limit of a feature's baseline in a state: beyond the limit lies what the main rule
@@ -70,10 +75,22 @@ impl Monitor {
         self.onset.map_or(from, |onset| from.min(least).max(onset))
     }
 
+    /// The ratio that is told of a window: of an alarm while its state is learnt the growth since the
+    /// state's first windows, which is the least that it can be.
+    pub(super) fn told_ratio(&self, state: &str) -> Option<f64> {
+        let here = self.baselines.get(state)?;
+        if here.is_ready() {
+            return self.level_ratio();
+        }
+        let latest = || self.steps.latest(SURGE_WINDOWS);
+        self.detector.alarmed().then(|| here.grown_to(&latest())).flatten()
+    }
+
     /// How many times its healthy level the highest of the levels has, by the latest windows.
     pub(super) fn level_ratio(&self) -> Option<f64> {
         let ratio = |key: &String| {
-            let healthy = self.reference_normal(key).filter(|normal| normal.is_log())?.level();
+            let healthy =
+                self.reference_normal(key).filter(|normal| normal.is_log())?.sound_level();
             let settled = self.history.level(key, RATIO_WINDOWS)?;
             let surging = self.surge_level(key).unwrap_or(settled);
             let ratio = settled.max(surging) / healthy;
@@ -83,12 +100,13 @@ impl Monitor {
         keys.filter_map(ratio).max_by(f64::total_cmp)
     }
 
-    /// The level of a feature that surged to an alarm while windows are far apart: the median of the
-    /// windows that make a surge.
+    /// The level of a feature that alarms while windows are far apart: the median of the windows that
+    /// make a surge.
     fn surge_level(&self, key: &str) -> Option<f64> {
-        let sparse = self.usual_gap_h.is_some_and(|gap_h| gap_h >= SPARSE_H);
+        let pace = self.usual_gap_h.map(|gap_h| Pace { gap_h, turns_per_h: None });
+        let has_stood = pace.is_some_and(|pace| pace.has_stood(&self.settings));
         let alarmed = self.detector.alarmed_by(key);
-        (sparse && alarmed).then(|| self.history.level(key, SURGE_WINDOWS))?
+        (has_stood && alarmed).then(|| self.history.level(key, SURGE_WINDOWS))?
     }
 
     fn has_end(&self, key: &str) -> bool {

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::rul::LifeModel;
+
 /// "`k` of the last `n` windows beyond `sigma`": the form of the run rules of control charts
 /// (Western Electric, Statistical Quality Control Handbook, 1956), where a small deviation needs
 /// more windows than a large one.
@@ -81,6 +83,9 @@ pub struct MonitorSettings {
     /// ends of three FEMTO runs (3.2 to 17, median 4.7) and of IMS test 2 (4.5 at four hours before
     /// its end, 9 at it); its square for energies.
     pub failure_ratio: f64,
+    /// How bearings go on once their damage shows: fitted, so no setting of a plant.
+    #[serde(skip)]
+    pub life: LifeModel,
 }
 
 /// The one feature whose failure threshold is known without the plant.
@@ -113,6 +118,7 @@ impl Default for MonitorSettings {
             velocity_zone_bc_mm_s: None,
             failure_thresholds: BTreeMap::new(),
             failure_ratio: 5.0,
+            life: LifeModel::default(),
         }
     }
 }

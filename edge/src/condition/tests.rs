@@ -120,6 +120,37 @@ fn levels_after_a_long_standstill_are_learnt_anew_within_reach_of_the_first() {
     assert!(raised(10, 1.2) > 400, "a stop of two hours changes no bearing");
 }
 
+/// A load that comes for the first time after a standstill and goes again: learnt in one block with the
+/// levels without it, its spread hid a damage until it had grown to five times the healthy level.
+#[test]
+fn a_load_that_comes_and_goes_after_a_standstill_is_not_learnt_as_scatter() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let level = |n: i64| {
+        let load = if n >= 260 && (n - 260) / 14 % 2 == 0 { 1.6 } else { 1.0 };
+        load * (1.0 + 0.1 * (0.02 * (n - 320) as f64).exp())
+    };
+    let alarmed: Vec<i64> = (0..460)
+        .filter(|n| !(200..260).contains(n))
+        .filter(|&n| monitor.observe(&full(n, level(n), 3.0)).anomaly_detected)
+        .collect();
+    // the damage alone is 0.5 of the healthy level at hour 400, 1.1 at hour 440
+    let first = alarmed.first().copied().expect("told");
+    assert!((300..430).contains(&first), "{first}");
+    assert_eq!(alarmed.last(), Some(&459), "{alarmed:?}");
+}
+
+/// What is learnt anew after a standstill may hold damage: it raises no alarm, but hides nothing of the
+/// level once one stands.
+#[test]
+fn after_a_standstill_the_level_is_told_against_the_first_one() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    (0..150).for_each(|n| drop(monitor.observe(&rms(n, 1.0))));
+    assert!((1150..1350).all(|n| !monitor.observe(&rms(n, 1.25)).anomaly_detected));
+    let last = (1350..1380).map(|n| monitor.observe(&rms(n, 2.2))).last().expect("one");
+    let ratio = last.anomaly.level_ratio.expect("told");
+    assert!(last.anomaly_detected && (2.1..2.3).contains(&ratio), "{ratio}");
+}
+
 /// Seasons move a level by a fifth in a hundred days; damage is ten times as fast.
 #[test]
 fn a_season_is_followed_and_damage_is_not() {
@@ -210,6 +241,27 @@ fn a_level_that_doubles_while_its_state_is_learnt_is_an_anomaly() {
     assert!(hours(0.08) > 20);
 }
 
+/// A level that grows in a state that has no baseline yet is told as so many times the state's first
+/// windows: without it the risk could not follow the growth.
+#[test]
+fn the_growth_in_a_state_that_is_learnt_is_told_as_its_level() {
+    let mut monitor = Monitor::new(MonitorSettings::default());
+    let one = |n: i64| {
+        let (state, level) =
+            if n < 100 { ("light", 1.0) } else { ("heavy", 2.5 * (0.08 * (n - 100) as f64).exp()) };
+        Observation { state: state.to_owned(), ..full(n, level, 3.0) }
+    };
+    let ratios: Vec<(bool, Option<f64>)> = (0..124)
+        .map(|n| monitor.observe(&one(n)))
+        .map(|judgement| (judgement.anomaly_detected, judgement.anomaly.level_ratio))
+        .collect();
+    // 2.5 is no growth: nothing compares one state's level with another's
+    assert!(ratios[100..].iter().all(|(alarmed, ratio)| *alarmed == ratio.is_some()), "{ratios:?}");
+    assert!(ratios[123].1.is_some_and(|ratio| (4.5..6.5).contains(&ratio)), "{:?}", ratios[123]);
+    let unusable = monitor.observe(&Observation { usable: false, ..one(124) });
+    assert!(unusable.anomaly_detected && unusable.anomaly.level_ratio.is_none());
+}
+
 /// A bearing that seizes within hours is told before the run rules have their windows.
 #[test]
 fn a_level_that_doubles_within_three_hourly_windows_is_told() {
@@ -217,6 +269,27 @@ fn a_level_that_doubles_within_three_hourly_windows_is_told() {
     let mut monitor = Monitor::new(MonitorSettings::default());
     let told = (0..310).find(|&n| monitor.observe(&full(n, surge(n), 3.0)).anomaly_detected);
     assert!(told.is_some_and(|n| (302..304).contains(&n)), "{told:?}");
+}
+
+/// What has to pass is time and turns of the shaft, not a count of windows.
+#[test]
+fn a_level_that_has_doubled_is_told_within_a_minute_or_its_turns_whatever_the_period() {
+    let told_after = |period_s: i64, turns_per_h: f64| {
+        let mut monitor = Monitor::new(MonitorSettings::default());
+        let one = |n: i64| {
+            let at = Timestamp::from_unix_ms(1_795_238_000_000 + 1000 * period_s * n);
+            let level = if n < 100 { 1.0 } else { 2.4 };
+            let at = at.expect("in range");
+            Observation { at, turns_per_h: Some(turns_per_h), ..full(n, level, 3.0) }
+        };
+        (0..400).find(|&n| monitor.observe(&one(n)).anomaly_detected).map(|n| n - 99)
+    };
+    let fast = 60.0 * 1500.0;
+    assert_eq!(told_after(10, fast), Some(6), "the shortest run rule is a minute");
+    assert_eq!(told_after(60, fast), Some(3));
+    assert_eq!(told_after(3600, fast), Some(3));
+    // 10 rpm: 500 turns take 50 minutes
+    assert!(told_after(60, 600.0).is_some_and(|windows| windows >= 50));
 }
 
 /// R-EDGE-8: φ 1 g, growth 0.02 per window of ten minutes, failure at five times the baseline.

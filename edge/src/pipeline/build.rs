@@ -14,6 +14,7 @@ use super::point::{Point, memory_key};
 use super::position::{BlockTimes, Position, position_key};
 use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
+use super::timing::ClockWatch;
 use super::{StartError, log};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
@@ -68,8 +69,8 @@ pub(super) fn sources(
 ) -> Result<Vec<Built>, StartError> {
     let mut built = Vec::new();
     let mut expected = Some(0);
-    let turn = Turn::default();
-    let builder = Builder { settings, memory, clock, progress, relearning, turn: &turn };
+    let (turn, clock_watch) = (&Turn::default(), &ClockWatch::new(clock));
+    let builder = Builder { settings, memory, clock, progress, relearning, turn, clock_watch };
     for source in &settings.sources {
         let opened = match source.input.open(clock) {
             Ok(opened) => opened,
@@ -100,6 +101,7 @@ struct Builder<'a> {
     progress: &'a watch::Sender<Progress>,
     relearning: &'a Relearning,
     turn: &'a Turn,
+    clock_watch: &'a ClockWatch,
 }
 
 impl Builder<'_> {
@@ -116,6 +118,12 @@ impl Builder<'_> {
         let tag =
             tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })?;
         let points = self.points(source, &format, &plans, tag.as_ref());
+        let clock_watch = is_live.then(|| self.clock_watch.clone());
+        if let Some(watch) = &clock_watch {
+            for point in &points {
+                watch.remember(point.last_at());
+            }
+        }
         let times = BlockTimes::new(source, &position, self.clock.now());
         let queue = Arc::new(queue(source, &format));
         let reader = self.reader(source, opened, position.block, &queue);
@@ -139,6 +147,7 @@ impl Builder<'_> {
             plans,
             relearners,
             clock,
+            clock_watch,
             batches,
             progress,
         });

@@ -19,6 +19,7 @@ use super::next_window::NextWindow;
 use super::point::{Point, memory_key};
 use super::position::{BlockTimes, position_key};
 use super::queue::Queue;
+use super::timing::{self, ClockWatch};
 use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
@@ -49,6 +50,8 @@ pub(super) struct Measurer {
     pub(super) plans: FftPlans,
     pub(super) relearners: Relearners,
     pub(super) clock: SharedClock,
+    /// Only of a live source: a recording brings its times along.
+    pub(super) clock_watch: Option<ClockWatch>,
     pub(super) batches: mpsc::Sender<Batch>,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -110,7 +113,10 @@ impl Measurer {
             }
             self.relearners.apply(&mut self.points);
             self.plans.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
-            let events = self.measure(&windows);
+            let mut events = self.measure(&windows);
+            timing::tell_period_once(&mut events);
+            let moved_s = self.clock_watch.as_ref().and_then(|w| w.moved_s(self.clock.now()));
+            timing::tell_moved(&mut events, moved_s);
             let count = events.len() as u64;
             let batch = Batch { events, memory: self.memory() };
             self.progress.send_modify(|progress| progress.measured += count);

@@ -153,6 +153,11 @@ impl Point {
         &self.place
     }
 
+    /// When its latest window began.
+    pub(crate) fn last_at(&self) -> Option<Timestamp> {
+        self.memory.monitor.last_at()
+    }
+
     /// What the other points of its machine are to know of it.
     pub(crate) fn seen(&self) -> condition::Seen {
         self.memory.monitor.seen()

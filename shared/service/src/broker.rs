@@ -261,7 +261,7 @@ fn unusable(error: VerifierBuilderError) -> TlsError {
     TlsError::Verifier(error.to_string())
 }
 
-fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
@@ -285,7 +285,7 @@ fn revoked(path: Option<&Path>) -> Result<Vec<CertificateRevocationListDer<'stat
     Ok(lists)
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
         .map_err(|error| failed(path, &error))?;
@@ -295,7 +295,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     Ok(certificates)
 }
 
-fn failed(path: &Path, error: &rustls::pki_types::pem::Error) -> TlsError {
+pub(crate) fn failed(path: &Path, error: &rustls::pki_types::pem::Error) -> TlsError {
     TlsError::File { path: path.to_owned(), reason: error.to_string() }
 }
 

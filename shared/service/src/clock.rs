@@ -3,7 +3,7 @@
 //! Code that needs the present instant takes a [`Clock`]; only [`SystemClock`] asks the machine.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
@@ -13,6 +13,12 @@ use pdm_shared::time::Timestamp;
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The present instant.
     fn now(&self) -> Timestamp;
+
+    /// Time that has passed since the program first asked, whatever the present instant was set to.
+    fn uptime(&self) -> Duration {
+        static BEGUN: OnceLock<Instant> = OnceLock::new();
+        BEGUN.get_or_init(Instant::now).elapsed()
+    }
 }
 
 /// A clock that is shared by the tasks of one program.
@@ -70,19 +76,39 @@ impl Clock for SteadyClock {
 pub struct Patience {
     clock: SharedClock,
     age: Duration,
-    seen: Mutex<Seen>,
-}
-
-#[derive(Debug)]
-struct Seen {
-    wall: Timestamp,
-    at: Instant,
-    trusted_from: Instant,
+    jumps: JumpWatch,
+    trusted_from: Mutex<Instant>,
 }
 
 /// A step of the wall clock against the monotonic one that counts as a jump, s. No data chose it:
 /// 60 s is above the corrections that a time service slews, and small against ages of hours.
-const JUMP_S: f64 = 60.0;
+pub const JUMP_S: f64 = 60.0;
+
+/// Notices that the wall clock was moved against the time that really passed.
+#[derive(Debug)]
+pub struct JumpWatch {
+    clock: SharedClock,
+    seen: Mutex<(Timestamp, Duration)>,
+}
+
+impl JumpWatch {
+    /// A watch that begins at the present instant.
+    pub fn new(clock: SharedClock) -> Self {
+        let seen = Mutex::new((clock.now(), clock.uptime()));
+        Self { clock, seen }
+    }
+
+    /// By how much the wall clock was moved since the last look, s: above 0 ahead. `None` for less than
+    /// a minute.
+    pub fn moved_s(&self) -> Option<f64> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (wall, uptime) = (self.clock.now(), self.clock.uptime());
+        let passed_s = uptime.saturating_sub(seen.1).as_secs_f64();
+        let moved_s = wall.seconds_since(seen.0) - passed_s;
+        *seen = (wall, uptime);
+        (moved_s.abs() > JUMP_S).then_some(moved_s)
+    }
+}
 
 impl Patience {
     /// Time after the start in which ages are not judged. No data chose it: one hour leaves time to
@@ -92,23 +118,20 @@ impl Patience {
     /// Patience for records that are too old at `age`. Ages are not judged for `age` after a jump,
     /// and for the shorter of `age` and one hour after the start.
     pub fn new(clock: SharedClock, age: Duration) -> Self {
-        let at = Instant::now();
-        let trusted_from = at + age.min(Self::SETTLE);
-        let seen = Seen { wall: clock.now(), at, trusted_from };
-        Self { clock, age, seen: Mutex::new(seen) }
+        let trusted_from = Mutex::new(Instant::now() + age.min(Self::SETTLE));
+        let jumps = JumpWatch::new(Arc::clone(&clock));
+        Self { clock, age, jumps, trusted_from }
     }
 
     /// The present instant, if an age may be judged by it.
     pub fn now(&self) -> Option<Timestamp> {
         let wall = self.clock.now();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut trusted_from = self.trusted_from.lock().unwrap_or_else(PoisonError::into_inner);
         let at = Instant::now();
-        let passed_s = at.duration_since(seen.at).as_secs_f64();
-        if (wall.seconds_since(seen.wall) - passed_s).abs() > JUMP_S {
-            seen.trusted_from = at + self.age;
+        if self.jumps.moved_s().is_some() {
+            *trusted_from = at + self.age;
         }
-        (seen.wall, seen.at) = (wall, at);
-        (at >= seen.trusted_from).then_some(wall)
+        (at >= *trusted_from).then_some(wall)
     }
 }
 
@@ -146,6 +169,21 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_is_moved_is_noticed_once_and_by_how_much() {
+        let set = Arc::new(SetClock::default());
+        set.set(5000);
+        let watch = JumpWatch::new(set.clone());
+        set.set(5030);
+        assert_eq!(watch.moved_s(), None, "less than a minute");
+        set.set(5030 + 3600);
+        let ahead_s = watch.moved_s().expect("an hour");
+        assert!((3590.0..=3600.0).contains(&ahead_s), "{ahead_s}");
+        assert_eq!(watch.moved_s(), None, "once");
+        set.set(0);
+        assert!(watch.moved_s().is_some_and(|back_s| back_s < -8000.0));
+    }
+
+    #[test]
     fn no_age_is_judged_after_the_start_or_a_jump_until_it_can_be_told() {
         let set = Arc::new(SetClock::default());
         let long = Patience::new(set.clone(), Duration::from_hours(24));
@@ -159,7 +197,7 @@ mod tests {
         assert!(jumping.now().is_some());
         set.set(56 * 366 * 86_400);
         assert_eq!(jumping.now(), None, "1970 was wrong, or this is");
-        let left = jumping.seen.lock().expect("whole").trusted_from - Instant::now();
+        let left = *jumping.trusted_from.lock().expect("whole") - Instant::now();
         assert!(left > Duration::from_hours(23), "what was noticed before is not a day old yet");
     }
 }

@@ -1,7 +1,9 @@
-//! The parts that all HTTP servers of the project share: the server with its limits, the guard, the
-//! metrics text.
+//! The parts that all HTTP servers of the project share: the server with its limits, the guard with
+//! the users it asks, TLS, the metrics text.
 
+pub mod callers;
 pub mod guard;
 mod peers;
 pub mod recorder;
 pub mod server;
+pub mod tls;

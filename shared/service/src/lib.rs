@@ -9,6 +9,7 @@ pub mod broker;
 pub mod clock;
 pub mod command_line;
 pub mod config;
+pub mod confined;
 pub mod error_chain;
 pub mod exit;
 pub mod files;

@@ -2,6 +2,7 @@
 
 use super::{
     EVENT_SCHEMA, Event, FrequencyDomain, HIGHEST_SEQUENCE, MAX_SPECTRUM_LINES, Rul, Spectra,
+    Timing,
 };
 use crate::bounds::{
     self, BoundError, MAX_CHANGED, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD,
@@ -97,6 +98,7 @@ impl Event {
             not_negative("change.level_ratio", Some(change.level_ratio))?;
             bounded("change.bearings", bounds::count(change.bearings.len(), MAX_CHANGED))?;
         }
+        self.timing.as_ref().map_or(Ok(()), Timing::check)?;
         self.check_time_domain()?;
         self.frequency_domain.check()?;
         not_negative("trend.span_h", self.trend.span_h)?;
@@ -139,6 +141,21 @@ impl Event {
             ("time_domain.velocity_rms_mm_s", t.velocity_rms_mm_s),
         ] {
             not_negative(path, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Timing {
+    fn check(&self) -> Result<(), EventError> {
+        if let Some(moved_s) = self.clock_moved_s {
+            range("timing.clock_moved_s", moved_s, "a finite number", true)?;
+        }
+        let Some(period) = &self.period else { return Ok(()) };
+        for (path, value) in
+            [("timing.period.before_s", period.before_s), ("timing.period.after_s", period.after_s)]
+        {
+            range(path, value, "a finite number above 0", value > 0.0)?;
         }
         Ok(())
     }

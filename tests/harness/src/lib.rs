@@ -8,6 +8,7 @@
 mod authority;
 mod disk;
 mod faketime;
+mod http_request;
 mod memory;
 mod model;
 mod mosquitto;
@@ -28,8 +29,9 @@ mod web;
 pub use authority::Authority;
 pub use disk::SmallDisk;
 pub use faketime::WallClock;
+pub use http_request::{header, whole_request};
 pub use memory::{Held, HeldOverTime};
-pub use model::{ModelReply, ModelStandIn};
+pub use model::{ModelReply, ModelStandIn, request_violations};
 pub use mosquitto::{Mosquitto, Persistence};
 pub use mqtt_packets::MqttPackets;
 pub use needs::{data_dir, not_run, outside_server, program};

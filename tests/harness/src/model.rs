@@ -122,6 +122,12 @@ impl ModelStandIn {
     }
 }
 
+/// What is wrong with the conversation of a request that another server has seen: its form, and calls of
+/// tools that have not exactly one result.
+pub fn request_violations(request: &Value) -> Vec<String> {
+    shape::violations("POST /v1/chat/completions ", request)
+}
+
 impl Drop for ModelStandIn {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);

@@ -1,17 +1,15 @@
-//! Python with one package from its registry, in a virtual environment below `target/`.
+//! Python with packages from its registry, in a virtual environment below `target/`.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::{not_run, program};
 
-/// Serialises installations, because two tests of one process would overwrite each other's files.
-static ONE_INSTALLS: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
 /// A package that a test needs.
 #[derive(Debug, Clone, Copy)]
 pub struct PythonPackage<'a> {
-    /// The requirement for pip, with versions: `mcp>=2.3,<3`.
+    /// The requirements for pip, with versions and spaces between them: `mcp>=2.3,<3`.
     pub requirement: &'a str,
     /// A statement that succeeds if the package is installed: `import mcp`.
     pub probe: &'a str,
@@ -24,16 +22,15 @@ impl PythonPackage<'_> {
         let system = program(test, "python3")?;
         let environment = Path::new(folder).join(name);
         let python = environment.join("bin/python");
-        let _one = ONE_INSTALLS.lock();
+        let _one = one_installs(folder);
         let probe = Command::new(&python).args(["-c", self.probe]).output();
         if failure(&probe).is_none() {
             return Some(python);
         }
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        let steps: [(&Path, Vec<&str>); 2] = [
-            (&system, vec!["-m", "venv", "--clear", environment.to_str()?]),
-            (&python, [&pip[..], &[self.requirement]].concat()),
-        ];
+        let mut pip = vec!["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        pip.extend(self.requirement.split_whitespace());
+        let steps: [(&Path, Vec<&str>); 2] =
+            [(&system, vec!["-m", "venv", "--clear", environment.to_str()?]), (&python, pip)];
         for (program, arguments) in steps {
             if let Some(why) = failure(&Command::new(program).args(arguments).output()) {
                 let package = self.requirement;
@@ -43,6 +40,15 @@ impl PythonPackage<'_> {
         }
         Some(python)
     }
+}
+
+/// Holds the folder's installations until it is dropped, because two tests, of one program or of two that run side
+/// by side, would overwrite each other's files. `None` if the file system knows no locks.
+fn one_installs(folder: &str) -> Option<File> {
+    std::fs::create_dir_all(folder).ok()?;
+    let lock = File::create(Path::new(folder).join("python-installs.lock")).ok()?;
+    lock.lock().ok()?;
+    Some(lock)
 }
 
 fn failure(done: &std::io::Result<Output>) -> Option<String> {

@@ -18,6 +18,8 @@ use super::fit::{Sample, fit};
 use super::labels::{self, Label};
 use super::{adversary, recordings, simulated};
 
+pub mod windows;
+
 /// Seeds of the generated records that every fit sees beside the recordings: no seed of the
 /// benchmark.
 const FIRST_SEED: u64 = 20_000;
@@ -96,12 +98,11 @@ pub fn measured(folders: &[PathBuf]) -> anyhow::Result<Vec<Measured>> {
 /// # Errors
 /// A drawn value is refused, which is a bug.
 pub fn generated() -> anyhow::Result<Vec<Sample>> {
-    let of = |seed: u64, kind: &str| format!("{kind} {}", seed / 19 % PARTS);
     let mut samples = in_parallel(ADVERSARIES as usize, |i| {
         let seed = FIRST_SEED + i as u64;
         let record = adversary::record(seed)?;
         let evidence = figures(&record.accel_m_s2, &record.request);
-        Ok(Sample { evidence, truth: None, rig: of(seed, "adversary") })
+        Ok(Sample { evidence, truth: None, rig: part_of(seed, "adversary") })
     })?;
     let simulated = in_parallel(SIMULATED as usize, |i| {
         let seed = FIRST_SEED + i as u64;
@@ -109,10 +110,15 @@ pub fn generated() -> anyhow::Result<Vec<Sample>> {
         let truth = record.truth.and_then(Part::of);
         let is_asked = truth.is_some() == record.truth.is_some();
         let evidence = figures(&record.accel_m_s2, &record.request);
-        Ok(is_asked.then(|| Sample { evidence, truth, rig: of(seed, "simulated") }))
+        Ok(is_asked.then(|| Sample { evidence, truth, rig: part_of(seed, "simulated") }))
     })?;
     samples.extend(simulated.into_iter().flatten());
     Ok(samples)
+}
+
+/// The rig of a generated record: its kind, in parts of seeds.
+fn part_of(seed: u64, kind: &str) -> String {
+    format!("{kind} {}", seed / 19 % PARTS)
 }
 
 /// What the rule weighs of a record; nothing of one whose signal is not fit to be judged.

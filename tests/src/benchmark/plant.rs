@@ -55,6 +55,10 @@ pub struct Failed {
     pub warning_h: Option<f64>,
     /// Hours before the end at which its level was twice the healthy one.
     pub doubled_h: f64,
+    /// Hours before the end at which the machine has run for a day since then.
+    pub told_by_h: f64,
+    /// What the machine had gone through by its last window.
+    pub gone_through: String,
     /// Windows measured from then on: a machine that stands is not measured.
     pub windows: usize,
     /// Episodes that staff was told of from the damage on.
@@ -64,18 +68,19 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// Told as Warning its lead time ahead, or within a day of the doubling of its level where that
-    /// came later.
+    /// Told as Warning its lead time ahead, or within a day of running since the doubling of its level
+    /// where that came later.
     fn is_in_time(&self, lead_h: f64) -> bool {
-        let allowed = (self.doubled_h - 24.0).min(lead_h).max(0.0);
+        let allowed = self.told_by_h.min(lead_h);
         self.warning_h.is_some_and(|hours| hours >= allowed)
     }
 }
 
-/// Watches `machines` machines, the first of seed `first`.
-pub fn evaluate(first: u64, machines: u64) -> Plant {
+/// Watches the first `watched` of `machines` machines, the first of seed `first`; those whose bearings
+/// fail stand first where `first` is a multiple of `machines`.
+pub fn evaluate(first: u64, machines: u64, watched: u64) -> Plant {
     let mut plant = Plant::default();
-    for seed in first..first + machines {
+    for seed in first..first + watched.min(machines) {
         let machine = Machine::draw(seed, machines);
         watch(&machine, &mut plant);
     }
@@ -85,6 +90,8 @@ pub fn evaluate(first: u64, machines: u64) -> Plant {
 /// A bearing while it is watched.
 struct Watched<'a> {
     bearing: &'a Bearing,
+    /// Hours for which it is watched.
+    end_h: f64,
     windows: std::iter::Peekable<Box<dyn Iterator<Item = Window> + 'a>>,
     monitor: Monitor,
     preview: Preview,
@@ -98,6 +105,7 @@ struct Watched<'a> {
     warning_h: Option<f64>,
     /// Windows measured since its level has doubled.
     measured: usize,
+    gone_through: String,
 }
 
 impl<'a> Watched<'a> {
@@ -105,6 +113,7 @@ impl<'a> Watched<'a> {
         let windows: Box<dyn Iterator<Item = Window>> = Box::new(machine.windows(bearing));
         Self {
             bearing,
+            end_h: bearing.fails_at_h.unwrap_or_else(|| machine.watched_h()),
             windows: windows.peekable(),
             monitor: Monitor::new(MonitorSettings::default()),
             preview: preview(),
@@ -115,23 +124,21 @@ impl<'a> Watched<'a> {
             watch_h: None,
             warning_h: None,
             measured: 0,
+            gone_through: String::new(),
         }
     }
 
-    fn end_h(&self) -> f64 {
-        self.bearing.fails_at_h.unwrap_or(24.0 * DAYS)
-    }
-
     fn sound_h(&self) -> f64 {
-        self.bearing.damaged_from_h.unwrap_or_else(|| self.end_h())
+        self.bearing.damaged_from_h.unwrap_or(self.end_h)
     }
 
     /// Judges the window of this hour, if there is one.
     fn take(&mut self, hours: f64, template: &Event, neighbours: &[Neighbour], plant: &mut Plant) {
         let Some(window) = self.windows.next_if(|window| window.hours <= hours) else { return };
-        let (end_h, sound_h) = (self.end_h(), self.sound_h());
-        let left_h = end_h - window.hours;
+        let sound_h = self.sound_h();
+        let left_h = self.end_h - window.hours;
         let has_doubled = left_h <= self.bearing.doubled_before_end_h();
+        self.gone_through.clone_from(&window.going_on);
         self.measured += usize::from(window.valid && has_doubled);
         if window.relearn {
             self.monitor.relearn();
@@ -177,7 +184,7 @@ impl<'a> Watched<'a> {
 
     fn finish(self, plant: &mut Plant) {
         plant.sound_bearings += 1;
-        plant.sound_years += self.sound_h().min(self.end_h()) / (24.0 * 365.25);
+        plant.sound_years += self.sound_h().min(self.end_h) / (24.0 * 365.25);
         if let (Some(decay), Some(_)) = (self.bearing.decay, self.bearing.fails_at_h) {
             plant.failures.push(Failed {
                 name: self.bearing.name.clone(),
@@ -185,6 +192,8 @@ impl<'a> Watched<'a> {
                 watch_h: self.watch_h,
                 warning_h: self.warning_h,
                 doubled_h: self.bearing.doubled_before_end_h(),
+                told_by_h: self.bearing.told_before_end_h(),
+                gone_through: self.gone_through,
                 windows: self.measured,
                 episodes: self.damage_episodes.len(),
                 messages: self.damage_messages,
@@ -205,7 +214,7 @@ fn watch(machine: &Machine, plant: &mut Plant) {
             .expect("the contract's example is an event");
     let mut watched: Vec<Watched<'_>> =
         machine.bearings.iter().map(|bearing| Watched::new(machine, bearing)).collect();
-    for n in 0..(24.0 * DAYS * 3600.0 / PERIOD_S) as usize {
+    for n in 0..(machine.watched_h() * 3600.0 / PERIOD_S) as usize {
         let hours = n as f64 * PERIOD_S / 3600.0;
         let seen: Vec<Arc<_>> = (1..)
             .zip(&watched)
@@ -277,16 +286,16 @@ impl Plant {
         for failed in self.failures.iter().filter(|failed| failed.watch_h.is_none()) {
             writeln!(
                 text,
-                "- MISSED: {} ({:?}), {} windows measured since its level had doubled",
-                failed.name, failed.decay, failed.windows
+                "- MISSED: {} ({:?}), {} windows measured since its level had doubled; {}",
+                failed.name, failed.decay, failed.windows, failed.gone_through
             )?;
         }
         for failed in self.failures.iter().filter(|failed| !failed.is_in_time(lead_h)) {
             let (watch, warning) = (hours(failed.watch_h), hours(failed.warning_h));
             writeln!(
                 text,
-                "- late: {} ({:?}): Watch {watch}, Warning {warning}, level doubled {:.0} h ahead",
-                failed.name, failed.decay, failed.doubled_h
+                "- late: {} ({:?}): Watch {watch}, Warning {warning}, level doubled {:.0} h ahead; {}",
+                failed.name, failed.decay, failed.doubled_h, failed.gone_through
             )?;
         }
         for episode in &self.false_episodes {
@@ -338,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_plant_in_which_nothing_fails_is_quiet_and_one_that_fails_is_told() {
-        let plant = evaluate(0, 8);
+        let plant = evaluate(0, 8, 8);
         assert!(plant.sound_years > 1.0);
         assert!(plant.failures.iter().all(|failed| failed.watch_h.is_some()), "{plant:?}");
     }

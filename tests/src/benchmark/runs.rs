@@ -14,10 +14,16 @@ mod ims;
 mod report;
 mod score;
 mod simulated;
+mod variants;
 mod yardstick;
 
-pub use femto::RUNS as FEMTO_RUNS;
+pub(crate) use calibration::factor as interval_factor;
+pub use femto::{Measured, RUNS as FEMTO_RUNS};
+pub(crate) use femto::{measured as femto_measured, recorded as femto_recorded};
+pub(crate) use score::stray;
 pub use score::{Life, RulScore, RunOutcome, phm_2012};
+pub(crate) use simulated::judged as simulated_life;
+pub use variants::Variant;
 pub use yardstick::Verdict;
 
 /// The results of all runs.

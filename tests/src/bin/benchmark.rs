@@ -20,6 +20,9 @@ struct Args {
     /// Judge each rig or bearing by a rule fitted without it, and nothing else; may be given twice
     #[arg(long, value_enum)]
     leave_out: Vec<Fold>,
+    /// With --leave-out: judge windows of a second in place of whole recordings
+    #[arg(long)]
+    windows: bool,
     /// Simulated records to add
     #[arg(long, default_value_t = 200)]
     simulated: u64,
@@ -38,6 +41,9 @@ struct Args {
     /// Machines of the simulated plant
     #[arg(long, default_value_t = 200)]
     machines: u64,
+    /// How many of them are watched: of 200 the bearings of the first 80 fail
+    #[arg(long, default_value_t = u64::MAX)]
+    watched: u64,
     /// First seed of the simulated plant's machines
     #[arg(long, default_value_t = 0)]
     first_machine: u64,
@@ -81,7 +87,8 @@ fn main() -> anyhow::Result<()> {
     };
     let report = scored.as_deref().map(DiagnosisReport::new);
     let runs = wants(Part::Runs).then(|| runs::evaluate(&args.data, args.lives)).transpose()?;
-    let plant = wants(Part::Plant).then(|| plant::evaluate(args.first_machine, args.machines));
+    let plant = wants(Part::Plant)
+        .then(|| plant::evaluate(args.first_machine, args.machines, args.watched));
     let told = wants(Part::Episodes).then(|| told(&args)).transpose()?;
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -117,8 +124,11 @@ fn told(args: &Args) -> anyhow::Result<Vec<episodes::ToldRun>> {
 
 /// Names on what the rule has not seen, one report for each fold.
 fn print_folds(args: &Args) -> anyhow::Result<()> {
-    let measured = folds::measured(&args.data)?;
-    let generated = folds::generated()?;
+    let (measured, generated) = if args.windows {
+        (folds::windows::measured(&args.data)?, folds::windows::generated()?)
+    } else {
+        (folds::measured(&args.data)?, folds::generated()?)
+    };
     let mut out = std::io::stdout().lock();
     for fold in &args.leave_out {
         let scored = folds::judged(&measured, &generated, *fold);

@@ -18,7 +18,7 @@ use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode, judg
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
 use pdm_tests::retrieval::{
-    Answer, Quality, Set, Split, ask, ask_everywhere, filled_by, fit, questions,
+    Answer, FITTED_TO, Quality, Set, Split, ask, ask_everywhere, filled_by, fit, questions,
 };
 use rand::{Rng, SeedableRng};
 
@@ -92,8 +92,10 @@ async fn knowledge(args: &Args, folder: &Path) -> anyhow::Result<Knowledge> {
 async fn fitted(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let knowledge = knowledge(args, folder.path()).await?;
-    let mut chosen = questions(Set::Dev)?;
-    chosen.extend(questions(Set::Main)?.into_iter().filter(|q| q.split == Split::Choose));
+    let mut chosen = Vec::new();
+    for set in FITTED_TO {
+        chosen.extend(questions(set)?.into_iter().filter(|q| q.split == Split::Choose));
+    }
     let told = fit::fit(&knowledge, &chosen, args.embed.is_some()).await?;
     write!(std::io::stdout().lock(), "{told}")?;
     Ok(())

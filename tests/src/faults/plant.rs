@@ -2,7 +2,7 @@
 //! them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,12 +148,18 @@ impl Plant {
         for _ in 0..GATEWAYS {
             plant.add_gateway(test, disk_mib)?;
         }
+        plant.configure_agent(&home)?;
+        Ok(Some(plant))
+    }
+
+    fn configure_agent(&mut self, home: &Path) -> anyhow::Result<()> {
         let config = home.join("agent.toml");
-        std::fs::write(&config, plant.agent_toml())?;
+        std::fs::write(home.join("staff.toml"), include_str!("plant/staff.toml"))?;
+        std::fs::write(&config, self.agent_toml())?;
         let mut command = Command::new(binary("pdm-agent"));
         command.args(["run", "--config"]).arg(&config);
-        plant.agent.set(command, plant.agent_clock.as_ref());
-        Ok(Some(plant))
+        self.agent.set(command, self.agent_clock.as_ref());
+        Ok(())
     }
 
     fn add_gateway(&mut self, test: &str, disk_mib: u64) -> anyhow::Result<()> {

@@ -46,14 +46,17 @@ fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet
 }
 
 /// The wings of the agent.
-const WINGS: [&str; 9] = [
+const WINGS: [&str; 12] = [
     "pdm-decision",
     "pdm-episode",
     "pdm-expert",
     "pdm-graph",
+    "pdm-hook",
     "pdm-knowledge",
     "pdm-tools",
     "pdm-report",
+    "pdm-routes",
+    "pdm-script",
     "pdm-web",
     "pdm-reasoner",
 ];
@@ -99,7 +102,7 @@ fn the_signal_crate_is_pure() {
 #[test]
 fn words_signal_science_and_rules_need_no_runtime() {
     let graph = graph();
-    for name in ["pdm-shared", "pdm-dsp", "pdm-expert", "pdm-episode"] {
+    for name in ["pdm-shared", "pdm-dsp", "pdm-expert", "pdm-episode", "pdm-routes"] {
         let reached = reachable(&graph, name);
         for banned in ["tokio", "rustls", "clap", "axum", "reqwest", "sqlx", "pdm-service"] {
             assert!(!reached.contains(banned), "{name} reaches {banned}");
@@ -138,8 +141,11 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
         ("pdm-tools", &["pdm-service", "pdm-shared"]),
         ("pdm-decision", &["pdm-shared", "pdm-tools"]),
         ("pdm-graph", &["pdm-tools"]),
+        ("pdm-hook", &["pdm-service", "pdm-shared"]),
+        ("pdm-routes", &["pdm-shared"]),
         ("pdm-web", &["pdm-service", "pdm-shared"]),
-        ("pdm-reasoner", &["pdm-expert", "pdm-service", "pdm-shared", "pdm-tools"]),
+        ("pdm-script", &["pdm-service"]),
+        ("pdm-reasoner", &["pdm-expert", "pdm-script", "pdm-service", "pdm-shared", "pdm-tools"]),
         ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
         (
             "pdm-agent",
@@ -148,9 +154,12 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
                 "pdm-episode",
                 "pdm-expert",
                 "pdm-graph",
+                "pdm-hook",
                 "pdm-knowledge",
                 "pdm-reasoner",
                 "pdm-report",
+                "pdm-routes",
+                "pdm-script",
                 "pdm-service",
                 "pdm-shared",
                 "pdm-tools",

@@ -57,6 +57,8 @@ fn the_map_leaves_no_room_out() {
         "agent/tools",
         "agent/decision",
         "agent/graph",
+        "agent/hook",
+        "agent/routes",
         "agent/report",
         "agent/reasoner",
         "deploy/standalone",

@@ -15,7 +15,7 @@ use syn::visit::Visit;
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are checked, as folders from the project's root.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 16] = [
     "shared",
     "shared/service",
     "edge",
@@ -27,6 +27,8 @@ const CRATES: [&str; 14] = [
     "agent/tools",
     "agent/decision",
     "agent/graph",
+    "agent/hook",
+    "agent/routes",
     "agent/report",
     "agent/reasoner",
     "deploy/standalone",

@@ -5,6 +5,7 @@
 mod answers;
 mod bounds;
 mod broker;
+mod entry;
 mod files;
 mod hanging;
 mod http;
@@ -16,4 +17,5 @@ mod quotas;
 mod revoked;
 mod sequences;
 mod soak;
+mod streams;
 mod time;

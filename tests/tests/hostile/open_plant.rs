@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pdm_agent::settings::{AgentSettings, Languages, WebhookFormat, WebhookSettings};
+use pdm_harness::whole_request;
 use pdm_service::clock::Clock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -54,6 +55,8 @@ pub(crate) fn topic(event: &Event, what: &str) -> String {
 pub(crate) fn settings(port: u16, folder: &std::path::Path) -> AgentSettings {
     let mut settings = AgentSettings::embedded("127.0.0.1", port, folder.join("agent.db"));
     settings.notify.group_wait_s = 0.0;
+    // each alarm of these plants is told by itself
+    settings.notify.related_within_min = 0.0;
     settings
 }
 
@@ -66,6 +69,7 @@ pub(crate) fn hook(name: &str, url: String) -> WebhookSettings {
         format: WebhookFormat::Generic,
         language: Languages::En,
         from: RiskLevel::Watch,
+        ..WebhookSettings::default()
     }
 }
 
@@ -164,12 +168,8 @@ pub(crate) async fn receiver() -> (String, Posts) {
             let body = loop {
                 let read = stream.read(&mut part).await.expect("read");
                 bytes.extend_from_slice(&part[..read]);
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                let head = head.to_lowercase();
-                let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-                if body.len() >= length.and_then(|l| l.trim().parse().ok()).unwrap_or(0) {
-                    break body.to_owned();
+                if let Some((_, body)) = whole_request(&bytes) {
+                    break body;
                 }
             };
             seen.lock().expect("whole").push((Instant::now(), body));

@@ -14,11 +14,12 @@ async fn get(url: &str, path: &str) -> (StatusCode, String, Value) {
 }
 
 /// A path of the document with the names of the stored bearing and event.
-fn filled(path: &str, event: &str) -> String {
+fn filled(path: &str, event: &str, episode: &str) -> String {
     path.replace("{site}", "ulsan-1")
         .replace("{equipment}", "P-101")
         .replace("{bearing}", "DE")
         .replace("{event_id}", event)
+        .replace("{episode_id}", episode)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -27,11 +28,12 @@ async fn every_route_of_the_document_answers_what_the_document_says() {
     let (_, _, document) = get(&plant.url, "/openapi.json").await;
     let (_, _, fleet) = get(&plant.url, "/bearings").await;
     let event = fleet["items"][0]["event_id"].as_str().expect("an event").to_owned();
+    let episode = fleet["items"][0]["episode"]["episode_id"].as_str().expect("one").to_owned();
     let paths = document["paths"].as_object().expect("paths");
     let mut asked = 0;
     for (path, route) in paths {
         let Some(read) = route.get("get") else { continue };
-        let (status, _, answer) = get(&plant.url, &filled(path, &event)).await;
+        let (status, _, answer) = get(&plant.url, &filled(path, &event, &episode)).await;
         assert_eq!(status, StatusCode::OK, "{path}: {answer}");
         let schema = &read["responses"]["200"]["content"]["application/json"]["schema"];
         // the references of the schema point into the document
@@ -44,7 +46,7 @@ async fn every_route_of_the_document_answers_what_the_document_says() {
         assert!(wrong.is_empty(), "{path}: {wrong:?}");
         asked += 1;
     }
-    assert_eq!(asked, 9);
+    assert_eq!(asked, 16);
     plant.stop().await;
 }
 

@@ -132,6 +132,37 @@ impl Browser {
         self.tools("Emulation.setDeviceMetricsOverride", &size).await;
     }
 
+    /// Slows the CPU down, so many times.
+    pub(crate) async fn throttle(&self, times: f64) {
+        self.tools("Emulation.setCPUThrottlingRate", &json!({ "rate": times })).await;
+    }
+
+    /// The window or tab that is driven.
+    pub(crate) async fn window(&self) -> String {
+        let answer = self.client.get(format!("{}/window", self.session)).send().await;
+        let answer: Value = answer.expect("chromedriver answers").json().await.expect("json");
+        answer["value"].as_str().expect("a window").to_owned()
+    }
+
+    /// Opens a tab and drives it.
+    pub(crate) async fn tab(&self) -> String {
+        let answer = self.post("window/new", &json!({ "type": "tab" })).await;
+        let window = answer["handle"].as_str().expect("a window").to_owned();
+        self.turn_to(&window).await;
+        window
+    }
+
+    /// Drives another window or tab.
+    pub(crate) async fn turn_to(&self, window: &str) {
+        self.post("window", &json!({ "handle": window })).await;
+    }
+
+    /// Closes the window or tab that is driven.
+    pub(crate) async fn close(&self) {
+        let closed = self.client.delete(format!("{}/window", self.session)).send().await;
+        closed.expect("chromedriver answers");
+    }
+
     /// A command of Chromium's developer tools.
     async fn tools(&self, command: &str, parameters: &Value) -> Value {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters })).await

@@ -1,7 +1,12 @@
 //! Pages and API of the running agent: in a real browser, and by HTTP.
 
 mod api;
+mod attacks;
 mod browser;
+mod chat;
 mod entry;
+mod fuzzed;
 mod plant;
+mod roles;
 mod seen;
+mod speed;

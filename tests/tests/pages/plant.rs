@@ -1,56 +1,123 @@
 //! An agent with judged events of one failing bearing, without a broker: what is stored is judged.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use pdm_agent::service::{Agent, Handle, open_store};
-use pdm_agent::settings::AgentSettings;
+use pdm_agent::settings::{AgentSettings, StorePlace};
 use pdm_agent::store::Incoming;
-use pdm_harness::free_port;
+use pdm_graph::assets::{Assets, check, difference, read};
+use pdm_harness::{ModelStandIn, Postgres, free_port};
+use pdm_reasoner::settings::{DialectChoice, OpinionSettings, ReasonerSettings};
 use pdm_service::clock::{Clock as _, SystemClock};
+use pdm_service::http::callers::Role;
+use pdm_service::postgres::PostgresSettings;
 use pdm_service::secret::SecretSource;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
+use pdm_web::accounts::{User, UserToken, token_digest};
+use pdm_web::link::AckLinks;
+use pdm_web::password;
 
 /// The token of [`Plant::with_token`].
 pub(crate) const TOKEN: &str = "sixteen letters and more";
 /// Text of a foreign origin that a page must show and never run.
 pub(crate) const MARKUP: &str = "<img src=x onerror=alert(1)>\"'{{7*7}}";
 
+/// The password of every user of [`Plant::with_users`]: `viewer`, `technician`, `admin`, `gone`.
+pub(crate) const PASSWORD: &str = "a password of some length";
+/// Its hash, made once.
+static HASH: LazyLock<String> = LazyLock::new(|| password::hash(PASSWORD).expect("hashed"));
+
 /// A running agent and its folder.
 pub(crate) struct Plant {
     agent: Handle,
     /// `http://…`, without a slash at the end.
     pub(crate) url: String,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+}
+
+/// Who may enter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// Everybody on this machine.
+    Open,
+    /// Whoever has the token.
+    Token,
+    /// Users, and whoever has the token.
+    Users,
 }
 
 impl Plant {
     /// On loopback, without a token.
     pub(crate) async fn open() -> Self {
-        Self::start(false).await
+        Self::start(Entry::Open, None, None).await
+    }
+
+    /// On loopback, with a language model for the chat alone.
+    pub(crate) async fn with_model(model: &ModelStandIn) -> Self {
+        Self::start(Entry::Open, None, Some(model)).await
     }
 
     /// With [`TOKEN`], which every page asks for.
     pub(crate) async fn with_token() -> Self {
-        Self::start(true).await
+        Self::start(Entry::Token, None, None).await
     }
 
-    async fn start(has_token: bool) -> Self {
+    /// With a user of each role and one who is disabled, beside [`TOKEN`]; links are signed.
+    pub(crate) async fn with_users() -> Self {
+        Self::with_users_on(None).await
+    }
+
+    /// The same with a store on a server.
+    pub(crate) async fn with_users_on(server: Option<&Postgres>) -> Self {
+        Self::start(Entry::Users, server, None).await
+    }
+
+    async fn start(entry: Entry, server: Option<&Postgres>, model: Option<&ModelStandIn>) -> Self {
         let folder = tempfile::tempdir().expect("folder");
         let token = folder.path().join("token");
         std::fs::write(&token, TOKEN).expect("written");
-        let mut settings =
-            AgentSettings::embedded("127.0.0.1", free_port(), folder.path().join("agent.db"));
-        settings.notify.group_wait_s = 0.0;
-        settings.http.listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-        settings.http.token = has_token.then_some(SecretSource::File(token));
+        let mut settings = Self::settings(folder.path());
+        if let Some(server) = server {
+            let place = PostgresSettings::at(server.url());
+            settings.store.place = StorePlace::Postgres(Box::new(place));
+        }
+        settings.reasoner = model.map(|model| ReasonerSettings {
+            base_url: model.base_url(),
+            dialect: DialectChoice::Native,
+            opinion: OpinionSettings { enabled: false, ..OpinionSettings::default() },
+            ..ReasonerSettings::default()
+        });
+        settings.http.token = (entry != Entry::Open).then_some(SecretSource::File(token));
+        if entry == Entry::Users {
+            settings.http.public_url = Some(PUBLIC.to_owned());
+        }
         let store = open_store(&settings.store).await.expect("opens");
         let now = SystemClock.now();
         let events: Vec<Incoming> = (1..=20).map(|sequence| incoming(sequence, now)).collect();
         store.store(&events, now, "pdm/v1/dead-letter").await.expect("stored");
+        if entry == Entry::Users {
+            for (name, role) in USERS {
+                let user = User {
+                    name: name.to_owned(),
+                    role,
+                    password: Some(HASH.clone()),
+                    is_disabled: name == "gone",
+                    created_at: now,
+                };
+                assert!(store.add_user(&user, false).await.expect("added"));
+                let token = UserToken { label: "t".into(), created_at: now, expires_at: None };
+                let hash = token_digest(&token_of(name));
+                store.put_token(name, &hash, &token).await.expect("written");
+            }
+        }
+        let surroundings = surroundings(folder.path());
+        let put = &mut |before: &Assets| Some(difference(before, &surroundings));
+        store.change_assets(put).await.expect("written");
         store.close().await;
         drop(store);
         let agent = Agent::start(settings, Arc::new(SystemClock)).await.expect("starts");
@@ -58,13 +125,74 @@ impl Plant {
         let judged = progress.wait_for(|progress| progress.judged >= 20);
         tokio::time::timeout(Duration::from_mins(1), judged).await.expect("judged").expect("runs");
         let url = format!("http://{}", agent.address().expect("serves"));
-        Self { agent, url, _folder: folder }
+        Self { agent, url, folder }
+    }
+
+    fn settings(folder: &Path) -> AgentSettings {
+        let mut settings =
+            AgentSettings::embedded("127.0.0.1", free_port(), folder.join("agent.db"));
+        settings.notify.group_wait_s = 0.0;
+        // each alarm of these plants is told by itself
+        settings.notify.related_within_min = 0.0;
+        settings.http.listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        settings
+    }
+
+    /// The folder of the agent's store.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What signs the agent's links: the key is that of its store.
+    pub(crate) async fn links(&self) -> AckLinks {
+        let settings = Self::settings(self.folder.path());
+        let store = open_store(&settings.store).await.expect("opens");
+        let key = store.link_key([0; 32], SystemClock.now()).await.expect("the key");
+        store.close().await;
+        assert_ne!(key, [0; 32], "the agent has made its key");
+        AckLinks::new(&key, PUBLIC)
+    }
+
+    /// The session's cookie of a user.
+    pub(crate) async fn login(&self, name: &str) -> String {
+        let form = [("name", name), ("password", PASSWORD)];
+        let answer = client().post(format!("{}/login", self.url)).form(&form).send().await;
+        let answer = answer.expect("answers");
+        let cookie = answer.headers().get("set-cookie").expect("logged in").to_str().expect("text");
+        cookie.split(';').next().expect("a cookie").to_owned()
     }
 
     /// Stops the agent.
     pub(crate) async fn stop(self) {
         self.agent.stop().await.expect("stops");
     }
+}
+
+/// The base of the links of [`Plant::with_users`].
+pub(crate) const PUBLIC: &str = "http://pdm.example";
+
+/// The users of [`Plant::with_users`].
+const USERS: [(&str, Role); 4] = [
+    ("viewer", Role::Viewer),
+    ("technician", Role::Technician),
+    ("admin", Role::Admin),
+    ("gone", Role::Admin),
+];
+
+/// The token of a user.
+pub(crate) fn token_of(name: &str) -> String {
+    format!("token of {name}, long enough")
+}
+
+/// What stands around the machine of the events: every kind of neighbour, a text that looks like markup
+/// among them.
+fn surroundings(folder: &Path) -> Assets {
+    let file = folder.join("plant.yaml");
+    let text = include_str!("plant.yaml").replace("MARKUP", &serde_json::json!(MARKUP).to_string());
+    std::fs::write(&file, text).expect("written");
+    let (assets, origins) = read(&[file]).expect("a plant");
+    assert!(check(&assets, &origins).is_empty(), "the plant is right");
+    assets
 }
 
 /// The contract's example, a minute each, with a text that looks like markup.

@@ -5,6 +5,7 @@ use open_cypher::ast::{self, ExprKind};
 
 use super::Compiler;
 use crate::error::{QueryError, Result};
+use crate::parse::function_name;
 use crate::plan::{Aggregate, AggregateFunction, Expr, Function};
 
 /// Where aggregates may stand while an expression is compiled.
@@ -41,14 +42,14 @@ pub(super) fn places<'a>(expressions: impl Iterator<Item = &'a ast::Expr>) -> us
 
 fn aggregate_named(call: &ast::FunctionInvocation) -> Option<(AggregateFunction, usize)> {
     let [name] = call.name.parts.as_slice() else { return None };
-    AggregateFunction::named(&name.kind.text)
+    AggregateFunction::named(function_name(&name.kind.text))
 }
 
 impl Compiler<'_> {
     /// The aggregate that `call` is, as its place; `None` if it is another function.
     pub(super) fn aggregate(&mut self, call: &ast::FunctionInvocation) -> Result<Option<Expr>> {
         let Some((mut function, count)) = aggregate_named(call) else { return Ok(None) };
-        let name = &call.name.parts[0].kind.text;
+        let name = function_name(&call.name.parts[0].kind.text);
         let collected = std::mem::replace(&mut self.aggregates, Aggregates::Inside);
         let (next, mut found) = match collected {
             Aggregates::Collected { next, found } => (next, found),

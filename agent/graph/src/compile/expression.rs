@@ -10,6 +10,7 @@ use open_cypher::ast::{
 
 use super::{Aggregates, Compiler, Kind, name_of, query, undefined};
 use crate::error::{QueryError, Result};
+use crate::parse::function_name;
 use crate::plan::{
     Arithmetic, Comparison, Expr, Function, LabelTest, Logic, Quantifier, SubqueryKind, TextTest,
 };
@@ -208,7 +209,8 @@ impl Compiler<'_> {
         if let Some(aggregate) = self.aggregate(call)? {
             return Ok(aggregate);
         }
-        let name: Vec<_> = call.name.parts.iter().map(|part| part.kind.text.as_str()).collect();
+        let name: Vec<_> =
+            call.name.parts.iter().map(|part| function_name(&part.kind.text)).collect();
         let name = name.join(".");
         let Some((function, fewest, most)) = Function::named(&name) else {
             let message = format!("function {name}() is not known to this engine");

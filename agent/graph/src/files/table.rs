@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::FileProblem;
+use super::{FileProblem, decoded};
 
 /// Largest file, bytes: 64 MiB, some million rows of a graph.
 const MAX_BYTES: u64 = 64 << 20;
@@ -56,8 +56,7 @@ impl Table {
     /// # Errors
     /// As [`Table::read`].
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, Vec<FileProblem>> {
-        let text = decoded(bytes)
-            .map_err(|(line, message)| vec![FileProblem::new(file, line, message)])?;
+        let text = decoded(file, bytes).map_err(|problem| vec![problem])?;
         let first = text.lines().next().unwrap_or_default();
         let semicolons = first.matches(';').count() > first.matches(',').count();
         let mut reader = csv::ReaderBuilder::new()
@@ -103,25 +102,4 @@ impl Table {
         }
         if problems.is_empty() { Ok(Self { header, records }) } else { Err(problems) }
     }
-}
-
-/// The text of a file, or the line at which it is neither UTF-8 nor CP949.
-fn decoded(bytes: &[u8]) -> Result<String, (usize, String)> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Ok(text.to_owned());
-    }
-    // the web's name of the code page 949 (WHATWG Encoding, "euc-kr")
-    if let Some(text) =
-        encoding_rs::EUC_KR.decode_without_bom_handling_and_without_replacement(bytes)
-    {
-        return Ok(text.into_owned());
-    }
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let korean = encoding_rs::EUC_KR.decode_without_bom_handling_and_without_replacement(line);
-        if korean.is_none() {
-            return Err((index + 1, "is neither UTF-8 nor CP949; save the file as UTF-8".into()));
-        }
-    }
-    Err((1, "is neither UTF-8 nor CP949; save the file as UTF-8".into()))
 }

@@ -144,7 +144,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The relationships of many nodes, in statements of at most 500 nodes.
+    /// The relationships of many nodes, in looks of at most 500 nodes; what stands at their other ends is
+    /// kept.
     fn fans(&self, of: &mut Vec<i64>, hop: &Expansion) -> Result<Fans> {
         of.sort_unstable();
         of.dedup();
@@ -152,10 +153,11 @@ impl Run<'_> {
         let (mut fans, mut count) = (Fans::new(), 0);
         for piece in of.chunks(500) {
             self.budget.check_time()?;
-            let found = self.graph.relationships(piece, hop.direction, &hop.kinds, most + 1)?;
-            count += found.values().map(Vec::len).sum::<usize>();
+            let found = self.graph.hops(piece, hop.direction, &hop.kinds, most + 1)?;
+            count += found.fans.values().map(Vec::len).sum::<usize>();
             self.budget.rows(count)?;
-            fans.extend(found);
+            self.keep(found.nodes.iter())?;
+            fans.extend(found.fans);
         }
         self.budget.hold(count * 64)?;
         Ok(fans)

@@ -2,12 +2,13 @@
 //! in bytes of the answer.
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use pdm_service::confined::{ConfinedProgram, ending};
 
 use super::child::{ANSWER, EMPTY, REFUSED, TEXT};
 use super::{COMMAND, MAX_TEXT_BYTES, PdfFault, markdown, not_blank};
@@ -35,7 +36,7 @@ pub struct PdfReader {
 enum Way {
     Absent,
     InProcess,
-    Child { program: PathBuf, arguments: Vec<String>, time: Duration },
+    Child { program: ConfinedProgram, time: Duration },
 }
 
 impl PdfReader {
@@ -51,14 +52,13 @@ impl PdfReader {
 
     /// Parses in a child process of the running program, which has the command [`COMMAND`].
     pub fn own_program() -> Self {
-        // the link names the running program, even after its file was replaced
-        Self::child("/proc/self/exe", &[COMMAND])
+        Self::by(Way::Child { program: ConfinedProgram::own(COMMAND), time: MAX_TIME })
     }
 
     /// Parses in a child process of `program`.
     pub fn child(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
-        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self::by(Way::Child { program: program.into(), arguments, time: MAX_TIME })
+        let program = ConfinedProgram::other(program, arguments);
+        Self::by(Way::Child { program, time: MAX_TIME })
     }
 
     fn by(way: Way) -> Self {
@@ -75,11 +75,9 @@ impl PdfReader {
         let read = match &self.way {
             Way::Absent => refused("this program reads no PDF"),
             Way::InProcess => markdown(bytes).and_then(not_blank),
-            Way::Child { program, arguments, time } => {
+            Way::Child { program, time } => {
                 let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut command = Command::new(program);
-                command.args(arguments);
-                converse(command, bytes, *time)
+                converse(program.command(), bytes, *time)
                     .map_err(PdfFault::Refused)
                     .and_then(|answer| understood(&answer))
             }
@@ -108,9 +106,6 @@ fn shown(reason: &str) -> String {
 
 /// Gives the child its input and takes its answer, in time or not at all.
 fn converse(mut command: Command, bytes: Vec<u8>, time: Duration) -> Result<Vec<u8>, String> {
-    // nothing of the program's environment, where secrets may be, and nothing of its folder
-    command.env_clear().current_dir("/");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let until = Instant::now() + time;
     let failed = |error: std::io::Error| format!("the reading process cannot be started: {error}");
     let mut child = command.spawn().map_err(failed)?;
@@ -168,12 +163,12 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
 
 /// What the end of a child without an answer means.
 fn told(status: ExitStatus) -> String {
-    match status.signal() {
-        Some(signal) => format!(
-            "the reading process ended with signal {signal}: the file is nested too deep, needs \
-             too much memory or time, or makes the parser fail"
+    match ending(status) {
+        (told, true) => format!(
+            "the reading process {told}: the file is nested too deep, needs too much memory or \
+             time, or makes the parser fail"
         ),
-        None => format!("the reading process ended with {status}"),
+        (told, false) => format!("the reading process {told}"),
     }
 }
 
@@ -182,8 +177,8 @@ mod tests {
     use super::*;
 
     fn read(script: &str, time: Duration) -> String {
-        let arguments = vec!["-c".to_owned(), script.to_owned()];
-        let way = Way::Child { program: "/bin/sh".into(), arguments, time };
+        let program = ConfinedProgram::other("/bin/sh", &["-c", script]);
+        let way = Way::Child { program, time };
         let read = PdfReader::by(way).text(Path::new("a.pdf"), vec![7; 1 << 20]);
         read.unwrap_or_else(|error| error.to_string())
     }

@@ -1,12 +1,12 @@
 //! The words of an answer: how the model ends, what its words are held to, and the fixed sentences.
 
-use pdm_expert::grounding::WITHHELD;
+use pdm_expert::grounding::{Readings, WITHHELD};
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
 
 use super::Question;
 use super::desk::{Focus, told_time};
-use super::figures::Numbers;
+use super::planning::Part;
 use crate::client::ModelError;
 use crate::dialect::{ToolCall, ToolDefinition};
 use crate::guard::{Fence, plain};
@@ -48,21 +48,24 @@ pub(super) fn of_call(call: &ToolCall, ending: &ToolDefinition) -> Option<String
 
 /// Words held to what was read: plain text, figures with a source only. Nothing if no words are left or
 /// they tell the instructions.
-pub(super) fn held(words: &str, question: &Question, read: &str, fence: &Fence) -> Option<String> {
+pub(super) fn held(
+    words: &str,
+    question: &Question,
+    mut read: Readings,
+    fence: &Fence,
+) -> Option<String> {
     if words.contains(fence.word()) || tells_instructions(words) {
         return None;
     }
-    let mut numbers = Numbers::default();
-    numbers.read(read);
-    numbers.read(&question.message);
+    read.add_text(&question.message);
     for said in &question.history {
-        numbers.read(&said.content);
+        read.add_text(&said.content);
     }
     let mark = match question.language {
         Language::Ko => WITHHELD.0,
         Language::En => WITHHELD.1,
     };
-    let text = numbers.withheld(&plain(words, MAX_ANSWER), mark);
+    let text = read.withheld(&plain(words, MAX_ANSWER), mark);
     (!text.trim().is_empty()).then_some(text)
 }
 
@@ -103,8 +106,50 @@ pub(super) fn without_model(language: Language, reason: Option<&ModelError>) -> 
     }
 }
 
+/// Results put together: by bearing where there are several, each with its source; documents are named in
+/// their own lines.
+pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], language: Language) -> String {
+    let mut parts = Vec::new();
+    for focus in foci {
+        let of: Vec<&str> = told
+            .iter()
+            .filter(|(part, _)| part.about.as_ref() == Some(&focus.core.key))
+            .map(|(_, text)| text.as_str())
+            .collect();
+        if of.is_empty() {
+            continue;
+        }
+        let heading =
+            if foci.len() > 1 { format!("■ {}\n", focus.core.name()) } else { String::new() };
+        parts.push(format!("{heading}{}\n{}", of.join("\n\n"), source(focus, language)));
+    }
+    parts
+        .extend(told.iter().filter(|(part, _)| part.about.is_none()).map(|(_, text)| text.clone()));
+    parts.join("\n\n")
+}
+
+/// Where the words about a bearing come from.
+fn source(focus: &Focus, language: Language) -> String {
+    let at = focus.core.measured_at.map(told_time).unwrap_or_default();
+    let event = focus.core.event_id.map(|id| id.to_string()).unwrap_or_default();
+    let (event, at) = (event.trim(), at.trim());
+    match language {
+        Language::Ko => format!("[출처: 판정 {event} {at}]"),
+        Language::En => format!("[Source: judgement {event} {at}]"),
+    }
+}
+
+/// An answer with the recorded judgements of the bearings that it is about.
+pub(super) fn with_records(answer: String, about: &[Focus], language: Language) -> String {
+    if about.is_empty() {
+        return answer;
+    }
+    let recorded: Vec<String> = about.iter().map(|focus| recorded(focus, language)).collect();
+    format!("{answer}\n\n{}", recorded.join("\n"))
+}
+
 /// The recorded judgement, which stands beside every answer about a bearing.
-pub(super) fn recorded(focus: &Focus, language: Language) -> String {
+fn recorded(focus: &Focus, language: Language) -> String {
     let line = focus.core.line(language);
     let at = focus.core.measured_at.map(told_time).unwrap_or_default();
     match language {

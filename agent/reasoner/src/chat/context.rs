@@ -6,7 +6,7 @@ use pdm_shared::text::Language;
 use super::desk::{CoreFields, Focus};
 use super::{MAX_HISTORY, MAX_QUESTION, Question, Said, Speaker};
 use crate::dialect::Message;
-use crate::guard::{Fence, Redactor};
+use crate::guard::{Fence, Redactor, without_control};
 use crate::prompt::{self, Task};
 
 /// Messages that are told as they were said: the last three turns, of the last ten messages.
@@ -30,12 +30,12 @@ pub(super) struct Context {
 pub(super) fn build(
     question: &Question,
     fleet: &[CoreFields],
-    focus: Option<&Focus>,
+    foci: &[Focus],
     redactor: &Redactor,
     fence: &Fence,
 ) -> Context {
     let language = question.language;
-    let core = redactor.clean(&core(fleet, focus, language));
+    let core = redactor.clean(&core(fleet, foci, language));
     let system = prompt::system(Task::Chat, language).to_owned();
     let mut messages = vec![Message::System { text: system }];
     let history = recent(&question.history);
@@ -47,15 +47,19 @@ pub(super) fn build(
     }
     messages.push(Message::User { text: about });
     for said in last {
-        let text: String = redactor.clean(&said.content).chars().take(MAX_SAID).collect();
+        let text = told(&said.content, MAX_SAID, redactor);
         messages.push(match said.role {
             Speaker::User => Message::User { text },
             Speaker::Assistant => Message::Assistant { text, calls: Vec::new() },
         });
     }
-    let asked: String = redactor.clean(&question.message).chars().take(MAX_QUESTION).collect();
-    messages.push(Message::User { text: asked });
+    messages.push(Message::User { text: told(&question.message, MAX_QUESTION, redactor) });
     Context { messages, read: core }
+}
+
+/// What a person or the program has said, as it is sent.
+fn told(text: &str, most: usize, redactor: &Redactor) -> String {
+    without_control(&redactor.clean(text)).chars().take(most).collect()
 }
 
 /// The newest messages of a conversation.
@@ -63,16 +67,16 @@ fn recent(history: &[Said]) -> &[Said] {
     &history[history.len().saturating_sub(MAX_HISTORY)..]
 }
 
-/// The core fields: of the bearing in question with its key grounds, and a line for each other one.
-fn core(fleet: &[CoreFields], focus: Option<&Focus>, language: Language) -> String {
+/// The core fields: of the bearings in question with their key grounds, and a line for each other one.
+fn core(fleet: &[CoreFields], foci: &[Focus], language: Language) -> String {
     let mut lines = Vec::new();
-    if let Some(focus) = focus {
+    for focus in foci {
         lines.push(focus.core.line(language));
         lines.extend(focus.grounds.iter().map(|text| format!("- {}", text.in_language(language))));
         lines.push(format!("→ {}", focus.advice.in_language(language)));
         lines.extend(focus.disagreement.iter().map(|text| text.in_language(language).to_owned()));
     }
-    let others = fleet.iter().filter(|core| focus.is_none_or(|focus| focus.core.key != core.key));
+    let others = fleet.iter().filter(|core| foci.iter().all(|focus| focus.core.key != core.key));
     lines.extend(others.take(MAX_FLEET).map(|core| core.line(language)));
     lines.join("\n")
 }
@@ -134,7 +138,7 @@ mod tests {
     }
 
     fn built(question: &Question) -> Context {
-        build(question, &[], None, &Redactor::default(), &Fence::random())
+        build(question, &[], &[], &Redactor::default(), &Fence::random())
     }
 
     /// R-CHAT-2

@@ -6,9 +6,10 @@ use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::text::{Language, Text};
 use serde_json::{Map, Value, json};
 
+use super::StepCall;
 use super::desk::{CoreFields, Focus, WorkLine, told_time};
-use super::{Question, StepCall};
-use crate::toolbox::Toolbox;
+use super::planning::Part;
+use crate::toolbox::{self, Toolbox};
 
 /// Bearings that a listing tells.
 const MAX_LISTED: usize = 10;
@@ -125,30 +126,44 @@ const WORDS: [(Lookup, &[&str]); 8] = [
 const STATE: [&str; 10] =
     ["상태", "어때", "위험", "단계", "괜찮", "state", "status", "risk", "how is", "stage"];
 
-/// What a question asks for, in the order of the sentences of the answer.
-pub(super) fn plan(question: &Question, has_focus: bool) -> Vec<Lookup> {
-    let text = question.message.to_lowercase();
+/// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
+pub(super) fn asked_for(clause: &str, has_bearing: bool) -> Vec<Lookup> {
+    let text = clause.to_lowercase();
     let asks = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let needs_bearing = |lookup: Lookup| {
-        matches!(lookup, Lookup::Why | Lookup::Life | Lookup::Work | Lookup::Told | Lookup::Past)
-    };
-    let mut plan: Vec<Lookup> = WORDS
+    let mut asked: Vec<Lookup> = WORDS
         .iter()
-        .filter(|(lookup, words)| asks(words) && (has_focus || !needs_bearing(*lookup)))
+        .filter(|(lookup, words)| asks(words) && (has_bearing || !lookup.is_of_bearing()))
         .map(|(lookup, _)| *lookup)
         .collect();
-    if has_focus && (plan.is_empty() || asks(&STATE)) {
-        plan.insert(0, Lookup::State);
+    if has_bearing && asks(&STATE) {
+        asked.insert(0, Lookup::State);
     }
-    if plan.is_empty() {
-        plan.push(if asks(&STATE) { Lookup::Fleet } else { Lookup::Manual });
+    asked
+}
+
+/// What is looked up where no word says what is asked for.
+pub(super) fn otherwise(question: &str, has_bearing: bool) -> Lookup {
+    let text = question.to_lowercase();
+    if has_bearing {
+        Lookup::State
+    } else if STATE.iter().any(|word| text.contains(word)) {
+        Lookup::Fleet
+    } else {
+        Lookup::Manual
     }
-    plan
 }
 
 impl Lookup {
+    /// Whether the look-up is about one bearing.
+    pub(super) const fn is_of_bearing(self) -> bool {
+        match self {
+            Self::State | Self::Why | Self::Life | Self::Work | Self::Told | Self::Past => true,
+            Self::Fleet | Self::Manual | Self::Cases => false,
+        }
+    }
+
     /// The look-up as a step tells it.
-    pub(super) fn call(self, question: &Question, focus: Option<&Focus>) -> StepCall {
+    pub(super) fn call(self, clause: &str, focus: Option<&Focus>) -> StepCall {
         let bearing = focus.map(|focus| focus.core.name()).unwrap_or_default();
         let (name, arguments) = match self {
             Self::Fleet => ("list_bearings", json!({})),
@@ -158,8 +173,8 @@ impl Lookup {
             Self::Work => ("read_work", json!({ "bearing": bearing })),
             Self::Told => ("read_notifications", json!({ "bearing": bearing })),
             Self::Past => ("read_memory", json!({ "bearing": bearing })),
-            Self::Manual => ("search_equipment_manual", json!({ "query": question.message })),
-            Self::Cases => ("search_maintenance_history", json!({ "query": question.message })),
+            Self::Manual => ("search_equipment_manual", json!({ "query": clause })),
+            Self::Cases => ("search_maintenance_history", json!({ "query": clause })),
         };
         StepCall { name: name.to_owned(), arguments }
     }
@@ -167,21 +182,21 @@ impl Lookup {
 
 /// What a look-up finds, in sentences; nothing if there is nothing.
 pub(super) async fn look_up(
-    lookup: Lookup,
-    question: &Question,
+    part: &Part,
+    language: Language,
     fleet: &[CoreFields],
     focus: Option<&Focus>,
     tools: &dyn Toolbox,
 ) -> Option<String> {
-    let language = question.language;
+    let (lookup, clause) = (part.lookup, part.clause.as_str());
     match lookup {
         Lookup::Fleet => {
             let lines: Vec<String> =
                 fleet.iter().take(MAX_LISTED).map(|core| core.line(language)).collect();
             (!lines.is_empty()).then(|| lines.join("\n"))
         }
-        Lookup::Manual => search(tools, "search_equipment_manual", question).await,
-        Lookup::Cases => search(tools, "search_maintenance_history", question).await,
+        Lookup::Manual => search(tools, "search_equipment_manual", clause).await,
+        Lookup::Cases => search(tools, "search_maintenance_history", clause).await,
         Lookup::State | Lookup::Why | Lookup::Life | Lookup::Work | Lookup::Told | Lookup::Past => {
             of_bearing(lookup, focus?, language)
         }
@@ -262,10 +277,10 @@ fn worked(work: &WorkLine, language: Language) -> String {
 }
 
 /// The first documents of a search, quoted with their names; nothing if the search finds none.
-async fn search(tools: &dyn Toolbox, tool: &str, question: &Question) -> Option<String> {
-    let query: String = question.message.chars().take(900).collect();
+async fn search(tools: &dyn Toolbox, tool: &str, clause: &str) -> Option<String> {
+    let query: String = clause.chars().take(900).collect();
     let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
-    let answer = tools.call("extraction", tool, arguments).await;
+    let answer = toolbox::traced(tools, "extraction", tool, arguments).await;
     if answer.is_error {
         return None;
     }

@@ -17,6 +17,30 @@ pub(super) fn bearing(question: &Question, fleet: &[CoreFields]) -> Option<Beari
     question.history.iter().rev().find_map(|said| named(&said.content, fleet))
 }
 
+/// Every bearing that a text names, in its order: machine and bearing, or machines alone, whose worst bearings
+/// are meant.
+pub(super) fn all(text: &str, fleet: &[CoreFields]) -> Vec<BearingKey> {
+    let lower = text.to_lowercase();
+    let holds = |name: &str| mentions(&lower, &name.to_lowercase());
+    let mut found: Vec<(usize, BearingKey)> = Vec::new();
+    let mut machines: Vec<&str> = Vec::new();
+    for core in fleet {
+        let machine = core.key.equipment.as_str();
+        if machines.contains(&machine) || !holds(machine) {
+            continue;
+        }
+        machines.push(machine);
+        let at = lower.find(&machine.to_lowercase()).unwrap_or(0);
+        let on_machine = || fleet.iter().filter(|core| core.key.equipment.as_str() == machine);
+        let exact: Vec<&CoreFields> =
+            on_machine().filter(|core| holds(core.key.bearing.as_str())).collect();
+        let meant = if exact.is_empty() { on_machine().take(1).collect() } else { exact };
+        found.extend(meant.into_iter().map(|core| (at, core.key.clone())));
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, key)| key).collect()
+}
+
 /// The bearing that a text names: machine and bearing, or a machine alone, whose worst bearing is meant.
 fn named(text: &str, fleet: &[CoreFields]) -> Option<BearingKey> {
     let text = text.to_lowercase();

@@ -1,5 +1,6 @@
 //! The conversation with a scripted model, scripted records and scripted tools.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -158,7 +159,14 @@ struct Spoken {
 async fn spoken(question: &Question, turns: Option<Vec<Completion>>) -> Spoken {
     let tools = DeskTools::new(Arc::new(Records), Arc::new(Manuals));
     let redactor = Redactor::new(["CANARY-0001".to_owned()]);
-    let chat = Chat { desk: &Records, tools: &tools, redactor: &redactor, answer_tokens: 500 };
+    let programs = ProgramHost::own_program();
+    let chat = Chat {
+        desk: &Records,
+        tools: &tools,
+        redactor: &redactor,
+        answer_tokens: 500,
+        programs: &programs,
+    };
     let (ledger, listener) = (Book, Steps::default());
     let has_model = turns.is_some();
     let model =
@@ -190,6 +198,29 @@ async fn without_a_model_a_compound_question_is_looked_up_and_fused_and_said_so(
     }
     assert!(!answer.answer.contains("홍길동"), "{}", answer.answer);
     assert!(steps.len() >= 4 && steps.iter().all(|step| step.observations.is_some()), "{steps:?}");
+}
+
+/// R-CHAT-5: the clauses of a question about two bearings are looked up side by side and told by bearing.
+#[tokio::test]
+async fn a_question_about_two_bearings_is_answered_by_bearing_with_its_sources() {
+    let asked = question("P-101 상태와 근거, 그리고 P-102 상태는? 교체 절차도 알려줘");
+    let Spoken { answer, steps, .. } = spoken(&asked, None).await;
+    let told = &answer.answer;
+    let (first, second) = (told.find("■ P-101"), told.find("■ P-102"));
+    assert!(first.is_some() && first < second, "{told}");
+    for part in
+        ["[출처: 판정", "[EM-05#1]", "18.2 dB", "[기록된 판정] P-101", "[기록된 판정] P-102"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let names: Vec<&str> = steps.iter().map(|step| step.tool_calls[0].name.as_str()).collect();
+    let asks = |name: &str| names.iter().filter(|found| **found == name).count();
+    assert_eq!(
+        (asks("read_state"), asks("read_grounds"), asks("search_equipment_manual")),
+        (2, 1, 1)
+    );
+    let query = steps.iter().find_map(|step| step.tool_calls[0].arguments["query"].as_str());
+    assert_eq!(query, Some("교체 절차도 알려줘"), "a search is asked with its clause alone");
 }
 
 #[tokio::test]

@@ -37,6 +37,21 @@ fn a_model_that_must_end_is_offered_its_ending_alone() {
     assert_eq!(schema["required"], json!(["conclude"]));
 }
 
+/// A small model on one core reads eight tokens a second: what comes first in a prompt must not change.
+#[test]
+fn a_prompt_of_one_object_a_turn_begins_as_the_one_before() {
+    let (tools, ending) = ([tool("search")], tool("conclude"));
+    let mut transcript = Transcript { messages: vec![Message::System { text: "s".to_owned() }] };
+    let before = Dialect::Json.request(&transcript, &asking(&tools, &ending)).messages;
+    transcript.said(String::new(), vec![call("a", "search")]);
+    transcript.answered(&call("a", "search"), "found");
+    let asking = Asking { must_end: true, ..asking(&tools, &ending) };
+    let after = Dialect::Json.request(&transcript, &asking).messages;
+    assert!(after.starts_with(&before), "{after:?}");
+    let last = serde_json::to_string(after.last().expect("one")).expect("json");
+    assert!(last.contains("answer with conclude"), "{last}");
+}
+
 #[test]
 fn the_object_of_a_turn_is_read_with_and_without_fences() {
     for content in [
@@ -108,4 +123,22 @@ proptest! {
     fn no_words_of_a_model_end_the_program(words in "\\PC{0,200}") {
         let _turn = Dialect::Json.read(completion(&words, Vec::new()));
     }
+}
+
+/// R-CHAT-5: a model without function calling asks for several tools in one turn, and reads its turn again.
+#[test]
+fn several_calls_of_one_json_turn_are_read_and_written_alike() {
+    let call = |query: &str| json!({ "name": "search", "arguments": { "query": query } });
+    let content = json!({ "call_tools": [call("외륜"), call("교체")] }).to_string();
+    let Turn::Calls { text, calls } = Dialect::Json.read(completion(&content, Vec::new())) else {
+        panic!("calls")
+    };
+    assert_eq!(calls.len(), 2);
+    assert_ne!(calls[0].id, calls[1].id, "each has its own result");
+    let mut transcript = Transcript::default();
+    transcript.said(text, calls);
+    assert_eq!(transcript.unanswered().len(), 2);
+    let request = Dialect::Json.request(&transcript, &asking(&[tool("search")], &tool("conclude")));
+    let written = serde_json::to_value(&request.messages).expect("json");
+    assert_eq!(written[0]["content"].as_str(), Some(content.as_str()));
 }

@@ -104,7 +104,7 @@ impl Assembly {
             return Ok(());
         }
         let piece: Piece =
-            serde_json::from_str(data).map_err(|error| AnswerError::Form(error.to_string()))?;
+            serde_json::from_str(data).map_err(|error| AnswerError::Garbled(error.to_string()))?;
         if let Some(error) = &piece.error {
             return Err(AnswerError::Reported(reported(error)));
         }

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use pdm_graph::Value;
+use futures_util::future::try_join_all;
+use pdm_graph::{Direction, Properties, Value};
 use pdm_shared::risk::RiskLevel;
 use pdm_tools::exec::Failure;
 use serde_json::{Value as Json, json};
@@ -10,29 +11,32 @@ use serde_json::{Value as Json, json};
 use super::trend::DAY_MS;
 use super::{AssetTools, away, bearing_key};
 
-const STAYS: &str = "MATCH (e:Equipment {id: $id})<-[i:INSTALLED_IN]-(b:Bearing)
-     RETURN b.id, b.name, i.position, i.since, i.until ORDER BY b.id";
-
 impl AssetTools {
     /// The changes of the last `days`; what is as it was is left out.
     pub(super) async fn changes(&self, id: &str, days: i64) -> Result<Json, Failure> {
-        self.equipment(id).await?;
+        let machine = self.equipment(id).await?;
         let now = self.clock.now();
         let (begin_ms, now_ms) = (now.unix_ms() - days * DAY_MS, now.unix_ms());
         let begin = now.plus_seconds(-(days as f64) * 86_400.0).to_string();
         let now = now.to_string();
-        let mut changes = Vec::new();
-        for row in self.ask(STAYS, id).await? {
-            let [Value::Text(bearing), name, position, since, until] = row.as_slice() else {
-                continue;
+        let mut stays = self.beside(&machine, Direction::In, &["INSTALLED_IN"]).await?;
+        stays.retain(|(_, bearing)| bearing.has_label("Bearing"));
+        stays.sort_by(|(_, a), (_, b)| text(&a.properties, "id").cmp(&text(&b.properties, "id")));
+        let risks = stays.iter().map(|(_, bearing)| async move {
+            let Some(Ok(key)) = text(&bearing.properties, "id").map(bearing_key) else {
+                return Ok((None, None));
             };
-            let here = |at: &str| has_begun(since, at) && !has_ended(until, at);
+            let at = |moment| self.store.risk_at(&key, moment);
+            tokio::try_join!(at(begin_ms), at(now_ms)).map_err(away)
+        });
+        let risks = try_join_all(risks).await?;
+        let mut changes = Vec::new();
+        for ((stay, bearing), (old, new)) in stays.iter().zip(risks) {
+            let here = |at: &str| {
+                text(&stay.properties, "since").is_none_or(|since| since <= at)
+                    && text(&stay.properties, "until").is_none_or(|until| until > at)
+            };
             let (was, is) = (here(&begin), here(&now));
-            let (mut old, mut new) = (None, None);
-            if let Ok(key) = bearing_key(bearing) {
-                old = self.store.risk_at(&key, begin_ms).await.map_err(away)?;
-                new = self.store.risk_at(&key, now_ms).await.map_err(away)?;
-            }
             let change = match (was, is) {
                 (false, true) => Some("added"),
                 (true, false) => Some("removed"),
@@ -41,9 +45,9 @@ impl AssetTools {
             };
             let Some(change) = change else { continue };
             changes.push(json!({
-                "bearing_id": bearing,
-                "bearing_name": name.to_json(),
-                "position": position.to_json(),
+                "bearing_id": text(&bearing.properties, "id"),
+                "bearing_name": text(&bearing.properties, "name"),
+                "position": text(&stay.properties, "position"),
                 "change_type": change,
                 "old_risk": old.filter(|_| was).map(RiskLevel::as_str),
                 "new_risk": new.filter(|_| is).map(RiskLevel::as_str),
@@ -63,11 +67,10 @@ fn compared(old: Option<RiskLevel>, new: Option<RiskLevel>) -> Option<&'static s
     }
 }
 
-/// Whether a stay has begun at a moment. Times are days or instants in UTC, which sort as texts.
-fn has_begun(since: &Value, at: &str) -> bool {
-    !matches!(since, Value::Text(since) if &**since > at)
-}
-
-fn has_ended(until: &Value, at: &str) -> bool {
-    matches!(until, Value::Text(until) if &**until <= at)
+/// A property that is a text. Times are days or instants in UTC, which sort as texts.
+fn text<'p>(own: &'p Properties, key: &str) -> Option<&'p str> {
+    match own.get(key) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
 }

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use pdm_graph::{Direction, GraphSource, Node, SourceError, Value};
+use pdm_graph::{Direction, Node, Value};
 use pdm_tools::exec::Failure;
 use serde_json::{Value as Json, json};
 
-use super::{AssetTools, StoredGraph};
+use super::{AssetTools, away};
+use crate::store::{Store, StoreError};
 
 /// Most machines that are listed, and most that are looked at. No data chose the second: it bounds the
 /// statements of one call, and those that share most come first.
@@ -17,38 +18,35 @@ const CANDIDATES: usize = 60;
 /// Most relationships that one look follows.
 const FOLLOWED: usize = 2_000;
 
-type Result<T> = std::result::Result<T, SourceError>;
 type Features = BTreeMap<i64, BTreeSet<String>>;
+type Nodes = HashMap<i64, Arc<Node>>;
 
 impl AssetTools {
     /// The machines most like this one: `overlap` is the number of features that both have,
     /// `similarity` their share of all features of the two, in percent (Jaccard 1901).
-    pub(super) async fn similar(&self, id: &str) -> std::result::Result<Json, Failure> {
+    pub(super) async fn similar(&self, id: &str) -> Result<Json, Failure> {
         let own = self.equipment(id).await?;
-        let graph = self.graph.clone();
-        let found = self.blocking(move || {
-            alike(&graph, &own).map_err(|error| Failure::Transient(error.to_string()))
-        });
-        Ok(found.await?.into())
+        let store = self.store.as_ref();
+        let mut votes: HashMap<i64, usize> = HashMap::new();
+        for machine in neighbours(store, own.id).await.map_err(away)? {
+            *votes.entry(machine).or_default() += 1;
+        }
+        votes.remove(&own.id);
+        let mut ranked: Vec<(i64, usize)> = votes.into_iter().collect();
+        ranked.sort_by_key(|(machine, votes)| (Reverse(*votes), *machine));
+        let mut ids: Vec<i64> = ranked.into_iter().take(CANDIDATES).map(|(id, _)| id).collect();
+        ids.push(own.id);
+        let (features, nodes) = features(store, &ids).await.map_err(away)?;
+        Ok(alike(own.id, &ids, &features, &nodes).into())
     }
 }
 
-fn alike(graph: &StoredGraph, own: &Arc<Node>) -> Result<Vec<Json>> {
-    let mut votes: HashMap<i64, usize> = HashMap::new();
-    for machine in neighbours(graph, own)? {
-        *votes.entry(machine).or_default() += 1;
-    }
-    votes.remove(&own.id);
-    let mut ranked: Vec<(i64, usize)> = votes.into_iter().collect();
-    ranked.sort_by_key(|(machine, votes)| (Reverse(*votes), *machine));
-    let mut ids: Vec<i64> = ranked.into_iter().take(CANDIDATES).map(|(id, _)| id).collect();
-    ids.push(own.id);
-    let features = features(graph, &ids)?;
+fn alike(own: i64, ids: &[i64], features: &Features, nodes: &Nodes) -> Vec<Json> {
     let nothing = BTreeSet::new();
-    let mine = features.get(&own.id).unwrap_or(&nothing);
+    let mine = features.get(&own).unwrap_or(&nothing);
     let mut rows = Vec::new();
-    for node in graph.nodes(&ids)? {
-        if node.id == own.id || !node.has_label("Equipment") {
+    for node in ids.iter().filter_map(|id| nodes.get(id)) {
+        if node.id == own || !node.has_label("Equipment") {
             continue;
         }
         let theirs = features.get(&node.id).unwrap_or(&nothing);
@@ -68,15 +66,20 @@ fn alike(graph: &StoredGraph, own: &Arc<Node>) -> Result<Vec<Json>> {
         rows.push((similarity, text("id").to_string(), row));
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    Ok(rows.into_iter().take(LISTED).map(|(.., row)| row).collect())
+    rows.into_iter().take(LISTED).map(|(.., row)| row).collect()
 }
 
 /// The other ends of relationships of one type that have not ended, each with the node it is of.
-fn others(graph: &StoredGraph, of: &[i64], way: Direction, kind: &str) -> Result<Vec<(i64, i64)>> {
+async fn others(
+    store: &dyn Store,
+    of: &[i64],
+    way: Direction,
+    kind: &str,
+) -> Result<Vec<(i64, i64)>, StoreError> {
     if of.is_empty() {
         return Ok(Vec::new());
     }
-    let fans = graph.relationships(of, way, &[kind.into()], FOLLOWED)?;
+    let fans = store.graph_relationships(of, way, &[kind.into()], FOLLOWED).await?;
     let mut pairs = Vec::new();
     for (node, fan) in fans {
         let open = fan.iter().filter(|edge| !edge.properties.contains_key("until"));
@@ -90,29 +93,37 @@ fn ends(pairs: Vec<(i64, i64)>) -> Vec<i64> {
 }
 
 /// Machines that share a model of bearing, are of the same model, or have a tag in common.
-fn neighbours(graph: &StoredGraph, own: &Arc<Node>) -> Result<Vec<i64>> {
-    let bearings = ends(others(graph, &[own.id], Direction::In, "INSTALLED_IN")?);
-    let same = ends(others(graph, &bearings, Direction::Either, "SAME_MODEL")?);
-    let mut machines = ends(others(graph, &same, Direction::Out, "INSTALLED_IN")?);
-    machines.extend(ends(others(graph, &[own.id], Direction::Either, "SAME_MODEL")?));
-    let tags = ends(others(graph, &[own.id], Direction::Out, "TAGGED")?);
-    machines.extend(ends(others(graph, &tags, Direction::In, "TAGGED")?));
-    Ok(machines)
+async fn neighbours(store: &dyn Store, own: i64) -> Result<Vec<i64>, StoreError> {
+    let own = [own];
+    let by_bearings = async {
+        let bearings = ends(others(store, &own, Direction::In, "INSTALLED_IN").await?);
+        let same = ends(others(store, &bearings, Direction::Either, "SAME_MODEL").await?);
+        others(store, &same, Direction::Out, "INSTALLED_IN").await
+    };
+    let by_tags = async {
+        let tags = ends(others(store, &own, Direction::Out, "TAGGED").await?);
+        others(store, &tags, Direction::In, "TAGGED").await
+    };
+    let by_model = others(store, &own, Direction::Either, "SAME_MODEL");
+    let (bearings, tags, models) = tokio::try_join!(by_bearings, by_tags, by_model)?;
+    Ok([bearings, tags, models].into_iter().flat_map(ends).collect())
 }
 
-/// What machines are known by.
-fn features(graph: &StoredGraph, machines: &[i64]) -> Result<Features> {
-    let installed = others(graph, machines, Direction::In, "INSTALLED_IN")?;
-    let bearings: Vec<i64> = installed.iter().map(|(_, bearing)| *bearing).collect();
-    let judged = others(graph, &bearings, Direction::In, "ABOUT")?;
-    let tagged = others(graph, machines, Direction::Out, "TAGGED")?;
-    let far = judged.iter().chain(&tagged).map(|(_, end)| end);
-    let ids: BTreeSet<i64> = machines.iter().chain(&bearings).chain(far).copied().collect();
-    let nodes: HashMap<i64, Arc<Node>> = graph
-        .nodes(&ids.into_iter().collect::<Vec<_>>())?
-        .into_iter()
-        .map(|node| (node.id, node))
-        .collect();
+/// What machines are known by, and the nodes that were read for it, the machines among them.
+async fn features(store: &dyn Store, machines: &[i64]) -> Result<(Features, Nodes), StoreError> {
+    let by_bearings = async {
+        let installed = others(store, machines, Direction::In, "INSTALLED_IN").await?;
+        let bearings: Vec<i64> = installed.iter().map(|(_, bearing)| *bearing).collect();
+        let judged = others(store, &bearings, Direction::In, "ABOUT").await?;
+        Ok((installed, judged))
+    };
+    let by_tags = others(store, machines, Direction::Out, "TAGGED");
+    let ((installed, judged), tagged) = tokio::try_join!(by_bearings, by_tags)?;
+    let far = installed.iter().chain(&judged).chain(&tagged).map(|(_, end)| end);
+    let ids: BTreeSet<i64> = machines.iter().chain(far).copied().collect();
+    let ids: Vec<i64> = ids.into_iter().collect();
+    let nodes = store.graph_nodes(&ids).await?;
+    let nodes: Nodes = nodes.into_iter().map(|node| (node.id, node)).collect();
     let property = |of: &i64, key: &str| nodes.get(of).and_then(|node| node.properties.get(key));
     let mut features = Features::new();
     let mut note = |machine: i64, what: &str, value: Option<&Value>| {
@@ -134,7 +145,7 @@ fn features(graph: &StoredGraph, machines: &[i64]) -> Result<Features> {
     for (machine, tag) in &tagged {
         note(*machine, "tag", property(tag, "id"));
     }
-    Ok(features)
+    Ok((features, nodes))
 }
 
 /// The band of a shaft speed, rpm. The limits are those at which ISO 20816-3 and the common pole

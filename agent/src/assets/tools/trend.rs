@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::try_join_all;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
@@ -95,15 +96,14 @@ impl AssetTools {
     /// The trend of a machine: the worst bearing of each day stands for it.
     pub(super) async fn equipment_trend(&self, id: &str, period: &str) -> Result<Json, Failure> {
         let days = days_of(period, &PERIODS)?;
-        self.equipment(id).await?;
-        let mut worst_risk = None;
-        let bearings = self.bearings(id).await?;
-        for bearing in &bearings {
-            let Some(Ok(key)) = bearing["bearing_id"].as_str().map(bearing_key) else { continue };
-            let risk = self.store.risk_at(&key, self.clock.now().unix_ms()).await.map_err(away)?;
-            worst_risk = worst_risk.max(risk);
-        }
-        let by_day = self.by_day(&bearings, days).await?;
+        let machine = self.equipment(id).await?;
+        let bearings = self.bearings(&machine).await?;
+        let now_ms = self.clock.now().unix_ms();
+        let keys = bearings.iter().filter_map(|one| bearing_key(one["bearing_id"].as_str()?).ok());
+        let risks =
+            keys.map(|key| async move { self.store.risk_at(&key, now_ms).await.map_err(away) });
+        let (risks, by_day) = tokio::try_join!(try_join_all(risks), self.by_day(&bearings, days))?;
+        let worst_risk = risks.into_iter().max().flatten();
         let rows = by_day.into_iter().map(|(begin_ms, day)| day.row(begin_ms)).collect();
         let also = json!({
             "bearings": bearings.len(),
@@ -134,10 +134,14 @@ impl AssetTools {
         bearings: &[Json],
         days: i64,
     ) -> Result<BTreeMap<i64, MachineDay>, Failure> {
+        let keys = bearings.iter().filter_map(|one| bearing_key(one["bearing_id"].as_str()?).ok());
+        let found = keys.map(|key| async move {
+            let days = self.days(&key, days).await?;
+            Ok::<_, Failure>((key, days))
+        });
         let mut by_day: BTreeMap<i64, MachineDay> = BTreeMap::new();
-        for bearing in bearings {
-            let Some(Ok(key)) = bearing["bearing_id"].as_str().map(bearing_key) else { continue };
-            for day in self.days(&key, days).await? {
+        for (key, days) in try_join_all(found).await? {
+            for day in days {
                 by_day.entry(day.begin_ms).or_default().add(&day, &key);
             }
         }

@@ -2,16 +2,17 @@
 //! messages from tools.
 
 use pdm_expert::case::BearingState;
+use pdm_routes::Audience;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion};
-use pdm_shared::event::Change;
+use pdm_shared::event::{Change, Event};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{Policy, Subject, id_of, notification};
-use crate::notify::{EMAIL_LANE, MQTT_LANE, webhook_lane, wording};
+use crate::notify::{MQTT_LANE, wording};
 use crate::store::{Announcement, Outgoing};
 use crate::workflow::documents::Written;
 
@@ -55,6 +56,14 @@ impl Policy {
     ) -> Option<Announcement> {
         let words = wording::changed(key, change?);
         Some(self.beside(key, NotificationReason::Message, words, now))
+    }
+
+    /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
+    pub(crate) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
+        let words = wording::timing(event, event.timing.as_ref()?)?;
+        let key = crate::notify::silence::key_of(&event.site, &event.gateway_id);
+        let key = key.unwrap_or_else(|| event.key());
+        Some(self.beside(&key, NotificationReason::Message, words, now))
     }
 
     /// Documents of a judgement that could not be written, although its alarm named them. The identities
@@ -142,17 +151,35 @@ impl Policy {
         Some(told)
     }
 
+    /// A message that tries a channel out, and says so.
+    pub(crate) fn trial(now: Timestamp) -> Option<Notification> {
+        let key = &BearingKey::parse("pdm", "agent", "test").ok()?;
+        let (title, body) = wording::trial();
+        let (risk, reason) = (RiskLevel::Normal, NotificationReason::Message);
+        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        Some(notification(&subject, now))
+    }
+
+    /// The lanes of a route's steps, of a person or of a channel at this time; none for a name that
+    /// nothing has. Without a name those of everybody and of every person.
+    pub(crate) fn lanes_of(&self, name: Option<&str>, now: Timestamp) -> Vec<String> {
+        let table = &self.directory.table;
+        let route = table.routes.iter().find(|route| Some(route.name.as_str()) == name);
+        let names: Vec<String> = match (route, name) {
+            (Some(route), _) => route.step.iter().flat_map(|step| step.to.clone()).collect(),
+            (None, Some(name)) => vec![name.to_owned()],
+            (None, None) => table.names.iter().cloned().collect(),
+        };
+        let people = table.people(&names, now);
+        self.directory.lanes(&Audience::These(people), RiskLevel::Critical)
+    }
+
     /// Whether a lane's recipients hear of something as loud as this.
     pub(crate) fn hears(&self, lane: &str, loudness: RiskLevel) -> bool {
-        let settings = &self.settings;
         if lane == MQTT_LANE {
-            return settings.mqtt;
+            return self.settings.mqtt;
         }
-        let mail = settings.email.as_ref().filter(|_| lane == EMAIL_LANE);
-        let hook = settings.webhook.iter().find(|hook| webhook_lane(&hook.name) == lane);
-        mail.map(|email| email.from)
-            .or_else(|| Some(hook?.from))
-            .is_some_and(|from| loudness >= from)
+        self.directory.lanes(&Audience::Everybody, loudness).iter().any(|one| one == lane)
     }
 
     /// Something about a bearing that is no risk of it: as loud as a Warning.

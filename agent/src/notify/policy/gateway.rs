@@ -9,7 +9,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{Policy, Subject, new_id};
-use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
+use crate::store::{Announcement, EpisodeChange, EpisodeRecord, Payload};
 
 impl Policy {
     /// A gateway went silent.
@@ -24,7 +24,7 @@ impl Policy {
         let step = self.gateway(None, risk, None, now)?;
         let reason = NotificationReason::Silent;
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
-        Some(self.with_related(self.told(&subject, None, step, now), &subject, others, now))
+        Some(with_related(self.told(&subject, None, step, now), others))
     }
 
     /// A gateway is back.
@@ -55,7 +55,7 @@ impl Policy {
         if let Some(change) = &mut told.episode {
             change.suppresses = true;
         }
-        Some(self.with_related(told, &subject, others, now))
+        Some(with_related(told, others))
     }
 
     /// The episode of a gateway that is silent, or sends again.
@@ -77,27 +77,6 @@ impl Policy {
             ended,
         };
         follow(episode, &window, &rules, new_id(now))
-    }
-
-    /// The same announcement with the others that it tells of too.
-    fn with_related(
-        &self,
-        mut announcement: Announcement,
-        subject: &Subject<'_>,
-        others: &[BearingKey],
-        now: Timestamp,
-    ) -> Announcement {
-        if others.is_empty() {
-            return announcement;
-        }
-        let notification = &mut announcement.notification;
-        notification.related = others.iter().map(BearingKey::to_string).collect();
-        announcement.outgoing = self.outgoing(subject, notification, now);
-        let change = announcement.episode.as_mut();
-        if let Some(alarm) = change.and_then(|change| change.alarm.as_mut()) {
-            alarm.notification.related.clone_from(&notification.related);
-        }
-        announcement
     }
 
     /// The episode of a gateway whose silence is told with another's.
@@ -158,10 +137,30 @@ impl Policy {
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
         let notification = super::notification(&subject, now);
         let repeat_at = self.repeat_at(risk, 0, now);
-        let alarm = crate::store::Alarm { risk, repeats: 0, repeat_at, notification };
+        let telling = self.directory.led(key, risk, now);
+        let alarm = crate::store::Alarm { risk, repeats: 0, repeat_at, notification, telling };
         change.alarm = Some(Box::new(alarm));
         change
     }
+}
+
+/// The same announcement with the others that it tells of too.
+pub(super) fn with_related(mut announcement: Announcement, others: &[BearingKey]) -> Announcement {
+    if others.is_empty() {
+        return announcement;
+    }
+    let notification = &mut announcement.notification;
+    notification.related = others.iter().map(BearingKey::to_string).collect();
+    if let Ok(payload) = serde_json::to_string(notification) {
+        for row in &mut announcement.outgoing {
+            row.payload = Payload::Text(payload.clone());
+        }
+    }
+    let change = announcement.episode.as_mut();
+    if let Some(alarm) = change.and_then(|change| change.alarm.as_mut()) {
+        alarm.notification.related.clone_from(&notification.related);
+    }
+    announcement
 }
 
 /// The episode of a gateway without its suppression.

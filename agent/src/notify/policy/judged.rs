@@ -11,6 +11,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::BearingTopic;
 
+use super::near::freed_if_worse;
 use super::{Policy, Subject, id_of, topic_of, wording};
 use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
@@ -44,7 +45,9 @@ impl Policy {
         now: Timestamp,
     ) -> Option<Followed> {
         let observation = observation(window, now)?;
-        let episode = record.map(|record| &record.episode);
+        let open = record.filter(|record| record.is_open());
+        let freed = open.and_then(|one| freed_if_worse(one, observation.level, now));
+        let episode = freed.as_ref().or(record.map(|record| &record.episode));
         // the same again after a crash is the same episode
         let event = window.event.event_id.to_string();
         let id = id_of(&["episode", &key.to_string(), &event]);
@@ -103,6 +106,7 @@ impl Policy {
         EpisodeChange {
             resets_acknowledgement: was_seen && is_unseen,
             suppresses,
+            beside: None,
             alarm: None,
             topic: topic_of(key, BearingTopic::Episode).under(&self.prefix),
             episode: step.episode,
@@ -125,6 +129,8 @@ impl Policy {
         notification.episode_state = Some(episode.state());
         notification.ack_url = self.page_of(subject.key);
         let mut change = self.change(subject.key, record, step.clone());
+        let before = record.and_then(|record| record.alarm.as_ref());
+        let heard = self.directory.heard(subject.key, subject.loudness, before, step.tell, now);
         if let Some(level) = step.tell.and_then(Tell::level) {
             change.resets_acknowledgement = true;
             change.alarm = Some(Box::new(Alarm {
@@ -132,10 +138,11 @@ impl Policy {
                 repeats: 0,
                 repeat_at: self.repeat_at(level, 0, now),
                 notification: notification.clone(),
+                telling: heard.telling.clone(),
             }));
         }
         Announcement {
-            outgoing: self.outgoing(subject, &notification, now),
+            outgoing: self.rows(subject, &notification, &heard, now),
             notification,
             episode: Some(Box::new(change)),
         }
@@ -200,7 +207,7 @@ const fn loudness_of(tell: Tell) -> RiskLevel {
 
 /// What a window says of its bearing; nothing if its sensor says nothing and another point of the
 /// bearing does.
-fn observation(window: &JudgedWindow<'_>, now: Timestamp) -> Option<Observation> {
+pub(super) fn observation(window: &JudgedWindow<'_>, now: Timestamp) -> Option<Observation> {
     let JudgedWindow { event, judgement, point, is_repaired } = *window;
     let (diagnosis, state) = (&judgement.diagnosis, &judgement.state);
     let quality = &event.signal_quality;

@@ -2,7 +2,7 @@
 
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;
-use pdm_shared::event::{Change, ChangeKind, Event, QualityFlag};
+use pdm_shared::event::{Change, ChangeKind, Event, PeriodChange, QualityFlag, Timing};
 
 use super::*;
 
@@ -66,9 +66,7 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
         }
         let change = announcement.and_then(|one| one.episode).or(quiet);
         if let Some(change) = change {
-            let alarm = change.alarm.map(|alarm| *alarm);
-            let was = record.and_then(|one: EpisodeRecord| one.alarm);
-            record = Some(EpisodeRecord { episode: change.episode, alarm: alarm.or(was) });
+            record = Some(EpisodeRecord::after(record, *change));
         }
     }
     told
@@ -144,4 +142,36 @@ fn a_change_of_the_machine_is_told_beside_its_risk() {
     assert!(told(ChangeKind::Replaced).contains("relearn"));
     assert!(told(ChangeKind::Swapped).contains("swapped with NDE"));
     assert!(policy.changed(&key, None, at).is_none());
+}
+
+/// A clock that was moved and another period are told of the gateway, in words for people.
+#[test]
+fn a_gateways_clock_and_period_are_told_beside_any_risk() {
+    let policy = Policy::new(NotifySettings::default(), Prefix::default());
+    let mut event: Event =
+        serde_json::from_str(include_str!("../../../../config/examples/event-healthy.json"))
+            .expect("an event");
+    let at = event.measured_at;
+    assert!(policy.timing(&event, at).is_none());
+    let mut told = |clock_moved_s, period| {
+        event.timing = Some(Timing { clock_moved_s, period });
+        event.check().expect("within its bounds");
+        let told = policy.timing(&event, at).expect("told");
+        assert_eq!(told.episode, None);
+        assert_eq!(told.notification.reason, NotificationReason::Message);
+        assert_eq!(told.notification.bearing_id.as_str(), event.gateway_id.as_str());
+        let Notification { title, body, .. } = told.notification;
+        (format!("{}\n{}", title.ko, body.ko), format!("{}\n{}", title.en, body.en))
+    };
+    let (ko, en) = told(Some(7190.0), None);
+    assert!(ko.contains("앞으로") && ko.contains("약 120분"), "{ko}");
+    assert!(en.contains("set ahead") && en.contains("about 120 min"), "{en}");
+    let (ko, en) = told(Some(-86_400.0), None);
+    assert!(ko.contains("뒤로") && en.contains("set back") && en.contains("24 h"), "{ko}\n{en}");
+    let period = PeriodChange { before_s: 10.0, after_s: 600.0, since: at };
+    let (ko, en) = told(None, Some(period.clone()));
+    assert!(ko.contains("10초에서 10분(으)로"), "{ko}");
+    assert!(en.contains("each 10 min instead of 10 s"), "{en}");
+    let (_, en) = told(Some(60.5), Some(period));
+    assert!(en.contains("set ahead") && en.contains("several windows"), "{en}");
 }

@@ -16,6 +16,7 @@ use crate::store::{
 pub(in crate::store) async fn suite(fresh: impl AsyncFn() -> SqlStore) {
     rows_of_before_go_on_under_their_sites(&fresh().await).await;
     alarms_of_before_are_episodes(&fresh().await).await;
+    an_alarm_told_beside_another_is_still(&fresh().await).await;
     a_name_that_is_no_longer_taken_hides_no_other_row(&fresh().await).await;
 }
 
@@ -118,6 +119,27 @@ async fn rows_of_before_go_on_under_their_sites(store: &SqlStore) {
     store.store(&[incoming(&next)], at(0.0), "dead").await.expect("stored");
     let receipt = store.receipts(&asked[..1], at(0.0)).await.expect("read");
     assert_eq!((receipt[0].1.stored_through, &receipt[0].1.missing), (3, &vec![[4, 5]]));
+}
+
+/// Migration 0031: the alarm of one cause, which stood within a reason, is a column.
+async fn an_alarm_told_beside_another_is_still(store: &SqlStore) {
+    store.migrate_before(31).await;
+    let id = id(store, 1);
+    store
+        .raw(&format!(
+            "INSERT INTO episodes (episode_id, site, equipment_id, bearing_id, sequence, opened_at_ms,
+                                   changed_at_ms, transition, acknowledgement, suppression, state)
+             VALUES ({id}, 'ulsan-1', 'P-101', 'DE', 1, 1000, 1000, 'opened',
+                     '{{\"state\":\"unacknowledged\"}}',
+                     '{{\"state\":\"by_design\",\"reason\":\"one cause with ulsan 1/P at Critical/NDE at Warning\"}}',
+                     'suppressed_by_design')"
+        ))
+        .await;
+    store.migrate().await.expect("migrated");
+    let found = store.told_beside(9).await.expect("read");
+    let beside = found.first().and_then(|(_, record)| record.beside.clone()).expect("beside");
+    assert_eq!(beside.source.to_string(), "ulsan 1/P at Critical/NDE");
+    assert_eq!(beside.level, RiskLevel::Warning);
 }
 
 /// Migration 0013: what stood, and who had seen it, goes on; what was told is not told again.

@@ -1,13 +1,16 @@
 //! Episodes: shelves, the axes that are changed by others, closed episodes.
 
+use pdm_routes::Telling;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement};
-use pdm_shared::episode::{EpisodeDocument, EpisodeState, SHELVE_SCHEMA, Shelve, ShelveAction};
+use pdm_shared::episode::{
+    EpisodeDocument, EpisodeState, SHELVE_SCHEMA, Shelve, ShelveAction, Suppression,
+};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 
 use super::leaving::stands;
 use super::{at, event, judge_all, key, put, telling};
-use crate::store::{Incoming, MQTT_LANE, Store};
+use crate::store::{Alarm, Beside, EpisodeChange, Incoming, MQTT_LANE, Store};
 
 fn shelve(action: ShelveAction, until: Option<f64>) -> Shelve {
     Shelve {
@@ -86,6 +89,82 @@ pub(super) async fn an_acknowledgement_and_a_window_change_their_own_axis(store:
     assert_eq!(after.episode.state(), EpisodeState::OutOfService);
     assert_eq!(after.episode.course.condition.as_str(), "frozen");
     assert_eq!(after.episode.sequence, now.episode.sequence + 1);
+}
+
+/// How far an alarm was told is stored with it; the next step is due until somebody has seen it.
+pub(super) async fn a_step_is_due_until_somebody_acknowledges(store: &dyn Store) {
+    let telling = |next: f64| Telling {
+        route: Some("밤".to_owned()),
+        begun: Some(at(10_000.0)),
+        steps: 1,
+        heard: ["kim".to_owned()].into(),
+        everybody: false,
+        next: Some(at(next)),
+    };
+    let mut told = telling::risen(&key(), RiskLevel::Warning, None, at(10_000.0)).expect("told");
+    let alarm = told.episode.as_mut().and_then(|change| change.alarm.as_mut()).expect("an alarm");
+    alarm.telling = Some(telling(20_000.0));
+    assert!(store.announce(&key(), None, &told).await.expect("told"));
+    assert_eq!(store.episodes_to_tell(at(19_999.0), 9).await.expect("read").len(), 0);
+    let due = store.episodes_to_tell(at(20_000.0), 9).await.expect("read");
+    let record = due.first().map(|(_, record)| record.clone()).expect("due");
+    assert_eq!(
+        record.alarm.as_ref().and_then(|alarm| alarm.telling.clone()),
+        Some(telling(20_000.0))
+    );
+    // one of two replicas goes on
+    let mut change = telling::frozen(&record, at(20_000.0));
+    let on =
+        |next| record.alarm.clone().map(|alarm| Alarm { telling: Some(telling(next)), ..alarm });
+    change.alarm = on(30_000.0).map(Box::new);
+    assert!(store.change(&key(), Some(record.version()), &change).await.expect("written"));
+    assert!(!store.change(&key(), Some(record.version()), &change).await.expect("asked"));
+    assert_eq!(store.episodes_to_tell(at(29_999.0), 9).await.expect("read").len(), 0);
+    let ack = Acknowledgement {
+        schema: ACK_SCHEMA.to_owned(),
+        notification_id: None,
+        by: "kim".to_owned(),
+        at: at(25_000.0),
+        note: None,
+        episode_id: Some(record.episode.id),
+        via: None,
+    };
+    assert_eq!(store.episodes_to_tell(at(30_000.0), 9).await.expect("read").len(), 1);
+    let batch = [Incoming::Ack { key: key(), ack, topic: telling::EPISODE_TOPIC.to_owned() }];
+    store.store(&batch, at(25_000.0), "dead").await.expect("stored");
+    assert_eq!(store.episodes_to_tell(at(30_000.0), 9).await.expect("read").len(), 0, "seen");
+}
+
+/// What was told lately on a site, and what is told with it.
+pub(super) async fn alarms_of_one_cause_are_found(store: &dyn Store) {
+    let told = telling::risen(&key(), RiskLevel::Warning, None, at(10_000.0)).expect("told");
+    assert!(store.announce(&key(), None, &told).await.expect("told"));
+    let lately = store.told_lately(&key().site, at(10_000.0), 9).await.expect("read");
+    let found: Vec<_> = lately.iter().map(|one| (one.key.clone(), one.level, one.at)).collect();
+    assert_eq!(found, [(key(), RiskLevel::Warning, at(10_000.0))]);
+    assert_eq!(store.told_lately(&key().site, at(10_001.0), 9).await.expect("read"), [], "before");
+    assert_eq!(store.told_beside(9).await.expect("read"), []);
+    let record = stands(store).await;
+    let source = pdm_shared::id::BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    let with = Beside { source, level: RiskLevel::Warning };
+    let mut change = telling::frozen(&record, at(20_000.0));
+    change.episode.suppression = Suppression::ByDesign { reason: "one cause".to_owned() };
+    change.suppresses = true;
+    change.beside = Some(with.clone());
+    assert!(store.change(&key(), Some(record.version()), &change).await.expect("written"));
+    let beside = store.told_beside(9).await.expect("read");
+    let found: Vec<_> = beside.iter().map(|(key, one)| (key.clone(), one.beside.clone())).collect();
+    assert_eq!(found, [(key(), Some(with.clone()))]);
+    // a window changes the condition alone
+    let record = stands(store).await;
+    let window = EpisodeChange { suppresses: false, beside: None, ..change };
+    assert!(store.change(&key(), Some(record.version()), &window).await.expect("written"));
+    assert_eq!(stands(store).await.beside, Some(with));
+    assert_eq!(
+        store.told_lately(&key().site, at(10_000.0), 9).await.expect("read"),
+        [],
+        "withheld"
+    );
 }
 
 pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &dyn Store) {

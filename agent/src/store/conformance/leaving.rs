@@ -66,6 +66,43 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &dyn Store) {
     );
 }
 
+/// R-AGENT-10: a channel fails from its first vain try on until it delivers, and what was given up is told.
+pub(super) async fn a_channel_that_fails_is_told_with_its_reason(store: &dyn Store) {
+    assert_eq!(store.channels(at(10_000.0)).await.expect("read"), []);
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let hook = webhook_lane("ops");
+    let of = async |now: f64| {
+        let all = store.channels(at(now)).await.expect("read");
+        all.into_iter().find(|one| one.lane == webhook_lane("ops")).expect("the channel")
+    };
+    let fresh = of(10_000.0).await;
+    assert_eq!((fresh.waiting, fresh.is_failing, fresh.last_error), (1, false, None));
+    let claimed = store.claim(&hook, at(20_000.0), at(20_100.0), 10).await.expect("claimed");
+    let [row] = &claimed[..] else { panic!("one row: {claimed:?}") };
+    let retry =
+        SendOutcome::Retry { at: at(20_060.0), error: "the receiver answers 503: x".to_owned() };
+    store.settle(&[(row.id, retry)], at(20_001.0)).await.expect("settled");
+    let failing = of(20_002.0).await;
+    assert_eq!((failing.waiting, failing.is_failing), (1, true));
+    assert_eq!(failing.failing_since, Some(row.created_at));
+    assert_eq!(failing.next_try_at, Some(at(20_060.0)));
+    assert_eq!(failing.last_error.as_deref(), Some("the receiver answers 503: x"));
+    store.claim(&hook, at(20_060.0), at(20_200.0), 10).await.expect("claimed");
+    let given_up = SendOutcome::GivenUp { error: "the receiver answers 404: y".to_owned() };
+    store.settle(&[(row.id, given_up)], at(20_061.0)).await.expect("settled");
+    let lost = of(20_062.0).await;
+    assert_eq!((lost.waiting, lost.given_up, lost.is_failing), (0, 1, true));
+    assert_eq!(lost.given_up_at, Some(at(20_061.0)));
+    assert_eq!(lost.last_error.as_deref(), Some("the receiver answers 404: y"));
+    let later = of(20_061.0 + 2.0 * 86_400.0).await;
+    assert_eq!(
+        (later.given_up, later.is_failing),
+        (1, false),
+        "told for a week, a failure for a day"
+    );
+}
+
 /// An acknowledgement belongs to the alarm that its sender saw: a time of before, or a notification of an
 /// alarm that is over, means another one.
 pub(super) async fn an_acknowledgement_of_before_silences_no_alarm(store: &dyn Store) {

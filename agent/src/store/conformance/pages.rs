@@ -42,10 +42,14 @@ pub(super) async fn the_last_spectra_are_found(store: &dyn Store) {
     let mut without = event(2);
     without.spectra = None;
     put(store, &[with.clone(), without]).await;
-    let found = store.last_spectra(&key(), at(1e6)).await.expect("read");
-    assert_eq!(found.map(|event| event.event_id), Some(with.event_id));
-    let before = store.last_spectra(&key(), at(0.0)).await.expect("read");
-    assert!(before.is_none());
+    let mut later = event(3);
+    later.spectra.clone_from(&with.spectra);
+    put(store, std::slice::from_ref(&later)).await;
+    let found = store.last_spectra(&key(), at(1e6), 60).await.expect("read");
+    let found: Vec<_> = found.iter().map(|event| event.event_id).collect();
+    assert_eq!(found, [later.event_id, with.event_id], "newest first, none without spectra");
+    assert_eq!(store.last_spectra(&key(), at(1e6), 1).await.expect("read").len(), 1);
+    assert!(store.last_spectra(&key(), at(0.0), 60).await.expect("read").is_empty());
 }
 
 /// R-UI-1

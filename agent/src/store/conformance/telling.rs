@@ -79,6 +79,7 @@ fn change(step: &Step, alarm: Option<Alarm>) -> EpisodeChange {
         episode: step.episode.clone(),
         resets_acknowledgement: alarm.as_ref().is_some_and(|alarm| alarm.repeats == 0),
         suppresses: false,
+        beside: None,
         alarm: alarm.map(Box::new),
         topic: EPISODE_TOPIC.to_owned(),
     }
@@ -86,6 +87,7 @@ fn change(step: &Step, alarm: Option<Alarm>) -> EpisodeChange {
 
 fn told(notification: Notification, step: &Step, repeats: u32) -> Announcement {
     let alarm = Alarm {
+        telling: None,
         risk: notification.risk_level,
         repeats,
         repeat_at: Some(notification.created_at.plus_seconds(REPEAT_S)),

@@ -1,17 +1,21 @@
 //! Episodes: what stands, what is due by time, and the notifications that tell of it.
 
 use async_trait::async_trait;
-use pdm_shared::id::BearingKey;
+use pdm_routes::ToldLately;
+use pdm_shared::id::{BearingKey, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::{SqlStore, bulk, messages};
 use crate::store::database::{Connection, Lock, Row};
 use crate::store::due::DueAlarm;
-use crate::store::encoding::readable;
+use crate::store::encoding::{readable, time_of, word_of};
 use crate::store::{
     Announcement, EpisodeChange, EpisodeRecord, EpisodeStore, EpisodeVersion, Outgoing, StoreError,
     log,
 };
+
+/// The longest that a step of a route or the end of quiet hours is waited for, s: eight days.
+const LONGEST_WAIT_S: f64 = 8.0 * 86_400.0;
 
 mod acts;
 mod row;
@@ -29,22 +33,39 @@ impl EpisodeStore for SqlStore {
         every_s: f64,
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
-        let due = DueAlarm::at(now, every_s);
+        let statement = columns!(
+            " WHERE repeat_at_ms IS NOT NULL AND closed_at_ms IS NULL
+                AND state = 'unacknowledged_active'
+                AND (repeat_at_ms <= $1 OR repeat_at_ms > $2)
+              ORDER BY repeat_at_ms LIMIT $3"
+        );
+        self.due(statement, &DueAlarm::at(now, every_s), limit).await
+    }
+
+    async fn episodes_to_tell(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
+        let statement = columns!(
+            " WHERE telling_at_ms IS NOT NULL AND closed_at_ms IS NULL
+                AND state = 'unacknowledged_active'
+                AND (telling_at_ms <= $1 OR telling_at_ms > $2)
+              ORDER BY telling_at_ms LIMIT $3"
+        );
+        self.due(statement, &DueAlarm::at(now, LONGEST_WAIT_S), limit).await
+    }
+
+    async fn told_beside(
+        &self,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         let mut reader = self.read().await?;
-        let rows = reader
-            .query(columns!(
-                " WHERE repeat_at_ms IS NOT NULL AND closed_at_ms IS NULL
-                    AND state = 'unacknowledged_active'
-                    AND (repeat_at_ms <= $1 OR repeat_at_ms > $2)
-                  ORDER BY repeat_at_ms LIMIT $3"
-            ))
-            .bind(due.now.unix_ms())
-            .bind(due.latest.unix_ms())
-            .bind(i64::from(limit))
-            .fetch_all()
-            .await?;
-        drop(reader);
-        self.readable_or_repeated_no_more(&rows).await
+        let query = reader.query(columns!(
+            " WHERE beside IS NOT NULL AND closed_at_ms IS NULL ORDER BY changed_at_ms LIMIT $1"
+        ));
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.iter().map(keyed).filter_map(readable).collect())
     }
 
     async fn suppressions_over(
@@ -126,22 +147,30 @@ impl EpisodeStore for SqlStore {
 }
 
 impl SqlStore {
-    /// Ends the repetitions of episodes that cannot be read, because they would be due for ever and keep
-    /// their place before the others.
-    async fn readable_or_repeated_no_more(
+    /// Episodes that are due. One that cannot be read is due no more, because it would be for ever and
+    /// keep its place before the others.
+    async fn due(
         &self,
-        rows: &[Row],
+        statement: &'static str,
+        due: &DueAlarm,
+        limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(statement).bind(due.now.unix_ms()).bind(due.latest.unix_ms());
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        drop(reader);
         let mut readable = Vec::with_capacity(rows.len());
-        for row in rows {
+        for row in &rows {
             match keyed(row) {
                 Ok(one) => readable.push(one),
                 Err(error) => {
                     log::alarm_not_repeated(&error);
                     let mut transaction = self.write().await?;
                     let mut connection = transaction.connection();
-                    let query = connection
-                        .query("UPDATE episodes SET repeat_at_ms = NULL WHERE episode_id = $1");
+                    let query = connection.query(
+                        "UPDATE episodes SET repeat_at_ms = NULL, telling_at_ms = NULL
+                         WHERE episode_id = $1",
+                    );
                     query.bind(row.get::<uuid::Uuid>("episode_id")?).execute().await?;
                     transaction.commit().await?;
                 }
@@ -153,6 +182,37 @@ impl SqlStore {
 
 fn keyed(row: &Row) -> Result<(BearingKey, EpisodeRecord), StoreError> {
     Ok((row.key()?, record_of(row)?))
+}
+
+/// Alarms of a site that stand and were told at `since` or later.
+pub(super) async fn told_lately(
+    connection: &mut Connection<'_>,
+    site: &SiteId,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<ToldLately>, StoreError> {
+    let rows = connection
+        .query(
+            "SELECT site, equipment_id, bearing_id, risk_level, since_ms FROM episodes
+             WHERE site = $1 AND closed_at_ms IS NULL AND notification_id IS NOT NULL
+               AND state IN ('unacknowledged_active', 'acknowledged_active') AND since_ms >= $2
+             ORDER BY since_ms LIMIT $3",
+        )
+        .bind(site.as_str())
+        .bind(since.unix_ms())
+        .bind(i64::from(limit))
+        .fetch_all()
+        .await?;
+    let of = |row: &Row| {
+        Ok(ToldLately {
+            key: row.key()?,
+            level: word_of("a risk", row.get("risk_level")?)?,
+            at: time_of(row.get("since_ms")?)?,
+            gateway: None,
+            frequency_hz: None,
+        })
+    };
+    Ok(rows.iter().map(of).filter_map(readable).collect())
 }
 
 /// Whether the open episode is still the one that a change was decided on. The lock holds up another

@@ -106,14 +106,14 @@ static OF_BEARING: std::sync::LazyLock<crate::store::database::Spelt> =
         })
     });
 
-fn found_of(row: &Row) -> Result<Option<Found>, StoreError> {
+pub(super) fn found_of(row: &Row) -> Result<Option<Found>, StoreError> {
     let Some(word) = row.get::<Option<&str>>("verdict")? else { return Ok(None) };
     let verdict: Verdict = json_of("a verdict", &format!("\"{word}\""))?;
     let element = row.get::<Option<&str>>("element")?.map(fault_of).transpose()?;
     Ok(Some(Found { verdict, element, cause: row.get("cause")? }))
 }
 
-fn state_of(row: &Row) -> Result<FollowUpState, StoreError> {
+pub(super) fn state_of(row: &Row) -> Result<FollowUpState, StoreError> {
     json_of("a state", &format!("\"{}\"", row.get::<&str>("state")?))
 }
 

@@ -2,22 +2,24 @@
 //! differences.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use pdm_graph::assets::{AssetChange, Assets, EdgeName, NodeName, searchable};
 use pdm_graph::{
-    Direction, Fans, Node, Properties, Relationship, Scan, Value, properties_json, properties_of,
+    Direction, Fans, Hops, Node, Properties, Relationship, Scan, Value, properties_json,
+    properties_of,
 };
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use serde_json::json;
 
-use super::SqlStore;
+use super::{Database, SqlStore};
 use crate::store::database::{Connection, Dialect, Numbers, Row, Spelt};
 use crate::store::encoding::{json_of, word_of};
-use crate::store::{GraphStore, StoreError};
+use crate::store::{GraphStore, ReviseAssets, StoreError};
 
 /// Elements of one statement that writes.
 const ROWS: usize = 1_000;
@@ -30,30 +32,57 @@ static BY_IDS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| format!("{NODES} WHERE id {}", dialect.in_numbers("$1")))
 });
 
-/// Parameters: nodes, type or '', types between commas, limit.
-fn edges(end: &str, one: bool) -> Spelt {
+/// Parameters: nodes, type or '', types between commas, limit. Columns: the relationship, and `with_ends`
+/// the node at its other end.
+fn edges(with_ends: bool, way: Direction, one: bool) -> Spelt {
+    let (end, other) = match way {
+        Direction::In => ("to_node", "from_node"),
+        Direction::Out | Direction::Either => ("from_node", "to_node"),
+    };
     Spelt::each(|dialect| {
         let position = match dialect {
             Dialect::Sqlite => "instr",
             Dialect::Postgres => "strpos",
         };
         let kinds = if one {
-            "kind = $2 AND $3 = $3".to_owned()
+            "e.kind = $2 AND $3 = $3".to_owned()
         } else {
-            format!("$2 = $2 AND ($3 = '' OR {position}($3, ',' || kind || ',') > 0)")
+            format!("$2 = $2 AND ($3 = '' OR {position}($3, ',' || e.kind || ',') > 0)")
         };
         let nodes = dialect.in_numbers("$1");
+        let (columns, far) = match dialect {
+            _ if !with_ends => ("", String::new()),
+            Dialect::Sqlite => (FAR, format!("JOIN graph_nodes n ON n.id = e.{other}")),
+            // a look-up a row: PostgreSQL would read every node for a join that it takes for a large one
+            Dialect::Postgres => (
+                FAR,
+                format!(
+                    "CROSS JOIN LATERAL (SELECT id, kind, properties FROM graph_nodes
+                                         WHERE id = e.{other} OFFSET 0) n"
+                ),
+            ),
+        };
         format!(
-            "SELECT id, kind, from_node, to_node, properties FROM graph_edges
-             WHERE {end} {nodes} AND {kinds} LIMIT $4"
+            "SELECT e.id, e.kind, e.from_node, e.to_node, e.properties{columns}
+             FROM graph_edges e {far} WHERE e.{end} {nodes} AND {kinds} LIMIT $4"
         )
     })
 }
 
-static OUT_OF_ONE: LazyLock<Spelt> = LazyLock::new(|| edges("from_node", true));
-static OUT_OF_SOME: LazyLock<Spelt> = LazyLock::new(|| edges("from_node", false));
-static INTO_OF_ONE: LazyLock<Spelt> = LazyLock::new(|| edges("to_node", true));
-static INTO_OF_SOME: LazyLock<Spelt> = LazyLock::new(|| edges("to_node", false));
+/// The columns of the node at the other end.
+const FAR: &str = ", n.id, n.kind, n.properties";
+
+/// The statements of [`edges`]: with ends, incoming, of one type.
+static EDGES: [LazyLock<Spelt>; 8] = [
+    LazyLock::new(|| edges(false, Direction::Out, false)),
+    LazyLock::new(|| edges(false, Direction::Out, true)),
+    LazyLock::new(|| edges(false, Direction::In, false)),
+    LazyLock::new(|| edges(false, Direction::In, true)),
+    LazyLock::new(|| edges(true, Direction::Out, false)),
+    LazyLock::new(|| edges(true, Direction::Out, true)),
+    LazyLock::new(|| edges(true, Direction::In, false)),
+    LazyLock::new(|| edges(true, Direction::In, true)),
+];
 
 /// The rows of a list of lists, as text columns `c0`, `c1`, ….
 fn listed(dialect: Dialect, columns: usize) -> String {
@@ -215,38 +244,17 @@ impl GraphStore for SqlStore {
         kinds: &[Arc<str>],
         limit: usize,
     ) -> Result<Fans, StoreError> {
-        let mut reader = self.read().await?;
-        let mut fans = Fans::new();
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        for way in [Direction::Out, Direction::In] {
-            if direction != Direction::Either && direction != way {
-                continue;
-            }
-            let (one, some) = match kinds {
-                [one] => (one.to_string(), String::new()),
-                [] => (String::new(), String::new()),
-                several => (String::new(), format!(",{},", several.join(","))),
-            };
-            let statement = match (way, kinds.len() == 1) {
-                (Direction::In, true) => &INTO_OF_ONE,
-                (Direction::In, false) => &INTO_OF_SOME,
-                (_, true) => &OUT_OF_ONE,
-                (_, false) => &OUT_OF_SOME,
-            };
-            let query = reader.query(statement).bind(of.iter().copied().collect::<Numbers>());
-            let rows = query.bind(one).bind(some).bind(limit).fetch_all().await?;
-            for row in &rows {
-                let relationship = relationship_of(row)?;
-                let own = if way == Direction::In { relationship.end } else { relationship.start };
-                let loop_again = direction == Direction::Either
-                    && way == Direction::In
-                    && relationship.start == relationship.end;
-                if !loop_again {
-                    fans.entry(own).or_default().push(relationship);
-                }
-            }
-        }
-        Ok(fans)
+        self.hops(of, direction, kinds, limit, false).await.map(|hops| hops.fans)
+    }
+
+    async fn graph_hops(
+        &self,
+        of: &[i64],
+        direction: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+    ) -> Result<Hops, StoreError> {
+        self.hops(of, direction, kinds, limit, true).await
     }
 
     async fn assets(&self) -> Result<Assets, StoreError> {
@@ -254,38 +262,16 @@ impl GraphStore for SqlStore {
         assets(&mut snapshot.connection()).await
     }
 
-    async fn change_assets(&self, change: &AssetChange) -> Result<(), StoreError> {
+    async fn change_assets(&self, revise: ReviseAssets<'_>) -> Result<(), StoreError> {
+        // the write lock of SQLite is taken at the begin, so nothing can change after the read
         let mut transaction = self.write().await?;
         let connection = &mut transaction.connection();
-        remove(connection, change).await?;
-        let nodes = change.nodes.iter().map(|(name, _, own)| {
-            let label = match own.get("name").or_else(|| own.get("title")) {
-                Some(Value::Text(label)) => cut(label),
-                _ => cut(&name.id),
-            };
-            json!([
-                name.kind,
-                name.id,
-                label,
-                searchable(name, own),
-                properties_json(own).to_string()
-            ])
-        });
-        for rows in nodes.collect::<Vec<_>>().chunks(ROWS) {
-            connection.query(&PUT_NODES).bind(sound(rows)).execute().await?;
+        if let Database::Postgres(_) = &self.database {
+            let lock = "LOCK TABLE graph_nodes, graph_edges IN SHARE ROW EXCLUSIVE MODE";
+            connection.query(lock).execute().await?;
         }
-        let edges = change.edges.iter().map(|(name, _, own)| {
-            let (from, to) = (&name.from, &name.to);
-            let own = properties_json(own).to_string();
-            json!([name.kind, from.kind, from.id, to.kind, to.id, name.since, own])
-        });
-        for rows in edges.collect::<Vec<_>>().chunks(ROWS) {
-            let written = connection.query(&PUT_EDGES).bind(sound(rows)).execute().await?;
-            if usize::try_from(written).unwrap_or(usize::MAX) < rows.len() {
-                let reason = "an end of a relationship does not exist".to_owned();
-                return Err(StoreError::Content { what: "the asset graph", reason });
-            }
-        }
+        let Some(change) = revise(&assets(connection).await?) else { return Ok(()) };
+        put(connection, &change).await?;
         transaction.commit().await
     }
 
@@ -343,6 +329,93 @@ impl GraphStore for SqlStore {
         let row = query.bind_key(key).bind(until_ms).fetch_optional().await?;
         row.map(|row| word_of("a risk", row.get(0)?)).transpose()
     }
+}
+
+impl SqlStore {
+    async fn hops(
+        &self,
+        of: &[i64],
+        direction: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+        with_ends: bool,
+    ) -> Result<Hops, StoreError> {
+        let wanted = |way| async move {
+            if direction == Direction::Either || direction == way {
+                self.edges_of(of, way, kinds, limit, with_ends).await
+            } else {
+                Ok(Vec::new())
+            }
+        };
+        // both directions at once
+        let (out, incoming) = tokio::try_join!(wanted(Direction::Out), wanted(Direction::In))?;
+        let mut fans = Fans::new();
+        let mut nodes: HashMap<i64, Arc<Node>> = HashMap::new();
+        for (way, rows) in [(Direction::Out, out), (Direction::In, incoming)] {
+            for row in &rows {
+                let relationship = relationship_of(row)?;
+                let (start, end) = (relationship.start, relationship.end);
+                let (own, far) = if way == Direction::In { (end, start) } else { (start, end) };
+                if with_ends && let Entry::Vacant(vacant) = nodes.entry(far) {
+                    vacant.insert(node_at(row, 5)?);
+                }
+                // a loop is listed once
+                if direction != Direction::Either || way == Direction::Out || start != end {
+                    fans.entry(own).or_default().push(relationship);
+                }
+            }
+        }
+        Ok(Hops { fans, nodes: nodes.into_values().collect() })
+    }
+
+    /// The relationships that leave, or come to, these nodes, with their other ends if they are asked for.
+    async fn edges_of(
+        &self,
+        of: &[i64],
+        way: Direction,
+        kinds: &[Arc<str>],
+        limit: usize,
+        with_ends: bool,
+    ) -> Result<Vec<Row>, StoreError> {
+        let (one, some) = match kinds {
+            [one] => (one.to_string(), String::new()),
+            [] => (String::new(), String::new()),
+            several => (String::new(), format!(",{},", several.join(","))),
+        };
+        let (ends, incoming) = (usize::from(with_ends), usize::from(way == Direction::In));
+        let statement = &EDGES[ends * 4 + incoming * 2 + usize::from(kinds.len() == 1)];
+        let mut reader = self.read().await?;
+        let query = reader.query(statement).bind(of.iter().copied().collect::<Numbers>());
+        let query = query.bind(one).bind(some).bind(i64::try_from(limit).unwrap_or(i64::MAX));
+        query.fetch_all().await
+    }
+}
+
+async fn put(connection: &mut Connection<'_>, change: &AssetChange) -> Result<(), StoreError> {
+    remove(connection, change).await?;
+    let nodes = change.nodes.iter().map(|(name, _, own)| {
+        let label = match own.get("name").or_else(|| own.get("title")) {
+            Some(Value::Text(label)) => cut(label),
+            _ => cut(&name.id),
+        };
+        json!([name.kind, name.id, label, searchable(name, own), properties_json(own).to_string()])
+    });
+    for rows in nodes.collect::<Vec<_>>().chunks(ROWS) {
+        connection.query(&PUT_NODES).bind(sound(rows)).execute().await?;
+    }
+    let edges = change.edges.iter().map(|(name, _, own)| {
+        let (from, to) = (&name.from, &name.to);
+        let own = properties_json(own).to_string();
+        json!([name.kind, from.kind, from.id, to.kind, to.id, name.since, own])
+    });
+    for rows in edges.collect::<Vec<_>>().chunks(ROWS) {
+        let written = connection.query(&PUT_EDGES).bind(sound(rows)).execute().await?;
+        if usize::try_from(written).unwrap_or(usize::MAX) < rows.len() {
+            let reason = "an end of a relationship does not exist".to_owned();
+            return Err(StoreError::Content { what: "the asset graph", reason });
+        }
+    }
+    Ok(())
 }
 
 async fn remove(connection: &mut Connection<'_>, change: &AssetChange) -> Result<(), StoreError> {
@@ -404,10 +477,15 @@ fn properties(text: &str) -> Result<Properties, StoreError> {
 }
 
 fn node_of(row: &Row) -> Result<Arc<Node>, StoreError> {
+    node_at(row, 0)
+}
+
+/// The node whose id, type and properties stand from this column on.
+fn node_at(row: &Row, column: usize) -> Result<Arc<Node>, StoreError> {
     Ok(Arc::new(Node {
-        id: row.get(0)?,
-        labels: vec![row.get::<&str>(1)?.into()],
-        properties: Arc::new(properties(row.get(2)?)?),
+        id: row.get(column)?,
+        labels: vec![row.get::<&str>(column + 1)?.into()],
+        properties: Arc::new(properties(row.get(column + 2)?)?),
     }))
 }
 

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use pdm_expert::case::{BearingState, Memory, RECALLED, Remembered, remember};
+use pdm_routes::ToldLately;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::id::{BearingKey, EventId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
@@ -35,6 +36,15 @@ impl JudgementStore for SqlStore {
             Database::Sqlite(_) => self.next_unjudged(limit).await,
             Database::Postgres(server) => server.unjudged(limit).await,
         }
+    }
+
+    async fn told_lately(
+        &self,
+        site: &SiteId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ToldLately>, StoreError> {
+        episodes::told_lately(&mut self.read().await?.connection(), site, since, limit).await
     }
 
     async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError> {

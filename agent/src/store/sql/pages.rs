@@ -1,5 +1,7 @@
 //! What pages show: every bearing with its alarm, the last spectra, what staff was told.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 use pdm_shared::delivery::Notification;
 use pdm_shared::episode::AcknowledgementState;
@@ -11,7 +13,7 @@ use uuid::Uuid;
 
 use super::SqlStore;
 use super::episodes::AlarmColumns;
-use crate::store::database::Row;
+use crate::store::database::{Dialect, Row, Spelt};
 use crate::store::encoding::{fault_of, json_of, stage_of, time_of, word_of};
 use crate::store::{PageStore, StoreError};
 
@@ -35,6 +37,23 @@ macro_rules! bearings {
         )
     };
 }
+
+/// Parameters: site, machine, bearing, until, limit. An event of the edge has no spaces between its fields;
+/// the condition is that of the index `events_with_spectra`.
+static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let place = match dialect {
+            Dialect::Sqlite => "instr",
+            Dialect::Postgres => "strpos",
+        };
+        format!(
+            "SELECT payload FROM events
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND measured_at_ms <= $4
+               AND {place}(payload, '\"spectra\":{{') > 0
+             ORDER BY measured_at_ms DESC LIMIT $5"
+        )
+    })
+});
 
 #[async_trait]
 impl PageStore for SqlStore {
@@ -61,17 +80,12 @@ impl PageStore for SqlStore {
         &self,
         key: &BearingKey,
         until: Timestamp,
-    ) -> Result<Option<Event>, StoreError> {
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
         let mut reader = self.read().await?;
-        // an event of the edge has no spaces between its fields
-        let query = reader.query(
-            "SELECT payload FROM events
-             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND measured_at_ms <= $4
-               AND payload LIKE '%\"spectra\":{%'
-             ORDER BY measured_at_ms DESC LIMIT 1",
-        );
-        let row = query.bind_key(key).bind(until.unix_ms()).fetch_optional().await?;
-        row.map(|row| json_of("an event", row.get(0)?)).transpose()
+        let query = reader.query(&WITH_SPECTRA).bind_key(key);
+        let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
+        rows.iter().map(|row| json_of("an event", row.get(0)?)).collect()
     }
 
     async fn notifications(

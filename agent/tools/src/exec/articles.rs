@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
-use super::prompt::{self, LanguageModel, Prompt};
+use super::prompt::{self, FoundItems, LanguageModel};
 use super::{Failure, Invocation};
 use crate::pack::{Article, Articles, PackData};
 use crate::spec::articles::{ArticleConfig, ArticlesBy};
@@ -194,32 +194,20 @@ async fn filtered(
     queries: &[String],
     best: Vec<Article>,
 ) -> Vec<Article> {
-    let numbers: Vec<i64> = best.iter().map(|article| article.article_no).collect();
-    let prompt = Prompt {
-        tool: "article_filter".to_owned(),
+    let items = FoundItems {
+        tool: "article_filter",
         instructions: "Name the article_no of each article that helps to answer the topic and its \
-                       queries. An article that only shares words with them does not help."
-            .to_owned(),
+                       queries. An article that only shares words with them does not help.",
         data: json!({ "topic": topic, "queries": queries, "articles": best }),
-        schema: json!({
-            "type": "object",
-            "properties": {
-                "relevant": { "type": "array", "items": { "type": "integer", "enum": numbers } }
-            },
-            "required": ["relevant"]
-        }),
+        numbers: best.iter().map(|article| article.article_no).collect(),
     };
-    let answer = model.answer(&prompt).await.and_then(|text| prompt::read(&text));
-    let relevant: Option<Vec<i64>> = match &answer {
-        Ok(value) => {
-            value["relevant"].as_array().map(|list| list.iter().filter_map(Value::as_i64).collect())
-        }
+    let relevant = match prompt::relevant(model, items).await {
+        Ok(relevant) => relevant,
         Err(failure) => {
             tracing::debug!(%failure, "The model filters no article, all are kept.");
-            None
+            return best;
         }
     };
-    let Some(relevant) = relevant else { return best };
     best.into_iter().filter(|article| relevant.contains(&article.article_no)).collect()
 }
 

@@ -5,7 +5,7 @@
 //! answer is made up in its place. Arguments are data in the request, never instructions.
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Failure, Invocation};
 
@@ -30,6 +30,42 @@ pub trait LanguageModel: Send + Sync {
     /// # Errors
     /// [`Failure`]: a model that is away or busy is transient, a budget that is spent is permanent.
     async fn answer(&self, prompt: &Prompt) -> Result<String, Failure>;
+}
+
+/// What was found and is judged before it is shown.
+pub(crate) struct FoundItems {
+    /// The name under which the model is asked.
+    pub(crate) tool: &'static str,
+    /// What the model is to name, and by which field.
+    pub(crate) instructions: &'static str,
+    /// The question and the items: data.
+    pub(crate) data: Value,
+    /// The numbers of the items.
+    pub(crate) numbers: Vec<i64>,
+}
+
+/// The numbers of the items that the model holds relevant to the question.
+///
+/// # Errors
+/// As [`LanguageModel::answer`]; an answer that is no list of numbers is malformed.
+pub(crate) async fn relevant(
+    model: &dyn LanguageModel,
+    items: FoundItems,
+) -> Result<Vec<i64>, Failure> {
+    let FoundItems { tool, instructions, data, numbers } = items;
+    let list = json!({ "type": "array", "items": { "type": "integer", "enum": numbers } });
+    let prompt = Prompt {
+        tool: tool.to_owned(),
+        instructions: instructions.to_owned(),
+        data,
+        schema: json!({
+            "type": "object", "properties": { "relevant": list }, "required": ["relevant"]
+        }),
+    };
+    let answer = read(&model.answer(&prompt).await?)?;
+    let malformed = || Failure::Malformed("the model's answer names no list of numbers".to_owned());
+    let named = answer["relevant"].as_array().ok_or_else(malformed)?;
+    Ok(named.iter().filter_map(Value::as_i64).collect())
 }
 
 /// What a tool says without a model.
@@ -70,8 +106,6 @@ pub(crate) fn read(answer: &str) -> Result<Value, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

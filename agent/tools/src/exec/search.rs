@@ -1,4 +1,7 @@
 //! Executor `search`: one question to a collection of the knowledge base.
+//!
+//! A search by meaning may end with the model's judgement of what was found (R-KB-4). A model that is away
+//! filters nothing, and the answer says so.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +9,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::prompt::{self, FoundItems, LanguageModel};
 use super::{Failure, Invocation};
 use crate::spec::executor::{SearchBy, SearchConfig};
 
@@ -73,6 +77,7 @@ pub trait KnowledgeSearch: Send + Sync {
 pub(crate) async fn run(
     config: &SearchConfig,
     knowledge: Option<&dyn KnowledgeSearch>,
+    filter: Option<&dyn LanguageModel>,
     invocation: Invocation<'_>,
 ) -> Result<Value, Failure> {
     let Some(knowledge) = knowledge else {
@@ -93,7 +98,12 @@ pub(crate) async fn run(
                 filters: filters.collect(),
                 top_k,
             };
-            knowledge.search(question).await?
+            let query = question.query.clone();
+            let found = knowledge.search(question).await?;
+            match filter {
+                Some(model) if !found.documents.is_empty() => filtered(model, &query, found).await,
+                _ => found,
+            }
         }
         SearchBy::Section => {
             let (document, number) =
@@ -113,6 +123,49 @@ pub(crate) async fn run(
     Ok(answer)
 }
 
+/// What the model holds relevant of what was found.
+async fn filtered(model: &dyn LanguageModel, query: &str, mut found: Answer) -> Answer {
+    let numbered = found.documents.iter().zip(1_i64..);
+    let passages =
+        numbered.map(|(one, no)| json!({ "no": no, "title": one.title, "text": one.text }));
+    let passages: Vec<Value> = passages.collect();
+    let items = FoundItems {
+        tool: "passage_filter",
+        instructions: "Name the no of each passage that helps to answer the question. A passage that \
+                       only shares words with it does not help; name none if none helps.",
+        data: json!({ "question": query, "passages": passages }),
+        numbers: (1..).take(found.documents.len()).collect(),
+    };
+    let relevant = match prompt::relevant(model, items).await {
+        Ok(relevant) => relevant,
+        Err(failure) => {
+            tracing::debug!(%failure, "The model filters no passage, all are kept.");
+            add_note(&mut found, &format!("not filtered by the model: {failure}"));
+            return found;
+        }
+    };
+    let before = found.documents.len();
+    let numbered = found.documents.into_iter().zip(1_i64..);
+    let kept = numbered.filter(|(_, no)| relevant.contains(no)).map(|(one, _)| one);
+    found.documents = kept.collect();
+    let after = found.documents.len();
+    if after == 0 {
+        let none = format!("nothing found: the model holds none of {before} passages relevant");
+        found.nothing_found = Some(none);
+    } else if after < before {
+        add_note(
+            &mut found,
+            &format!("the model left out {} of {before} passages", before - after),
+        );
+    }
+    found
+}
+
+fn add_note(answer: &mut Answer, note: &str) {
+    let before = answer.note.take().map(|before| format!("{before}; ")).unwrap_or_default();
+    answer.note = Some(before + note);
+}
+
 /// A text argument that is not empty.
 fn asked<'i>(invocation: &'i Invocation<'_>, name: &str) -> Result<&'i str, Failure> {
     let text = invocation.text(name).map(str::trim).unwrap_or_default();
@@ -120,4 +173,56 @@ fn asked<'i>(invocation: &'i Invocation<'_>, name: &str) -> Result<&'i str, Fail
         return Err(Failure::Permanent(format!("{name}: is empty, expected a text")));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::prompt::Prompt;
+
+    /// A model that always gives the same answer; a stand-in.
+    struct Says(Result<&'static str, &'static str>);
+
+    #[async_trait]
+    impl LanguageModel for Says {
+        async fn answer(&self, prompt: &Prompt) -> Result<String, Failure> {
+            assert_eq!(prompt.data["passages"].as_array().map(Vec::len), Some(3));
+            self.0.map(str::to_owned).map_err(|told| Failure::Transient(told.to_owned()))
+        }
+    }
+
+    fn found() -> Answer {
+        let one = |id: &str| Found {
+            id: id.to_owned(),
+            title: String::new(),
+            text: String::new(),
+            source: String::new(),
+            score: 1.0,
+        };
+        Answer { documents: ["EM-01", "EM-02", "EM-03"].map(one).into(), ..Answer::default() }
+    }
+
+    async fn after(answer: Result<&'static str, &'static str>) -> (Vec<String>, Answer) {
+        let answer = filtered(&Says(answer), "how warm for mounting", found()).await;
+        (answer.documents.iter().map(|one| one.id.clone()).collect(), answer)
+    }
+
+    #[tokio::test]
+    async fn the_model_leaves_out_what_does_not_help_and_says_so() {
+        let (kept, answer) = after(Ok(r#"{"relevant": [2, 9]}"#)).await;
+        assert_eq!(kept, ["EM-02"]);
+        assert_eq!(answer.note.as_deref(), Some("the model left out 2 of 3 passages"));
+        let (kept, answer) = after(Ok(r#"{"relevant": []}"#)).await;
+        assert!(kept.is_empty() && answer.nothing_found.is_some(), "{answer:?}");
+    }
+
+    #[tokio::test]
+    async fn a_model_that_is_away_or_talks_of_something_else_filters_nothing() {
+        for answer in [Err("connection refused"), Ok("I think that"), Ok(r#"{"relevant": "all"}"#)]
+        {
+            let (kept, answer) = after(answer).await;
+            assert_eq!(kept.len(), 3);
+            assert!(answer.note.is_some_and(|note| note.starts_with("not filtered")));
+        }
+    }
 }

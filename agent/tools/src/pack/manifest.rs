@@ -7,7 +7,8 @@
 //! source = "chatbot tools of a contract assistant"     # the document that its tools come from
 //! data = "written for this pack; no real contract"     # where its data comes from
 //! names = ["ArticleIndexTool"]         # names of the source that are not snake_case
-//! replaces = ["list_tags"]             # tools outside packs whose name a tool of this pack takes
+//! # tools outside packs whose name a tool of this pack takes, with the name that each has meanwhile
+//! replaces = { list_tags = "list_asset_tags" }     # ["list_tags"]: it is not offered meanwhile
 //! [executors]                          # of a layer's tools that name no executor
 //! content = "prompt"
 //! ```
@@ -22,6 +23,7 @@ use serde::Deserialize;
 
 use super::{FileTexts, Pack, PackData, at_line};
 use crate::layer::Layer;
+use crate::names::is_snake_case;
 use crate::problem::Problem;
 
 /// Executors that a layer may have: those that run on a tool's own fields alone.
@@ -38,9 +40,35 @@ struct File {
     #[serde(default)]
     names: Vec<String>,
     #[serde(default)]
-    replaces: Vec<String>,
+    replaces: Replaces,
     #[serde(default)]
     executors: BTreeMap<String, String>,
+}
+
+/// `replaces`: names alone (`["list_tags"]`), or names with those that the tools outside packs have
+/// meanwhile (`{ list_tags = "list_asset_tags" }`).
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a list of names of tools, or a table of names with new ones")]
+enum Replaces {
+    Withdrawn(Vec<String>),
+    Renamed(BTreeMap<String, String>),
+}
+
+impl Default for Replaces {
+    fn default() -> Self {
+        Self::Withdrawn(Vec::new())
+    }
+}
+
+impl Replaces {
+    fn names(&self) -> BTreeMap<String, Option<String>> {
+        match self {
+            Self::Withdrawn(names) => names.iter().map(|name| (name.clone(), None)).collect(),
+            Self::Renamed(names) => {
+                names.iter().map(|(name, new)| (name.clone(), Some(new.clone()))).collect()
+            }
+        }
+    }
 }
 
 /// A manifest that was read and checked.
@@ -61,7 +89,7 @@ impl Manifest {
             source: file.source,
             data_source: file.data,
             names: file.names,
-            replaces: file.replaces,
+            replaces: file.replaces.names(),
             executors,
             data: Arc::new(data),
             tools,
@@ -95,6 +123,11 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Manifest, Vec<Problem>> {
     if let Err(error) = &version {
         let given = &file.version;
         wrong("version", format!("is {given:?}, expected a semantic version x.y.z: {error}"));
+    }
+    for (name, new) in file.replaces.names() {
+        if let Some(new) = new.filter(|new| !is_snake_case(new)) {
+            wrong("replaces", format!("gives {name} the name {new:?}, allowed is snake_case"));
+        }
     }
     let mut executors = BTreeMap::new();
     for (layer, executor) in &file.executors {

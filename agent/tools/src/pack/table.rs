@@ -5,7 +5,7 @@
 //! 069500,KODEX 200,0.15
 //! ```
 //!
-//! Types are `text`, `integer` and `real`; a column without a type is text, so that `069500` keeps
+//! Types are `text`, `integer`, `real` and `boolean` (`true`, `false`; 1 and 0 in SQL); a column without a type is text, so that `069500` keeps
 //! its zero. An empty field is null.
 
 /// Most columns of a table: SQLite binds at most 32,766 values a statement, a row takes one each.
@@ -22,20 +22,33 @@ pub enum ColumnType {
     Integer,
     /// A finite number.
     Real,
+    /// True or false.
+    Boolean,
 }
 
 impl ColumnType {
-    /// The type's name, which is SQLite's too.
+    /// The type's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Integer => "integer",
             Self::Real => "real",
+            Self::Boolean => "boolean",
+        }
+    }
+
+    /// SQLite's type.
+    pub(crate) const fn in_sqlite(self) -> &'static str {
+        match self {
+            Self::Boolean => Self::Integer.name(),
+            Self::Text | Self::Integer | Self::Real => self.name(),
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        [Self::Text, Self::Integer, Self::Real].into_iter().find(|kind| kind.name() == name)
+        [Self::Text, Self::Integer, Self::Real, Self::Boolean]
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 }
 
@@ -50,6 +63,8 @@ pub enum Cell {
     Integer(i64),
     /// A finite number.
     Real(f64),
+    /// True or false.
+    Boolean(bool),
 }
 
 /// A table.
@@ -110,7 +125,7 @@ fn header(record: &csv::StringRecord) -> Result<Vec<(String, ColumnType)>, Strin
         let (name, kind) = field.trim().split_once(':').unwrap_or((field.trim(), "text"));
         let Some(kind) = ColumnType::named(kind) else {
             return Err(format!(
-                "column {name:?} has the type {kind:?}, allowed are text, integer, real"
+                "column {name:?} has the type {kind:?}, allowed are text, integer, real, boolean"
             ));
         };
         if !is_name(name) {
@@ -144,6 +159,9 @@ fn cell(field: &str, (name, kind): &(String, ColumnType)) -> Result<Cell, String
             Ok(number) if number.is_finite() => Ok(Cell::Real(number)),
             _ => Err(wrong("a finite number")),
         },
+        ColumnType::Boolean => {
+            field.trim().parse().map(Cell::Boolean).map_err(|_| wrong("true or false"))
+        }
     }
 }
 
@@ -168,11 +186,12 @@ mod tests {
     fn a_wrong_table_is_told_with_its_line() {
         for (text, line, told) in [
             ("", 1, "is empty"),
-            ("a:number\n", 1, "has the type \"number\", allowed are text, integer, real"),
+            ("a:number\n", 1, "has the type \"number\", allowed are text, integer, real, boolean"),
             ("a,a\n", 1, "is there twice"),
             ("a b\n", 1, "allowed is snake_case"),
             ("a:real\n1\nNaN\n", 3, "column \"a\" is \"NaN\", expected a finite number"),
             ("a:integer\n1.5\n", 2, "expected a whole number"),
+            ("a:boolean\n1\n", 2, "expected true or false"),
             ("a,b\n1\n", 2, "is no CSV"),
         ] {
             let (at, message) = read("t", text).expect_err(text);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Limits;
 use super::articles::{self, ArticleConfig};
 use super::graph;
-pub use super::graph::{GraphConfig, GraphQuery, GraphResult};
+pub use super::graph::{GraphConfig, GraphPlace, GraphQuery, GraphResult};
 use super::pipeline::Pipeline;
 use super::statement::Statement;
 use super::table::{self, TableConfig};
@@ -24,7 +24,7 @@ use crate::schema::Schema;
 pub const KINDS: [&str; 9] =
     ["builtin", "search", "table", "sql", "graph", "http", "mcp", "prompt", "pipeline"];
 /// The name that stands for the data of a tool's own pack.
-const OWN_PACK: &str = "pack";
+pub(super) const OWN_PACK: &str = "pack";
 
 /// What an executor's `config` is read with.
 #[derive(Debug, Clone, Copy)]
@@ -195,7 +195,7 @@ impl Executor {
                 table::read(reading, config, input).map(Self::Table)
             }
             "sql" => sql(reading, config, about).map(Self::Sql),
-            "graph" => graph::read(reading, config, input).map(Self::Graph),
+            "graph" => graph::read(reading, config, about).map(Self::Graph),
             "http" => http(reading, config, input).map(Self::Http),
             "mcp" => {
                 only(reading, config, &["server", "tool"]);

@@ -3,7 +3,7 @@
 //! ```yaml
 //! executor: graph
 //! config:
-//!   graph: assets              # the asset graph, or the graph of a pack
+//!   graph: assets              # the asset graph; pack: that of the tool's own pack (graph.yaml)
 //!   query: >-                  # parameters are the properties of input_schema
 //!     MATCH (e:Equipment) WHERE e.name CONTAINS $query RETURN {id: e.id} ORDER BY e.id
 //!   # or query_argument: cypher, the property that holds the caller's own query
@@ -13,15 +13,15 @@
 
 use serde_json::{Map, Value};
 
-use super::executor::{must_be_input, only};
+use super::executor::{About, OWN_PACK, must_be_input, only};
 use crate::fields::Reading;
 use crate::schema::Schema;
 
 /// `config` of a `graph` tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphConfig {
-    /// The graph's name (`graph`, `assets` by default).
-    pub graph: String,
+    /// The graph (`graph`, `assets` by default).
+    pub graph: GraphPlace,
     /// The query.
     pub query: GraphQuery,
     /// Properties of the input schema: a parameter of the query that the call leaves out is null.
@@ -30,6 +30,15 @@ pub struct GraphConfig {
     pub row_limit: usize,
     /// The form of the answer (`result`, `rows` by default).
     pub result: GraphResult,
+}
+
+/// A graph that a tool asks (`config.graph`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GraphPlace {
+    /// A graph of the program.
+    Named(String),
+    /// `pack`: the graph of the tool's own pack, which has this name.
+    Pack(String),
 }
 
 /// Where the query comes from.
@@ -61,11 +70,26 @@ pub enum GraphResult {
 pub(super) fn read(
     reading: &mut Reading<'_>,
     config: &Map<String, Value>,
-    input: Option<&Schema>,
+    about: About<'_>,
 ) -> Option<GraphConfig> {
+    let input = about.input;
     let own = ["graph", "query", "query_argument", "row_limit", "result", "missing"];
     only(reading, config, &own);
     let graph = reading.maybe_text("/config", config, "graph").unwrap_or_else(|| "assets".into());
+    let graph = match (graph.as_str(), about.pack) {
+        (OWN_PACK, Some(pack)) if pack.data.graph.is_some() => GraphPlace::Pack(pack.name.clone()),
+        (OWN_PACK, pack) => {
+            reading.problem(
+                "/config/graph",
+                match pack {
+                    Some(_) => "is pack, and the pack has no graph.yaml",
+                    None => "is pack, which only the tools of a pack may ask",
+                },
+            );
+            return None;
+        }
+        (_, _) => GraphPlace::Named(graph),
+    };
     let row_limit = reading.whole("/config", config, "row_limit", 100, 1..=1000);
     let query = reading.maybe_text("/config", config, "query");
     let argument = reading.maybe_text("/config", config, "query_argument");

@@ -22,8 +22,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{ToolSpec, is_snake_case};
+use super::ToolSpec;
 use crate::fields::Reading;
+use crate::names::is_snake_case;
 use crate::schema::Schema;
 
 /// Most steps. No data chose it: each step is a call, and a person must be able to follow the

@@ -119,6 +119,11 @@ fn what_is_wrong_with_a_pack_is_told_with_file_and_line() {
         ("pack.toml", manifest("[executors]\nops = \"sql\""), "allowed are builtin, prompt"),
         ("pack.toml", manifest("[executors]\nwork = \"prompt\""), "is no layer, allowed are"),
         ("data/part.csv", "code,price:money\n".into(), "has the type \"money\""),
+        (
+            "graph.yaml",
+            "nodes:\n  - { label: Part, table: parts, key: code }\n".into(),
+            "graph.yaml:2:20: nodes.0.table: is \"parts\", the pack has the tables part",
+        ),
         ("data/notes.txt", "x".into(), "is neither .csv (a table) nor .md (articles)"),
         ("data/deed.md", "# d\n## One\nx\n".into(), "deed.md:2:1: is \"One\", expected 제N조"),
     ] {
@@ -156,6 +161,49 @@ fn a_pack_takes_the_place_of_a_shipped_tool_only_if_it_says_so() {
     assert!(loaded.problems.is_empty(), "{:?}", said(&loaded.problems));
     let spec = loaded.registry.get("look_up_life_factor").expect("there");
     assert_eq!(spec.pack.as_deref(), Some("own"));
+}
+
+/// The tool that makes room stays under the name that the pack gives it, and tools that need it find it.
+#[test]
+fn a_replaced_tool_may_have_another_name_meanwhile() {
+    let (folder, pack) = own_pack();
+    let rename = |file: PathBuf, from: &str, to: &str| {
+        let text = std::fs::read_to_string(&file).expect("read");
+        std::fs::write(&file, text.replace(from, to)).expect("saved");
+    };
+    let tools = folder.path().join("tools");
+    std::fs::create_dir(&tools).expect("made");
+    let tool = |name: &str, more: &str| {
+        format!(
+            "name: {name}\nversion: \"1.0.0\"\nlayer: collection\ndomain: data\ndescription: d\n\
+             input_schema: {{type: object, properties: {{}}}}\noutput_schema: {{type: object, \
+             properties: {{}}}}\n{more}"
+        )
+    };
+    let step =
+        "executor: pipeline\ndependencies: [find_part]\nconfig:\n  steps:\n    - tool: find_part\n";
+    std::fs::write(tools.join("find.yaml"), tool("find_part", "")).expect("saved");
+    std::fs::write(tools.join("uses.yaml"), tool("uses_it", step)).expect("saved");
+    let sources = Sources { folder: Some(tools), ..place(&pack) };
+    let told = said(&Registry::load(&sources).problems).join("\n");
+    assert!(told.contains("find_part is already the tool of"), "{told}");
+    let replaces = "data = \"made up\"\nreplaces = { find_part = \"find_own_part\" }";
+    rename(pack.join("pack.toml"), "data = \"made up\"", replaces);
+    let loaded = Registry::load(&sources);
+    let (registry, problems) = (loaded.registry, loaded.problems);
+    assert!(problems.is_empty(), "{:?}", said(&problems));
+    assert_eq!(registry.get("find_part").expect("there").pack.as_deref(), Some("own"));
+    assert_eq!(registry.get("find_own_part").expect("there").pack, None);
+    assert_eq!(registry.get("uses_it").expect("there").dependencies, ["find_own_part"]);
+    // a file that is broken meanwhile keeps its version under the new name
+    std::fs::write(sources.folder.as_ref().expect("set").join("find.yaml"), "name: [")
+        .expect("saved");
+    let again = registry.renewed(&sources);
+    assert_eq!(again.problems.len(), 1, "{:?}", said(&again.problems));
+    assert!(again.registry.get("find_own_part").is_some());
+    rename(pack.join("pack.toml"), "find_own_part", "FindPart");
+    let told = said(&Registry::load(&sources).problems).join("\n");
+    assert!(told.contains("pack.toml:6:1: replaces: gives find_part the name"), "{told}");
 }
 
 /// The names that the source of a pack gives are kept, and only those.

@@ -12,14 +12,13 @@ use minijinja::value::Value;
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
-use serde::Deserialize;
-use uuid::Uuid;
 
+use super::forms::AckForm;
 use super::{Reader, equipment, fleet, refusal, show};
 use crate::Shared;
-use crate::access::Viewer;
-use crate::api::{self, Names, key_of};
-use crate::plant::{Acknowledgement, WindowRow};
+use crate::access::{Technician, Viewer};
+use crate::api::{Names, key_of};
+use crate::plant::WindowRow;
 use crate::problem::Problem;
 
 /// Windows in the table: as many as a person scrolls through.
@@ -71,6 +70,7 @@ async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value
     let address = show::address(&key);
     Ok(context! {
         bearing => fleet::shown(&row, reader),
+        episode_page => row.episode.as_ref().map(|one| format!("/episodes/{}", one.episode_id)),
         windows => windows.iter().map(show::value).collect::<Vec<_>>(),
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression)),
         told, advice, parts, documents, equipment_page,
@@ -131,19 +131,9 @@ fn written(windows: &[WindowRow]) -> String {
     text
 }
 
-/// The form beside an alarm.
-#[derive(Debug, Deserialize)]
-pub(super) struct AckForm {
-    form_key: String,
-    notification_id: String,
-    by: String,
-    #[serde(default)]
-    note: String,
-}
-
 pub(super) async fn acknowledge(
     State(shared): State<Arc<Shared>>,
-    Extension(viewer): Extension<Viewer>,
+    Technician(viewer): Technician,
     Path(names): Path<Names>,
     headers: HeaderMap,
     Form(form): Form<AckForm>,
@@ -161,16 +151,7 @@ async fn acknowledged(
     names: &Names,
     form: AckForm,
 ) -> Result<BearingKey, Problem> {
-    let AckForm { form_key, notification_id, by, note } = form;
-    if !viewer.may_send(&form_key) {
-        let told = "the form is of an earlier login: open the page again";
-        return Err(Problem::new(StatusCode::FORBIDDEN, told));
-    }
-    let id = Uuid::parse_str(&notification_id)
-        .map_err(|_invalid| Problem::parameter("notification_id", &notification_id, "a UUID"))?;
     let key = key_of(names)?;
-    let note = Some(note).filter(|note| !note.trim().is_empty());
-    let ack = Acknowledgement { key: key.clone(), notification_id: id, by, note };
-    api::take(shared, ack).await?;
+    form.act(shared, viewer, &key).await?;
     Ok(key)
 }

@@ -115,12 +115,14 @@ fn shown(
     steps: Option<&[TalkStep]>,
 ) -> Response {
     let has_model = shared.site.talk.as_ref().is_some_and(|talk| talk.has_model());
+    let trouble = shared.site.talk.as_ref().and_then(|talk| talk.trouble());
     let said: Vec<Value> = history
         .iter()
         .map(|said| context! { is_user => said.role == TalkRole::User, text => said.content.clone() })
         .collect();
     let of = context! {
         has_model,
+        trouble => trouble.map(|word| format!("chat_trouble_{word}")),
         said,
         steps => steps.unwrap_or_default().iter().map(show::value).collect::<Vec<_>>(),
         history => serde_json::to_string(history).unwrap_or_default(),

@@ -10,7 +10,7 @@ use minijinja::value::Value;
 use pdm_shared::delivery::Notification;
 use pdm_shared::id::BearingKey;
 
-use super::{Reader, refusal, show};
+use super::{Reader, channels, refusal, show};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
 use crate::api::Asked;
@@ -35,7 +35,10 @@ async fn told(shared: &Shared, asked: &Asked, reader: &Reader) -> Result<Value, 
     let is_full = list.len() as u64 >= u64::from(limit);
     let older = list.last().filter(|_| is_full).map(|last| encoded(&last.created_at.to_string()));
     let rows: Vec<Value> = list.iter().map(|told| shown(told, reader)).collect();
-    Ok(context! { rows, older })
+    let channels = shared.site.plant.channels().await?;
+    let failing = channels.iter().filter(|channel| channel.is_failing).count();
+    let channels: Vec<Value> = channels.iter().map(channels::row).collect();
+    Ok(context! { rows, older, channels, failing })
 }
 
 fn shown(told: &Notification, reader: &Reader) -> Value {

@@ -2,33 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Form, Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Form, Path, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use pdm_shared::id::BearingKey;
-use serde::Deserialize;
 
+use super::forms::ShelfForm;
 use super::{Reader, refusal, show};
 use crate::Shared;
-use crate::access::Viewer;
+use crate::access::{Technician, Viewer};
 use crate::api::{Names, key_of};
-use crate::plant::{ShelfRequest, Shelved};
 use crate::problem::Problem;
-
-/// The form; without `hours` the shelf ends.
-#[derive(Debug, Deserialize)]
-pub(super) struct ShelfForm {
-    form_key: String,
-    #[serde(default)]
-    hours: Option<f64>,
-    by: String,
-    #[serde(default)]
-    reason: String,
-}
 
 pub(super) async fn shelve(
     State(shared): State<Arc<Shared>>,
-    Extension(viewer): Extension<Viewer>,
+    Technician(viewer): Technician,
     Path(names): Path<Names>,
     headers: HeaderMap,
     Form(form): Form<ShelfForm>,
@@ -46,15 +34,7 @@ async fn shelved(
     names: &Names,
     form: ShelfForm,
 ) -> Result<BearingKey, Problem> {
-    let ShelfForm { form_key, hours, by, reason } = form;
-    if !viewer.may_send(&form_key) {
-        let told = "the form is of an earlier login: open the page again";
-        return Err(Problem::new(StatusCode::FORBIDDEN, told));
-    }
     let key = key_of(names)?;
-    let request = ShelfRequest { key: key.clone(), hours, by, reason };
-    match shared.site.plant.shelve(request).await? {
-        Shelved::Yes => Ok(key),
-        Shelved::Refused(told) => Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told)),
-    }
+    form.act(shared, viewer, &key).await?;
+    Ok(key)
 }

@@ -32,8 +32,9 @@ use super::rules::{common_name, may_publish};
 const CONNECTIONS: u64 = 512;
 /// Open files of a connection: the client's, and both ends of the one to the broker.
 const FILES_EACH: u64 = 3;
-/// Open files of everything else: two HTTP servers of 64 connections, databases, sources.
-const FILES_OF_OTHERS: u64 = 256;
+/// Open files of everything else: the agent's HTTP server of 256 connections, the edge's of 64, databases,
+/// sources.
+const FILES_OF_OTHERS: u64 = 448;
 /// Longest time of a TLS handshake; a slow link of a gateway needs a second.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes that are read of a client at once.

@@ -3,7 +3,7 @@
 use pdm_shared::fault::Fault;
 
 use super::figures::{Evidence, Figures};
-use super::fitted::FITTED;
+use super::fitted::{FITTED, fitted};
 use super::rule::{CAGE_CONFIDENCE, is_cage};
 use super::spin::{self, Spin};
 use super::views::Look;
@@ -42,10 +42,11 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Weighs the figures of a record and the looks at its cage.
-    pub fn new(evidence: Evidence, looks: &[Look]) -> Self {
-        let strengths = FITTED.strengths(&evidence);
-        let scores = PerPart::from_fn(|part| FITTED.confidence(strengths[part]));
+    /// Weighs the figures of a record with `turns` shaft turns and the looks at its cage.
+    pub fn new(evidence: Evidence, looks: &[Look], turns: f64) -> Self {
+        let rule = fitted(turns);
+        let strengths = rule.strengths(&evidence);
+        let scores = PerPart::from_fn(|part| rule.confidence(strengths[part]));
         let order = strengths.ranked();
         let cage = looks.iter().map(|look| look.cage.z).reduce(f64::min).unwrap_or(0.0);
         let spins: Vec<Option<Spin>> = looks.iter().map(|look| look.spin).collect();

@@ -121,6 +121,7 @@ fn event(
         anomaly_detected: false,
         anomaly: no_anomaly(),
         change: None,
+        timing: None,
         time_domain: time_block(accel_m_s2, rate, findings),
         frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
         trend: unknown_trend(),

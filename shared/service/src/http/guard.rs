@@ -6,7 +6,8 @@
 //! loopback without a token every local client may read. [`Access::guard_uploads`] is for routes
 //! that change what people are told later: these always require a token. With a token all kinds
 //! require it. On any other address than loopback a token is required ([`Access::new`] refuses
-//! without).
+//! without). A server with users ([`Access::with_callers`]) takes their tokens too: metrics need a
+//! viewer, every other guarded route a technician.
 //!
 //! A wrong token is counted, logged with the caller's address and answered after a pause that grows
 //! with each further one; the right token is never delayed.
@@ -17,10 +18,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
+use super::callers::{Callers, Identity, Role, UnknownCallers};
 use super::peers::Failures;
 use super::server::{self, Peer};
 use crate::secret::Secret;
@@ -50,21 +53,25 @@ pub enum AccessError {
     },
 }
 
+/// The name under which the holder of the configured token acts.
+pub const TOKEN_NAME: &str = "http.token";
+
 /// The authorization that a server asks for.
 #[derive(Debug, Clone)]
 pub struct Access {
     token: Option<Secret>,
     is_loopback: bool,
     failures: Arc<Failures>,
+    callers: Option<Arc<dyn Callers>>,
 }
 
 /// The caller that a guard let pass, an extension of the request: for the log of what was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The caller's address; `None` outside of [`server::serve`].
     pub peer: Option<Peer>,
-    /// True if the caller sent the token.
-    pub has_token: bool,
+    /// Who the caller is; `None` for a program of this machine that needs no token.
+    pub identity: Option<Identity>,
 }
 
 /// The kind of guard.
@@ -93,7 +100,22 @@ impl Access {
             }
             _ => {}
         }
-        Ok(Self { token, is_loopback, failures: Arc::default() })
+        Ok(Self { token, is_loopback, failures: Arc::default(), callers: None })
+    }
+
+    /// Access for a server on `listen` whose users `callers` knows, in place of the token or beside
+    /// it. Beyond loopback a caller without either is always refused.
+    ///
+    /// # Errors
+    /// [`AccessError::ShortToken`].
+    pub fn with_callers(
+        listen: SocketAddr,
+        token: Option<Secret>,
+        callers: Arc<dyn Callers>,
+    ) -> Result<Self, AccessError> {
+        let own = SocketAddr::from(([127, 0, 0, 1], listen.port()));
+        let access = Self::new(own, token)?;
+        Ok(Self { is_loopback: listen.ip().is_loopback(), callers: Some(callers), ..access })
     }
 
     /// True if only this machine can connect.
@@ -101,21 +123,64 @@ impl Access {
         self.is_loopback
     }
 
-    /// True if callers have to send the token.
-    pub const fn needs_token(&self) -> bool {
+    /// True if a token is configured.
+    pub const fn has_token(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Whether this is the token, for a request of `path`. A wrong one is logged and answered after a pause, as those of the
-    /// guards.
-    pub async fn admits(&self, peer: Option<Peer>, path: &str, given: &str) -> bool {
-        if self.token.as_ref().is_some_and(|token| same(given, token.expose())) {
-            return true;
+    /// The configured token's text, to bind a login to it.
+    pub fn token(&self) -> Option<&Secret> {
+        self.token.as_ref()
+    }
+
+    /// True if callers have to say who they are.
+    ///
+    /// # Errors
+    /// [`UnknownCallers`] if the users cannot be asked.
+    pub async fn needs_login(&self) -> Result<bool, UnknownCallers> {
+        if self.token.is_some() || !self.is_loopback {
+            return Ok(true);
         }
+        match &self.callers {
+            Some(callers) => callers.exist().await,
+            None => Ok(false),
+        }
+    }
+
+    /// Who has this token, for a request of `path`. A wrong one is logged and answered after a pause,
+    /// as those of the guards.
+    ///
+    /// # Errors
+    /// [`UnknownCallers`] if the users cannot be asked.
+    pub async fn who(
+        &self,
+        peer: Option<Peer>,
+        path: &str,
+        given: &str,
+    ) -> Result<Option<Identity>, UnknownCallers> {
+        let found = self.owner(given).await?;
+        if found.is_none() {
+            self.refuse(peer, path).await;
+        }
+        Ok(found)
+    }
+
+    /// Counts a wrong password, token or link of a caller, and waits as long as its address has
+    /// deserved.
+    pub async fn refuse(&self, peer: Option<Peer>, path: &str) {
         if let Some(peer) = peer {
             tokio::time::sleep(self.wrong_token(peer, path)).await;
         }
-        false
+    }
+
+    async fn owner(&self, given: &str) -> Result<Option<Identity>, UnknownCallers> {
+        if self.token.as_ref().is_some_and(|token| same(given, token.expose())) {
+            return Ok(Some(Identity { name: TOKEN_NAME.to_owned(), role: Role::Admin }));
+        }
+        match &self.callers {
+            Some(callers) => callers.of_token(given).await,
+            None => Ok(None),
+        }
     }
 
     /// Counts and logs a wrong token; tells the pause before the answer.
@@ -161,67 +226,88 @@ impl Access {
         router.layer(middleware::from_fn_with_state(state, admit))
     }
 
-    /// The refusal of a request and the pause before it, or `None` if the request may pass.
-    fn refusal(&self, guard: Guard, request: &Request) -> Option<(Response, Duration)> {
-        let at_once = |answer: (StatusCode, String)| Some((answer.into_response(), Duration::ZERO));
-        match (&self.token, guard) {
-            (Some(token), _) => self.without_token(request, token),
-            (None, Guard::Reads) => None,
-            (None, Guard::Actions) if is_local(request.headers()) => None,
-            (None, Guard::Actions) => {
+    /// Who a request comes from, or its refusal.
+    async fn judge(&self, guard: Guard, request: &Parts) -> Result<Option<Identity>, Response> {
+        let needed = match guard {
+            Guard::Reads => Role::Viewer,
+            Guard::Actions | Guard::Uploads(_) => Role::Technician,
+        };
+        if self.needs_login().await.map_err(|error| unasked(&error))? {
+            return self.by_token(request, needed).await.map(Some);
+        }
+        match guard {
+            Guard::Reads => Ok(None),
+            Guard::Actions if is_local(&request.headers) => Ok(None),
+            Guard::Actions => {
                 refused(request, "origin");
-                at_once((
-                    StatusCode::FORBIDDEN,
-                    "only programs of this machine may call\n".to_owned(),
-                ))
+                let told = "only programs of this machine may call\n";
+                Err((StatusCode::FORBIDDEN, told).into_response())
             }
-            (None, Guard::Uploads(key)) => {
+            Guard::Uploads(key) => {
                 refused(request, "token");
                 let told = format!(
                     "an upload needs a token: set {key} in the configuration ({LEAST_TOKEN} \
                      characters or more) and send it as Authorization: Bearer\n"
                 );
-                at_once((StatusCode::FORBIDDEN, told))
+                Err((StatusCode::FORBIDDEN, told).into_response())
             }
         }
     }
 
-    /// The refusal of a request whose headers do not carry the token.
-    fn without_token(&self, request: &Request, token: &Secret) -> Option<(Response, Duration)> {
-        let given = request.headers().get(header::AUTHORIZATION);
+    /// The owner of the token in a request's headers.
+    async fn by_token(&self, request: &Parts, needed: Role) -> Result<Identity, Response> {
+        let given = request.headers.get(header::AUTHORIZATION);
         let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        if given.is_some_and(|given| same(given.trim(), token.expose())) {
-            return None;
+        if let Some(given) = given {
+            let peer = request.extensions.get::<Peer>().copied();
+            let path = request.uri.path();
+            let found =
+                self.who(peer, path, given.trim()).await.map_err(|error| unasked(&error))?;
+            if let Some(identity) = found {
+                if identity.role >= needed {
+                    return Ok(identity);
+                }
+                refused(request, "role");
+                let told = format!(
+                    "this needs the role {needed}, {} has {}\n",
+                    identity.name, identity.role
+                );
+                return Err((StatusCode::FORBIDDEN, told).into_response());
+            }
         }
         refused(request, "token");
-        let mut pause = Duration::ZERO;
-        if let (Some(peer), Some(_wrong)) = (request.extensions().get::<Peer>(), given) {
-            pause = self.wrong_token(*peer, request.uri().path());
-        }
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-        let told = (StatusCode::UNAUTHORIZED, challenge, "a bearer token is required\n");
-        Some((told.into_response(), pause))
+        Err((StatusCode::UNAUTHORIZED, challenge, "a bearer token is required\n").into_response())
     }
+}
+
+/// The answer while the users cannot be asked; the reason is for the log alone.
+fn unasked(error: &UnknownCallers) -> Response {
+    tracing::warn!(%error, "a request was refused");
+    (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer at the moment\n").into_response()
 }
 
 async fn admit(
     State((access, guard)): State<(Arc<Access>, Guard)>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    if let Some((refusal, pause)) = access.refusal(guard, &request) {
-        tokio::time::sleep(pause).await;
-        return refusal;
-    }
+    // a body cannot be shared between threads, and the users are asked across an await
+    let (parts, body) = request.into_parts();
+    let identity = match access.judge(guard, &parts).await {
+        Ok(identity) => identity,
+        Err(refusal) => return refusal,
+    };
+    let mut request = Request::from_parts(parts, body);
     server::admit(&request);
     let peer = request.extensions().get::<Peer>().copied();
-    request.extensions_mut().insert(Caller { peer, has_token: access.token.is_some() });
+    request.extensions_mut().insert(Caller { peer, identity });
     next.run(request).await
 }
 
 /// Counts the refusal of a request.
-fn refused(request: &Request, reason: &'static str) {
-    let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+fn refused(request: &Parts, reason: &'static str) {
+    let peer = request.extensions.get::<Peer>().map(|peer| peer.0.ip());
     server::refused(reason, peer.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED.into()));
 }
 

@@ -23,18 +23,22 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::peers::Rates;
+use super::tls::Tls;
 use crate::places::{Place, Places};
 use body::{Answering, InTime};
 
-/// Most connections at once. Scrapers, people and tool clients of one machine need fewer than
-/// thirty; 64 sockets are a sixteenth of a shell's usual limit of 1,024 files.
+/// Most connections at once, unless [`ServerTerms`] say another number. Scrapers, people and tool
+/// clients of one machine need fewer than thirty; 64 sockets are a sixteenth of a shell's usual limit
+/// of 1,024 files.
 const CONNECTIONS: usize = 64;
+/// Longest time of a TLS handshake; a phone on a slow link needs a second.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Longest time until a request's head is complete, twice the usual interval of a scraper (15 s).
 /// It also ends idle connections.
 const HEAD: Duration = Duration::from_secs(30);
@@ -59,9 +63,34 @@ impl std::fmt::Display for Peer {
     }
 }
 
-/// Serves `routes` until stopped, then finishes the answers that are under way.
+/// How a server takes connections.
+#[derive(Debug, Clone)]
+pub struct ServerTerms {
+    /// Most connections at once.
+    pub connections: usize,
+    /// The certificate; none for plain HTTP.
+    pub tls: Option<Arc<Tls>>,
+}
+
+impl Default for ServerTerms {
+    fn default() -> Self {
+        Self { connections: CONNECTIONS, tls: None }
+    }
+}
+
+/// Serves `routes` without TLS until stopped, then finishes the answers that are under way.
 pub async fn serve(listener: TcpListener, routes: Router, stop: CancellationToken) {
-    let places = Arc::new(Places::new(CONNECTIONS));
+    serve_under(&ServerTerms::default(), listener, routes, stop).await;
+}
+
+/// Serves `routes` under these terms until stopped, then finishes the answers that are under way.
+pub async fn serve_under(
+    terms: &ServerTerms,
+    listener: TcpListener,
+    routes: Router,
+    stop: CancellationToken,
+) {
+    let places = Arc::new(Places::new(terms.connections));
     let rates = Arc::new(Rates::default());
     let under_way = GracefulShutdown::new();
     loop {
@@ -76,15 +105,11 @@ pub async fn serve(listener: TcpListener, routes: Router, stop: CancellationToke
             peer,
             place: place.clone(),
         };
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
-            .serve_connection(TokioIo::new(stream), guarded);
-        let connection = under_way.watch(connection);
+        let (tls, watcher) = (terms.tls.clone(), under_way.watcher());
         tokio::spawn(async move {
             tokio::select! {
                 // an error means that the client closed the connection: no answer is needed
-                _ended = connection => {}
+                () = connection(stream, tls, guarded, watcher) => {}
                 () = place.is_taken_away() => refused("connections", peer.0.ip()),
             }
             place.leave();
@@ -93,6 +118,25 @@ pub async fn serve(listener: TcpListener, routes: Router, stop: CancellationToke
     drop(listener);
     if tokio::time::timeout(GRACE, under_way.shutdown()).await.is_err() {
         tracing::warn!(grace_s = GRACE.as_secs(), "HTTP requests were cut off");
+    }
+}
+
+/// Answers the requests of one connection.
+async fn connection(stream: TcpStream, tls: Option<Arc<Tls>>, guarded: Guarded, watcher: Watcher) {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    let Some(tls) = tls else {
+        let served = builder.serve_connection(TokioIo::new(stream), guarded);
+        let _closed_by_the_client = watcher.watch(served).await;
+        return;
+    };
+    let peer = guarded.peer.0.ip();
+    match tokio::time::timeout(HANDSHAKE, tls.acceptor().accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let served = builder.serve_connection(TokioIo::new(stream), guarded);
+            let _closed_by_the_client = watcher.watch(served).await;
+        }
+        Ok(Err(_)) | Err(_) => refused("tls", peer),
     }
 }
 

@@ -52,6 +52,11 @@ pub(super) struct Bearing {
     pub(super) name: String,
     pub(super) decay: Option<Decay>,
     pub(super) damaged_from_h: Option<f64>,
+    /// Hours that it runs from damage to failure.
+    lasts_h: f64,
+    /// The hour at which level and damage are twice the healthy level, and a day of running later.
+    doubled_at_h: f64,
+    told_by_h: f64,
     pub(super) fails_at_h: Option<f64>,
     seed: u64,
     level_g: f64,
@@ -89,18 +94,51 @@ pub(super) struct Window {
 }
 
 impl Bearing {
-    /// Level of the damage, in healthy levels, at an hour.
-    fn damage(&self, hours: f64) -> f64 {
-        let (Some(from), Some(end)) = (self.damaged_from_h, self.fails_at_h) else { return 0.0 };
-        let share = ((hours - from) / (end - from)).clamp(0.0, 1.0);
-        // from a tenth of the healthy level to six of them
-        if share > 0.0 { 0.1 * (60.0_f64.ln() * share).exp() } else { 0.0 }
-    }
-
     /// Hours before the end at which level and damage are twice the healthy level.
     pub(super) fn doubled_before_end_h(&self) -> f64 {
-        let (Some(from), Some(end)) = (self.damaged_from_h, self.fails_at_h) else { return 0.0 };
-        (end - from) * (1.0 - 10.0_f64.ln() / 60.0_f64.ln())
+        self.fails_at_h.map_or(0.0, |end_h| end_h - self.doubled_at_h)
+    }
+
+    /// Hours before the end at which the machine has run for a day since then.
+    pub(super) fn told_before_end_h(&self) -> f64 {
+        self.fails_at_h.map_or(0.0, |end_h| (end_h - self.told_by_h).max(0.0))
+    }
+
+    /// Sets the hours of doubling and failure on a machine that stands at times: rolling contact
+    /// fatigue and wear count revolutions, so damage rests while the machine does.
+    fn age(&mut self, stops: &[(f64, f64, f64)]) {
+        let Some(from_h) = self.damaged_from_h else { return };
+        let doubled = 10.0_f64.ln() / 60.0_f64.ln();
+        self.doubled_at_h = after_running(stops, from_h, doubled * self.lasts_h);
+        self.told_by_h = after_running(stops, self.doubled_at_h, 24.0);
+        self.fails_at_h = Some(after_running(stops, from_h, self.lasts_h));
+    }
+}
+
+/// Whether the machine stands at an hour.
+fn stands(stops: &[(f64, f64, f64)], hours: f64) -> bool {
+    stops.iter().any(|(begin, end, _)| (*begin..*end).contains(&hours))
+}
+
+/// Hours that the machine runs between two hours.
+fn running_h(stops: &[(f64, f64, f64)], from_h: f64, to_h: f64) -> f64 {
+    let mut edges: Vec<f64> = stops.iter().flat_map(|stop| [stop.0, stop.1]).collect();
+    edges.retain(|edge| (from_h..to_h).contains(edge));
+    edges.extend([from_h, to_h]);
+    edges.sort_by(f64::total_cmp);
+    let runs = edges.windows(2).filter(|pair| !stands(stops, f64::midpoint(pair[0], pair[1])));
+    runs.map(|pair| pair[1] - pair[0]).sum()
+}
+
+/// The hour at which the machine has run for so long since another one.
+fn after_running(stops: &[(f64, f64, f64)], from_h: f64, runs_h: f64) -> f64 {
+    let mut at_h = from_h + runs_h;
+    loop {
+        let missing_h = runs_h - running_h(stops, from_h, at_h);
+        if missing_h < 1e-6 {
+            return at_h;
+        }
+        at_h += missing_h;
     }
 }
 
@@ -136,20 +174,39 @@ impl Machine {
             let decay = Decay::ALL.get(kind).copied().filter(|_| number == 0 && failing > 0);
             machine.bearings.push(bearing(seed, number, decay, &mut random));
         }
+        for bearing in &mut machine.bearings {
+            bearing.age(&machine.stops);
+        }
         machine
+    }
+
+    /// Hours for which the machine is watched: the plant's days, or until its bearing has failed.
+    pub(super) fn watched_h(&self) -> f64 {
+        let ends = self.bearings.iter().filter_map(|bearing| bearing.fails_at_h);
+        ends.fold(24.0 * DAYS, f64::max)
+    }
+
+    /// Level of a bearing's damage, in healthy levels, at an hour.
+    fn damage(&self, bearing: &Bearing, hours: f64) -> f64 {
+        let Some(from_h) = bearing.damaged_from_h.filter(|from_h| *from_h < hours) else {
+            return 0.0;
+        };
+        let share = (running_h(&self.stops, from_h, hours) / bearing.lasts_h).min(1.0);
+        // from a tenth of the healthy level to six of them
+        if share > 0.0 { 0.1 * (60.0_f64.ln() * share).exp() } else { 0.0 }
     }
 
     /// The windows of a bearing until its end.
     pub(super) fn windows<'a>(&'a self, bearing: &'a Bearing) -> impl Iterator<Item = Window> + 'a {
         let mut random = ChaCha8Rng::seed_from_u64(bearing.seed);
-        let end_h = bearing.fails_at_h.unwrap_or(24.0 * DAYS);
+        let end_h = bearing.fails_at_h.unwrap_or_else(|| self.watched_h());
         let count = (end_h * 3600.0 / PERIOD_S) as usize;
         let mut wander = 0.0;
         (0..count).filter_map(move |n| {
             let hours = n as f64 * PERIOD_S / 3600.0;
             // hours of one day, so that neighbouring windows resemble each other
             wander = 0.96 * wander + 0.008 * gaussian(&mut random);
-            let stands = self.stops.iter().any(|(begin, end, _)| (*begin..*end).contains(&hours));
+            let stands = stands(&self.stops, hours);
             let window = self.window(bearing, hours, wander, &mut random)?;
             (!stands).then_some(window)
         })
@@ -178,7 +235,7 @@ impl Machine {
         let replaced = bearing.replaced.filter(|(at, _, _)| hours >= *at);
         let other = replaced.map_or(0.0, |(_, step, _)| step);
         let slow = (steps + warm + season + wander + other).exp() * (1.0 + run_in) * load;
-        let damage = bearing.damage(hours);
+        let damage = self.damage(bearing, hours);
         let mut noisy = |level: f64, scatter: f64| level * (scatter * gaussian(random)).exp();
         let (early, impacts) = match bearing.decay {
             Some(Decay::Spall) => (2.0, 6.0 * damage / (1.0 + damage * damage / 4.0)),
@@ -235,6 +292,9 @@ impl Machine {
         if let Some((at, step, _)) = bearing.replaced.filter(|replaced| replaced.0 <= hours) {
             words.push(format!("replaced at {at:.0} h, level × {:.2}", step.exp()));
         }
+        if let Some((from, to)) = bearing.sensor.filter(|sensor| sensor.0 <= hours) {
+            words.push(format!("sensor failed from {from:.0} h to {to:.0} h"));
+        }
         if bearing.run_in > 0.0 {
             words.push(format!("run-in of {:.2}", bearing.run_in));
         }
@@ -244,12 +304,15 @@ impl Machine {
 
 fn bearing(seed: u64, number: u64, decay: Option<Decay>, random: &mut ChaCha8Rng) -> Bearing {
     let damaged_from_h = decay.map(|_| 24.0 * random.random_range(20.0..35.0));
-    let days = decay.map(|decay| decay.days(random));
+    let days = decay.map_or(0.0, |decay| decay.days(random));
     Bearing {
         name: format!("machine {seed} bearing {}", number + 1),
         decay,
         damaged_from_h,
-        fails_at_h: damaged_from_h.zip(days).map(|(from, days)| from + 24.0 * days),
+        lasts_h: 24.0 * days,
+        doubled_at_h: 0.0,
+        told_by_h: 0.0,
+        fails_at_h: None,
         seed: seed * 2 + number + 1_000_000,
         level_g: random.random_range(-1.6_f64..0.7).exp(),
         scatter: random.random_range(0.03..0.08),

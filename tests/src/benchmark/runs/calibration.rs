@@ -79,7 +79,7 @@ fn by_bearing(outcomes: &[RunOutcome]) -> BTreeMap<&str, Vec<f64>> {
 }
 
 /// The factor within which the claimed share of all strays lies, each bearing weighing the same.
-fn factor(bearings: &[&[f64]]) -> f64 {
+pub(crate) fn factor(bearings: &[&[f64]]) -> f64 {
     let mut weighed: Vec<(f64, f64)> = Vec::new();
     for strays in bearings {
         let weight = 1.0 / (strays.len() * bearings.len()) as f64;

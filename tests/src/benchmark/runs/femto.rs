@@ -11,13 +11,14 @@ use flate2::read::GzDecoder;
 use ndarray::Array3;
 use ndarray_npy::ReadNpyExt;
 use pdm_dsp::{DefectOrders, FastPath};
-use pdm_edge::condition::{Judgement, Monitor, MonitorSettings, Observation};
+use pdm_edge::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};
 use pdm_edge::event::features;
 use pdm_edge::features::{fast_block, time_block, to_g};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, M_S2_PER_G, Rpm, SampleRate};
 
 use super::score::{Life, RunOutcome, score};
+use super::variants::Variant;
 use super::yardstick::{self, Verdict};
 
 /// The runs of the challenge: file, speed, and where the remaining life was asked for (snapshots of
@@ -49,51 +50,162 @@ const ORDERS: [f64; 4] = [5.611, 7.389, 3.589, 0.4316];
 /// Envelope band, above the rig's structure and within the sensors' range.
 const BAND_HZ: (f64, f64) = (2_500.0, 10_000.0);
 
+/// A run as features, measured once and judged as often as settings are tried.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The run.
+    pub name: String,
+    asked_at: Option<usize>,
+    turns_per_h: f64,
+    period_s: f64,
+    /// Of each axis, window by window.
+    features: Vec<Vec<Features>>,
+    /// What the signal shows in hindsight.
+    level: Vec<f64>,
+    /// Windows in which the yardstick looks to either side.
+    near: usize,
+}
+
+impl Measured {
+    /// Hours from window to window.
+    pub(crate) fn period_h(&self) -> f64 {
+        self.period_s / 3600.0
+    }
+
+    /// The judgements of each axis, one a window.
+    pub(crate) fn judged(&self, settings: &MonitorSettings) -> Vec<Vec<Judgement>> {
+        let axis = |features: &Vec<Features>| {
+            let mut monitor = Monitor::new(settings.clone());
+            let observation = |(window, features): (usize, &Features)| {
+                Some(Observation {
+                    at: Timestamp::from_unix_ms((window as f64 * self.period_s * 1000.0) as i64)?,
+                    state: "default".to_owned(),
+                    usable: true,
+                    turns_per_h: Some(self.turns_per_h),
+                    features: features.clone(),
+                })
+            };
+            let observations = features.iter().enumerate().filter_map(observation);
+            observations.map(|observation| monitor.observe(&observation)).collect()
+        };
+        self.features.iter().map(axis).collect()
+    }
+
+    /// The alarms against what the signal shows.
+    pub(crate) fn verdict(&self, judged: &[Vec<Judgement>]) -> Verdict {
+        let mut on = vec![false; self.level.len()];
+        for axis in judged {
+            for (on, judgement) in on.iter_mut().zip(axis) {
+                *on |= judgement.anomaly_detected;
+            }
+        }
+        yardstick::hold(&self.name, (&self.level, self.near), &on)
+    }
+
+    /// The outcome of each axis.
+    pub(crate) fn outcomes(&self, judged: Vec<Vec<Judgement>>) -> Vec<RunOutcome> {
+        let outcome = |(label, judgements): (&str, Vec<Judgement>)| {
+            let life = Life {
+                name: format!("FEMTO {} {label}", self.name),
+                bearing: format!("FEMTO {}", self.name),
+                period_h: self.period_s / 3600.0,
+                windows: self.level.len(),
+                asked_at: self.asked_at,
+                fails: true,
+                damaged_from: None,
+            };
+            score(&life, judgements.into_iter())
+        };
+        CHANNELS.into_iter().zip(judged).map(outcome).collect()
+    }
+}
+
 /// The outcomes of the runs in `folder`, each measuring point on its own (the scorer takes the
 /// points of a bearing together where the challenge does), and their alarms against the signal.
 pub(super) fn outcomes(folder: &Path) -> anyhow::Result<(Vec<RunOutcome>, Vec<Verdict>)> {
     let (mut outcomes, mut verdicts) = (Vec::new(), Vec::new());
-    for (name, rpm, asked_at) in RUNS {
-        let path = folder.join(format!("{name}_acc.npy.gz"));
-        if !path.exists() {
-            continue;
-        }
-        let samples = read(&path).with_context(|| path.display().to_string())?;
-        let mut on = vec![false; samples.dim().0];
-        for (channel, label) in CHANNELS.iter().enumerate() {
-            let life = Life {
-                name: format!("FEMTO {name} {label}"),
-                bearing: format!("FEMTO {name}"),
-                period_h: PERIOD_S / 3600.0,
-                windows: samples.dim().0,
-                asked_at,
-                fails: true,
-                damaged_from: None,
-            };
-            let judgements = judge(&samples, channel, rpm)?;
-            for (on, judgement) in on.iter_mut().zip(&judgements) {
-                *on |= judgement.anomaly_detected;
-            }
-            outcomes.push(score(&life, judgements.into_iter()));
-        }
-        verdicts.push(yardstick::hold(name, &yardstick::level(&samples, RATE_HZ), &on));
+    for run in measured(folder)? {
+        let judged = run.judged(&MonitorSettings::default());
+        verdicts.push(run.verdict(&judged));
+        outcomes.extend(run.outcomes(judged));
     }
     Ok((outcomes, verdicts))
+}
+
+/// The runs in `folder`.
+pub(crate) fn measured(folder: &Path) -> anyhow::Result<Vec<Measured>> {
+    recorded(folder)?.iter().map(|(run, samples)| run.measure(samples)).collect()
+}
+
+/// A run of the challenge as it was recorded, or as it might have been.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recorded {
+    name: &'static str,
+    rpm: f64,
+    asked_at: Option<usize>,
+}
+
+/// The runs in `folder`, with their samples.
+pub(crate) fn recorded(folder: &Path) -> anyhow::Result<Vec<(Recorded, Array3<i32>)>> {
+    let mut runs = Vec::new();
+    for (name, rpm, asked_at) in RUNS {
+        let path = folder.join(format!("{name}_acc.npy.gz"));
+        if path.exists() {
+            let samples = read(&path).with_context(|| path.display().to_string())?;
+            runs.push((Recorded { name, rpm, asked_at }, samples));
+        }
+    }
+    Ok(runs)
+}
+
+impl Recorded {
+    /// Measures every window of the run.
+    pub(crate) fn measure(&self, samples: &Array3<i32>) -> anyhow::Result<Measured> {
+        let axes = 0..CHANNELS.len();
+        let features = axes.map(|channel| features_of(samples, channel, self.rpm));
+        Ok(Measured {
+            name: self.name.to_owned(),
+            asked_at: self.asked_at,
+            turns_per_h: 60.0 * self.rpm,
+            period_s: PERIOD_S,
+            features: features.collect::<anyhow::Result<_>>()?,
+            level: yardstick::level(samples, RATE_HZ),
+            near: yardstick::NEAR,
+        })
+    }
+
+    /// The same as `variant` would have recorded it, held to what the run itself shows.
+    pub(crate) fn measure_as(
+        &self,
+        variant: Variant,
+        samples: &Array3<i32>,
+        truth: &Measured,
+    ) -> anyhow::Result<Measured> {
+        let (kept, recorded) = variant.of(samples);
+        let run = self.measure(&recorded)?;
+        Ok(Measured {
+            name: format!("{} {}", self.name, variant.name()),
+            asked_at: None,
+            period_s: PERIOD_S * variant.step() as f64,
+            level: kept.iter().map(|n| truth.level[*n]).collect(),
+            near: (yardstick::NEAR / variant.step()).max(1),
+            ..run
+        })
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<Array3<i32>> {
     Ok(Array3::read_npy(GzDecoder::new(BufReader::new(File::open(path)?)))?)
 }
 
-fn judge(samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow::Result<Vec<Judgement>> {
+fn features_of(samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow::Result<Vec<Features>> {
     let (rate, speed) = (SampleRate::new(RATE_HZ)?, Rpm::new(rpm)?);
     let [bpfo, bpfi, bsf, ftf] = ORDERS;
     let orders = DefectOrders::new(bpfo, bpfi, bsf, ftf)?;
     let band = Band::new(BAND_HZ.0, BAND_HZ.1)?;
     let mut path = FastPath::new(samples.dim().2, rate, band)?;
-    let mut monitor = Monitor::new(MonitorSettings::default());
-    let mut judgements = Vec::with_capacity(samples.dim().0);
-    for (window, snapshot) in samples.outer_iter().enumerate() {
+    let mut windows = Vec::with_capacity(samples.dim().0);
+    for snapshot in samples.outer_iter() {
         let accel: Vec<f32> = snapshot
             .row(channel)
             .iter()
@@ -108,15 +220,7 @@ fn judge(samples: &Array3<i32>, channel: usize, rpm: f64) -> anyhow::Result<Vec<
         );
         time.low_band_rms_g = findings.low_band_rms_m_s2.map(to_g);
         // three shaft turns a snapshot resolve no defect line
-        let features = features(&time, &fast_block(&findings, speed), false);
-        let at = Timestamp::from_unix_ms((window as f64 * PERIOD_S * 1000.0) as i64);
-        judgements.push(monitor.observe(&Observation {
-            at: at.context("time out of range")?,
-            state: "default".to_owned(),
-            usable: true,
-            turns_per_h: Some(speed.shaft_hz() * 3600.0),
-            features,
-        }));
+        windows.push(features(&time, &fast_block(&findings, speed), false));
     }
-    Ok(judgements)
+    Ok(windows)
 }

@@ -39,10 +39,12 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>
     judge(&table, &BTreeMap::new(), |line| {
         judgements.entry(line.column.to_owned()).or_default().push(Judgement {
             change: None,
+            period: None,
             anomaly_detected: line.anomaly_detected,
             anomaly: line.anomaly,
             trend: line.trend,
             rul: line.rul,
+            grown: None,
             baseline_completed: false,
         });
         anyhow::Ok(())

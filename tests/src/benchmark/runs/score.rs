@@ -150,7 +150,7 @@ pub(super) fn score(life: &Life, judgements: impl Iterator<Item = Judgement>) ->
 }
 
 /// Distance of the truth from the middle of an interval in half widths, in the logarithm.
-fn stray(left: f64, low: f64, high: f64) -> f64 {
+pub(crate) fn stray(left: f64, low: f64, high: f64) -> f64 {
     let (low, high) = (low.max(f64::MIN_POSITIVE).ln(), high.max(f64::MIN_POSITIVE).ln());
     let half = (0.5 * (high - low)).max(f64::EPSILON);
     (left.ln() - f64::midpoint(low, high)).abs() / half

@@ -5,7 +5,7 @@
 //! is the model's exponential from onset to end in one of four cases only, and the level at failure
 //! is drawn.
 
-use pdm_edge::condition::{Features, Monitor, MonitorSettings, Observation};
+use pdm_edge::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};
 use pdm_shared::time::Timestamp;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,6 +41,12 @@ struct Drawn {
 
 /// One life, judged and scored; one seed always gives the same life.
 pub(super) fn outcome(seed: u64) -> RunOutcome {
+    let (life, judgements) = judged(seed);
+    score(&life, judgements.into_iter())
+}
+
+/// One life and the judgement of each of its windows.
+pub(crate) fn judged(seed: u64) -> (Life, Vec<Judgement>) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let drawn = Drawn::draw(&mut random);
     let period_s = [10.0, 60.0, 600.0, 3600.0][random.random_range(0..4)];
@@ -65,7 +71,7 @@ pub(super) fn outcome(seed: u64) -> RunOutcome {
             features: Features::from([("rms_g".to_owned(), level)]),
         }))
     });
-    score(&life, judgements)
+    (life, judgements.collect())
 }
 
 impl Drawn {

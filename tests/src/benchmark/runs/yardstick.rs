@@ -12,7 +12,7 @@ use serde::Serialize;
 /// From this level on the signal shows something.
 const SHOWS: f64 = 1.3;
 /// Snapshots to either side in which it must show for an alarm to be justified.
-const NEAR: usize = 30;
+pub(super) const NEAR: usize = 30;
 /// Bands, Hz.
 const BANDS_HZ: [(f64, f64); 2] = [(4000.0, 12_000.0), (10.0, 1000.0)];
 
@@ -39,13 +39,14 @@ pub struct Verdict {
 
 impl Verdict {
     /// Something that the alarms of a run must not do.
-    pub(super) fn failed(&self) -> bool {
+    pub(crate) fn failed(&self) -> bool {
         self.early > 0 || !self.on_at_end || self.groundless > 0.005
     }
 }
 
-/// Holds the alarms of a run, one flag a snapshot for either axis, to its level.
-pub(super) fn hold(run: &str, level: &[f64], on: &[bool]) -> Verdict {
+/// Holds the alarms of a run, one flag a snapshot for either axis, to its level and to the snapshots
+/// on either side in which it must show.
+pub(super) fn hold(run: &str, (level, near): (&[f64], usize), on: &[bool]) -> Verdict {
     let windows = level.len().min(on.len());
     let onset = level.iter().rposition(|level| *level < SHOWS).map_or(0, |last| last + 1);
     let onset = onset.min(windows.saturating_sub(1));
@@ -53,7 +54,7 @@ pub(super) fn hold(run: &str, level: &[f64], on: &[bool]) -> Verdict {
         |from: usize, to: usize| level[from..to.min(windows)].iter().any(|level| *level >= SHOWS);
     let raised: Vec<usize> = (1..windows).filter(|&n| on[n] && !on[n - 1]).collect();
     let groundless =
-        (0..onset).filter(|&n| on[n] && !shows(n.saturating_sub(NEAR), n + NEAR + 1)).count();
+        (0..onset).filter(|&n| on[n] && !shows(n.saturating_sub(near), n + near + 1)).count();
     let at = (onset..windows).find(|&n| on[n]);
     Verdict {
         run: run.to_owned(),
@@ -61,7 +62,7 @@ pub(super) fn hold(run: &str, level: &[f64], on: &[bool]) -> Verdict {
         onset,
         alarms: raised.len(),
         groundless: groundless as f64 / onset.max(1) as f64,
-        early: raised.iter().filter(|&&n| n < onset && !shows(n, n + NEAR + 1)).count(),
+        early: raised.iter().filter(|&&n| n < onset && !shows(n, n + near + 1)).count(),
         delay: at.map(|at| (at - onset) as f64 / (windows - 1 - onset).max(1) as f64),
         on_at_end: on[windows.saturating_sub(3)..windows].contains(&true),
     }
@@ -129,12 +130,12 @@ mod tests {
     fn an_alarm_is_held_to_what_the_signal_shows() {
         let level: Vec<f64> = (0..200).map(|n| if n < 150 { 1.0 } else { 2.0 }).collect();
         let right: Vec<bool> = (0..200).map(|n| n >= 155).collect();
-        let verdict = hold("right", &level, &right);
+        let verdict = hold("right", (&level, NEAR), &right);
         assert_eq!((verdict.onset, verdict.alarms, verdict.early), (150, 1, 0));
         assert!(verdict.delay.is_some_and(|delay| (0.05..0.15).contains(&delay)));
         assert!(!verdict.failed(), "{verdict:?}");
         let groundless: Vec<bool> = (0..200).map(|n| (20..80).contains(&n)).collect();
-        let verdict = hold("groundless", &level, &groundless);
+        let verdict = hold("groundless", (&level, NEAR), &groundless);
         assert_eq!((verdict.early, verdict.on_at_end), (1, false));
         assert!((verdict.groundless - 0.4).abs() < 1e-9 && verdict.failed());
     }

@@ -29,12 +29,18 @@ impl Plant {
                 mail.port()
             )
         });
-        // the oracle holds every notification as an obligation: none is held back for a summary, and
-        // none is told past the store, which keeps no account of it
+        // the forms of the program on a server, a hook's own file on SQLite: both reach the same receiver
+        let form = match &self.place {
+            StorePlace::Sqlite(_) => "template = \"staff.toml\"\n",
+            StorePlace::Postgres(_) => "",
+        };
+        // the oracle holds every notification as an obligation: none is held back for a summary, none
+        // is told with another's, and none past the store, which keeps no account of it
         format!(
             "{store}[silence]\nstore_after_s = 0.0\n[broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
              [notify]\nrepeat_after_h = 0.001\nrepeat_limit = 3\ngroup_wait_s = 0.5\n\
-             per_recipient_per_hour = 10000\n{mail}[[notify.webhook]]\nname = \"staff\"\nurl = \"{}\"\n",
+             related_within_min = 0.0\nper_recipient_per_hour = 10000\n\
+             {mail}[[notify.webhook]]\nname = \"staff\"\n{form}url = \"{}\"\n",
             self.agent_network.port(),
             self.receiver.url()
         )

@@ -42,7 +42,7 @@ pub(in crate::store::sql) async fn acknowledge(
     };
     log::acknowledged(key, step.is_some());
     let Some(step) = step else { return Ok(()) };
-    put(connection, key, &step.episode, record.alarm.as_ref()).await?;
+    put(connection, key, &step.episode, record.alarm.as_ref(), record.beside.as_ref()).await?;
     publish(connection, key, &step.episode, topic).await
 }
 
@@ -132,7 +132,7 @@ pub(in crate::store::sql) async fn shelve(
         .map_or_else(|| Episode::new(EventId::at(now.unix_ms()).0, now), |record| record.episode);
     let step = episode.suppress(shelve.suppression(), now);
     log::shelved(key, shelve);
-    put(connection, key, &step.episode, alarm.as_ref()).await?;
+    put(connection, key, &step.episode, alarm.as_ref(), None).await?;
     publish(connection, key, &step.episode, topic).await?;
     Ok(ShelveOutcome::Taken)
 }
@@ -144,7 +144,7 @@ async fn end(
     topic: &str,
     now: Timestamp,
 ) -> Result<ShelveOutcome, StoreError> {
-    let Some(EpisodeRecord { mut episode, alarm }) = open else {
+    let Some(EpisodeRecord { mut episode, alarm, .. }) = open else {
         return Ok(ShelveOutcome::Unknown);
     };
     match &mut episode.suppression {
@@ -154,7 +154,7 @@ async fn end(
         Suppression::None | Suppression::ByDesign { .. } => return Ok(ShelveOutcome::Unknown),
     }
     (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
-    put(connection, key, &episode, alarm.as_ref()).await?;
+    put(connection, key, &episode, alarm.as_ref(), None).await?;
     publish(connection, key, &episode, topic).await?;
     Ok(ShelveOutcome::Taken)
 }

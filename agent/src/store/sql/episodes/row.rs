@@ -4,13 +4,14 @@ use pdm_episode::Episode;
 use pdm_episode::course::{Course, LevelCourse};
 use pdm_shared::delivery::Notification;
 use pdm_shared::episode::Condition;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use crate::store::database::Row;
 use crate::store::encoding::{count_of, json_of, time_of, word_of};
-use crate::store::{Alarm, EpisodeRecord, StoreError};
+use crate::store::{Alarm, Beside, EpisodeRecord, StoreError};
 
 /// A select of the columns of an episode, with its condition.
 macro_rules! columns {
@@ -18,7 +19,8 @@ macro_rules! columns {
         concat!(
             "SELECT site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
                     changed_at_ms, closed_at_ms, transition, course, acknowledgement, suppression,
-                    risk_level, repeats, repeat_at_ms, notification
+                    risk_level, repeats, repeat_at_ms, notification, telling, beside,
+                    beside_level
              FROM episodes",
             $condition
         )
@@ -64,13 +66,26 @@ pub(in crate::store::sql) fn record_of(row: &Row) -> Result<EpisodeRecord, Store
     };
     let repeats = count_of(row.get("repeats")?);
     let repeat_at = row.get::<Option<i64>>("repeat_at_ms")?.map(time_of).transpose()?;
+    let telling = row.get::<Option<&str>>("telling")?;
+    let telling = telling.map(|text| json_of("how far an alarm was told", text)).transpose()?;
     let alarm = told.map(|told| Alarm {
         risk: told.risk,
         repeats,
         repeat_at,
         notification: told.notification,
+        telling,
     });
-    Ok(EpisodeRecord { episode, alarm })
+    Ok(EpisodeRecord { episode, alarm, beside: beside_of(row)? })
+}
+
+/// The alarm that an episode is told with.
+fn beside_of(row: &Row) -> Result<Option<Beside>, StoreError> {
+    let Some(name) = row.get::<Option<&str>>("beside")? else { return Ok(None) };
+    let mut parts = name.splitn(3, '/');
+    let mut part = || parts.next().unwrap_or_default();
+    let Ok(source) = BearingKey::parse(part(), part(), part()) else { return Ok(None) };
+    let level = row.get::<Option<&str>>("beside_level")?.unwrap_or_default();
+    Ok(Some(Beside { source, level: word_of("a risk", level)? }))
 }
 
 /// The course of an alarm of an earlier version, which knew its level and when it was told alone.

@@ -4,7 +4,7 @@
 //! its own. So a change of one axis takes the others as they are stored, under the lock of the bearing.
 
 use pdm_episode::Episode;
-use pdm_shared::episode::AcknowledgementState;
+use pdm_shared::episode::{AcknowledgementState, Suppression};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -13,7 +13,9 @@ use super::read;
 use crate::store::database::{Connection, Lock};
 use crate::store::encoding::to_json;
 use crate::store::sql::bulk;
-use crate::store::{Alarm, EpisodeChange, EpisodeRecord, MQTT_LANE, Outgoing, Payload, StoreError};
+use crate::store::{
+    Alarm, Beside, EpisodeChange, EpisodeRecord, MQTT_LANE, Outgoing, Payload, StoreError,
+};
 
 /// Writes a change of an episode, and the row that publishes it.
 pub(in crate::store::sql) async fn write(
@@ -24,12 +26,14 @@ pub(in crate::store::sql) async fn write(
     connection.lock(Lock::Alarm, &key.to_string()).await?;
     let stored = read(connection, key).await?;
     let episode = merged(change, stored.as_ref());
+    let stored_beside = stored.as_ref().and_then(|one| one.beside.clone());
+    let beside = if change.suppresses { change.beside.clone() } else { stored_beside };
     let was_told = stored.filter(|one| one.episode.id == episode.id).and_then(|one| one.alarm);
     let alarm = match (&change.alarm, was_told) {
         (Some(alarm), _) => Some(alarm.as_ref().clone()),
         (None, was_told) => was_told,
     };
-    put(connection, key, &episode, alarm.as_ref()).await?;
+    put(connection, key, &episode, alarm.as_ref(), beside.as_ref()).await?;
     publish(connection, key, &episode, &change.topic).await
 }
 
@@ -64,12 +68,18 @@ pub(super) async fn put(
     key: &BearingKey,
     episode: &Episode,
     alarm: Option<&Alarm>,
+    beside: Option<&Beside>,
 ) -> Result<(), StoreError> {
+    let is_by_design = matches!(episode.suppression, Suppression::ByDesign { .. });
+    let beside = beside.filter(|_| is_by_design);
     let dialect = connection.dialect();
     let acknowledgement = to_json("an acknowledgement", &episode.acknowledgement)?;
     let suppression = to_json("a suppression", &episode.suppression)?;
     let told = alarm.map(|alarm| to_json("a notification", &alarm.notification)).transpose()?;
     let is_seen = matches!(episode.acknowledgement, AcknowledgementState::Acknowledged { .. });
+    let telling = alarm.and_then(|alarm| alarm.telling.as_ref());
+    let telling_at = telling.and_then(|telling| telling.next).filter(|_| !is_seen);
+    let telling = telling.map(|one| to_json("how far an alarm was told", one)).transpose()?;
     let repeat_at = alarm.and_then(|alarm| alarm.repeat_at).filter(|_| !is_seen);
     connection
         .query(UPSERT)
@@ -91,6 +101,10 @@ pub(super) async fn put(
         .bind(repeat_at.map(Timestamp::unix_ms))
         .bind(told)
         .bind(alarm.map_or(0, |alarm| alarm.notification.created_at.unix_ms()))
+        .bind(telling)
+        .bind(telling_at.map(Timestamp::unix_ms))
+        .bind(beside.map(|beside| beside.source.to_string()))
+        .bind(beside.map(|beside| beside.level.as_str()))
         .execute()
         .await?;
     Ok(())
@@ -101,8 +115,10 @@ const UPSERT: &str =
     "INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
                            changed_at_ms, closed_at_ms, transition, course, acknowledgement,
                            suppression, state, suppressed_until_ms, notification_id, risk_level,
-                           repeats, repeat_at_ms, notification, since_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+                           repeats, repeat_at_ms, notification, since_ms, telling,
+                           telling_at_ms, beside, beside_level)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+             $21, $22, $23, $24)
      ON CONFLICT (episode_id) DO UPDATE
      SET sequence = excluded.sequence, changed_at_ms = excluded.changed_at_ms,
          closed_at_ms = excluded.closed_at_ms, transition = excluded.transition,
@@ -114,7 +130,9 @@ const UPSERT: &str =
                          THEN excluded.since_ms ELSE episodes.since_ms END,
          notification_id = excluded.notification_id, risk_level = excluded.risk_level,
          repeats = excluded.repeats, repeat_at_ms = excluded.repeat_at_ms,
-         notification = excluded.notification";
+         notification = excluded.notification, telling = excluded.telling,
+         telling_at_ms = excluded.telling_at_ms, beside = excluded.beside,
+         beside_level = excluded.beside_level";
 
 /// Writes the row of the outbox that publishes an episode.
 pub(super) async fn publish(

@@ -56,7 +56,7 @@ async fn fill(
     let columns: Vec<String> = table
         .columns
         .iter()
-        .map(|(column, kind)| format!("\"{column}\" {}", kind.name()))
+        .map(|(column, kind)| format!("\"{column}\" {}", kind.in_sqlite()))
         .collect();
     let create = format!("CREATE TABLE \"{name}\" ({}) STRICT", columns.join(", "));
     sqlx::query(sqlx::AssertSqlSafe(create)).execute(&mut *connection).await?;
@@ -74,5 +74,6 @@ fn json(cell: &Cell) -> Value {
         Cell::Text(text) => text.as_str().into(),
         Cell::Integer(number) => (*number).into(),
         Cell::Real(number) => (*number).into(),
+        Cell::Boolean(is) => u8::from(*is).into(),
     }
 }

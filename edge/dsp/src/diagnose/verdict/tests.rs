@@ -13,7 +13,7 @@ const SPIN: Option<Spin> =
     Some(Spin { z: spin::STANDS + 0.7, order: 3.92, rival: 2.0, line: 0.003 });
 
 fn judged(evidence: &Evidence, looks: &[Look], cause: Option<ForeignCause>) -> Judged {
-    judge(&Ranked::new(*evidence, looks), cause, (300.0, 0.398))
+    judge(&Ranked::new(*evidence, looks, 300.0), cause, (300.0, 0.398))
 }
 
 /// An outer race that stands by so many units in all bands.
@@ -71,7 +71,7 @@ fn a_race_that_stands_is_named_beside_a_spin() {
 #[test]
 fn a_race_between_mention_and_name_is_told_as_weak_or_with_its_other_cause() {
     let at = |step: u32| outer_race(f64::from(step) / 50.0);
-    let scored = |evidence: &Evidence| Ranked::new(*evidence, &[]).scores[Part::OuterRace];
+    let scored = |evidence: &Evidence| Ranked::new(*evidence, &[], 300.0).scores[Part::OuterRace];
     let between =
         |evidence: &Evidence| (MENTION_CONFIDENCE..NAMING_CONFIDENCE).contains(&scored(evidence));
     let weak = (0..200).map(at).find(between).expect("one between");
@@ -91,7 +91,7 @@ fn a_race_between_mention_and_name_is_told_as_weak_or_with_its_other_cause() {
 
 #[test]
 fn fewer_turns_than_needed_name_nothing() {
-    let judged = judge(&Ranked::new(outer_race(4.0), &[]), None, (14.0, 0.398));
+    let judged = judge(&Ranked::new(outer_race(4.0), &[], 14.0), None, (14.0, 0.398));
     assert_eq!(judged.dominant, None);
     assert_eq!(judged.undetermined, Some(Undetermined::TooFewTurns { turns: 14.0 }));
 }

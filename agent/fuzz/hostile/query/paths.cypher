@@ -1,0 +1,1 @@
+MATCH (a)-[*]-(b)-[*]-(c)-[*]-(d) RETURN count(*)

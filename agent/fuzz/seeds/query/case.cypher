@@ -1,0 +1,1 @@
+MATCH (a:Equipment) OPTIONAL MATCH (a)-[r:FED_BY]->(b) RETURN a.name, CASE WHEN b IS NULL THEN 'first' ELSE b.name END, [x IN range(1, 5) WHERE x % 2 = 0 | x ^ 2], date('2026-01-31') + duration('P1M')

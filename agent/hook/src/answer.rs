@@ -1,0 +1,159 @@
+//! What became of a request, as its receiver says it: by status, or by a value in the answer. Some
+//! receivers answer 200 and write the failure into the body; some refuse a key that they know already.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The receiver has the message.
+    Delivered,
+    /// The receiver had the message already.
+    Duplicate,
+    /// Trying again can help.
+    Later,
+    /// Trying again cannot help.
+    Never,
+}
+
+/// A value at a place of the answer.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sign {
+    /// A JSON pointer (RFC 6901).
+    pointer: String,
+    /// The value, or several of which one stands there.
+    value: Values,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum Values {
+    Many(Vec<Value>),
+    One(Value),
+}
+
+impl Sign {
+    fn is_in(&self, answer: Option<&Value>) -> bool {
+        let Some(found) = answer.and_then(|answer| answer.pointer(&self.pointer)) else {
+            return false;
+        };
+        match &self.value {
+            Values::One(one) => is_same(one, found),
+            Values::Many(many) => many.iter().any(|one| is_same(one, found)),
+        }
+    }
+}
+
+/// Whether two values are the same, where a receiver writes 1 as well as "1".
+fn is_same(a: &Value, b: &Value) -> bool {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    text(a) == text(b)
+}
+
+/// What success looks like.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Success {
+    /// The statuses; without them 200 to 299.
+    #[serde(default)]
+    status: Vec<u16>,
+    /// Where the answer says it.
+    #[serde(default)]
+    pointer: Option<String>,
+    /// What stands there.
+    #[serde(default)]
+    value: Option<Value>,
+}
+
+/// How the answers of a receiver are read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Answers {
+    pub(crate) success: Success,
+    pub(crate) duplicate: Option<Sign>,
+    pub(crate) refused: Option<Sign>,
+}
+
+impl Success {
+    /// Why it cannot be used.
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        let is_half = self.pointer.is_some() != self.value.is_some();
+        is_half.then_some("pointer and value go together")
+    }
+
+    fn sign(&self) -> Option<Sign> {
+        let value = self.value.clone()?;
+        let many = value.as_array().cloned().map(Values::Many);
+        let value = many.unwrap_or(Values::One(value));
+        Some(Sign { pointer: self.pointer.clone()?, value })
+    }
+}
+
+impl Answers {
+    /// What an answer means.
+    pub(crate) fn verdict(&self, status: u16, body: &[u8]) -> Verdict {
+        let answer = serde_json::from_slice::<Value>(body).ok();
+        let says =
+            |sign: &Option<Sign>| sign.as_ref().is_some_and(|one| one.is_in(answer.as_ref()));
+        if says(&self.duplicate) {
+            return Verdict::Duplicate;
+        }
+        let is_status = match self.success.status.as_slice() {
+            [] => (200..300).contains(&status),
+            some => some.contains(&status),
+        };
+        let sign = self.success.sign();
+        if is_status && (sign.is_none() || says(&sign)) {
+            return Verdict::Delivered;
+        }
+        if says(&self.refused) {
+            return Verdict::Never;
+        }
+        // credentials are repaired by people, and 408, 425 and 429 ask to try later
+        let later = is_status || status >= 500 || matches!(status, 401 | 403 | 408 | 425 | 429);
+        if later { Verdict::Later } else { Verdict::Never }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aligo() -> Answers {
+        let success = r#"{"pointer": "/result_code", "value": [1, "1"]}"#;
+        let refused = r#"{"pointer": "/result_code", "value": [-105]}"#;
+        Answers {
+            success: serde_json::from_str(success).expect("success"),
+            duplicate: None,
+            refused: Some(serde_json::from_str(refused).expect("sign")),
+        }
+    }
+
+    #[test]
+    fn a_failure_in_an_answer_of_200_is_no_delivery() {
+        let says = |body: &str| aligo().verdict(200, body.as_bytes());
+        assert_eq!(says(r#"{"result_code":"1","message":"success"}"#), Verdict::Delivered);
+        assert_eq!(says(r#"{"result_code":1}"#), Verdict::Delivered);
+        assert_eq!(says(r#"{"result_code":-101,"message":"인증오류"}"#), Verdict::Later);
+        assert_eq!(says(r#"{"result_code":"-105"}"#), Verdict::Never);
+        assert_eq!(says("<html>"), Verdict::Later);
+    }
+
+    #[test]
+    fn a_repeated_key_that_is_refused_was_delivered() {
+        let nhn = Answers {
+            success: serde_json::from_str(r#"{"pointer": "/header/isSuccessful", "value": true}"#)
+                .expect("success"),
+            duplicate: serde_json::from_str(r#"{"pointer": "/header/resultCode", "value": -1005}"#)
+                .expect("sign"),
+            refused: None,
+        };
+        let answer = br#"{"header":{"isSuccessful":false,"resultCode":-1005}}"#;
+        assert_eq!(nhn.verdict(200, answer), Verdict::Duplicate);
+        assert_eq!(nhn.verdict(400, answer), Verdict::Duplicate);
+        assert_eq!(nhn.verdict(200, br#"{"header":{"isSuccessful":true}}"#), Verdict::Delivered);
+        assert_eq!(nhn.verdict(500, b""), Verdict::Later);
+        assert_eq!(nhn.verdict(404, b""), Verdict::Never);
+    }
+}

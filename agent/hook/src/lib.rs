@@ -1,0 +1,25 @@
+//! Templated web hooks: one request, described by a file, for every receiver that takes one. SMS,
+//! messengers and push services are files of [`config/hooks`](../../../config/hooks), not code.
+//!
+//! The way of a message: `template` (the file, compiled) → `message` (what a template may name) →
+//! `body` (the request's text) → `sign` and `token` (who sends it) → `hook` (the request) → `answer`
+//! (what became of it). Invariants: a text of a notification is data in a tree and never part of its
+//! syntax; a secret stands in no error and no log; nothing is followed elsewhere.
+
+mod answer;
+mod body;
+mod filled;
+mod hook;
+mod limit;
+mod message;
+mod presets;
+mod rate;
+mod sign;
+mod template;
+mod token;
+
+pub use answer::Verdict;
+pub use hook::{Address, Hook, HookError, Sent};
+pub use message::Message;
+pub use presets::{PRESETS, preset};
+pub use template::{HookTemplate, TemplateError};

@@ -1,0 +1,44 @@
+-- Users of the pages and the API. password: a PHC string (argon2id), null for a program that has tokens
+-- alone.
+CREATE TABLE users (
+    name           TEXT    NOT NULL PRIMARY KEY,
+    role           TEXT    NOT NULL,
+    password       TEXT,
+    disabled       BIGINT  NOT NULL DEFAULT 0,
+    created_at_ms  BIGINT  NOT NULL
+);
+-- Bearer tokens of users. hash: SHA-256 of 256 random bits.
+CREATE TABLE user_tokens (
+    hash           BYTEA   NOT NULL PRIMARY KEY,
+    user_name      TEXT    NOT NULL,
+    label          TEXT    NOT NULL,
+    created_at_ms  BIGINT  NOT NULL,
+    expires_at_ms  BIGINT ,
+    UNIQUE (user_name, label)
+);
+-- Open sessions of browsers. user_name: null for the holder of the configured token. credential: the
+-- digest of what the owner logged in with.
+CREATE TABLE sessions (
+    hash          BYTEA   NOT NULL PRIMARY KEY,
+    user_name     TEXT,
+    credential    BYTEA   NOT NULL,
+    opened_at_ms  BIGINT  NOT NULL,
+    seen_at_ms    BIGINT  NOT NULL
+);
+-- Who did what.
+CREATE TABLE acts (
+    id      BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at_ms   BIGINT  NOT NULL,
+    who     TEXT    NOT NULL,
+    via     TEXT    NOT NULL,
+    peer    TEXT,
+    action  TEXT    NOT NULL,
+    what    TEXT    NOT NULL
+);
+-- Keys that the agent makes for itself.
+CREATE TABLE own_keys (
+    name           TEXT    NOT NULL PRIMARY KEY,
+    key            BYTEA   NOT NULL,
+    created_at_ms  BIGINT  NOT NULL
+);
+CREATE INDEX follow_ups_by_time ON follow_ups (asked_at_ms DESC, event_id DESC, number);

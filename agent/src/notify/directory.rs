@@ -1,0 +1,192 @@
+//! The lanes behind people and channels, and who hears of what by the table of routes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pdm_episode::Tell;
+use pdm_routes::{Audience, Subject, Table, Telling};
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+
+use super::{EMAIL_LANE, log, person_lane, webhook_lane};
+use crate::settings::{EMAIL, NotifySettings};
+use crate::store::Alarm;
+
+/// A lane, and the lowest level that is sent by it.
+#[derive(Debug, Clone, PartialEq)]
+struct Reach {
+    lane: String,
+    from: RiskLevel,
+}
+
+/// Who is reached how.
+#[derive(Debug)]
+pub(super) struct Directory {
+    pub(super) table: Table,
+    /// Channels that stand for themselves; people, where there is no such channel.
+    everybody: Vec<Reach>,
+    /// People and channels by name.
+    named: BTreeMap<String, Vec<Reach>>,
+}
+
+/// Who hears of a step.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub(super) lanes: Vec<String>,
+    /// How far it has been told afterwards.
+    pub(super) telling: Option<Telling>,
+    /// Not before this time: the end of the quiet hours.
+    pub(super) not_before: Option<Timestamp>,
+}
+
+impl Directory {
+    pub(super) fn of(settings: &NotifySettings) -> Self {
+        // paths of templates have been resolved when the settings were read
+        let table = settings.table(Path::new(""));
+        let mut named: BTreeMap<String, Vec<Reach>> = BTreeMap::new();
+        let mut everybody = Vec::new();
+        let email = settings.email.iter().filter(|email| !email.to.is_empty());
+        for email in email {
+            let reach = Reach { lane: EMAIL_LANE.to_owned(), from: email.from };
+            everybody.push(reach.clone());
+            named.insert(EMAIL.to_owned(), vec![reach]);
+        }
+        for hook in settings.webhook.iter().filter(|hook| hook.stands_alone(Path::new(""))) {
+            let reach = Reach { lane: webhook_lane(&hook.name), from: hook.from };
+            everybody.push(reach.clone());
+            named.insert(hook.name.clone(), vec![reach]);
+        }
+        let mut people = Vec::new();
+        for one in &settings.recipient {
+            let mail = one.email.iter();
+            let mail = mail.map(|_| (person_lane(&one.name, EMAIL), one.email_from));
+            let hooks = one.hooks.iter();
+            let hooks = hooks.map(|hook| (person_lane(&one.name, &hook.hook), hook.from));
+            let reach = mail.chain(hooks).map(|(lane, from)| Reach { lane, from });
+            let reach: Vec<Reach> = reach.collect();
+            people.extend(reach.iter().cloned());
+            named.insert(one.name.clone(), reach);
+        }
+        if everybody.is_empty() {
+            everybody = people;
+        }
+        Self { table, everybody, named }
+    }
+
+    /// The lanes of an audience by which this level is sent, each once.
+    pub(super) fn lanes(&self, audience: &Audience, loudness: RiskLevel) -> Vec<String> {
+        let reach: Vec<&Reach> = match audience {
+            Audience::Everybody => self.everybody.iter().collect(),
+            Audience::These(names) => {
+                names.iter().filter_map(|name| self.named.get(name)).flatten().collect()
+            }
+        };
+        let reach = reach.into_iter().filter(|reach| loudness >= reach.from);
+        let mut lanes: Vec<String> = Vec::new();
+        for reach in reach {
+            if !lanes.contains(&reach.lane) {
+                lanes.push(reach.lane.clone());
+            }
+        }
+        lanes
+    }
+
+    /// Who hears of something that no alarm stands behind.
+    pub(super) fn once(&self, key: &BearingKey, level: RiskLevel, now: Timestamp) -> Vec<String> {
+        let audience = if self.table.is_plain() {
+            Audience::Everybody
+        } else {
+            self.table.once(&Subject { key, level }, now)
+        };
+        self.lanes(&audience, level)
+    }
+
+    /// Who hears of a step of an episode.
+    pub(super) fn heard(
+        &self,
+        key: &BearingKey,
+        level: RiskLevel,
+        before: Option<&Alarm>,
+        tell: Option<Tell>,
+        now: Timestamp,
+    ) -> Heard {
+        if self.table.is_plain() {
+            return Heard { lanes: self.once(key, level, now), ..Heard::default() };
+        }
+        match (tell.map(Tell::level), before) {
+            (Some(Some(_)), before) => self.begun(key, level, before, now),
+            (Some(None), before) => self.over(key, level, before, now),
+            (None, Some(alarm)) => self.again(key, alarm, now),
+            (None, None) => Heard { lanes: self.once(key, level, now), ..Heard::default() },
+        }
+    }
+
+    /// Who hears of an alarm that rises.
+    fn begun(
+        &self,
+        key: &BearingKey,
+        level: RiskLevel,
+        before: Option<&Alarm>,
+        now: Timestamp,
+    ) -> Heard {
+        let begun = self.table.begin(&Subject { key, level }, now);
+        let mut telling = begun.telling;
+        if telling.everybody && telling.route.is_some() {
+            log::nobody_on_duty(key, telling.route.as_deref());
+        }
+        // whoever heard of a lower level hears that it is over
+        if let Some(earlier) = before.and_then(|alarm| alarm.telling.as_ref()) {
+            telling.heard.extend(earlier.heard.iter().cloned());
+            telling.everybody |= earlier.everybody;
+        }
+        let lanes = begun.tell.map(|audience| self.lanes(&audience, level)).unwrap_or_default();
+        Heard { lanes, telling: Some(telling), not_before: None }
+    }
+
+    /// Who hears that it is over; a Watch within quiet hours leaves when they end.
+    fn over(
+        &self,
+        key: &BearingKey,
+        level: RiskLevel,
+        before: Option<&Alarm>,
+        now: Timestamp,
+    ) -> Heard {
+        let is_quiet = self.table.is_quiet(level, now);
+        let not_before = is_quiet.then(|| self.table.quiet_until(now));
+        let lanes = match before.and_then(|alarm| alarm.telling.as_ref()) {
+            Some(telling) => {
+                let over = telling.over();
+                over.map(|audience| self.lanes(&audience, level)).unwrap_or_default()
+            }
+            None => self.once(key, level, now),
+        };
+        Heard { lanes, telling: None, not_before }
+    }
+
+    /// Who hears that an alarm is repeated.
+    pub(super) fn again(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Heard {
+        let Some(telling) = alarm.telling.as_ref().filter(|_| !self.table.is_plain()) else {
+            let lanes = self.once(key, alarm.risk, now);
+            return Heard { lanes, telling: alarm.telling.clone(), not_before: None };
+        };
+        let mut telling = telling.clone();
+        let again = self.table.again(&telling, alarm.risk, now);
+        if let Some(Audience::These(people)) = &again {
+            telling.heard.extend(people.iter().cloned());
+        }
+        let lanes = again.map(|audience| self.lanes(&audience, alarm.risk)).unwrap_or_default();
+        Heard { lanes, telling: Some(telling), not_before: None }
+    }
+
+    /// How far an alarm has been told that was told with another's.
+    pub(super) fn led(
+        &self,
+        key: &BearingKey,
+        level: RiskLevel,
+        now: Timestamp,
+    ) -> Option<Telling> {
+        let is_routed = !self.table.is_plain();
+        is_routed.then(|| self.table.begin(&Subject { key, level }, now).telling)
+    }
+}

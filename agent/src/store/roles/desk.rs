@@ -1,0 +1,58 @@
+//! The store's part for people at pages: episodes by their identity and in pages, remarks, work.
+
+use async_trait::async_trait;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
+use pdm_web::plant::{EpisodeFilter, Place, Remark, WorkRow};
+use uuid::Uuid;
+
+use crate::store::{EpisodeRecord, StoreError};
+
+/// What a person at a page works with; used by the HTTP server.
+#[async_trait]
+pub trait DeskStore: Send + Sync + std::fmt::Debug {
+    /// The last `limit` episodes of a filter before a place, newest change first.
+    async fn episode_page(
+        &self,
+        filter: EpisodeFilter,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// An episode.
+    async fn episode_by_id(
+        &self,
+        id: Uuid,
+    ) -> Result<Option<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// The last acknowledgements and remarks of a bearing in a time, oldest first.
+    async fn remarks(
+        &self,
+        key: &BearingKey,
+        since: Timestamp,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<Remark>, StoreError>;
+
+    /// Writes a remark on a bearing down; it acknowledges nothing.
+    async fn remark(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// The last `limit` actions before a place, newest first: those that wait, or all.
+    async fn work_page(
+        &self,
+        is_open: bool,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<WorkRow>, StoreError>;
+
+    /// The actions that the judgement of an event asks for.
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, StoreError>;
+
+    /// How many notifications of a bearing were written since a time.
+    async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,188 @@
+//! What a person at a page works with: episodes by their identity and in pages, remarks, and the work
+//! that waits.
+
+use async_trait::async_trait;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
+use pdm_web::plant::{EpisodeFilter, Place, Remark, WorkRow};
+use uuid::Uuid;
+
+use super::SqlStore;
+use super::episodes::{columns, record_of};
+use super::follow_ups::{found_of, state_of};
+use crate::store::database::Row;
+use crate::store::encoding::{count_of, readable, time_of};
+use crate::store::{DeskStore, EpisodeRecord, StoreError};
+
+/// Most remarks that a page shows.
+const REMARKS: i64 = 200;
+
+/// Actions; the first three columns name the bearing.
+macro_rules! work {
+    ($condition:literal) => {
+        concat!(
+            "SELECT site, equipment_id, bearing_id, event_id, number, asked_at_ms, action_ko,
+                    action_en, due_at_ms, work_order, state, by_whom, at_ms, note, repaired,
+                    verdict, element, cause
+             FROM follow_ups",
+            $condition
+        )
+    };
+}
+
+#[async_trait]
+impl DeskStore for SqlStore {
+    async fn episode_page(
+        &self,
+        filter: EpisodeFilter,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = match filter {
+            EpisodeFilter::Open => reader.query(columns!(
+                " WHERE closed_at_ms IS NULL
+                    AND (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
+                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
+            )),
+            EpisodeFilter::Closed => reader.query(columns!(
+                " WHERE closed_at_ms IS NOT NULL
+                    AND (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
+                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
+            )),
+            EpisodeFilter::Shelved => reader.query(columns!(
+                " WHERE suppressed_until_ms IS NOT NULL AND closed_at_ms IS NULL
+                    AND (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
+                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
+            )),
+            EpisodeFilter::All => reader.query(columns!(
+                " WHERE (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
+                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
+            )),
+        };
+        let Place { at_ms, id, .. } = before.unwrap_or(NEWEST);
+        let rows = query.bind(at_ms).bind(id).bind(i64::from(limit)).fetch_all().await?;
+        let of = |row: &Row| Ok((row.key()?, record_of(row)?));
+        Ok(rows.iter().map(of).filter_map(readable).collect())
+    }
+
+    async fn episode_by_id(
+        &self,
+        id: Uuid,
+    ) -> Result<Option<(BearingKey, EpisodeRecord)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(columns!(" WHERE episode_id = $1"));
+        let row = query.bind(id).fetch_optional().await?;
+        row.map(|row| Ok((row.key()?, record_of(&row)?))).transpose()
+    }
+
+    async fn remarks(
+        &self,
+        key: &BearingKey,
+        since: Timestamp,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<Remark>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT by_whom, at_ms, note FROM acknowledgements
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+               AND received_at_ms >= $4 AND received_at_ms <= $5
+             ORDER BY id DESC LIMIT $6",
+        );
+        let until = until.map_or(i64::MAX, Timestamp::unix_ms);
+        let query = query.bind_key(key).bind(since.unix_ms()).bind(until).bind(REMARKS);
+        let rows = query.fetch_all().await?;
+        let of = |row: &Row| {
+            Ok(Remark { by: row.get(0)?, at: time_of(row.get(1)?)?, note: row.get(2)? })
+        };
+        let mut remarks: Vec<Remark> = rows.iter().map(of).filter_map(readable).collect();
+        remarks.reverse();
+        Ok(remarks)
+    }
+
+    async fn remark(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let dialect = connection.dialect();
+        let query = connection.query(
+            "INSERT INTO acknowledgements (site, equipment_id, bearing_id, notification_id,
+                                           by_whom, at_ms, received_at_ms, note)
+             VALUES ($1, $2, $3, NULL, $4, $5, $5, $6)",
+        );
+        let query = query.bind_key(key).bind(dialect.text(by).into_owned());
+        query.bind(now.unix_ms()).bind(dialect.text(note).into_owned()).execute().await?;
+        transaction.commit().await
+    }
+
+    async fn work_page(
+        &self,
+        is_open: bool,
+        before: Option<Place>,
+        limit: u32,
+    ) -> Result<Vec<WorkRow>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = if is_open {
+            reader.query(work!(
+                " WHERE state = 'open' AND (asked_at_ms < $1 OR (asked_at_ms = $1
+                      AND (event_id < $2 OR (event_id = $2 AND number > $3))))
+                  ORDER BY asked_at_ms DESC, event_id DESC, number LIMIT $4"
+            ))
+        } else {
+            reader.query(work!(
+                " WHERE (asked_at_ms < $1 OR (asked_at_ms = $1
+                      AND (event_id < $2 OR (event_id = $2 AND number > $3))))
+                  ORDER BY asked_at_ms DESC, event_id DESC, number LIMIT $4"
+            ))
+        };
+        let Place { at_ms, id, number } = before.unwrap_or(NEWEST);
+        let query = query.bind(at_ms).bind(id).bind(i64::from(number));
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.iter().map(work_of).filter_map(readable).collect())
+    }
+
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(work!(" WHERE event_id = $1 ORDER BY number"));
+        let rows = query.bind(event_id.0).fetch_all().await?;
+        rows.iter().map(work_of).collect()
+    }
+
+    async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT count(*) FROM notifications
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND created_at_ms >= $4",
+        );
+        let row = query.bind_key(key).bind(since.unix_ms()).fetch_one().await?;
+        Ok(row.get::<i64>(0)?.unsigned_abs())
+    }
+}
+
+/// Before this place stands every row.
+const NEWEST: Place = Place { at_ms: i64::MAX, id: Uuid::max(), number: 0 };
+
+fn work_of(row: &Row) -> Result<WorkRow, StoreError> {
+    let time = |column: &str| row.get::<Option<i64>>(column)?.map(time_of).transpose();
+    Ok(WorkRow {
+        event_id: EventId(row.get("event_id")?),
+        number: count_of(row.get("number")?),
+        key: row.key()?,
+        action: Text::new(row.get::<String>("action_ko")?, row.get::<String>("action_en")?),
+        asked_at: time_of(row.get("asked_at_ms")?)?,
+        due_at: time("due_at_ms")?,
+        work_order: row.get("work_order")?,
+        state: state_of(row)?,
+        by: row.get("by_whom")?,
+        at: time("at_ms")?,
+        note: row.get("note")?,
+        repaired: row.get::<i64>("repaired")? != 0,
+        found: found_of(row)?,
+    })
+}

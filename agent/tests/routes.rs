@@ -1,0 +1,254 @@
+//! An alarm on its way along a route, through the whole agent: over a restart, with one key a message.
+//! The messenger is a stand-in that writes down what it is asked.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pdm_agent::service::Agent;
+use pdm_agent::settings::{AgentSettings, NotifySettings};
+use pdm_harness::{Mosquitto, Persistence, header, whole_request};
+use pdm_service::clock::{Clock, SharedClock, SystemClock};
+use pdm_shared::time::Timestamp;
+use rand::{RngExt as _, SeedableRng as _};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use support::{Client, event, healthy, settings, start, subscribed, until};
+
+/// A clock that is set ahead of the system's.
+#[derive(Debug, Default)]
+struct Ahead(AtomicI64);
+
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus_seconds(self.0.load(Ordering::Relaxed) as f64)
+    }
+}
+
+/// A stand-in of NHN Cloud's AlimTalk: what it took by its key, and how often a key came again. It
+/// refuses a key that it knows, and loses every third answer.
+#[derive(Debug, Default)]
+struct Alimtalk {
+    taken: Mutex<BTreeMap<String, String>>,
+    again: AtomicI64,
+}
+
+async fn alimtalk() -> (String, Arc<Alimtalk>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let url = format!("http://{}/messages", listener.local_addr().expect("address"));
+    let service = Arc::new(Alimtalk::default());
+    let behind = Arc::clone(&service);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.expect("accept");
+            let Some((head, body)) = request(&mut stream).await else { continue };
+            let key = header(&head, "x-nc-api-idempotency-key").expect("a key");
+            let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+            let title = &body["recipientList"][0]["templateParameter"]["title"];
+            let (is_known, count) = {
+                let mut taken = behind.taken.lock().expect("lock");
+                let title = title.as_str().expect("text").to_owned();
+                (taken.insert(key, title).is_some(), taken.len())
+            };
+            behind.again.fetch_add(i64::from(is_known), Ordering::Relaxed);
+            if count % 3 == 0 && !is_known {
+                continue;
+            }
+            let code = if is_known { -1005 } else { 0 };
+            let header = serde_json::json!({ "isSuccessful": !is_known, "resultCode": code });
+            let _killed =
+                answer(&mut stream, "200 OK", &serde_json::json!({ "header": header })).await;
+        }
+    });
+    (url, service)
+}
+
+/// Head and body of a request; none if its sender was killed.
+async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    loop {
+        let mut part = [0; 4096];
+        let read = stream.read(&mut part).await.ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&part[..read]);
+        if let Some(whole) = whole_request(&bytes) {
+            return Some(whole);
+        }
+    }
+}
+
+async fn answer(
+    stream: &mut TcpStream,
+    status: &str,
+    body: &serde_json::Value,
+) -> std::io::Result<()> {
+    let body = body.to_string();
+    let length = body.len();
+    let text =
+        format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+    stream.write_all(text.as_bytes()).await
+}
+
+/// What the stand-in was asked: idempotency key, receiver, title.
+type Asked = Arc<Mutex<Vec<(String, String, String)>>>;
+
+/// A stand-in of a messenger, which fails at its first request.
+async fn messenger() -> (String, Asked) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let url = format!("http://{}/send", listener.local_addr().expect("address"));
+    let asked = Asked::default();
+    let seen = Arc::clone(&asked);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.expect("accept");
+            let Some((head, body)) = request(&mut stream).await else { continue };
+            let key = header(&head, "idempotency-key").expect("a key");
+            let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+            let text = |name: &str| body[name].as_str().expect("text").to_owned();
+            let is_first = {
+                let mut asked = seen.lock().expect("lock");
+                asked.push((key, text("to"), text("title")));
+                asked.len() == 1
+            };
+            let status = if is_first { "503 Busy" } else { "200 OK" };
+            let _gone = answer(&mut stream, status, &serde_json::json!({ "ok": true })).await;
+        }
+    });
+    (url, asked)
+}
+
+const HOOK: &str = r#"
+source = "https://example.com/stand-in"
+url = "https://example.com/"
+to = true
+success = { pointer = "/ok", value = true }
+[json]
+to = "{{ to }}"
+title = "{{ title }}"
+"#;
+
+fn routed(folder: &std::path::Path, url: &str) -> NotifySettings {
+    std::fs::write(folder.join("stand-in.toml"), HOOK).expect("written");
+    let text = format!(
+        "[store]\nsqlite = \"a.db\"\n[notify]\nrepeat_after_h = 0.0\ngroup_wait_s = 0.0\n\
+         [[notify.webhook]]\nname = \"chat\"\ntemplate = \"stand-in.toml\"\nurl = \"{url}\"\n\
+         language = \"en\"\n\
+         [[notify.recipient]]\nname = \"kim\"\nhooks = [{{ hook = \"chat\", to = \"010-kim\" }}]\n\
+         [[notify.recipient]]\nname = \"choi\"\nhooks = [{{ hook = \"chat\", to = \"010-choi\" }}]\n\
+         [[notify.rota]]\nname = \"duty\"\nshift = [{{ who = [\"kim\"] }}]\n\
+         [[notify.route]]\nname = \"pumps\"\nequipment = [\"P-*\"]\n\
+         step = [{{ to = [\"duty\"] }}, {{ after_minutes = 30, to = [\"choi\"] }}]\n"
+    );
+    AgentSettings::parse(&folder.join("agent.toml"), &text).expect("valid").notify
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_alarm_goes_on_along_its_route_over_a_restart() {
+    let name = "an_alarm_goes_on_along_its_route_over_a_restart";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let (url, asked) = messenger().await;
+    let mut settings = settings(broker.port(), folder.path());
+    settings.notify = routed(folder.path(), &url);
+    let clock = Arc::new(Ahead::default());
+    let agent =
+        Agent::start(settings.clone(), Arc::clone(&clock) as SharedClock).await.expect("starts");
+    subscribed(&agent).await;
+    let mut client = Client::connect(broker.port(), "test", &[]).await;
+    client.send(&[event(1)]).await;
+    let count = || asked.lock().expect("lock").len();
+    until("the first step, twice", 30, || count() == 2).await;
+    agent.stop().await.expect("no part failed");
+    clock.0.store(31 * 60, Ordering::Relaxed);
+    let agent = Agent::start(settings, clock).await.expect("starts");
+    until("the second step", 30, || count() == 3).await;
+    agent.stop().await.expect("no part failed");
+    let asked = asked.lock().expect("lock").clone();
+    let to: Vec<&str> = asked.iter().map(|(_, to, _)| to.as_str()).collect();
+    assert_eq!(to, ["010-kim", "010-kim", "010-choi"]);
+    assert_eq!(asked[0].0, asked[1].0, "one key over the tries");
+    assert_ne!(asked[1].0, asked[2].0);
+    assert!(
+        asked[2].2.starts_with("[Unacknowledged for 31 min] [Warning] P-101"),
+        "{}",
+        asked[2].2
+    );
+}
+
+const BEARINGS: u64 = 60;
+const SEED: u64 = 20_261_123;
+
+/// Waits until the agent's session exists: its first event is stored.
+async fn listens(client: &mut Client, folder: &Path) {
+    let store = format!("sqlite://{}", folder.join("agent.db").display());
+    for _ in 0..600 {
+        client.send(&[healthy(1)]).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let Ok(pool) = sqlx::SqlitePool::connect(&store).await else { continue };
+        let counted: Result<i64, _> =
+            sqlx::query_scalar("SELECT count(*) FROM events").fetch_one(&pool).await;
+        if counted.is_ok_and(|events| events > 0) {
+            return;
+        }
+    }
+    panic!("the agent stores nothing");
+}
+
+/// R-AGENT-10: each alarm under one key, over kills and lost answers. `PDM_KILLS` is the number of kills.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_agent_tells_each_alarm_under_one_key() {
+    let name = "a_killed_agent_tells_each_alarm_under_one_key";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let kills = std::env::var("PDM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let folder = tempfile::tempdir().expect("folder");
+    let (url, service) = alimtalk().await;
+    let config = folder.path().join("agent.toml");
+    let text = format!(
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[reports]\noff = true\n\
+         [notify]\ngroup_wait_s = 0.0\nrelated_within_min = 0.0\nrepeat_after_h = 0.0\n\
+         [[notify.webhook]]\nname = \"talk\"\npreset = \"nhn-alimtalk\"\nurl = \"{url}\"\n\
+         values = {{ app_key = \"a\", sender_key = \"s\", template_code = \"t\" }}\n\
+         secrets = {{ secret_key = {{ file = \"key\" }} }}\nto = \"01012345678\"\nlanguage = \"en\"\n",
+        broker.port()
+    );
+    std::fs::write(folder.path().join("key"), "s3cret").expect("a key");
+    std::fs::write(&config, text).expect("configuration");
+    let mut agent = start(&config);
+    let mut client = Client::connect(broker.port(), "test", &[]).await;
+    listens(&mut client, folder.path()).await;
+    let fault = |number: u64| {
+        let mut event = event(number);
+        event.bearing_id = format!("B{number}").parse().expect("a name");
+        event
+    };
+    let mut random = rand::rngs::StdRng::seed_from_u64(SEED);
+    let per_kill = BEARINGS.div_ceil(kills);
+    let mut sent = 0;
+    for _ in 0..kills {
+        for _ in 0..per_kill.min(BEARINGS - sent) {
+            sent += 1;
+            client.send(&[fault(sent)]).await;
+        }
+        tokio::time::sleep(Duration::from_millis(random.random_range(100..900))).await;
+        agent.kill();
+        agent = start(&config);
+    }
+    let count = || service.taken.lock().expect("lock").len() as u64;
+    until("every alarm", 120, || count() >= BEARINGS).await;
+    let taken = service.taken.lock().expect("lock").clone();
+    let mut titles: Vec<&String> = taken.values().collect();
+    titles.sort_unstable();
+    titles.dedup();
+    let again = service.again.load(Ordering::Relaxed);
+    println!(
+        "{kills} kills, seed {SEED}: {} keys, {} alarms, {again} keys again",
+        taken.len(),
+        titles.len()
+    );
+    assert_eq!((taken.len() as u64, titles.len() as u64), (BEARINGS, BEARINGS), "seed {SEED}");
+    agent.kill();
+}

@@ -1,0 +1,223 @@
+//! Users, their sessions and tokens, and the record of who did what: the rows, and the store's trait.
+//!
+//! Sessions and tokens are 256 random bits; the store has their SHA-256 alone, so whoever reads it
+//! enters nowhere. A session holds the digest of what its owner logged in with: a changed password or
+//! token ends it.
+
+use async_trait::async_trait;
+use pdm_service::http::callers::Role;
+use pdm_shared::time::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::plant::Unavailable;
+
+/// A SHA-256 digest.
+pub type Digest = [u8; 32];
+
+/// Longest name of a user, characters.
+pub const MAX_NAME: usize = 64;
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// The name, by which the user's acts are signed.
+    pub name: String,
+    /// What the user may do.
+    pub role: Role,
+    /// The hash of the password; none for a program that has tokens alone.
+    pub password: Option<String>,
+    /// Nothing of the user is let in.
+    pub is_disabled: bool,
+    /// When the user was added.
+    pub created_at: Timestamp,
+}
+
+/// What is changed of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserChange {
+    /// The role.
+    Role(Role),
+    /// The password's hash.
+    Password(String),
+    /// Whether anything of the user is let in.
+    Disabled(bool),
+}
+
+/// A token of a user, without its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserToken {
+    /// Its name among those of the user.
+    pub label: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ends; none for one without an end.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A session as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSession {
+    /// The digest of the cookie's value.
+    pub hash: Digest,
+    /// The user; none for the configured token's holder.
+    pub user: Option<String>,
+    /// The digest of what the owner logged in with.
+    pub credential: Digest,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it was used last, to the minute.
+    pub seen_at: Timestamp,
+}
+
+/// Something that somebody did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Act {
+    /// Its number; later acts have higher ones.
+    pub id: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The user, `http.token`, `local` (a program of the agent's machine), `cli`, or the recipient of a link.
+    pub who: String,
+    /// The way: `page`, `api`, `link`, `cli`.
+    pub via: String,
+    /// The address that it came from.
+    pub peer: Option<String>,
+    /// What was done, such as `acknowledge`.
+    pub action: String,
+    /// What it was done to, and with which words.
+    pub what: String,
+}
+
+/// Whether a text can be a user's name: what stays after trimming and lower-casing it.
+///
+/// # Errors
+/// A text that says what is allowed.
+pub fn user_name(text: &str) -> Result<String, String> {
+    let name = text.trim().to_lowercase();
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '@');
+    let length = name.chars().count();
+    if !(1..=MAX_NAME).contains(&length) || !name.chars().all(fits) {
+        let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+        return Err(format!(
+            "{shown:?} is no user name, allowed are 1 to {MAX_NAME} letters, digits and . _ - @"
+        ));
+    }
+    if name == pdm_service::http::guard::TOKEN_NAME || ["local", "cli"].contains(&name.as_str()) {
+        return Err(format!("{name} is the name of a way to act, not of a user"));
+    }
+    Ok(name)
+}
+
+/// The digest of a secret for one purpose: equal secrets of two purposes have two digests.
+pub fn digest(purpose: &str, secret: &str) -> Digest {
+    Sha256::new().chain_update(purpose).chain_update([0]).chain_update(secret).finalize().into()
+}
+
+/// The digest by which a bearer token is found.
+pub fn token_digest(token: &str) -> Digest {
+    digest("token", token)
+}
+
+/// A new secret: 256 random bits as text.
+pub fn new_secret() -> String {
+    hex(&rand::random::<[u8; 32]>())
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _infallible = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Keeps users and what belongs to them. Every method is one transaction.
+#[async_trait]
+pub trait AccountStore: Send + Sync + std::fmt::Debug {
+    /// Whether there is any user.
+    async fn has_users(&self) -> Result<bool, Unavailable>;
+
+    /// Every user, by name.
+    async fn users(&self) -> Result<Vec<User>, Unavailable>;
+
+    /// A user.
+    async fn user(&self, name: &str) -> Result<Option<User>, Unavailable>;
+
+    /// Adds a user; false if the name is taken, or if `is_first` and there is a user already.
+    async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, Unavailable>;
+
+    /// Changes a user; false if there is none of that name.
+    async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, Unavailable>;
+
+    /// Gives a user a token; one of the same label is replaced.
+    async fn put_token(
+        &self,
+        user: &str,
+        hash: &Digest,
+        token: &UserToken,
+    ) -> Result<(), Unavailable>;
+
+    /// Takes a token away; false if there is none of that label.
+    async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, Unavailable>;
+
+    /// The tokens of a user, by label.
+    async fn tokens(&self, user: &str) -> Result<Vec<UserToken>, Unavailable>;
+
+    /// The owner of a token that has not ended.
+    async fn token_owner(&self, hash: &Digest, now: Timestamp)
+    -> Result<Option<User>, Unavailable>;
+
+    /// Keeps a session, and forgets those that were opened before `oldest` or not used since `idle`.
+    async fn open_session(
+        &self,
+        session: &StoredSession,
+        oldest: Timestamp,
+        idle: Timestamp,
+    ) -> Result<(), Unavailable>;
+
+    /// A session with its user.
+    async fn session(
+        &self,
+        hash: &Digest,
+    ) -> Result<Option<(StoredSession, Option<User>)>, Unavailable>;
+
+    /// Notes that a session was used.
+    async fn saw_session(&self, hash: &Digest, now: Timestamp) -> Result<(), Unavailable>;
+
+    /// Ends a session.
+    async fn end_session(&self, hash: &Digest) -> Result<(), Unavailable>;
+
+    /// Writes down what somebody did; `id` is given by the store.
+    async fn note_act(&self, act: &Act) -> Result<(), Unavailable>;
+
+    /// The last `limit` acts before the act `before`, newest first.
+    async fn acts(&self, before: Option<u64>, limit: u32) -> Result<Vec<Act>, Unavailable>;
+
+    /// The key by which links are signed; `fresh` becomes it if there is none yet.
+    async fn link_key(&self, fresh: Digest, now: Timestamp) -> Result<Digest, Unavailable>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_in_lower_case() {
+        assert_eq!(user_name(" Kim.CS "), Ok("kim.cs".to_owned()));
+        assert_eq!(user_name("김정비"), Ok("김정비".to_owned()));
+        for wrong in ["", " ", "a b", "a\nb", "<b>", "../x", "local", "http.token", &"x".repeat(65)]
+        {
+            assert!(user_name(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn digests_of_two_purposes_differ() {
+        assert_ne!(digest("session", "a"), digest("form", "a"));
+        assert_ne!(new_secret(), new_secret());
+        assert_eq!(new_secret().len(), 64);
+    }
+}

@@ -1,0 +1,147 @@
+//! What people do, from a page, the API or a link: one way each, with its bounds, its signature and its
+//! record.
+
+use axum::http::StatusCode;
+use pdm_shared::bounds::{self, BoundError};
+use pdm_shared::follow_up::FollowUpReport;
+use pdm_shared::id::BearingKey;
+use uuid::Uuid;
+
+use crate::Shared;
+use crate::access::Viewer;
+use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved};
+use crate::problem::Problem;
+
+fn unfit(told: String) -> Problem {
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told)
+}
+
+/// The name of whoever acts: a user's own, else what was typed.
+fn signature(viewer: &Viewer, typed: &str) -> Result<String, Problem> {
+    let by = viewer.signed(typed);
+    name(&by)?;
+    Ok(by)
+}
+
+/// Refuses a name that is none.
+fn name(by: &str) -> Result<(), Problem> {
+    if by.trim().is_empty() {
+        return Err(unfit("by is empty, allowed is the name of a person".to_owned()));
+    }
+    bounds::line(by, bounds::MAX_LINE).map_err(|error| unfit(format!("by {error}")))
+}
+
+/// A note within its bounds; none if it is blank.
+fn note_of(note: String) -> Result<Option<String>, Problem> {
+    let wrong = |error: BoundError| unfit(format!("note {error}"));
+    bounds::lines(&note, bounds::MAX_NOTE).map_err(wrong)?;
+    Ok(Some(note).filter(|note| !note.trim().is_empty()))
+}
+
+/// Acknowledges the alarm that the viewer saw.
+pub(crate) async fn acknowledge(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &'static str,
+    key: &BearingKey,
+    notification_id: Uuid,
+    typed: &str,
+    note: String,
+) -> Result<(), Problem> {
+    let by = signature(viewer, typed)?;
+    let what = format!("{key} by {by:?}");
+    let ack = Acknowledgement { key: key.clone(), notification_id, by, note: note_of(note)?, via };
+    take(shared, ack).await?;
+    viewer.did(shared, via, "acknowledge", what).await;
+    Ok(())
+}
+
+/// Acknowledges by a link; who has it signs as its recipient, or with a name beside it.
+pub(crate) async fn acknowledge_by_link(
+    shared: &Shared,
+    key: &BearingKey,
+    notification_id: Uuid,
+    by: String,
+    note: String,
+) -> Result<(), Problem> {
+    name(&by)?;
+    let note = note_of(note)?;
+    take(shared, Acknowledgement { key: key.clone(), notification_id, by, note, via: "link" }).await
+}
+
+async fn take(shared: &Shared, ack: Acknowledgement) -> Result<(), Problem> {
+    match shared.site.plant.acknowledge(ack).await? {
+        Acknowledged::Yes => Ok(()),
+        Acknowledged::Stale => {
+            Err(Problem::new(StatusCode::CONFLICT, "another alarm stands by now, or none"))
+        }
+    }
+}
+
+/// Writes a remark on a bearing down.
+pub(crate) async fn remark(
+    shared: &Shared,
+    viewer: &Viewer,
+    key: &BearingKey,
+    typed: &str,
+    note: String,
+) -> Result<(), Problem> {
+    let by = signature(viewer, typed)?;
+    let note = note_of(note)?.ok_or_else(|| unfit("note is empty".to_owned()))?;
+    shared.site.plant.remark(key, &by, &note).await?;
+    viewer.did(shared, "page", "note", format!("{key} by {by:?}")).await;
+    Ok(())
+}
+
+/// Shelves a bearing for so many hours; without hours the shelf ends.
+pub(crate) async fn shelve(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &str,
+    key: &BearingKey,
+    hours: Option<f64>,
+    typed: &str,
+    reason: String,
+) -> Result<(), Problem> {
+    let by = signature(viewer, typed)?;
+    if hours.is_some_and(|hours| !hours.is_finite()) {
+        return Err(unfit("hours is no number, allowed is above 0 and up to 168".to_owned()));
+    }
+    let (action, what) = match hours {
+        Some(hours) => ("shelve", format!("{key} by {by:?} for {hours} h: {reason:?}")),
+        None => ("end shelf", format!("{key} by {by:?}")),
+    };
+    let request = ShelfRequest { key: key.clone(), hours, by, reason };
+    match shared.site.plant.shelve(request).await? {
+        Shelved::Yes => {
+            viewer.did(shared, via, action, what).await;
+            Ok(())
+        }
+        Shelved::Refused(told) => Err(unfit(told)),
+    }
+}
+
+/// Reports what became of work; `report.by` is what was typed.
+pub(crate) async fn report(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &str,
+    key: &BearingKey,
+    mut report: FollowUpReport,
+) -> Result<(), Problem> {
+    report.by = signature(viewer, &report.by)?;
+    report.check().map_err(|error| unfit(error.to_string()))?;
+    let found = report.found.as_ref().map_or("-", |found| found.verdict.as_str());
+    let what = format!(
+        "{key} by {:?}: {} found {found} repaired {}",
+        report.by,
+        report.state.as_str(),
+        report.repaired
+    );
+    if !shared.site.plant.report(key, report).await? {
+        let told = "no judgement of this bearing asks for such work";
+        return Err(Problem::new(StatusCode::NOT_FOUND, told));
+    }
+    viewer.did(shared, via, "follow-up", what).await;
+    Ok(())
+}

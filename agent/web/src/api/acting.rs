@@ -1,0 +1,153 @@
+//! What programs do over the API: acknowledging, shelving, reporting work.
+//!
+//! A browser's session acts by the forms of the pages, which carry its key; here it is refused.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{Asking, Names, event_id_of, key_of};
+use crate::access::{Technician, Viewer};
+use crate::acts;
+use crate::asking::{Json, Path};
+use crate::problem::Problem;
+
+/// Refuses a browser's session.
+fn program(Technician(viewer): Technician) -> Result<Viewer, Problem> {
+    if viewer.has_session() {
+        let told = "a session acts by the forms of the pages";
+        return Err(Problem::new(StatusCode::FORBIDDEN, told));
+    }
+    Ok(viewer)
+}
+
+/// What a program sends to acknowledge an alarm.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AckBody {
+    /// The notification that the person saw.
+    notification_id: Uuid,
+    /// The person; a user's token signs as the user, whatever stands here.
+    #[serde(default)]
+    #[schemars(length(max = pdm_shared::bounds::MAX_LINE))]
+    by: String,
+    /// The person's note.
+    #[serde(default)]
+    #[schemars(length(max = pdm_shared::bounds::MAX_NOTE))]
+    note: Option<String>,
+}
+
+pub(super) async fn acknowledge(
+    State(shared): Asking,
+    technician: Technician,
+    Path(names): Path<Names>,
+    Json(body): Json<AckBody>,
+) -> Result<Response, Problem> {
+    let viewer = program(technician)?;
+    let AckBody { notification_id, by, note } = body;
+    let (key, note) = (key_of(&names)?, note.unwrap_or_default());
+    acts::acknowledge(&shared, &viewer, "api", &key, notification_id, &by, note).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// What a program sends to shelve a bearing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShelfBody {
+    /// Hours from now for which staff is told nothing, up to a week.
+    #[schemars(range(min = 0.001, max = 168))]
+    hours: f64,
+    /// The person; a user's token signs as the user, whatever stands here.
+    #[serde(default)]
+    #[schemars(length(max = pdm_shared::bounds::MAX_LINE))]
+    by: String,
+    /// Why.
+    #[schemars(length(min = 1, max = pdm_shared::bounds::MAX_LINE))]
+    reason: String,
+}
+
+pub(super) async fn shelve(
+    State(shared): Asking,
+    technician: Technician,
+    Path(names): Path<Names>,
+    Json(body): Json<ShelfBody>,
+) -> Result<Response, Problem> {
+    let viewer = program(technician)?;
+    let ShelfBody { hours, by, reason } = body;
+    if reason.trim().is_empty() {
+        let told = "reason is empty, allowed is why staff is told nothing";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told));
+    }
+    acts::shelve(&shared, &viewer, "api", &key_of(&names)?, Some(hours), &by, reason).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Ends a shelf. The configured token and programs of this machine sign as `api`.
+pub(super) async fn unshelve(
+    State(shared): Asking,
+    technician: Technician,
+    Path(names): Path<Names>,
+) -> Result<Response, Problem> {
+    let viewer = program(technician)?;
+    let key = key_of(&names)?;
+    acts::shelve(&shared, &viewer, "api", &key, None, "api", String::new()).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// What a program sends of work that a judgement asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FollowUpBody {
+    /// The number of the action, from 1; if absent, every open action of the judgement.
+    #[serde(default)]
+    number: Option<u32>,
+    /// The new state: `open`, `done` or `dropped`.
+    state: FollowUpState,
+    /// The person; a user's token signs as the user, whatever stands here.
+    #[serde(default)]
+    #[schemars(length(max = pdm_shared::bounds::MAX_LINE))]
+    by: String,
+    /// The person's note.
+    #[serde(default)]
+    #[schemars(length(max = pdm_shared::bounds::MAX_NOTE))]
+    note: Option<String>,
+    /// The bearing was repaired or replaced.
+    #[serde(default)]
+    repaired: bool,
+    /// What was found on the machine.
+    #[serde(default)]
+    found: Option<Found>,
+}
+
+pub(super) async fn follow_up(
+    State(shared): Asking,
+    technician: Technician,
+    Path(id): Path<String>,
+    Json(body): Json<FollowUpBody>,
+) -> Result<Response, Problem> {
+    let viewer = program(technician)?;
+    let event_id = event_id_of(&id)?;
+    if body.state == FollowUpState::Superseded {
+        let told = "state is superseded, allowed is open, done, dropped";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told));
+    }
+    let rows = shared.site.plant.work_of(event_id).await?;
+    let row = rows.first().ok_or_else(|| Problem::unknown("work of that event"))?;
+    let report = FollowUpReport {
+        schema: FOLLOW_UP_SCHEMA.to_owned(),
+        event_id: Some(event_id),
+        number: body.number,
+        state: body.state,
+        by: body.by,
+        at: shared.site.clock.now(),
+        note: body.note,
+        repaired: body.repaired,
+        found: body.found,
+    };
+    acts::report(&shared, &viewer, "api", &row.key, report).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

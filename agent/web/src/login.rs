@@ -1,0 +1,380 @@
+//! Logging in and out, and the first user by a one-time token of the log.
+//!
+//! Wrong passwords are slowed by the caller's address ([`Access::refuse`]) and by the user's name
+//! ([`Attempts`]); an unknown name costs as much time as a known one. At most [`AT_ONCE`] passwords are
+//! hashed at a time, 19 MiB each.
+//!
+//! [`Access::refuse`]: pdm_service::http::guard::Access::refuse
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::{Extension, Form, Query, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use pdm_service::http::callers::{Identity, Role};
+use pdm_service::http::guard::TOKEN_NAME;
+use pdm_service::http::server::Peer;
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+
+use crate::access::{COOKIE, cookie, inner, is_of_this_server};
+use crate::accounts::{Digest, User, digest, user_name};
+use crate::pages::{self, LoginNote};
+use crate::plant::Unavailable;
+use crate::problem::Problem;
+use crate::session::{self, LONGEST_S};
+use crate::{Shared, audit, language, password};
+
+/// Passwords that are hashed at once.
+const AT_ONCE: usize = 2;
+/// Wrong passwords of a user before the next attempt waits.
+const FREE: u32 = 5;
+/// Longest wait for one user, whose own attempt waits too: nobody is locked out by another's guesses.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// After this time wrong passwords are forgotten.
+const FORGOTTEN: Duration = Duration::from_mins(10);
+/// Most users whose wrong passwords are remembered.
+const MOST: usize = 1024;
+/// How long the one-time token of the log lasts.
+pub(crate) const SETUP_LASTS: Duration = Duration::from_mins(30);
+
+/// A hash that no password fits, so that an unknown user takes as long as a known one.
+static NOBODY: LazyLock<String> =
+    LazyLock::new(|| password::hash(&crate::accounts::new_secret()).unwrap_or_default());
+
+/// Attempts to log in.
+#[derive(Debug)]
+pub(crate) struct Attempts {
+    turns: Semaphore,
+    wrong: Mutex<HashMap<String, (u32, Instant)>>,
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self { turns: Semaphore::new(AT_ONCE), wrong: Mutex::default() }
+    }
+}
+
+impl Attempts {
+    /// How long an attempt for this user waits.
+    fn wait(&self, name: &str) -> Duration {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        wrong.retain(|_, (_, since)| since.elapsed() < FORGOTTEN);
+        let count = wrong.get(name).map_or(0, |(count, _)| *count);
+        let Some(beyond) = count.checked_sub(FREE) else { return Duration::ZERO };
+        let doubled = 1u32.checked_shl(beyond).unwrap_or(u32::MAX);
+        Duration::from_millis(250).saturating_mul(doubled).min(LONGEST_WAIT)
+    }
+
+    fn note(&self, name: &str, is_right: bool) {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_right {
+            wrong.remove(name);
+        } else if wrong.len() < MOST || wrong.contains_key(name) {
+            let (count, at) = wrong.entry(name.to_owned()).or_insert((0, Instant::now()));
+            (*count, *at) = (count.saturating_add(1), Instant::now());
+        }
+    }
+}
+
+/// The one-time token by which the first user is made.
+#[derive(Debug, Default)]
+pub struct Setup(Mutex<Option<(Digest, Instant)>>);
+
+impl Setup {
+    /// Makes a token; the caller writes it into the log.
+    pub fn offer(&self) -> String {
+        let token = crate::accounts::new_secret();
+        let mut offered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *offered = Some((digest("setup", &token), Instant::now()));
+        token
+    }
+
+    /// Whether a token is offered and has not ended.
+    fn is_offered(&self) -> bool {
+        let offered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        offered.is_some_and(|(_, since)| since.elapsed() < SETUP_LASTS)
+    }
+
+    fn fits(&self, token: &str) -> bool {
+        let offered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        offered.is_some_and(|(hash, since)| {
+            since.elapsed() < SETUP_LASTS && hash == digest("setup", token.trim())
+        })
+    }
+
+    fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Login, logout and the first user: what is open to everybody.
+pub(crate) fn router() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/login", get(ask).post(login))
+        .route("/logout", post(logout))
+        .route("/setup", get(setup_page).post(setup))
+}
+
+/// Where the browser goes after its login.
+#[derive(Debug, Deserialize)]
+struct To {
+    #[serde(default)]
+    to: String,
+}
+
+async fn ask(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Query(to): Query<To>,
+) -> Response {
+    match shared.site.access.needs_login().await {
+        Ok(true) => pages::login(language::of(&headers), inner(&to.to), note(&shared).await),
+        Ok(false) => Redirect::to("/").into_response(),
+        Err(error) => Problem::from(Unavailable(error.to_string())).into_response(),
+    }
+}
+
+/// What the login page offers.
+async fn note(shared: &Shared) -> LoginNote {
+    LoginNote {
+        has_users: shared.site.accounts.has_users().await.unwrap_or(true),
+        has_token: shared.site.access.has_token(),
+        failed: false,
+    }
+}
+
+/// The login form: a name and a password, or the token.
+#[derive(Debug, Deserialize)]
+struct Login {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    token: String,
+    #[serde(default)]
+    to: String,
+}
+
+async fn login(
+    State(shared): State<Arc<Shared>>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+    Form(form): Form<Login>,
+) -> Response {
+    let to = inner(&form.to);
+    let peer = peer.map(|Extension(peer)| peer);
+    let opened = if is_of_this_server(&shared.site, &Method::POST, &headers) {
+        enter(&shared, peer, &form).await
+    } else {
+        Ok(None)
+    };
+    match opened {
+        Ok(Some((identity, value))) => {
+            audit::note(&shared, &identity.name, "page", peer, "login", String::new()).await;
+            ([(header::SET_COOKIE, set(&shared, &value))], Redirect::to(to)).into_response()
+        }
+        Ok(None) => {
+            let note = LoginNote { failed: true, ..note(&shared).await };
+            pages::login(language::of(&headers), to, note)
+        }
+        Err(error) => Problem::from(error).into_response(),
+    }
+}
+
+/// Opens a session for whoever the form proves to be.
+async fn enter(
+    shared: &Shared,
+    peer: Option<Peer>,
+    form: &Login,
+) -> Result<Option<(Identity, String)>, Unavailable> {
+    let site = &shared.site;
+    if !form.token.trim().is_empty() {
+        let known = site.access.who(peer, "/login", form.token.trim()).await;
+        let known = known.map_err(|error| Unavailable(error.to_string()))?;
+        // a user's token is for programs: a browser logs in by password
+        let Some(identity) = known.filter(|known| known.name == TOKEN_NAME) else {
+            return Ok(None);
+        };
+        return Ok(Some((identity, session::open(site, None).await?)));
+    }
+    let Some(user) = by_password(shared, &form.name, &form.password).await? else {
+        site.access.refuse(peer, "/login").await;
+        return Ok(None);
+    };
+    let value = session::open(site, Some(&user)).await?;
+    Ok(Some((Identity { name: user.name, role: user.role }, value)))
+}
+
+/// The user of this name, if the password is the user's.
+async fn by_password(
+    shared: &Shared,
+    name: &str,
+    given: &str,
+) -> Result<Option<User>, Unavailable> {
+    let name = user_name(name).unwrap_or_default();
+    tokio::time::sleep(shared.attempts.wait(&name)).await;
+    let user = match name.as_str() {
+        "" => None,
+        name => shared.site.accounts.user(name).await?.filter(|user| !user.is_disabled),
+    };
+    let hash = user.as_ref().and_then(|user| user.password.clone());
+    let given = given.to_owned();
+    // closed only when the program ends
+    let Ok(_turn) = shared.attempts.turns.acquire().await else { return Ok(None) };
+    let checked = tokio::task::spawn_blocking(move || {
+        let fits = password::fits(&given, hash.as_deref().unwrap_or(&NOBODY));
+        fits && hash.is_some()
+    });
+    let is_right = checked.await.unwrap_or(false);
+    shared.attempts.note(&name, is_right);
+    Ok(user.filter(|_| is_right))
+}
+
+/// The cookie of a session; over TLS alone where the pages are reached by it.
+fn set(shared: &Shared, value: &str) -> String {
+    let secure = if shared.site.is_secure { "; Secure" } else { "" };
+    format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={LONGEST_S}{secure}")
+}
+
+async fn logout(
+    State(shared): State<Arc<Shared>>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+) -> Response {
+    if is_of_this_server(&shared.site, &Method::POST, &headers)
+        && let Some(value) = cookie(&headers, COOKIE)
+    {
+        let owner = session::owner(&shared.site, &value).await;
+        if let Err(error) = session::end(&shared.site, &value).await {
+            return Problem::from(error).into_response();
+        }
+        if let Ok(Some(owner)) = owner {
+            let peer = peer.map(|Extension(peer)| peer);
+            audit::note(&shared, &owner.name, "page", peer, "logout", String::new()).await;
+        }
+    }
+    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    ([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response()
+}
+
+async fn setup_page(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
+    if !shared.site.setup.is_offered() {
+        return Problem::unknown("page").into_response();
+    }
+    pages::setup(language::of(&headers), StatusCode::OK, None)
+}
+
+/// The form of the first user.
+#[derive(Debug, Deserialize)]
+struct SetupForm {
+    token: String,
+    name: String,
+    password: String,
+}
+
+async fn setup(
+    State(shared): State<Arc<Shared>>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+    Form(form): Form<SetupForm>,
+) -> Response {
+    let peer = peer.map(|Extension(peer)| peer);
+    match first_user(&shared, peer, &headers, form).await {
+        Ok(cookie) => ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response(),
+        Err(problem) => {
+            pages::setup(language::of(&headers), problem.status(), Some(problem.detail()))
+        }
+    }
+}
+
+/// Makes the first user; tells the cookie of the session.
+async fn first_user(
+    shared: &Shared,
+    peer: Option<Peer>,
+    headers: &HeaderMap,
+    form: SetupForm,
+) -> Result<String, Problem> {
+    let refused = |told: &str| Problem::new(StatusCode::FORBIDDEN, told);
+    if !is_of_this_server(&shared.site, &Method::POST, headers) {
+        return Err(refused("a page of another server sent this request"));
+    }
+    if !shared.site.setup.fits(&form.token) {
+        shared.site.access.refuse(peer, "/setup").await;
+        return Err(refused("the token is wrong, or was used, or has ended"));
+    }
+    let unfit = |told: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told);
+    let name = user_name(&form.name).map_err(unfit)?;
+    password::check(&name, &form.password).map_err(|error| unfit(error.to_string()))?;
+    let hash = hashed(shared, form.password).await?;
+    let user = User {
+        name,
+        role: Role::Admin,
+        password: Some(hash),
+        is_disabled: false,
+        created_at: shared.site.clock.now(),
+    };
+    // the store decides: of two at the same time one is the first
+    if !shared.site.accounts.add_user(&user, true).await? {
+        shared.site.setup.end();
+        return Err(refused("there is a user already"));
+    }
+    shared.site.setup.end();
+    audit::note(shared, &user.name, "page", peer, "user add", format!("{} admin", user.name)).await;
+    Ok(set(shared, &session::open(&shared.site, Some(&user)).await?))
+}
+
+/// The hash of a password, made off the reactor.
+pub(crate) async fn hashed(shared: &Shared, password: String) -> Result<String, Problem> {
+    let stopped = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
+    let _turn = shared.attempts.turns.acquire().await.map_err(|_closed| stopped())?;
+    let hashed = tokio::task::spawn_blocking(move || password::hash(&password)).await;
+    let hashed = hashed.map_err(|_cancelled| stopped())?;
+    hashed.map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_passwords_of_a_user_wait_longer_and_a_right_one_forgets_them() {
+        let attempts = Attempts::default();
+        for _ in 0..FREE {
+            assert_eq!(attempts.wait("kim"), Duration::ZERO);
+            attempts.note("kim", false);
+        }
+        assert_eq!(attempts.wait("kim"), Duration::from_millis(250));
+        for _ in 0..20 {
+            attempts.note("kim", false);
+        }
+        assert_eq!(attempts.wait("kim"), LONGEST_WAIT);
+        assert_eq!(attempts.wait("lee"), Duration::ZERO);
+        attempts.note("kim", true);
+        assert_eq!(attempts.wait("kim"), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_memory_of_wrong_passwords_is_bounded() {
+        let attempts = Attempts::default();
+        for number in 0..2 * MOST {
+            attempts.note(&number.to_string(), false);
+        }
+        assert_eq!(attempts.wrong.lock().expect("lock").len(), MOST);
+    }
+
+    #[test]
+    fn the_one_time_token_fits_until_it_is_used() {
+        let setup = Setup::default();
+        assert!(!setup.is_offered() && !setup.fits(""));
+        let token = setup.offer();
+        assert!(setup.is_offered() && setup.fits(&token) && !setup.fits("other"));
+        setup.end();
+        assert!(!setup.is_offered() && !setup.fits(&token));
+    }
+}

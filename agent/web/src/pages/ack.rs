@@ -1,0 +1,164 @@
+//! An alarm by its signed link: GET shows what is acknowledged, POST does it. Mail gateways follow
+//! links, so a GET changes nothing.
+//!
+//! Whoever has the link sees the bearing's name, the level and the title, and nothing else.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Form, Path, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::Response;
+use minijinja::context;
+use pdm_service::http::server::Peer;
+use pdm_shared::episode::AcknowledgementState;
+use serde::Deserialize;
+
+use super::{Reader, refusal, show};
+use crate::access::is_of_this_server;
+use crate::link::{AckClaim, LinkError};
+use crate::plant::EpisodeDetail;
+use crate::problem::Problem;
+use crate::{Shared, acts, audit, language};
+
+/// What a link leads to.
+enum Standing {
+    /// It can be acknowledged.
+    Waits,
+    /// Somebody has done that.
+    Acknowledged { by: String, at: String },
+    /// The episode is over.
+    Over,
+    /// The level has risen since the link was sent.
+    Risen,
+}
+
+pub(super) async fn page(
+    State(shared): State<Arc<Shared>>,
+    peer: Option<Extension<Peer>>,
+    Path(link): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::nobody(language::of(&headers));
+    let peer = peer.map(|Extension(peer)| peer);
+    match read(&shared, peer, &link).await {
+        Ok((claim, one)) => shown(&reader, &link, &claim, &one, false),
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+/// What the form sends.
+#[derive(Debug, Deserialize)]
+pub(super) struct LinkForm {
+    #[serde(default)]
+    by: String,
+    #[serde(default)]
+    note: String,
+}
+
+pub(super) async fn acknowledge(
+    State(shared): State<Arc<Shared>>,
+    peer: Option<Extension<Peer>>,
+    Path(link): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<LinkForm>,
+) -> Response {
+    let reader = Reader::nobody(language::of(&headers));
+    let peer = peer.map(|Extension(peer)| peer);
+    if !is_of_this_server(&shared.site, &Method::POST, &headers) {
+        let told = "a page of another server sent this request";
+        return refusal(&reader, &Problem::new(StatusCode::FORBIDDEN, told));
+    }
+    match acknowledged(&shared, peer, &link, form).await {
+        Ok((claim, one)) => shown(&reader, &link, &claim, &one, true),
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn acknowledged(
+    shared: &Shared,
+    peer: Option<Peer>,
+    link: &str,
+    form: LinkForm,
+) -> Result<(AckClaim, EpisodeDetail), Problem> {
+    let (claim, one) = read(shared, peer, link).await?;
+    if let (Standing::Waits, Some(alarm)) = (standing(&claim, &one), &one.alarm) {
+        let typed = form.by.trim();
+        let by = match typed {
+            "" => claim.recipient.clone(),
+            typed => format!("{typed} ({})", claim.recipient),
+        };
+        let what = format!("{} by {by:?}", one.key());
+        acts::acknowledge_by_link(shared, &one.key(), alarm.notification_id, by, form.note).await?;
+        audit::note(shared, &claim.recipient, "link", peer, "acknowledge", what).await;
+    }
+    // the same link again, or one of an episode that is over, shows what stands and changes nothing
+    let found = shared.site.plant.episode(claim.episode_id).await?;
+    Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
+}
+
+/// What a link says, and its episode.
+async fn read(
+    shared: &Shared,
+    peer: Option<Peer>,
+    link: &str,
+) -> Result<(AckClaim, EpisodeDetail), Problem> {
+    let links = shared.site.links.as_ref().ok_or_else(|| Problem::unknown("page"))?;
+    match links.read(link, shared.site.clock.now()) {
+        Ok(claim) => {
+            let found = shared.site.plant.episode(claim.episode_id).await?;
+            Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
+        }
+        Err(LinkError::Expired(at)) => {
+            Err(Problem::new(StatusCode::GONE, LinkError::Expired(at).to_string()))
+        }
+        Err(LinkError::Forged) => {
+            shared.site.access.refuse(peer, "/ack").await;
+            Err(Problem::new(StatusCode::FORBIDDEN, LinkError::Forged.to_string()))
+        }
+    }
+}
+
+fn standing(claim: &AckClaim, one: &EpisodeDetail) -> Standing {
+    let document = &one.document;
+    if document.closed_at.is_some() {
+        return Standing::Over;
+    }
+    if let AcknowledgementState::Acknowledged { by, at, .. } = &document.acknowledgement {
+        return Standing::Acknowledged { by: by.clone(), at: at.to_string() };
+    }
+    match &one.alarm {
+        Some(alarm) if alarm.risk_level <= claim.level => Standing::Waits,
+        Some(_) => Standing::Risen,
+        None => Standing::Over,
+    }
+}
+
+fn shown(
+    reader: &Reader,
+    link: &str,
+    claim: &AckClaim,
+    one: &EpisodeDetail,
+    is_done: bool,
+) -> Response {
+    let (word, by, at) = match standing(claim, one) {
+        Standing::Waits => ("waits", None, None),
+        Standing::Acknowledged { by, at } => ("acknowledged", Some(by), Some(at)),
+        Standing::Over => ("over", None, None),
+        Standing::Risen => ("risen", None, None),
+    };
+    let level = claim.level;
+    let of = context! {
+        name => one.key().to_string(),
+        level => level.as_str(),
+        label => level.label().in_language(reader.language),
+        title => one.alarm.as_ref().map(|alarm| alarm.title.in_language(reader.language)),
+        since => show::value(one.document.opened_at),
+        ends => show::value(claim.expires_at),
+        recipient => &claim.recipient,
+        action => format!("/ack/{link}"),
+        standing => word,
+        is_done => is_done && word == "acknowledged",
+        by, at,
+    };
+    super::page("ack.html", reader, StatusCode::OK, of)
+}

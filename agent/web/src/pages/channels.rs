@@ -1,0 +1,82 @@
+//! The ways to staff on the page of notifications: which one fails, since when, why in plain words, and
+//! what waits.
+
+use minijinja::context;
+use minijinja::value::Value;
+use pdm_shared::bounds::shown;
+
+use super::show;
+use crate::plant::ChannelRow;
+
+/// Characters of an error that a page shows.
+const ERROR: usize = 300;
+
+/// What the words of an error mean to a person, by what errors of mail servers, HTTP and TLS hold. The
+/// first that fits; the error itself stands beside it.
+const MEANINGS: [(&str, &[&str]); 7] = [
+    (
+        "channel_login",
+        &["535", "534", "authentication", "credential", "401", "403", "unauthorized"],
+    ),
+    ("channel_certificate", &["certificate", "tls", "handshake"]),
+    ("channel_address", &["550", "553", "404", "410", "recipient", "unknown user", "no such"]),
+    ("channel_busy", &["429", "too many", "rate"]),
+    ("channel_silent", &["timed out", "timeout", "time-out", "in time"]),
+    (
+        "channel_away",
+        &[
+            "connect",
+            "dns",
+            "refused",
+            "network",
+            "resolve",
+            "broken pipe",
+            "reset",
+            "no connection",
+        ],
+    ),
+    ("channel_broken", &["answers 5", "500", "502", "503", "504"]),
+];
+
+/// The key of the words for an error.
+fn meaning(error: &str) -> &'static str {
+    let error = error.to_lowercase();
+    let fits = |(_, marks): &&(&str, &[&str])| marks.iter().any(|mark| error.contains(mark));
+    MEANINGS.iter().find(fits).map_or("channel_other", |(key, _)| key)
+}
+
+/// A channel as the template shows it.
+pub(super) fn row(channel: &ChannelRow) -> Value {
+    let error = channel.last_error.as_deref();
+    context! {
+        meaning => error.map(meaning),
+        error => error.map(|error| shown(error, ERROR).into_owned()),
+        since => show::value(channel.failing_since.or(channel.given_up_at)),
+        ..show::value(channel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-AGENT-10: the errors that the channels give, as they stand in the outbox.
+    #[test]
+    fn an_error_of_a_channel_is_told_in_plain_words() {
+        for (error, told) in [
+            ("permanent error (535): 5.7.8 authentication failed", "channel_login"),
+            ("the receiver answers 404 Not Found: ", "channel_address"),
+            ("the receiver answers 503 Service Unavailable: x", "channel_broken"),
+            (
+                "error sending request: client error (Connect): tcp connect error: Connection refused",
+                "channel_away",
+            ),
+            ("error sending request: operation timed out", "channel_silent"),
+            ("invalid peer certificate: UnknownIssuer", "channel_certificate"),
+            ("the receiver answers 429 Too Many Requests: ", "channel_busy"),
+            ("something else", "channel_other"),
+        ] {
+            assert_eq!(meaning(error), told, "{error}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The actions of one judgement as a sheet to take along: on the screen, and printed without the frame of
+//! the page.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use minijinja::context;
+use minijinja::value::Value;
+
+use super::{Reader, equipment, refusal, show};
+use crate::Shared;
+use crate::access::Viewer;
+use crate::api::event_id_of;
+use crate::problem::Problem;
+
+pub(super) async fn page(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match gather(&shared, &id, &reader).await {
+        Ok(of) => super::page("work_order.html", &reader, StatusCode::OK, of),
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
+    let (plant, event_id) = (&shared.site.plant, event_id_of(id)?);
+    let rows = plant.work_of(event_id).await?;
+    let first = rows.first().ok_or_else(|| Problem::unknown("work of this judgement"))?;
+    let found = plant.diagnosis(event_id).await?;
+    let around = plant.surroundings(first.key.equipment.as_str()).await?;
+    let of_kind = |kind: &str| equipment::of_kind(around.as_ref(), kind);
+    let actions: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            context! { text => row.action.in_language(reader.language), ..show::value(row) }
+        })
+        .collect();
+    let label = found.as_ref().map(|found| found.risk_level.label());
+    Ok(context! {
+        actions,
+        number => rows.iter().find_map(|row| row.work_order.clone()),
+        name => first.key.to_string(),
+        address => show::address(&first.key),
+        asked_at => show::value(first.asked_at),
+        event_id => show::value(event_id),
+        label => label.map(|label| label.in_language(reader.language).to_owned()),
+        advice => found.as_ref().map(|found| found.recommendation.in_language(reader.language)),
+        found => show::value(&found),
+        parts => of_kind("Part"),
+        documents => of_kind("Document"),
+    })
+}
