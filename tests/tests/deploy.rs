@@ -77,12 +77,42 @@ fn containers_are_pinned_and_run_without_privileges_on_a_read_only_root() {
     let compose = compose();
     for (name, service) in services(&compose) {
         let image = service["image"].as_str().expect("an image");
-        let tag = image.split(':').nth(1).unwrap_or_else(|| panic!("{name}: {image} has no tag"));
-        assert!(tag.chars().any(|c| c.is_ascii_digit()), "{name}: {image} is not pinned");
+        assert_is_pinned(image);
         assert_eq!(service["read_only"], true, "{name}");
         assert_eq!(texts(&service["cap_drop"]), ["ALL"], "{name}");
         assert_eq!(texts(&service["security_opt"]), ["no-new-privileges:true"], "{name}");
         assert!(service["mem_limit"].is_string(), "{name} may take all memory");
+    }
+}
+
+#[test]
+fn images_are_built_upon_images_named_by_digest() {
+    let file = read("compose/Dockerfile");
+    let stages: Vec<Vec<&str>> = file
+        .lines()
+        .filter(|line| line.starts_with("FROM "))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let own: Vec<&str> = stages.iter().filter_map(|stage| stage.get(3).copied()).collect();
+    let foreign: Vec<&str> =
+        stages.iter().map(|stage| stage[1]).filter(|image| !own.contains(image)).collect();
+    assert_eq!(foreign.len(), 2, "{foreign:?}");
+    foreign.into_iter().for_each(assert_is_pinned);
+}
+
+/// A version for people, and for machines the digest, which a registry cannot give to another image; our own
+/// images are built here and have no registry that could name one.
+fn assert_is_pinned(image: &str) {
+    let (named, digest) = image.split_once('@').unwrap_or((image, ""));
+    let tag = named.split(':').nth(1).unwrap_or_else(|| panic!("{image} has no tag"));
+    assert!(tag.chars().any(|c| c.is_ascii_digit()), "{image} is not pinned");
+    if !named.starts_with("pdm-") {
+        let hexadecimal =
+            digest.strip_prefix("sha256:").unwrap_or_else(|| panic!("{image} has no digest"));
+        assert!(
+            hexadecimal.len() == 64 && hexadecimal.chars().all(|c| c.is_ascii_hexdigit()),
+            "{image}"
+        );
     }
 }
 
