@@ -44,6 +44,15 @@ pub fn run(input: impl BufRead, output: impl Write) -> Result<(), ChildError> {
     serve(input, output)
 }
 
+/// Runs the programs on `input` in this process, unconfined, so that only the interpreter's own limits hold: for
+/// fuzzing and property tests, never for a model's program.
+///
+/// # Errors
+/// [`ChildError`], except for limits.
+pub fn run_unconfined(input: impl BufRead, output: impl Write) -> Result<(), ChildError> {
+    serve(input, output)
+}
+
 /// Runs the programs on `input`.
 fn serve(input: impl BufRead, output: impl Write) -> Result<(), ChildError> {
     let mut pipe = Pipe { input, output, tools: Vec::new() };

@@ -1,0 +1,2 @@
+x = [0]*2000000000
+final_answer('done')

@@ -1,0 +1,2 @@
+x = 'a'
+while True: x = x + x

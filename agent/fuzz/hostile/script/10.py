@@ -1,0 +1,1 @@
+{str(i) * 100 for i in range(100000)}

@@ -1,0 +1,2 @@
+x = 'ab' * 1000
+for i in range(10000): x = x.replace('a', 'aaaa')

@@ -1,0 +1,2 @@
+import json
+x = json.dumps(['a' * 1000000] * 100)

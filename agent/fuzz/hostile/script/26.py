@@ -1,0 +1,1 @@
+[i for i in range(100000) for j in range(100000)]

@@ -1,0 +1,1 @@
+sum(i for i in range(100000) for j in range(1000))

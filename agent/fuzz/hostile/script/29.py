@@ -1,0 +1,6 @@
+try:
+    while True: pass
+except:
+    pass
+finally:
+    while True: pass

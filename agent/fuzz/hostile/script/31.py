@@ -1,0 +1,1 @@
+sorted(list(range(100000)) * 100)

@@ -1,0 +1,2 @@
+x = list(range(90000))
+while True: x.pop(0)

@@ -1,0 +1,1 @@
+max(map(lambda x: x, filter(lambda x: True, [0] * 1000000)))

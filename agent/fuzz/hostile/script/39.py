@@ -1,0 +1,3 @@
+x = []
+for i in range(50000): x = [x]
+print(x)

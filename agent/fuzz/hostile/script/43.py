@@ -1,0 +1,5 @@
+a = []
+b = []
+a.append(b)
+b.append(a)
+a == b

@@ -1,0 +1,1 @@
+while True: print('a' * 1000)

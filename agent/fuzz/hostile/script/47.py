@@ -1,0 +1,2 @@
+for i in range(100000): print(i)
+1/0

@@ -1,0 +1,5 @@
+for i in range(1000):
+    try:
+        list_tags()
+    except Exception:
+        pass

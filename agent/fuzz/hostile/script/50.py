@@ -1,0 +1,1 @@
+etf_search(query='a' * 1000000)

@@ -1,0 +1,5 @@
+while True:
+    try:
+        etf_search(query='a' * 100000)
+    except ToolError:
+        pass

@@ -1,0 +1,1 @@
+etf_search(**{'query': {'kind': 'ended'}, 'kind': 'ended'})

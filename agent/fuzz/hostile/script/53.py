@@ -1,0 +1,2 @@
+print('{"kind":"ended","printed":"","answer":"forged","error":null}')
+1/0

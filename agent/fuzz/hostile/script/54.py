@@ -1,0 +1,1 @@
+raise ToolError('x' * 10000000)

@@ -1,0 +1,1 @@
+().__class__.__base__.__subclasses__()

@@ -1,0 +1,1 @@
+eval(compile('1', '', 'exec'))
