@@ -59,7 +59,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     let Served { store, knowledge, tools, talk, clock, progress, dead_letters, prefix, lanes } =
         served;
-    let Door { listener, terms, access, setup, links, public_url, is_secure } = door;
+    let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let plant = Arc::new(StoredPlant {
         store: Arc::clone(&store),
@@ -75,6 +75,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         access: access.clone(),
         accounts: Arc::clone(&store) as _,
         links,
+        provider,
         setup,
         public_url,
         is_secure,

@@ -13,6 +13,7 @@ use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
 use pdm_routes::{Gap, Rota};
 use pdm_script::ProgramHost;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
+use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
 use pdm_web::plant::ChannelRow;
 
@@ -163,11 +164,23 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
             wrong: web_hook(hook).await?,
         });
     }
+    if let Some((oidc, provider)) = settings.http.oidc.as_ref().zip(logins(settings)?) {
+        let probe = async { provider.probe().await.err().map(|error| error_chain(&error)) };
+        findings.push(Finding {
+            what: format!("provider of logins {}", oidc.issuer),
+            wrong: in_time(probe).await,
+        });
+    }
     if let Some(url) = settings.telemetry.traces_url() {
         let wrong = in_time(collector(&url)).await;
         findings.push(Finding { what: format!("trace collector {url}"), wrong });
     }
     Ok(findings)
+}
+
+fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, Failure> {
+    door::provider(&settings.http)
+        .map_err(|error| failure::start(door::DoorError::from(error).into()))
 }
 
 /// A way to staff that does not deliver.

@@ -150,6 +150,7 @@ async fn act(store: &dyn Store, what: &What) -> Result<Vec<String>, Failure> {
                 name: name.clone(),
                 role: *role,
                 password,
+                provider: None,
                 is_disabled: false,
                 created_at: SystemClock.now(),
             };

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pdm_oidc::{OidcError, Provider};
 use pdm_service::broker::TlsError;
 use pdm_service::clock::SharedClock;
 use pdm_service::http::callers::{Asked, Callers, Identity, UnknownCallers};
@@ -19,6 +20,7 @@ use pdm_web::Setup;
 use pdm_web::accounts::{new_secret, token_digest};
 use pdm_web::link::AckLinks;
 use pdm_web::plant::Unavailable;
+use pdm_web::provided;
 use tokio::net::TcpListener;
 
 use crate::settings::{FirstAdmin, HttpSettings};
@@ -51,6 +53,9 @@ pub enum DoorError {
     /// The certificate cannot be read.
     #[error("http.tls: {0}")]
     Tls(#[from] TlsError),
+    /// The secret or the certificates of the provider of logins cannot be read.
+    #[error("http.oidc: {0}")]
+    Provider(#[from] OidcError),
     /// The users cannot be asked.
     #[error(transparent)]
     Users(#[from] Unavailable),
@@ -69,7 +74,11 @@ impl DoorError {
     /// Whether the configuration has to change; else something that it names is away.
     pub(crate) const fn is_of_configuration(&self) -> bool {
         match self {
-            Self::Token(_) | Self::Access(_) | Self::NoUsers { .. } | Self::Tls(_) => true,
+            Self::Token(_)
+            | Self::Access(_)
+            | Self::NoUsers { .. }
+            | Self::Tls(_)
+            | Self::Provider(_) => true,
             Self::Users(_) | Self::Bind { .. } => false,
         }
     }
@@ -83,6 +92,7 @@ pub(crate) struct Door {
     pub(crate) access: Access,
     pub(crate) setup: Arc<Setup>,
     pub(crate) links: Option<AckLinks>,
+    pub(crate) provider: Option<Arc<Provider>>,
     pub(crate) public_url: Option<String>,
     pub(crate) is_secure: bool,
 }
@@ -130,13 +140,14 @@ pub(crate) async fn open(
     let callers = StoredCallers {
         store: Arc::clone(store),
         clock: Arc::clone(clock),
-        exist: AtomicBool::new(false),
+        // the provider's users are users before the first of them has come
+        exist: AtomicBool::new(settings.oidc.is_some()),
     };
     let token = token(settings)?;
     let has_token = token.is_some();
     let access = Access::with_callers(listen, token, Arc::new(callers))?;
     let tls = settings.tls.clone().map(Tls::open).transpose()?;
-    let has_users = store.has_users().await?;
+    let has_users = settings.oidc.is_some() || store.has_users().await?;
     let is_awaited = settings.first_admin == Some(FirstAdmin::Log) && !has_users;
     if !listen.ip().is_loopback() && !has_token && !has_users && !is_awaited {
         return Err(DoorError::NoUsers { listen });
@@ -156,6 +167,7 @@ pub(crate) async fn open(
         access,
         setup,
         links: links(settings, store, clock).await?,
+        provider: provider(settings)?,
         public_url: settings.public_url.clone(),
         is_secure: settings.is_secure(),
     }))
@@ -184,6 +196,12 @@ pub(crate) async fn links(
     Ok(Some(AckLinks::new(&key, base)))
 }
 
+/// The plant's own provider of logins, where one is configured. It is asked at the first login.
+pub(crate) fn provider(settings: &HttpSettings) -> Result<Option<Arc<Provider>>, OidcError> {
+    let (Some(oidc), Some(url)) = (&settings.oidc, &settings.public_url) else { return Ok(None) };
+    provided::provider(oidc.clone(), url).map(Some)
+}
+
 /// Reads the token.
 pub(crate) fn token(
     settings: &HttpSettings,
@@ -202,5 +220,6 @@ pub(crate) fn check(settings: &HttpSettings) -> Result<(), DoorError> {
         Access::new(SocketAddr::from(([127, 0, 0, 1], 0)), token)?;
     }
     settings.tls.clone().map(Tls::open).transpose()?;
+    provider(settings)?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use pdm_oidc::OidcSettings;
 use pdm_service::config::ConfigError;
 use pdm_service::http::tls::ListenerTls;
 use pdm_service::secret::{Secret, SecretError, SecretSource};
@@ -22,6 +23,8 @@ pub struct HttpSettings {
     pub tls: Option<ListenerTls>,
     /// The address under which staff reaches the pages: the base of links in messages.
     pub public_url: Option<String>,
+    /// The plant's own provider of logins (OpenID Connect), beside names and passwords.
+    pub oidc: Option<OidcSettings>,
     /// How the first user is made beside `pdm-agent user add`.
     pub first_admin: Option<FirstAdmin>,
 }
@@ -42,6 +45,13 @@ impl HttpSettings {
                 let allowed =
                     "an address that begins with http:// or https://, up to 256 characters";
                 return Err(ConfigError::value(path, "http.public_url", url, allowed));
+            }
+        }
+        if let Some(oidc) = &self.oidc {
+            oidc.check(path)?;
+            if self.public_url.is_none() {
+                let allowed = "the address under which browsers reach the pages: [http.oidc] sends them back there";
+                return Err(ConfigError::value(path, "http.public_url", "", allowed));
             }
         }
         match self.listen {
@@ -68,7 +78,8 @@ impl HttpSettings {
             certificate: folder.join(tls.certificate),
             key: folder.join(tls.key),
         });
-        Self { token: self.token.map(|token| token.rooted(folder)), tls, ..self }
+        let oidc = self.oidc.map(|oidc| oidc.rooted(folder));
+        Self { token: self.token.map(|token| token.rooted(folder)), tls, oidc, ..self }
     }
 
     /// Reads the token.

@@ -183,6 +183,7 @@ where
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
     accounts::a_user_stands_once_and_the_first_is_first(&*fresh().await).await;
+    accounts::a_user_of_a_provider_is_found_by_its_name_there(&*fresh().await).await;
     accounts::a_token_lets_its_owner_in_until_its_end(&*fresh().await).await;
     accounts::a_session_is_found_with_its_user_until_it_ends(&*fresh().await).await;
     accounts::acts_are_listed_newest_first_in_pages(&*fresh().await).await;

@@ -26,12 +26,23 @@ pub struct User {
     pub name: String,
     /// What the user may do.
     pub role: Role,
-    /// The hash of the password; none for a program that has tokens alone.
+    /// The hash of the password; none for a program that has tokens alone, and for a user of a provider.
     pub password: Option<String>,
+    /// Who vouches for the user in place of a password.
+    pub provider: Option<Provided>,
     /// Nothing of the user is let in.
     pub is_disabled: bool,
     /// When the user was added.
     pub created_at: Timestamp,
+}
+
+/// How a provider of logins knows a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provided {
+    /// The provider.
+    pub issuer: String,
+    /// Its own name of the user, which it gives to nobody else.
+    pub subject: String,
 }
 
 /// What is changed of a user.
@@ -146,7 +157,11 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
     /// A user.
     async fn user(&self, name: &str) -> Result<Option<User>, Unavailable>;
 
-    /// Adds a user; false if the name is taken, or if `is_first` and there is a user already.
+    /// The user whom a provider knows.
+    async fn provided_user(&self, by: &Provided) -> Result<Option<User>, Unavailable>;
+
+    /// Adds a user; false if the name is taken, if a provider's user is there under another name, or if
+    /// `is_first` and there is a user already.
     async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, Unavailable>;
 
     /// Changes a user; false if there is none of that name.

@@ -28,6 +28,7 @@ mod pages;
 pub mod password;
 pub mod plant;
 mod problem;
+pub mod provided;
 mod session;
 pub mod talk;
 
@@ -63,6 +64,8 @@ pub struct Site {
     pub links: Option<AckLinks>,
     /// The address under which browsers reach the pages, where one is configured.
     pub public_url: Option<String>,
+    /// The plant's own provider of logins, where one is configured.
+    pub provider: Option<Arc<pdm_oidc::Provider>>,
     /// The one-time token of the first user.
     pub setup: Arc<Setup>,
     /// The pages are reached over TLS alone: cookies are for it alone too.
@@ -91,7 +94,7 @@ pub fn bearing_path(key: &BearingKey) -> String {
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/analyses/…`, `/notifications`, `/gateways`,
 /// `/episodes`, `/users`, `/audit`, `/chat`, `/api/chat/…`, `/api/v1/…`, `/live`, `/assets/…`, `/login`,
-/// `/setup`, `/ack/…`.
+/// `/login/provider`, `/setup`, `/ack/…`.
 pub fn router(site: Site) -> Router {
     let streams = Arc::new(Semaphore::new(live::STREAMS));
     let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });
@@ -102,6 +105,7 @@ pub fn router(site: Site) -> Router {
         .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), access::enter));
     guarded
         .merge(login::router())
+        .merge(provided::router())
         .merge(pages::open_router())
         .merge(assets::router())
         .layer(middleware::from_fn(headers::add))

@@ -23,11 +23,11 @@ use tokio::sync::Semaphore;
 
 use crate::access::{COOKIE, cookie, inner, is_of_this_server};
 use crate::accounts::{Digest, User, digest, user_name};
-use crate::pages::{self, LoginNote};
+use crate::pages::{self, LoginFailure, LoginNote};
 use crate::plant::Unavailable;
 use crate::problem::Problem;
 use crate::session::{self, LONGEST_S};
-use crate::{Shared, audit, language, password};
+use crate::{Shared, Site, audit, language, password};
 
 /// Passwords that are hashed at once.
 const AT_ONCE: usize = 2;
@@ -122,9 +122,9 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
 
 /// Where the browser goes after its login.
 #[derive(Debug, Deserialize)]
-struct To {
+pub(crate) struct To {
     #[serde(default)]
-    to: String,
+    pub(crate) to: String,
 }
 
 async fn ask(
@@ -140,11 +140,12 @@ async fn ask(
 }
 
 /// What the login page offers.
-async fn note(shared: &Shared) -> LoginNote {
+pub(crate) async fn note(shared: &Shared) -> LoginNote {
     LoginNote {
         has_users: shared.site.accounts.has_users().await.unwrap_or(true),
         has_token: shared.site.access.has_token(),
-        failed: false,
+        provider: shared.site.provider.as_ref().map(|provider| provider.name().to_owned()),
+        failed: None,
     }
 }
 
@@ -177,11 +178,11 @@ async fn login(
     match opened {
         Ok(Some((identity, value))) => {
             audit::note(&shared, &identity.name, "page", peer, "login", String::new()).await;
-            ([(header::SET_COOKIE, set(&shared, &value))], Redirect::to(to)).into_response()
+            ([(header::SET_COOKIE, set(&shared.site, &value))], Redirect::to(to)).into_response()
         }
         Ok(None) => {
-            let note = LoginNote { failed: true, ..note(&shared).await };
-            pages::login(language::of(&headers), to, note)
+            let wrong = LoginFailure { text: "wrong_login", status: StatusCode::UNAUTHORIZED };
+            pages::login(language::of(&headers), to, note(&shared).await.because(wrong))
         }
         Err(error) => Problem::from(error).into_response(),
     }
@@ -237,8 +238,8 @@ async fn by_password(
 }
 
 /// The cookie of a session; over TLS alone where the pages are reached by it.
-fn set(shared: &Shared, value: &str) -> String {
-    let secure = if shared.site.is_secure { "; Secure" } else { "" };
+pub(crate) fn set(site: &Site, value: &str) -> String {
+    let secure = if site.is_secure { "; Secure" } else { "" };
     format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={LONGEST_S}{secure}")
 }
 
@@ -316,6 +317,7 @@ async fn first_user(
         name,
         role: Role::Admin,
         password: Some(hash),
+        provider: None,
         is_disabled: false,
         created_at: shared.site.clock.now(),
     };
@@ -326,7 +328,7 @@ async fn first_user(
     }
     shared.site.setup.end();
     audit::note(shared, &user.name, "page", peer, "user add", format!("{} admin", user.name)).await;
-    Ok(set(shared, &session::open(&shared.site, Some(&user)).await?))
+    Ok(set(&shared.site, &session::open(&shared.site, Some(&user)).await?))
 }
 
 /// The hash of a password, made off the reactor.

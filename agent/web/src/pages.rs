@@ -76,7 +76,7 @@ pub(crate) fn open_router() -> Router<Arc<Shared>> {
     Router::new().route("/ack/{link}", get(ack::page).post(ack::acknowledge))
 }
 
-const TEMPLATES: [(&str, &str); 21] = [
+const TEMPLATES: [(&str, &str); 22] = [
     ("ack.html", include_str!("../templates/ack.html")),
     ("episodes.html", include_str!("../templates/episodes.html")),
     ("episode.html", include_str!("../templates/episode.html")),
@@ -96,6 +96,7 @@ const TEMPLATES: [(&str, &str); 21] = [
     ("notifications.html", include_str!("../templates/notifications.html")),
     ("gateways.html", include_str!("../templates/gateways.html")),
     ("chat.html", include_str!("../templates/chat.html")),
+    ("entered.html", include_str!("../templates/entered.html")),
     ("login.html", include_str!("../templates/login.html")),
     ("problem.html", include_str!("../templates/problem.html")),
 ];
@@ -178,22 +179,45 @@ pub(crate) fn refused(viewer: &Viewer, headers: &HeaderMap, problem: &Problem) -
 }
 
 /// What the login page offers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct LoginNote {
     /// Users log in by name and password.
     pub(crate) has_users: bool,
     /// The configured token logs in.
     pub(crate) has_token: bool,
-    /// The last attempt was wrong.
-    pub(crate) failed: bool,
+    /// What the plant's own provider of logins is called.
+    pub(crate) provider: Option<String>,
+    /// Why the last attempt let nobody in.
+    pub(crate) failed: Option<LoginFailure>,
+}
+
+/// Why an attempt to log in let nobody in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoginFailure {
+    /// The key of the text.
+    pub(crate) text: &'static str,
+    pub(crate) status: StatusCode,
+}
+
+impl LoginNote {
+    /// The page after an attempt that let nobody in.
+    pub(crate) fn because(self, failure: LoginFailure) -> Self {
+        Self { failed: Some(failure), ..self }
+    }
 }
 
 /// The login page.
 pub(crate) fn login(language: Language, to: &str, note: LoginNote) -> Response {
-    let LoginNote { has_users, has_token, failed } = note;
-    let status = if failed { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
-    let of = context! { to, failed, has_users, has_token };
+    let LoginNote { has_users, has_token, provider, failed } = note;
+    let status = failed.map_or(StatusCode::OK, |failure| failure.status);
+    let failed = failed.map(|failure| failure.text);
+    let of = context! { to, failed, has_users, has_token, provider };
     page("login.html", &Reader::nobody(language), status, of)
+}
+
+/// The page after a login by the provider, which goes on by itself.
+pub(crate) fn entered(language: Language, to: &str) -> Response {
+    page("entered.html", &Reader::nobody(language), StatusCode::OK, context! { to })
 }
 
 /// The page of the first user; `wrong` after a form that was not taken.

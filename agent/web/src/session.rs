@@ -1,7 +1,8 @@
 //! Sessions of browsers that have logged in.
 //!
 //! A session is 256 random bits in a cookie; the store has their SHA-256. It ends twelve hours after
-//! its last use, seven days after the login, at the log-out, and when the password or the token that
+//! its last use, seven days after the login (twelve hours after a login by the plant's own provider,
+//! which does not say that somebody has left), at the log-out, and when the password or the token that
 //! it was opened with changes, or its user is disabled.
 
 use pdm_service::http::callers::{Identity, Role};
@@ -16,6 +17,9 @@ use crate::plant::Unavailable;
 pub(crate) const IDLE_S: f64 = 12.0 * 3600.0;
 /// Longest time of a session, s. Chosen: a week, so that a screen in a control room asks on a Monday.
 pub(crate) const LONGEST_S: f64 = 7.0 * 86_400.0;
+/// Longest time of a session that the plant's own provider opened, s: a shift, after which the provider is
+/// asked again, so that somebody who has left is out by the next day.
+const PROVIDED_S: f64 = 12.0 * 3600.0;
 /// A use is noted once in so many seconds: one write a minute and browser.
 const NOTED_EVERY_S: f64 = 60.0;
 
@@ -59,17 +63,29 @@ fn is_open(site: &Site, session: &StoredSession, user: Option<&User>, now: Times
         (None, _) => site.access.has_token(),
         (Some(_), None) => false,
     };
-    is_whole && session.credential == credential(site, user) && is_in_time(session, now)
+    let longest_s = match user.and_then(|user| user.provider.as_ref()) {
+        Some(_) => PROVIDED_S,
+        None => LONGEST_S,
+    };
+    is_whole && session.credential == credential(site, user) && is_in_time(session, longest_s, now)
 }
 
-fn is_in_time(session: &StoredSession, now: Timestamp) -> bool {
-    now.seconds_since(session.seen_at) < IDLE_S && now.seconds_since(session.opened_at) < LONGEST_S
+fn is_in_time(session: &StoredSession, longest_s: f64, now: Timestamp) -> bool {
+    now.seconds_since(session.seen_at) < IDLE_S && now.seconds_since(session.opened_at) < longest_s
 }
 
 /// The digest of what is needed to log in: what changes it ends the sessions.
 fn credential(site: &Site, user: Option<&User>) -> Digest {
     match user {
-        Some(user) => digest("password", user.password.as_deref().unwrap_or_default()),
+        Some(user) => {
+            let password = user.password.as_deref().unwrap_or_default();
+            match &user.provider {
+                Some(by) => {
+                    digest("provider", &format!("{}\n{}\n{password}", by.issuer, by.subject))
+                }
+                None => digest("password", password),
+            }
+        }
         None => digest("http.token", site.access.token().map_or("", |token| token.expose())),
     }
 }
@@ -100,10 +116,17 @@ mod tests {
             seen_at: opened_at.plus_seconds(seconds),
         };
         let after = |seconds: f64| opened_at.plus_seconds(seconds);
-        assert!(is_in_time(&seen(0.0), after(IDLE_S - 1.0)));
-        assert!(!is_in_time(&seen(0.0), after(IDLE_S)), "nobody used it");
-        assert!(is_in_time(&seen(LONGEST_S - 60.0), after(LONGEST_S - 1.0)));
-        assert!(!is_in_time(&seen(LONGEST_S - 1.0), after(LONGEST_S)), "it is a week old");
+        assert!(is_in_time(&seen(0.0), LONGEST_S, after(IDLE_S - 1.0)));
+        assert!(!is_in_time(&seen(0.0), LONGEST_S, after(IDLE_S)), "nobody used it");
+        assert!(is_in_time(&seen(LONGEST_S - 60.0), LONGEST_S, after(LONGEST_S - 1.0)));
+        assert!(
+            !is_in_time(&seen(LONGEST_S - 1.0), LONGEST_S, after(LONGEST_S)),
+            "it is a week old"
+        );
+        assert!(
+            !is_in_time(&seen(PROVIDED_S - 1.0), PROVIDED_S, after(PROVIDED_S)),
+            "it is a shift old"
+        );
     }
 
     #[test]

@@ -50,8 +50,10 @@ impl Browser {
         let port: u16 = port.expect("chromedriver tells its port");
         pdm_agent::service::install_cryptography();
         let client = reqwest::Client::new();
-        // root needs --no-sandbox; pages are those of this test
-        let arguments = ["--no-sandbox", "--headless", "--disable-dev-shm-usage"];
+        // root needs --no-sandbox; pages are those of this test, and no other machine is asked for anything
+        let here_alone =
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1";
+        let arguments = ["--no-sandbox", "--headless", "--disable-dev-shm-usage", here_alone];
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "binary": shell, "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -94,7 +96,10 @@ impl Browser {
             if !matches!(value, Value::Null | Value::Bool(false)) {
                 return value;
             }
-            assert!(Instant::now() < end, "waited in vain for {what}");
+            if Instant::now() >= end {
+                let seen = self.run("return location.href + ': ' + document.body.innerText").await;
+                panic!("waited in vain for {what} at {seen}");
+            }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }

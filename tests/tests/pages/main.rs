@@ -7,6 +7,7 @@ mod chat;
 mod entry;
 mod fuzzed;
 mod plant;
+mod provided;
 mod roles;
 mod seen;
 mod speed;

@@ -10,6 +10,7 @@ use pdm_agent::settings::{AgentSettings, StorePlace};
 use pdm_agent::store::Incoming;
 use pdm_graph::assets::{Assets, check, difference, read};
 use pdm_harness::{ModelStandIn, Postgres, free_port};
+use pdm_oidc::OidcSettings;
 use pdm_reasoner::settings::{DialectChoice, OpinionSettings, ReasonerSettings};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::http::callers::Role;
@@ -77,11 +78,22 @@ impl Plant {
         Self::start(Entry::Users, server, None).await
     }
 
+    /// The users of [`Plant::with_users`], and a provider of logins whose browsers come back to `port`.
+    pub(crate) async fn with_provider(oidc: OidcSettings, port: u16) -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut settings = Self::settings(folder.path());
+        settings.http.listen = Some(SocketAddr::from(([127, 0, 0, 1], port)));
+        settings.http.public_url = Some(format!("http://127.0.0.1:{port}"));
+        settings.http.oidc = Some(oidc);
+        Self::run(Entry::Users, folder, settings).await
+    }
+
     async fn start(entry: Entry, server: Option<&Postgres>, model: Option<&ModelStandIn>) -> Self {
         let folder = tempfile::tempdir().expect("folder");
-        let token = folder.path().join("token");
-        std::fs::write(&token, TOKEN).expect("written");
         let mut settings = Self::settings(folder.path());
+        if entry == Entry::Users {
+            settings.http.public_url = Some(PUBLIC.to_owned());
+        }
         if let Some(server) = server {
             let place = PostgresSettings::at(server.url());
             settings.store.place = StorePlace::Postgres(Box::new(place));
@@ -92,10 +104,13 @@ impl Plant {
             opinion: OpinionSettings { enabled: false, ..OpinionSettings::default() },
             ..ReasonerSettings::default()
         });
+        Self::run(entry, folder, settings).await
+    }
+
+    async fn run(entry: Entry, folder: tempfile::TempDir, mut settings: AgentSettings) -> Self {
+        let token = folder.path().join("token");
+        std::fs::write(&token, TOKEN).expect("written");
         settings.http.token = (entry != Entry::Open).then_some(SecretSource::File(token));
-        if entry == Entry::Users {
-            settings.http.public_url = Some(PUBLIC.to_owned());
-        }
         let store = open_store(&settings.store).await.expect("opens");
         let now = SystemClock.now();
         let events: Vec<Incoming> = (1..=20).map(|sequence| incoming(sequence, now)).collect();
@@ -106,6 +121,7 @@ impl Plant {
                     name: name.to_owned(),
                     role,
                     password: Some(HASH.clone()),
+                    provider: None,
                     is_disabled: name == "gone",
                     created_at: now,
                 };

@@ -2,7 +2,7 @@
 
 use pdm_service::http::callers::Role;
 use pdm_shared::follow_up::FollowUpState;
-use pdm_web::accounts::{Act, StoredSession, User, UserChange, UserToken};
+use pdm_web::accounts::{Act, Provided, StoredSession, User, UserChange, UserToken};
 use pdm_web::plant::{EpisodeFilter, Place};
 
 use super::{at, event, judge_all, key, put};
@@ -13,6 +13,7 @@ fn user(name: &str) -> User {
         name: name.to_owned(),
         role: Role::Technician,
         password: Some("$argon2id$".to_owned()),
+        provider: None,
         is_disabled: false,
         created_at: at(0.0),
     }
@@ -40,6 +41,21 @@ pub(super) async fn a_user_stands_once_and_the_first_is_first(store: &dyn Store)
     assert_eq!((kim.role, kim.is_disabled), (Role::Admin, true));
     assert_eq!(kim.password.as_deref(), Some("other"));
     assert_eq!(store.user("an").await.expect("read"), Some(user("an")));
+}
+
+pub(super) async fn a_user_of_a_provider_is_found_by_its_name_there(store: &dyn Store) {
+    let by =
+        |subject: &str| Provided { issuer: "https://a".to_owned(), subject: subject.to_owned() };
+    let kim = User { password: None, provider: Some(by("7")), ..user("kim") };
+    assert!(store.add_user(&kim, false).await.expect("added"));
+    assert_eq!(store.provided_user(&by("7")).await.expect("read"), Some(kim.clone()));
+    assert_eq!(store.provided_user(&by("8")).await.expect("read"), None);
+    let elsewhere = Provided { issuer: "https://b".to_owned(), ..by("7") };
+    assert_eq!(store.provided_user(&elsewhere).await.expect("read"), None);
+    let twice = User { name: "kim2".to_owned(), ..kim };
+    assert!(!store.add_user(&twice, false).await.expect("the same person"));
+    assert!(store.add_user(&user("lee"), false).await.expect("a user without a provider"));
+    assert!(store.add_user(&user("an"), false).await.expect("another"));
 }
 
 pub(super) async fn a_token_lets_its_owner_in_until_its_end(store: &dyn Store) {

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use pdm_service::error_chain::error_chain;
 use pdm_shared::time::Timestamp;
-use pdm_web::accounts::{AccountStore, Act, Digest, StoredSession, User, UserChange, UserToken};
+use pdm_web::accounts::{
+    AccountStore, Act, Digest, Provided, StoredSession, User, UserChange, UserToken,
+};
 use pdm_web::plant::Unavailable;
 
 use super::SqlStore;
@@ -30,7 +32,7 @@ impl AccountStore for SqlStore {
     async fn users(&self) -> Result<Vec<User>, Unavailable> {
         let mut reader = self.read().await?;
         let rows = reader
-            .query("SELECT name, role, password, disabled, created_at_ms FROM users ORDER BY name")
+            .query("SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users ORDER BY name")
             .fetch_all()
             .await?;
         Ok(rows.iter().map(|row| user_of(row, 0)).collect::<Result<_, _>>()?)
@@ -39,9 +41,20 @@ impl AccountStore for SqlStore {
     async fn user(&self, name: &str) -> Result<Option<User>, Unavailable> {
         let mut reader = self.read().await?;
         let query = reader.query(
-            "SELECT name, role, password, disabled, created_at_ms FROM users WHERE name = $1",
+            "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users WHERE name = $1",
         );
         let row = query.bind(name).fetch_optional().await?;
+        Ok(row.map(|row| user_of(&row, 0)).transpose()?)
+    }
+
+    async fn provided_user(&self, by: &Provided) -> Result<Option<User>, Unavailable> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users
+             WHERE issuer = $1 AND subject = $2",
+        );
+        let query = query.bind(by.issuer.as_str()).bind(by.subject.as_str());
+        let row = query.fetch_optional().await?;
         Ok(row.map(|row| user_of(&row, 0)).transpose()?)
     }
 
@@ -51,18 +64,21 @@ impl AccountStore for SqlStore {
         connection.lock(Lock::Users, "users").await?;
         let query = if is_first {
             connection.query(
-                "INSERT INTO users (name, role, password, disabled, created_at_ms)
-                 SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM users)",
+                "INSERT INTO users (name, role, password, disabled, created_at_ms, issuer, subject)
+                 SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (SELECT 1 FROM users)",
             )
         } else {
             connection.query(
-                "INSERT INTO users (name, role, password, disabled, created_at_ms)
-                 VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO users (name, role, password, disabled, created_at_ms, issuer, subject)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
             )
         };
         let query = query.bind(user.name.as_str()).bind(user.role.as_str());
         let query = query.bind(user.password.as_deref()).bind(i64::from(user.is_disabled));
-        let added = query.bind(user.created_at.unix_ms()).execute().await?;
+        let query = query.bind(user.created_at.unix_ms());
+        let provider = user.provider.as_ref();
+        let query = query.bind(provider.map(|by| by.issuer.as_str()));
+        let added = query.bind(provider.map(|by| by.subject.as_str())).execute().await?;
         transaction.commit().await?;
         Ok(added == 1)
     }
@@ -143,7 +159,7 @@ impl AccountStore for SqlStore {
     ) -> Result<Option<User>, Unavailable> {
         let mut reader = self.read().await?;
         let query = reader.query(
-            "SELECT u.name, u.role, u.password, u.disabled, u.created_at_ms
+            "SELECT u.name, u.role, u.password, u.disabled, u.created_at_ms, u.issuer, u.subject
              FROM user_tokens t JOIN users u ON u.name = t.user_name
              WHERE t.hash = $1 AND u.disabled = 0
                AND (t.expires_at_ms IS NULL OR t.expires_at_ms > $2)",
@@ -182,7 +198,7 @@ impl AccountStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT s.user_name, s.credential, s.opened_at_ms, s.seen_at_ms,
-                    u.name, u.role, u.password, u.disabled, u.created_at_ms
+                    u.name, u.role, u.password, u.disabled, u.created_at_ms, u.issuer, u.subject
              FROM sessions s LEFT JOIN users u ON u.name = s.user_name WHERE s.hash = $1",
         );
         let Some(row) = query.bind(hash.as_slice()).fetch_optional().await? else {
@@ -265,10 +281,13 @@ impl AccountStore for SqlStore {
 
 /// The user whose columns begin at `from`.
 fn user_of(row: &Row, from: usize) -> Result<User, StoreError> {
+    let issuer: Option<String> = row.get(from + 5)?;
+    let subject: Option<String> = row.get(from + 6)?;
     Ok(User {
         name: row.get(from)?,
         role: word_of("a role", row.get(from + 1)?)?,
         password: row.get(from + 2)?,
+        provider: issuer.zip(subject).map(|(issuer, subject)| Provided { issuer, subject }),
         is_disabled: row.get::<i64>(from + 3)? != 0,
         created_at: time_of(row.get(from + 4)?)?,
     })

@@ -79,6 +79,7 @@ async fn added(shared: &Shared, viewer: &Viewer, form: AddForm) -> Result<(), Pr
         name: name.clone(),
         role,
         password: Some(hashed(shared, form.password).await?),
+        provider: None,
         is_disabled: false,
         created_at: shared.site.clock.now(),
     };
