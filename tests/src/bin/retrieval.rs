@@ -237,7 +237,7 @@ fn made_up(example: &Diagnosis, number: usize, random: &mut impl Rng) -> Point {
     Point {
         dense: LocalEmbedder::vector(&head, &body),
         sparse: words::passage_vector(&head, &body),
-        embedder: "local/2".to_owned(),
+        embedder: "local/3".to_owned(),
         chunk,
     }
 }

@@ -1,14 +1,21 @@
 //! Fits the two models of the relevance: that one chunk answers a question, and that any does.
 //!
-//! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. Prints the
-//! coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as it is, and how well
-//! a model of nine tenths of the questions judges the other tenth.
+//! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. The order of the
+//! chunks is fitted first ([`order`]), then the probability along it. Of what makes an answer unlikely, the
+//! topics of elsewhere are a list that was written with these questions known, so each question counts twice,
+//! once with its topics hidden: the model must judge without them too.
+//!
+//! Prints the coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as it is, and
+//! how well a model of nine tenths of the questions judges the other tenth.
 
 use std::fmt::Write as _;
 
 use pdm_knowledge::Knowledge;
+use pdm_knowledge::relevance::{ELSEWHERE, SHARED};
 
 use super::Question;
+
+mod order;
 
 /// Weight of the penalty. The refusals on `retrieval-dev.toml`, by a model of that set and half of the first,
 /// are the same from 0.1 to 1.
@@ -53,7 +60,8 @@ pub async fn fit(
     questions: &[Question],
     with_cosine: bool,
 ) -> anyhow::Result<String> {
-    let (mut one, mut any): (Vec<Example>, Vec<Example>) = (Vec::new(), Vec::new());
+    let mut any: Vec<Example> = Vec::new();
+    let mut one: Vec<Vec<Example>> = Vec::new();
     for question in questions {
         let (found, evidence) = knowledge.evidence(question.collection, &question.text).await?;
         let row = |row: &[f32]| {
@@ -62,50 +70,85 @@ pub async fn fit(
         };
         any.push((row(&evidence.any), !question.relevant.is_empty()));
         let rows = found.iter().zip(&evidence.one);
-        one.extend(rows.map(|(hit, of)| (row(of), question.relevant.contains(&hit.chunk.id))));
+        let rows = rows.map(|(hit, of)| (row(of), question.relevant.contains(&hit.chunk.id)));
+        one.push(rows.collect());
     }
     let mut told = String::new();
     let end = if with_cosine { "_WITH_COSINE" } else { "" };
-    for (name, examples, balance) in [("ONE", &one, Balance::AsThere), ("ANY", &any, Balance::Even)]
-    {
-        let model = train(examples, balance);
-        write!(
-            told,
-            "pub const {name}{end}: Model<'static> = Model {{\n    bias: {:.4},\n",
-            model.bias
-        )?;
+    let twice: Vec<Example> = any.iter().cloned().chain(any.iter().map(hidden)).collect();
+    for (name, model) in [("ONE", along(&one)), ("ANY", train(&twice, Balance::Even))] {
         let weights: Vec<String> =
             model.weights.iter().map(|weight| format!("{weight:.4}")).collect();
-        writeln!(told, "    weights: &[{}],\n}};", weights.join(", "))?;
-    }
-    for cut_off in [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6] {
-        let (wrongly, rightly) = refusals(&any, cut_off);
-        let with = any.iter().filter(|(_, answers)| *answers).count();
+        writeln!(told, "pub const {name}{end}: Model<'static> = Model {{")?;
         writeln!(
             told,
-            "// cut-off {cut_off}: {wrongly} of {with} refused wrongly, {rightly} of {} rightly",
+            "    bias: {:.4},\n    weights: &[{}],\n}};",
+            model.bias,
+            weights.join(", ")
+        )?;
+    }
+    let with = any.iter().filter(|(_, answers)| *answers).count();
+    for cut_off in [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6] {
+        let (wrongly, rightly) = refusals(&any, cut_off, Clone::clone);
+        let (_, without_topics) = refusals(&any, cut_off, hidden);
+        writeln!(
+            told,
+            "// cut-off {cut_off}: {wrongly} of {with} refused wrongly, {rightly} of {} rightly, \
+             {without_topics} where the topics are hidden",
             any.len() - with
         )?;
     }
     Ok(told)
 }
 
-/// Questions refused at a cut-off, each judged by a model that has not seen it: with an answer, without one.
-fn refusals(examples: &[Example], cut_off: f64) -> (usize, usize) {
+/// The example without its topics of elsewhere.
+fn hidden((row, answers): &Example) -> Example {
+    let mut row = row.clone();
+    if let Some(topics) = row.get_mut(ELSEWHERE) {
+        *topics = 0.0;
+    }
+    (row, *answers)
+}
+
+/// The model that one chunk answers: the order among the chunks of a question, then the probability by the
+/// place along that order and by what all chunks of the question share.
+fn along(questions: &[Vec<Example>]) -> Fitted {
+    let weights = order::weights(questions);
+    let place = |row: &[f64]| row.iter().zip(&weights).map(|(value, weight)| value * weight).sum();
+    let examples: Vec<Example> = questions
+        .iter()
+        .flatten()
+        .map(|(row, answers)| {
+            let shared = SHARED.iter().map(|at| row[*at]);
+            (std::iter::once(place(row)).chain(shared).collect(), *answers)
+        })
+        .collect();
+    let scale = train(&examples, Balance::AsThere);
+    let mut weights: Vec<f64> = weights.iter().map(|weight| weight * scale.weights[0]).collect();
+    for (at, weight) in SHARED.iter().zip(&scale.weights[1..]) {
+        weights[*at] += weight;
+    }
+    Fitted { bias: scale.bias, weights }
+}
+
+/// Questions refused at a cut-off, each as `seen` shows it and judged by a model that has not seen it: with an
+/// answer, without one.
+fn refusals(
+    examples: &[Example],
+    cut_off: f64,
+    seen: impl Fn(&Example) -> Example,
+) -> (usize, usize) {
     let (mut wrongly, mut rightly) = (0, 0);
     for part in 0..PARTS {
         let of_part = |at: usize| at % PARTS == part;
-        let rest: Vec<Example> = examples
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !of_part(*at))
-            .map(|(_, e)| e.clone())
-            .collect();
-        let model = train(&rest, Balance::Even);
-        let judged = examples.iter().enumerate().filter(|(at, _)| of_part(*at));
-        for (_, (row, answers)) in judged.filter(|(_, (row, _))| model.probability(row) < cut_off) {
-            let _ = row;
-            if *answers { wrongly += 1 } else { rightly += 1 }
+        let rest = examples.iter().enumerate().filter(|(at, _)| !of_part(*at));
+        let twice: Vec<Example> = rest.flat_map(|(_, one)| [one.clone(), hidden(one)]).collect();
+        let model = train(&twice, Balance::Even);
+        for (_, example) in examples.iter().enumerate().filter(|(at, _)| of_part(*at)) {
+            let (row, answers) = seen(example);
+            if model.probability(&row) < cut_off {
+                if answers { wrongly += 1 } else { rightly += 1 }
+            }
         }
     }
     (wrongly, rightly)
