@@ -37,11 +37,11 @@ use reading::Reading;
 /// Most chunks whose reading is kept: about 30 KB each.
 const KEPT: usize = 256;
 
-/// Probability that any candidate answers, below which a search has found nothing: the highest in steps of
-/// 0.05 at which at most 3 of 40 questions with an answer are refused on each of the sets `floor` and
-/// `former-blind`, judged by a model of the other sets (3 of 55 and 3 of 40). In ten parts of all sets that may
-/// be used, each judged by a model of the other nine, 13 of 245 questions with an answer are refused, and 97 of
-/// 105 without one; 71 where their topics of elsewhere are hidden.
+/// Probability that any candidate answers, below which a search has found nothing. Chosen so that on no set more
+/// than 3 of 40 questions with an answer are refused by a model of the other sets (8 of 114, 3 of 55 and 3 of
+/// 40 are, and 58 of 60, 20 of 25 and 19 of 20 without one). The topics of elsewhere were listed with these
+/// questions known: in ten parts of all sets, each judged by a model of the other nine, 97 of 105 questions
+/// without an answer are refused, and 71 where their topics are hidden.
 pub const CUT_OFF: f32 = 0.35;
 
 /// Probability below which a single hit is left out beside better ones.

@@ -94,7 +94,8 @@ async fn fitted(args: &Args) -> anyhow::Result<()> {
     let knowledge = knowledge(args, folder.path()).await?;
     let mut chosen = Vec::new();
     for set in FITTED_TO {
-        chosen.extend(questions(set)?.into_iter().filter(|q| q.split == Split::Choose));
+        let may = questions(set)?.into_iter().filter(|q| q.split == Split::Choose);
+        chosen.push((set, may.collect()));
     }
     let told = fit::fit(&knowledge, &chosen, args.embed.is_some()).await?;
     write!(std::io::stdout().lock(), "{told}")?;
