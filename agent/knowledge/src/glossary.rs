@@ -10,9 +10,13 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+pub(crate) mod elsewhere;
 mod everyday;
+mod jargon;
 
+use elsewhere::TOPICS;
 use everyday::EVERYDAY;
+use jargon::JARGON;
 
 /// One concept and its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,7 +46,7 @@ impl Concept {
 
     fn everyday(&self) -> impl Iterator<Item = &'static everyday::Words> {
         let name = self.name;
-        EVERYDAY.iter().filter(move |(of, _, _)| *of == name)
+        EVERYDAY.iter().chain(JARGON).filter(move |(of, _, _)| *of == name)
     }
 }
 
@@ -558,16 +562,18 @@ pub const CONCEPTS: &[Concept] = &[
 /// The concepts in `folded`, by their index, with their numbers of occurrences. `folded` is text in
 /// lower case ([`super::words::fold`]).
 pub fn concepts(folded: &str) -> Vec<(usize, u32)> {
-    let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
-    let mut counts = vec![0; CONCEPTS.len()];
-    FINDERS.english.count(&spaced(folded), true, &mut counts);
-    FINDERS.short.count(folded, false, &mut counts);
-    FINDERS.long.count(&joined, false, &mut counts);
-    counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
+    CONCEPT_FINDERS.counts(folded)
 }
 
-/// Searchers for the glossary's words; each group is searched in one pass over a text.
+/// The topics of [`elsewhere`] that `folded` names, by their index.
+pub(crate) fn topics(folded: &str) -> Vec<usize> {
+    TOPIC_FINDERS.counts(folded).into_iter().map(|(at, _)| at).collect()
+}
+
+/// Searchers for the words of a list; each group is searched in one pass over a text.
 struct Finders {
+    /// Length of the list.
+    size: usize,
     english: Finder,
     /// Two-syllable stems, found inside a word only: across two words a match is chance.
     short: Finder,
@@ -575,28 +581,51 @@ struct Finders {
     long: Finder,
 }
 
-static FINDERS: LazyLock<Finders> = LazyLock::new(|| {
-    let is_short = |stem: &&str| stem.chars().count() <= 2;
-    Finders {
-        english: Finder::of(|concept| concept.english().collect()),
-        short: Finder::of(|concept| concept.korean().filter(is_short).collect()),
-        long: Finder::of(|concept| concept.korean().filter(|stem| !is_short(stem)).collect()),
-    }
+static CONCEPT_FINDERS: LazyLock<Finders> = LazyLock::new(|| {
+    Finders::of(CONCEPTS, |one| one.korean().collect(), |one| one.english().collect())
 });
 
-/// A searcher with the concept of each of its words.
+static TOPIC_FINDERS: LazyLock<Finders> =
+    LazyLock::new(|| Finders::of(TOPICS, |(_, ko, _)| ko.to_vec(), |(_, _, en)| en.to_vec()));
+
+type WordsOf<T> = fn(&T) -> Vec<&'static str>;
+
+impl Finders {
+    fn of<T>(list: &[T], korean: WordsOf<T>, english: WordsOf<T>) -> Self {
+        let is_short = |stem: &&'static str| stem.chars().count() <= 2;
+        let with = |words: &dyn Fn(&T) -> Vec<&'static str>| {
+            Finder::of(list.iter().enumerate().flat_map(|(at, one)| {
+                words(one).into_iter().map(move |word| (at, word)).collect::<Vec<_>>()
+            }))
+        };
+        Self {
+            size: list.len(),
+            english: with(&|one| english(one)),
+            short: with(&|one| korean(one).into_iter().filter(is_short).collect()),
+            long: with(&|one| korean(one).into_iter().filter(|stem| !is_short(stem)).collect()),
+        }
+    }
+
+    /// What `folded` names, by its index in the list, with the number of occurrences.
+    fn counts(&self, folded: &str) -> Vec<(usize, u32)> {
+        let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
+        let mut counts = vec![0; self.size];
+        self.english.count(&spaced(folded), true, &mut counts);
+        self.short.count(folded, false, &mut counts);
+        self.long.count(&joined, false, &mut counts);
+        counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+/// A searcher with the concept or topic of each of its words.
 struct Finder {
     automaton: AhoCorasick,
     concepts: Vec<usize>,
 }
 
 impl Finder {
-    fn of(words: impl Fn(&Concept) -> Vec<&'static str>) -> Self {
-        let (concepts, words): (Vec<usize>, Vec<&str>) = CONCEPTS
-            .iter()
-            .enumerate()
-            .flat_map(|(at, concept)| words(concept).into_iter().map(move |word| (at, word)))
-            .unzip();
+    fn of(words: impl Iterator<Item = (usize, &'static str)>) -> Self {
+        let (concepts, words): (Vec<usize>, Vec<&str>) = words.unzip();
         let automaton = AhoCorasick::new(words).expect("a few hundred short words fit");
         Self { automaton, concepts }
     }

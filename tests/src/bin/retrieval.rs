@@ -94,7 +94,8 @@ async fn fitted(args: &Args) -> anyhow::Result<()> {
     let knowledge = knowledge(args, folder.path()).await?;
     let mut chosen = Vec::new();
     for set in FITTED_TO {
-        chosen.extend(questions(set)?.into_iter().filter(|q| q.split == Split::Choose));
+        let may = questions(set)?.into_iter().filter(|q| q.split == Split::Choose);
+        chosen.push((set, may.collect()));
     }
     let told = fit::fit(&knowledge, &chosen, args.embed.is_some()).await?;
     write!(std::io::stdout().lock(), "{told}")?;
@@ -237,7 +238,7 @@ fn made_up(example: &Diagnosis, number: usize, random: &mut impl Rng) -> Point {
     Point {
         dense: LocalEmbedder::vector(&head, &body),
         sparse: words::passage_vector(&head, &body),
-        embedder: "local/2".to_owned(),
+        embedder: "local/3".to_owned(),
         chunk,
     }
 }

@@ -1,14 +1,23 @@
 //! Fits the two models of the relevance: that one chunk answers a question, and that any does.
 //!
-//! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. Prints the
-//! coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as it is, and how well
-//! a model of nine tenths of the questions judges the other tenth.
+//! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. The order of the
+//! chunks is fitted first ([`order`]), then the probability along it. Of what makes an answer unlikely, the
+//! topics of elsewhere are a list that was written with these questions known, so each question counts twice,
+//! once with its topics hidden: the model must judge without them too.
+//!
+//! Prints the coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as it is, and
+//! how well a model of nine tenths of the questions judges the other tenth, and one of all sets but one that
+//! set ([`folds`]).
 
 use std::fmt::Write as _;
 
 use pdm_knowledge::Knowledge;
+use pdm_knowledge::relevance::{ELSEWHERE, SHARED};
 
-use super::Question;
+use super::{Question, Set};
+
+mod folds;
+mod order;
 
 /// Weight of the penalty. The refusals on `retrieval-dev.toml`, by a model of that set and half of the first,
 /// are the same from 0.1 to 1.
@@ -44,68 +53,144 @@ impl Fitted {
     }
 }
 
-/// Fits both models to the questions; the text to print.
+/// A question with its candidates and the evidence.
+struct Case {
+    question: Question,
+    ids: Vec<String>,
+    /// One example for each candidate.
+    one: Vec<Example>,
+    any: Example,
+}
+
+/// Fits both models to the questions of all sets; the text to print.
 ///
 /// # Errors
 /// The search fails.
 pub async fn fit(
     knowledge: &Knowledge,
-    questions: &[Question],
+    sets: &[(Set, Vec<Question>)],
     with_cosine: bool,
 ) -> anyhow::Result<String> {
-    let (mut one, mut any): (Vec<Example>, Vec<Example>) = (Vec::new(), Vec::new());
-    for question in questions {
-        let (found, evidence) = knowledge.evidence(question.collection, &question.text).await?;
-        let row = |row: &[f32]| {
-            let used = if with_cosine { row } else { &row[..row.len() - 1] };
-            used.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>()
-        };
-        any.push((row(&evidence.any), !question.relevant.is_empty()));
-        let rows = found.iter().zip(&evidence.one);
-        one.extend(rows.map(|(hit, of)| (row(of), question.relevant.contains(&hit.chunk.id))));
+    let mut cases: Vec<(Set, Vec<Case>)> = Vec::new();
+    for (set, questions) in sets {
+        let mut of_set = Vec::new();
+        for question in questions {
+            of_set.push(case(knowledge, question, with_cosine).await?);
+        }
+        cases.push((*set, of_set));
     }
+    let all: Vec<&Case> = cases.iter().flat_map(|(_, of_set)| of_set).collect();
+    let mut told = constants(&all, if with_cosine { "_WITH_COSINE" } else { "" })?;
+    told.push_str(&cut_offs(&all)?);
+    told.push_str(&folds::told(&cases)?);
+    Ok(told)
+}
+
+async fn case(
+    knowledge: &Knowledge,
+    question: &Question,
+    with_cosine: bool,
+) -> anyhow::Result<Case> {
+    let (found, evidence) = knowledge.evidence(question.collection, &question.text).await?;
+    let row = |row: &[f32]| {
+        let used = if with_cosine { row } else { &row[..row.len() - 1] };
+        used.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>()
+    };
+    let rows = found.iter().zip(&evidence.one);
+    Ok(Case {
+        any: (row(&evidence.any), !question.relevant.is_empty()),
+        one: rows.map(|(hit, of)| (row(of), question.relevant.contains(&hit.chunk.id))).collect(),
+        ids: found.into_iter().map(|hit| hit.chunk.id).collect(),
+        question: question.clone(),
+    })
+}
+
+/// The models that one chunk answers and that any does.
+fn models(cases: &[&Case]) -> (Fitted, Fitted) {
+    let one: Vec<&[Example]> = cases.iter().map(|case| case.one.as_slice()).collect();
+    let twice: Vec<Example> =
+        cases.iter().flat_map(|case| [case.any.clone(), hidden(&case.any)]).collect();
+    (along(&one), train(&twice, Balance::Even))
+}
+
+fn constants(cases: &[&Case], end: &str) -> anyhow::Result<String> {
+    let (one, any) = models(cases);
     let mut told = String::new();
-    let end = if with_cosine { "_WITH_COSINE" } else { "" };
-    for (name, examples, balance) in [("ONE", &one, Balance::AsThere), ("ANY", &any, Balance::Even)]
-    {
-        let model = train(examples, balance);
-        write!(
-            told,
-            "pub const {name}{end}: Model<'static> = Model {{\n    bias: {:.4},\n",
-            model.bias
-        )?;
+    for (name, model) in [("ONE", one), ("ANY", any)] {
         let weights: Vec<String> =
             model.weights.iter().map(|weight| format!("{weight:.4}")).collect();
-        writeln!(told, "    weights: &[{}],\n}};", weights.join(", "))?;
+        let (bias, weights) = (model.bias, weights.join(", "));
+        writeln!(told, "pub const {name}{end}: Model<'static> = Model {{")?;
+        writeln!(told, "    bias: {bias:.4},\n    weights: &[{weights}],\n}};")?;
     }
-    for cut_off in [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6] {
-        let (wrongly, rightly) = refusals(&any, cut_off);
-        let with = any.iter().filter(|(_, answers)| *answers).count();
+    Ok(told)
+}
+
+fn cut_offs(cases: &[&Case]) -> anyhow::Result<String> {
+    let any: Vec<Example> = cases.iter().map(|case| case.any.clone()).collect();
+    let with = any.iter().filter(|(_, answers)| *answers).count();
+    let mut told = String::new();
+    for cut_off in [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6] {
+        let (wrongly, rightly) = refusals(&any, cut_off, Clone::clone);
+        let (_, without_topics) = refusals(&any, cut_off, hidden);
         writeln!(
             told,
-            "// cut-off {cut_off}: {wrongly} of {with} refused wrongly, {rightly} of {} rightly",
+            "// cut-off {cut_off}: {wrongly} of {with} refused wrongly, {rightly} of {} rightly, \
+             {without_topics} where the topics are hidden",
             any.len() - with
         )?;
     }
     Ok(told)
 }
 
-/// Questions refused at a cut-off, each judged by a model that has not seen it: with an answer, without one.
-fn refusals(examples: &[Example], cut_off: f64) -> (usize, usize) {
+/// The example without its topics of elsewhere.
+fn hidden((row, answers): &Example) -> Example {
+    let mut row = row.clone();
+    if let Some(topics) = row.get_mut(ELSEWHERE) {
+        *topics = 0.0;
+    }
+    (row, *answers)
+}
+
+/// The model that one chunk answers: the order among the chunks of a question, then the probability by the
+/// place along that order and by what all chunks of the question share.
+fn along(questions: &[&[Example]]) -> Fitted {
+    let weights = order::weights(questions);
+    let place = |row: &[f64]| row.iter().zip(&weights).map(|(value, weight)| value * weight).sum();
+    let examples: Vec<Example> = questions
+        .iter()
+        .flat_map(|rows| rows.iter())
+        .map(|(row, answers)| {
+            let shared = SHARED.iter().map(|at| row[*at]);
+            (std::iter::once(place(row)).chain(shared).collect(), *answers)
+        })
+        .collect();
+    let scale = train(&examples, Balance::AsThere);
+    let mut weights: Vec<f64> = weights.iter().map(|weight| weight * scale.weights[0]).collect();
+    for (at, weight) in SHARED.iter().zip(&scale.weights[1..]) {
+        weights[*at] += weight;
+    }
+    Fitted { bias: scale.bias, weights }
+}
+
+/// Questions refused at a cut-off, each as `seen` shows it and judged by a model that has not seen it: with an
+/// answer, without one.
+fn refusals(
+    examples: &[Example],
+    cut_off: f64,
+    seen: impl Fn(&Example) -> Example,
+) -> (usize, usize) {
     let (mut wrongly, mut rightly) = (0, 0);
     for part in 0..PARTS {
         let of_part = |at: usize| at % PARTS == part;
-        let rest: Vec<Example> = examples
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !of_part(*at))
-            .map(|(_, e)| e.clone())
-            .collect();
-        let model = train(&rest, Balance::Even);
-        let judged = examples.iter().enumerate().filter(|(at, _)| of_part(*at));
-        for (_, (row, answers)) in judged.filter(|(_, (row, _))| model.probability(row) < cut_off) {
-            let _ = row;
-            if *answers { wrongly += 1 } else { rightly += 1 }
+        let rest = examples.iter().enumerate().filter(|(at, _)| !of_part(*at));
+        let twice: Vec<Example> = rest.flat_map(|(_, one)| [one.clone(), hidden(one)]).collect();
+        let model = train(&twice, Balance::Even);
+        for (_, example) in examples.iter().enumerate().filter(|(at, _)| of_part(*at)) {
+            let (row, answers) = seen(example);
+            if model.probability(&row) < cut_off {
+                if answers { wrongly += 1 } else { rightly += 1 }
+            }
         }
     }
     (wrongly, rightly)

@@ -22,7 +22,7 @@ pub const ONE: [&str; 12] = [
 ];
 
 /// Names of the evidence that any chunk answers.
-pub const ANY: [&str; 11] = [
+pub const ANY: [&str; 12] = [
     "share of the question that some candidate has",
     "share in the best candidate",
     "share of the rare terms in the best candidate",
@@ -33,6 +33,7 @@ pub const ANY: [&str; 11] = [
     "ln(1 + concepts that the best candidate has)",
     "ln(1 + other nouns that it has)",
     "verbs that it has",
+    "topics of elsewhere that no candidate names, at most 2",
     "best cosine above the candidates' mean, in their spread",
 ];
 
@@ -64,7 +65,21 @@ enum Kind {
     Verb,
 }
 
-pub(super) fn of(terms: &[Term], readings: &[Arc<Reading>], cosines: Option<&[f32]>) -> Evidence {
+/// Place of the topics of elsewhere in [`ANY`].
+pub const ELSEWHERE: usize = 10;
+/// Places of the numbers of [`ONE`] that all chunks of a question share.
+pub const SHARED: [usize; 2] = [7, 9];
+
+/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
+const MOST_TOPICS: usize = 2;
+
+/// `elsewhere` are the topics of the question that documents on bearings seldom treat.
+pub(super) fn of(
+    terms: &[Term],
+    elsewhere: &[usize],
+    readings: &[Arc<Reading>],
+    cosines: Option<&[f32]>,
+) -> Evidence {
     let rows: Vec<Row> = terms.iter().map(|term| row(term, readings)).collect();
     let heights = cosines.map(heights);
     let concepts = terms.iter().filter(|term| !term.concepts.is_empty()).count();
@@ -97,7 +112,11 @@ pub(super) fn of(terms: &[Term], readings: &[Arc<Reading>], cosines: Option<&[f3
             height.unwrap_or_default(),
         ]
     });
-    Evidence { one: one.collect(), any: any(&rows, &rare, (all, all_rare), concepts, heights) }
+    let one = one.collect();
+    let unnamed = |topic: &&usize| !readings.iter().any(|reading| reading.names(**topic));
+    let foreign = elsewhere.iter().filter(unnamed).count().min(MOST_TOPICS) as f32;
+    let any = any(&rows, &rare, (all, all_rare), (concepts, foreign), heights);
+    Evidence { one, any }
 }
 
 /// The evidence that any candidate answers.
@@ -105,7 +124,7 @@ fn any(
     rows: &[Row],
     rare: &[f32],
     (all, all_rare): (f32, f32),
-    concepts: f32,
+    (concepts, foreign): (f32, f32),
     heights: Option<Vec<f32>>,
 ) -> Vec<f32> {
     let top = rare.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
@@ -131,6 +150,7 @@ fn any(
         of_kind(Kind::Concept).ln_1p(),
         of_kind(Kind::Noun).ln_1p(),
         of_kind(Kind::Verb),
+        foreign,
         highest,
     ]
 }

@@ -1,12 +1,12 @@
 //! A chunk as the relevance reads it: its words with the parts they stand in, and the concepts of each
 //! part. A part is the head (title and keywords) or a section with its English.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::likeness::Spelt;
 use super::terms::Term;
 use crate::chunk::Chunk;
-use crate::glossary::concepts;
+use crate::glossary::{concepts, topics};
 use crate::words::{fold, marked_words};
 
 /// Most parts of a chunk; further sections count as the last one.
@@ -26,6 +26,8 @@ pub(super) struct Reading {
     mentions: Vec<HashMap<usize, u32>>,
     /// Mentions of concepts in all parts.
     all: HashMap<usize, u32>,
+    /// Topics of elsewhere that it names.
+    topics: HashSet<usize>,
 }
 
 /// How far a chunk has what a term asks for, 0…1.
@@ -44,7 +46,12 @@ impl Reading {
             .sections
             .iter()
             .map(|section| format!("{}\n{}\n{}", section.title, section.body, section.english));
-        let mut reading = Self { words: Vec::new(), mentions: Vec::new(), all: HashMap::new() };
+        let mut reading = Self {
+            words: Vec::new(),
+            mentions: Vec::new(),
+            all: HashMap::new(),
+            topics: HashSet::new(),
+        };
         let mut places: HashMap<String, usize> = HashMap::new();
         for (at, text) in std::iter::once(head).chain(sections).enumerate() {
             reading.take(&fold(&text), at.min(MAX_PARTS - 1), &mut places);
@@ -72,6 +79,12 @@ impl Reading {
             }
             *self.all.entry(concept).or_default() += count;
         }
+        self.topics.extend(topics(folded));
+    }
+
+    /// Whether the chunk names a topic of elsewhere.
+    pub(super) fn names(&self, topic: usize) -> bool {
+        self.topics.contains(&topic)
     }
 
     /// How far the chunk and its parts have what `term` asks for.
