@@ -29,6 +29,7 @@ use crate::memory;
 use crate::research::{Cited, Inquiry};
 use crate::rules::Rules;
 
+mod bearings;
 mod citation;
 mod claim;
 mod evidence;
