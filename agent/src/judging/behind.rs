@@ -33,11 +33,13 @@ impl Judging {
     pub(super) async fn look_behind(&self) -> Result<(), JudgingError> {
         let Some(model) = &self.in_loop else { return Ok(()) };
         let after = self.looked().arrival;
-        for waiting in self.store.behind_held(after, BATCH).await? {
+        let (behind, looked_to) = self.store.behind_held(after, BATCH).await?;
+        for waiting in behind {
             let arrival = waiting.arrival;
             self.look_at(model, waiting).await?;
             self.looked().arrival = arrival;
         }
+        self.looked().arrival = looked_to;
         Ok(())
     }
 

@@ -51,10 +51,14 @@ async fn a_held_judgement_keeps_its_bearing_and_no_other(store: &dyn Store) {
     assert!(store.hold(&place, &judgement).await.expect("held"));
     let free: Vec<_> = waiting(store).await.into_iter().map(|one| one.event.event_id).collect();
     assert_eq!(free, [other.event_id], "its bearing waits with it, others do not");
-    let at_back = store.behind_held(0, 10).await.expect("read");
+    let (at_back, looked_to) = store.behind_held(0, 10).await.expect("read");
     assert_eq!(at_back.len(), 1);
+    assert!(looked_to > at_back[0].arrival, "up to the event of the other bearing");
     assert_eq!((at_back[0].held, at_back[0].event.event_id), (first.event_id, behind.event_id));
-    assert!(store.behind_held(at_back[0].arrival, 10).await.expect("read").is_empty());
+    let (none, still) = store.behind_held(at_back[0].arrival, 10).await.expect("read");
+    assert!(none.is_empty() && still == looked_to);
+    let (one, up_to) = store.behind_held(0, 1).await.expect("read");
+    assert_eq!((one.len(), up_to), (1, at_back[0].arrival), "a full page ends at its last");
     let run = store.held_run(first.event_id).await.expect("read");
     assert_eq!(run.as_ref(), Some(&judgement.checkpoint));
     // the lane finds it, and whoever restarts

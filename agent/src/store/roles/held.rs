@@ -24,8 +24,12 @@ pub trait HeldStore: Send + Sync + std::fmt::Debug {
     async fn end_wait(&self, event_id: EventId) -> Result<(), StoreError>;
 
     /// The events behind held judgements of their bearings that arrived after `after`, at most `limit`,
-    /// in the order of arrival.
-    async fn behind_held(&self, after: i64, limit: u32) -> Result<Vec<BehindHeld>, StoreError>;
+    /// in the order of arrival; and the place up to which there is no other.
+    async fn behind_held(
+        &self,
+        after: i64,
+        limit: u32,
+    ) -> Result<(Vec<BehindHeld>, i64), StoreError>;
 
     /// The run of a judgement that waits.
     async fn held_run(&self, event_id: EventId) -> Result<Option<Checkpoint>, StoreError>;

@@ -22,7 +22,8 @@ use crate::store::{BehindHeld, Checkpoint, HeldAnswer, HeldJudgement, HeldStore,
 static BEHIND: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let waiting = match dialect {
-            Dialect::Sqlite => "JOIN events ON events.judged = 0",
+            // a cross join is made in its order: few judgements are held, many events may wait
+            Dialect::Sqlite => "CROSS JOIN events ON events.judged = 0",
             Dialect::Postgres => {
                 "JOIN events_unjudged AS waiting ON waiting.turn =
                      hashtext(held.site || '/' || held.equipment_id || '/' || held.bearing_id)
@@ -71,7 +72,11 @@ impl HeldStore for SqlStore {
         transaction.commit().await
     }
 
-    async fn behind_held(&self, after: i64, limit: u32) -> Result<Vec<BehindHeld>, StoreError> {
+    async fn behind_held(
+        &self,
+        after: i64,
+        limit: u32,
+    ) -> Result<(Vec<BehindHeld>, i64), StoreError> {
         behind(&mut self.read().await?.connection(), after, limit).await
     }
 
@@ -90,6 +95,14 @@ impl HeldStore for SqlStore {
         Ok(is_heard)
     }
 }
+
+/// The newest event that waits.
+static NEWEST: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| match dialect {
+        Dialect::Sqlite => "SELECT max(arrival) FROM events".to_owned(),
+        Dialect::Postgres => "SELECT max(arrival) FROM events_unjudged".to_owned(),
+    })
+});
 
 /// Puts a judgement aside, with its run; false if it is not to wait.
 async fn hold(
@@ -169,7 +182,10 @@ async fn behind(
     connection: &mut Connection<'_>,
     after: i64,
     limit: u32,
-) -> Result<Vec<BehindHeld>, StoreError> {
+) -> Result<(Vec<BehindHeld>, i64), StoreError> {
+    // before the events: one that comes in between is looked at next time
+    let row = connection.query(&NEWEST).fetch_one().await?;
+    let newest = row.get::<Option<i64>>(0)?.unwrap_or(after).max(after);
     let query = connection.query(&BEHIND).bind(after).bind(i64::from(limit));
     let rows = query.fetch_all().await?;
     let of = |row: &Row| {
@@ -177,7 +193,10 @@ async fn behind(
         let held = EventId(row.get("held_id")?);
         Ok(BehindHeld { held, arrival: row.get("arrival")?, event })
     };
-    Ok(rows.iter().map(of).filter_map(readable).collect())
+    let behind: Vec<BehindHeld> = rows.iter().map(of).filter_map(readable).collect();
+    let is_all = rows.len() < limit as usize;
+    let last = rows.last().map(|row| row.get("arrival")).transpose()?;
+    Ok((behind, if is_all { newest } else { last.unwrap_or(newest) }))
 }
 
 /// The answer that a judgement takes in.
