@@ -232,6 +232,28 @@ async fn an_invalid_answer_leaves_the_rules_judgement_with_the_reason() {
     }
 }
 
+/// Staff sees on the first page that the model is not part of the judgements at the moment.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fleet_says_that_the_model_is_away() {
+    let folder = tempfile::tempdir().expect("folder");
+    let place = StorePlace::Sqlite(folder.path().join("agent.db"));
+    let model = ModelStandIn::scripted(vec![ModelReply::Raw(401, Vec::new(), "{}".to_owned())]);
+    let mut settings = with_model(&place, folder.path(), &model);
+    settings.http.listen = Some(std::net::SocketAddr::from(([127, 0, 0, 1], 0)));
+    let store = open_store(&settings.store).await.expect("opens");
+    let fault = of("B", event(1), 60.0);
+    let agent = start(&settings).await;
+    let url = format!("http://{}/", agent.address().expect("it listens"));
+    let page = async || reqwest::get(&url).await.expect("answers").text().await.expect("text");
+    assert!(!page().await.contains("id=\"banner\""), "nothing is known to be wrong yet");
+    put(store.as_ref(), std::slice::from_ref(&fault)).await;
+    judged(store.as_ref(), &fault).await;
+    let text = page().await;
+    assert!(text.contains("id=\"banner\"") && text.contains("규칙만으로 판정하고"), "{text}");
+    agent.stop().await.expect("stops");
+    store.close().await;
+}
+
 /// The wait is short here, and what the model answers after it comes beside the judgement.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_hangs_is_not_waited_for_and_a_late_answer_follows() {
@@ -430,7 +452,7 @@ async fn a_stop_ends_the_wait_and_the_rules_judgement_is_stored_and_told() {
     for (place, _server) in places(name, folder.path()) {
         let model = ModelStandIn::scripted(vec![ModelReply::Hangs]);
         let mut settings = with_model(&place, folder.path(), &model);
-        settings.shutdown_grace = Duration::from_secs(30);
+        settings.shutdown_grace = Duration::from_secs(10);
         let store = open_store(&settings.store).await.expect("opens");
         let fault = of("S", event(1), 60.0);
         put(store.as_ref(), std::slice::from_ref(&fault)).await;

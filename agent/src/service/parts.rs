@@ -103,7 +103,8 @@ impl Parts {
             Arc::clone(&self.clock),
             Arc::clone(&tools),
             self.model.clone(),
-        );
+        )
+        .with_judging(self.settings.judging.has_model());
         let served = Served {
             store: self.store.clone(),
             knowledge: self.knowledge.clone(),
