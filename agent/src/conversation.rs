@@ -43,6 +43,8 @@ pub(crate) struct Conversation {
     desk: Arc<StoreDesk>,
     tools: DeskTools,
     model: Option<Arc<LanguageModel>>,
+    /// Whether the model is part of judgements.
+    judges: bool,
     no_secrets: Redactor,
     places: Semaphore,
     programs: ProgramHost,
@@ -60,7 +62,20 @@ impl Conversation {
         let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
         let places = Semaphore::new(AT_ONCE);
         let programs = ProgramHost::own_program();
-        Self { desk, tools, model, no_secrets: Redactor::default(), places, programs }
+        Self {
+            desk,
+            tools,
+            model,
+            judges: false,
+            no_secrets: Redactor::default(),
+            places,
+            programs,
+        }
+    }
+
+    /// The same conversation, whose model is part of judgements or not.
+    pub(crate) fn with_judging(self, judges: bool) -> Self {
+        Self { judges, ..self }
     }
 
     /// Answers a question; by extraction where the model cannot be asked.
@@ -142,6 +157,10 @@ impl Talk for Conversation {
 
     fn trouble(&self) -> Option<&'static str> {
         self.model.as_ref()?.trouble().map(Trouble::as_str)
+    }
+
+    fn judges(&self) -> bool {
+        self.judges
     }
 
     async fn ask(

@@ -6,7 +6,8 @@
 //! in the order of arrival, because each judgement remembers the one before; bearings are judged side by
 //! side. A run that leaves the fast path is checkpointed after every node and saved by itself, after the
 //! earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
-//! only. While events come in faster than they are stored, judging waits for the intake.
+//! only. With a language model in the loop a judgement by rules may be put aside until it has answered
+//! ([`held`]); its bearing waits with it, others do not. While events come in faster than they are stored, judging waits for the intake.
 //!
 //! Documents are written after staff was told, in a loop of their own ([`documents`]): what they are
 //! looked up in may hang, and the next alarm does not wait for it.
@@ -37,14 +38,18 @@ use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
 mod bearing;
+mod behind;
 mod documents;
+mod held;
 mod log;
 mod near;
 mod outcome;
 mod save;
 
 use bearing::Bearing;
+use behind::Looked;
 use documents::Unwritten;
+pub use held::ModelInLoop;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
@@ -80,6 +85,10 @@ pub struct Judging {
     judged: Notify,
     /// The lowest risk whose news a language model is asked about; none without a model.
     opinions_from: Option<RiskLevel>,
+    /// The language model whose verdict is part of judgements.
+    in_loop: Option<ModelInLoop>,
+    /// How far the windows behind held judgements were looked at.
+    looked: Mutex<Looked>,
     /// Calls the tool by which staff is told; without it nothing records a call.
     telling: Option<Arc<Telling>>,
     /// Rung when something was stored.
@@ -122,6 +131,8 @@ impl Judging {
             unwritten: Mutex::default(),
             judged: Notify::new(),
             opinions_from: None,
+            in_loop: None,
+            looked: Mutex::default(),
             telling: None,
             stored: Arc::default(),
             written: Arc::default(),
@@ -158,6 +169,13 @@ impl Judging {
         Self { opinions_from: from, ..self }
     }
 
+    /// The same task, whose judgements wait for a language model.
+    #[must_use]
+    pub fn with_model_in_loop(self, in_loop: Option<ModelInLoop>) -> Self {
+        let waits = in_loop.as_ref().map(ModelInLoop::terms);
+        Self { workflow: self.workflow.with_waits(waits), in_loop, ..self }
+    }
+
     /// The same task, which tells staff through the tool of this catalogue.
     #[must_use]
     pub(crate) fn with_telling(self, catalogue: Arc<Catalogue>) -> Self {
@@ -179,8 +197,10 @@ impl Judging {
     async fn judge(&self, stop: &CancellationToken) {
         loop {
             self.reporter.intake_first(WAIT).await;
-            match self.batch().await {
-                Ok(0) if stop.is_cancelled() => return,
+            // the order of these two: what the stop sets free has to be judged before it returns
+            let is_stopping = stop.is_cancelled();
+            match self.next_batch(is_stopping).await {
+                Ok(0) if is_stopping => return,
                 Ok(0) => {
                     tokio::select! {
                         () = self.stored.notified() => {}
@@ -205,9 +225,16 @@ impl Judging {
     /// # Errors
     /// [`JudgingError`] if an event could not be judged; the judgements of the others are saved.
     pub async fn pass(&self) -> Result<usize, JudgingError> {
-        let count = self.batch().await?;
+        let count = self.next_batch(false).await?;
         while self.documents().await? > 0 {}
         Ok(count)
+    }
+
+    /// Judges the next batch, after the waits that are over have ended.
+    async fn next_batch(&self, is_stopping: bool) -> Result<usize, JudgingError> {
+        self.end_waits(is_stopping).await?;
+        self.look_behind().await?;
+        self.batch().await
     }
 
     /// Judges the next batch; returns how many events it held.
@@ -253,14 +280,19 @@ impl Judging {
         let Recall { memory, episode } = self.store.recall(&key, self.latest()).await?;
         let mut bearing = Bearing { key, memory, episode, waiting: Vec::new() };
         for unjudged in events {
-            Box::pin(self.event(&mut bearing, unjudged)).await?;
+            let is_held = Box::pin(self.event(&mut bearing, unjudged)).await?;
+            if is_held {
+                // the events behind it are judged after it
+                break;
+            }
         }
         Ok(bearing.taken())
     }
 
     /// Judges one event. A run on the fast path waits in `bearing` to be saved with the batch; a run that
-    /// acts outside is saved at once, after the bearing's earlier judgements.
-    async fn event(&self, bearing: &mut Bearing, unjudged: Unjudged) -> Result<(), JudgingError> {
+    /// acts outside is saved at once, after the bearing's earlier judgements; true if it was put aside to
+    /// wait for a model.
+    async fn event(&self, bearing: &mut Bearing, unjudged: Unjudged) -> Result<bool, JudgingError> {
         let Unjudged { arrival, event, checkpoint } = unjudged;
         let resumed = match checkpoint {
             Some(checkpoint) => self.resume(&event, &checkpoint).await?,
@@ -271,7 +303,10 @@ impl Judging {
         let acts = is_resumed || !self.workflow.ahead(&mut run).await;
         if acts {
             self.flush(bearing).await?;
-            self.acting(&mut run, is_resumed).await?;
+            if self.acting_or_held(bearing, &mut run, is_resumed).await? {
+                self.look_from(arrival);
+                return Ok(true);
+            }
         }
         if run.owes_documents(&self.workflow) {
             let judged = self.judged_unwritten(bearing, &mut run, arrival).await?;
@@ -280,7 +315,7 @@ impl Judging {
             self.is_saving(event_id);
             let saved = self.flush(bearing).await;
             self.is_saved(event_id, saved.is_ok().then_some(run));
-            return saved;
+            return saved.map(|()| false);
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
         let span = run.node_span(Node::SaveMemory);
@@ -291,7 +326,7 @@ impl Judging {
             self.flush(bearing).await?;
             self.workflow.reached(&run, Node::SaveMemory, Phase::Noted);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// The run of a checkpoint; none if another version wrote the checkpoint and the run has to begin
@@ -314,13 +349,37 @@ impl Judging {
         }
     }
 
-    /// Takes a run that acts outside to its documents or its end, with a checkpoint after every node. The first checkpoint
+    /// Takes a run that acts outside to its documents or its end, unless it is put aside on the way.
+    async fn acting_or_held(
+        &self,
+        bearing: &Bearing,
+        run: &mut Run,
+        is_noted: bool,
+    ) -> Result<bool, JudgingError> {
+        if run.is_to_hear() {
+            self.hear(run).await?;
+        }
+        self.acting(run, is_noted).await?;
+        if !run.waits_for_model(&self.workflow) {
+            return Ok(false);
+        }
+        if self.hold(bearing, run).await? {
+            return Ok(true);
+        }
+        self.acting(run, true).await?;
+        Ok(false)
+    }
+
+    /// Takes a run that acts outside to its documents, its wait for a model or its end, with a checkpoint after every node. The first checkpoint
     /// is written before the first action, so that a crash in it is continued and not begun again.
     async fn acting(&self, run: &mut Run, is_noted: bool) -> Result<(), JudgingError> {
-        if !is_noted {
+        if !is_noted && !run.waits_for_model(&self.workflow) {
             self.note(run).await?;
         }
-        while run.node != Node::SaveMemory && !run.owes_documents(&self.workflow) {
+        while run.node != Node::SaveMemory
+            && !run.owes_documents(&self.workflow)
+            && !run.waits_for_model(&self.workflow)
+        {
             let node = run.node;
             self.workflow.step(run).await;
             self.note(run).await?;

@@ -1,4 +1,8 @@
-//! The lane of second opinions: a language model reads what the expert has judged, stored and told.
+//! The lane of opinions: a language model reads what the expert has judged.
+//!
+//! An opinion comes beside a judgement that is stored and told, or, with `[judging] reasoner = "llm"`, for a
+//! judgement that is held until the model has answered or its wait is over; then the judging takes the
+//! answer in ([`crate::judging`]), and what comes later is an opinion beside like any other.
 //!
 //! The lane has its own queue in the store, its own claims and its own budget, and nothing waits for it:
 //! a model that hangs holds one place of the lane until its time is over. The state of a run is stored
@@ -6,7 +10,7 @@
 //! written in one transaction: the diagnosis with `second_opinion` and `disagreement`, the message to
 //! staff if the model sees a higher risk, and the diagnosis published again.
 //!
-//! Invariant: an opinion changes neither the risk nor the alarm of the expert's judgement. A higher risk
+//! Invariant: an opinion beside a judgement changes neither the risk nor the alarm of the expert's judgement. A higher risk
 //! is told beside the alarm, so that no acknowledgement of it silences the expert.
 
 use std::sync::Arc;
@@ -14,27 +18,24 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use pdm_expert::wording::element;
-use pdm_reasoner::budget::Spent;
 use pdm_reasoner::client::ModelError;
 use pdm_reasoner::opinion::{
-    CaseFile, OpinionFailure, OpinionRun, Opinions, Progressed, RUN_SCHEMA, document,
+    CaseFile, OpinionFailure, OpinionRun, Opinions, Progressed, RUN_SCHEMA, disagreement, document,
 };
 use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::Toolbox;
-use pdm_reasoner::verdict::Verdict;
+use pdm_reasoner::verdict::{Place, Verdict};
 use pdm_service::clock::SharedClock;
-use pdm_shared::diagnosis::{Diagnosis, OpinionStance, SecondOpinion};
+use pdm_shared::diagnosis::{Diagnosis, OpinionStance};
 use pdm_shared::event::Event;
-use pdm_shared::risk::RiskLevel;
-use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
 use crate::model::LanguageModel;
 use crate::notify::policy::Policy;
-use crate::store::{OpinionAsked, OpinionEnded, Store, StoreError};
+use crate::store::{HeldAnswer, OpinionAsked, OpinionEnded, Store, StoreError};
 
 mod log;
 
@@ -44,6 +45,9 @@ const LOOK: Duration = Duration::from_secs(2);
 const CLAIM_S: f64 = 120.0;
 /// Pause before a run that was put off is taken up again, s; it doubles with every time.
 const PAUSE_S: f64 = 60.0;
+/// Looks for the judgement of a held event whose wait is over: a minute, in which the judging has saved it
+/// unless the store is away.
+const LOOKS_FOR_JUDGEMENT: u32 = 30;
 /// How often a run is put off because the model does not answer.
 const MOST_ATTEMPTS: u32 = 3;
 
@@ -55,6 +59,12 @@ pub(crate) struct OpinionLane {
     pub(crate) model: Arc<LanguageModel>,
     pub(crate) tools: Arc<dyn Toolbox>,
     pub(crate) policy: Policy,
+    /// Whether the model's verdict is part of judgements.
+    pub(crate) place: Place,
+    /// Rung when a judgement waits for the model.
+    pub(crate) asked: Arc<Notify>,
+    /// Rung when a judgement that has waited can go on.
+    pub(crate) answered: Arc<Notify>,
     /// Rung when something has to leave: one bell a lane of the outbox.
     pub(crate) written: Arc<Vec<Arc<Notify>>>,
 }
@@ -102,6 +112,7 @@ impl OpinionLane {
             let wait = tokio::time::sleep(LOOK);
             tokio::select! {
                 Some(()) = under_way.next(), if !under_way.is_empty() => {}
+                () = self.asked.notified() => {}
                 () = wait => {}
             }
         }
@@ -116,7 +127,7 @@ impl OpinionLane {
     }
 
     /// When a claim ends unless it is held longer.
-    fn until(&self) -> pdm_shared::time::Timestamp {
+    fn until(&self) -> Timestamp {
         let longest_s = self.model.settings().per_event.seconds.min(3600.0);
         self.clock.now().plus_seconds(longest_s + CLAIM_S)
     }
@@ -134,21 +145,19 @@ impl OpinionLane {
     }
 
     async fn opinion(&self, asked: OpinionAsked) -> Result<RunEnd, StoreError> {
-        let event = self.store.event(asked.event_id).await?;
-        let diagnosis = self.store.diagnosis(asked.event_id).await?;
-        let (Some(event), Some(diagnosis)) = (event, diagnosis) else { return Ok(RunEnd::Lost) };
+        let Some(event) = self.store.event(asked.event_id).await? else { return Ok(RunEnd::Lost) };
         let case = CaseFile {
             event: &event,
             memory: &asked.memory,
-            judged: diagnosis.risk_level,
-            now: diagnosis.judged_at,
+            judged: asked.judged,
+            now: asked.asked_at,
         };
         let dialect = match self.model.dialect().await {
             Ok(dialect) => dialect,
             Err(error) => {
                 let failure = OpinionFailure::Model(ModelError::Unavailable(error.to_string()));
-                let run = None;
-                return self.failed(&asked, &event, &diagnosis, run, failure).await;
+                let run = OpinionRun::unbegun(asked.event_id);
+                return self.ended(&asked, &event, &run, Err(failure)).await;
             }
         };
         let opinions = Opinions {
@@ -157,6 +166,7 @@ impl OpinionLane {
             redactor: self.model.redactor(),
             language: self.model.settings().language,
             answer_tokens: self.model.settings().answer_tokens,
+            place: self.place,
         };
         let mut run = resumed(&asked).unwrap_or_else(|| opinions.begin(&case, dialect));
         loop {
@@ -168,25 +178,44 @@ impl OpinionLane {
                     }
                 }
                 Progressed::Concluded(verdict) => {
-                    return self.ended(&asked, &event, &diagnosis, &run, Ok(*verdict)).await;
+                    return self.ended(&asked, &event, &run, Ok(*verdict)).await;
                 }
                 Progressed::Failed(failure) => {
-                    return self.failed(&asked, &event, &diagnosis, Some(run), failure).await;
+                    return self.ended(&asked, &event, &run, Err(failure)).await;
                 }
             }
         }
     }
 
-    /// Puts a run off whose model does not answer, or ends it without an opinion.
-    async fn failed(
+    /// Ends a run, or puts it off if its model may answer later. A judgement that waits goes on in both
+    /// cases.
+    async fn ended(
         &self,
         asked: &OpinionAsked,
         event: &Event,
-        diagnosis: &Diagnosis,
-        run: Option<OpinionRun>,
-        failure: OpinionFailure,
+        run: &OpinionRun,
+        end: Result<Verdict, OpinionFailure>,
     ) -> Result<RunEnd, StoreError> {
-        log::no_opinion(asked.event_id, &failure);
+        let again_at = end.as_ref().err().and_then(|failure| {
+            log::no_opinion(asked.event_id, failure);
+            self.again_at(asked, failure)
+        });
+        if asked.is_held && self.answers_held(asked, run, &end, again_at).await? {
+            return Ok(RunEnd::Done);
+        }
+        if let Some(again_at) = again_at {
+            self.store.put_off_opinion(asked.event_id, again_at).await?;
+            spans::conclude(&Span::current(), &run.spent, "put_off", true);
+            return Ok(RunEnd::Done);
+        }
+        match self.judged(asked).await? {
+            Some(diagnosis) => self.beside(asked, event, &diagnosis, run, end).await,
+            None => Ok(RunEnd::Lost),
+        }
+    }
+
+    /// When a model that does not answer is asked again; none if it is not.
+    fn again_at(&self, asked: &OpinionAsked, failure: &OpinionFailure) -> Option<Timestamp> {
         let now = self.clock.now();
         let age_h = now.seconds_since(asked.asked_at) / 3600.0;
         let is_passing = matches!(
@@ -194,18 +223,48 @@ impl OpinionLane {
             OpinionFailure::Model(ModelError::Unavailable(_) | ModelError::Late(_))
         );
         let is_in_time = age_h < self.model.settings().opinion.give_up_after_h;
-        if is_passing && is_in_time && asked.attempts + 1 < MOST_ATTEMPTS {
-            let pause_s = PAUSE_S * f64::from(1_u32 << asked.attempts.min(10));
-            self.store.put_off_opinion(asked.event_id, now.plus_seconds(pause_s)).await?;
-            let spent = run.map_or_else(Spent::default, |run| run.spent);
-            spans::conclude(&Span::current(), &spent, "put_off", true);
-            return Ok(RunEnd::Done);
-        }
-        let run = run.unwrap_or_else(|| OpinionRun::unbegun(asked.event_id));
-        self.ended(asked, event, diagnosis, &run, Err(failure)).await
+        let pause_s = PAUSE_S * f64::from(1_u32 << asked.attempts.min(10));
+        (is_passing && is_in_time && asked.attempts + 1 < MOST_ATTEMPTS)
+            .then(|| now.plus_seconds(pause_s))
     }
 
-    async fn ended(
+    /// Answers the judgement that waits; false if it waits no longer.
+    async fn answers_held(
+        &self,
+        asked: &OpinionAsked,
+        run: &OpinionRun,
+        end: &Result<Verdict, OpinionFailure>,
+        again_at: Option<Timestamp>,
+    ) -> Result<bool, StoreError> {
+        let at = self.clock.now();
+        let opinion = document(run, self.model.name(), at, end.clone());
+        let answer = HeldAnswer { event_id: asked.event_id, opinion, again_at, at };
+        if !self.store.answer_held(&answer).await? {
+            return Ok(false);
+        }
+        let outcome = answer.opinion.stance.map_or("failed", OpinionStance::as_str);
+        spans::conclude(&Span::current(), &run.spent, outcome, answer.opinion.stance.is_none());
+        log::ended(asked.event_id, &answer.opinion, at.seconds_since(asked.asked_at));
+        self.answered.notify_one();
+        Ok(true)
+    }
+
+    /// The stored judgement. One whose wait is over is stored a moment later.
+    async fn judged(&self, asked: &OpinionAsked) -> Result<Option<Diagnosis>, StoreError> {
+        let looks = if asked.is_held { LOOKS_FOR_JUDGEMENT } else { 1 };
+        for look in 0..looks {
+            if look > 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+            if let Some(diagnosis) = self.store.diagnosis(asked.event_id).await? {
+                return Ok(Some(diagnosis));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends an opinion beside its judgement.
+    async fn beside(
         &self,
         asked: &OpinionAsked,
         event: &Event,
@@ -248,34 +307,5 @@ fn resumed(asked: &OpinionAsked) -> Option<OpinionRun> {
     (run.schema == RUN_SCHEMA && run.event_id == asked.event_id).then(|| {
         log::resumed(run.event_id, run.transcript.messages.len());
         run
-    })
-}
-
-/// What the diagnosis says of a difference between expert and model; nothing where they agree.
-fn disagreement(judged: RiskLevel, opinion: &SecondOpinion) -> Option<Text> {
-    let risk = opinion.risk_level.filter(|risk| *risk != judged)?;
-    let (expert, model) = (judged.label(), risk.label());
-    let fault = opinion.fault_type.map(element);
-    let ko = fault.as_ref().map(|fault| format!("({})", fault.ko)).unwrap_or_default();
-    let en = fault.as_ref().map(|fault| format!(" ({})", fault.en)).unwrap_or_default();
-    Some(if risk < judged {
-        Text::new(
-            format!(
-                "언어 모델은 {}{ko}로 더 낮게 봄: 규칙의 판정 {}이 유지됨",
-                model.ko, expert.ko
-            ),
-            format!(
-                "The language model sees {}{en}, which is lower: the rules' {} stands",
-                model.en, expert.en
-            ),
-        )
-    } else {
-        Text::new(
-            format!("언어 모델은 {}{ko}로 더 높게 봄: 규칙의 판정은 {}", model.ko, expert.ko),
-            format!(
-                "The language model sees {}{en}, which is higher: the rules judge {}",
-                model.en, expert.en
-            ),
-        )
     })
 }

@@ -12,6 +12,7 @@ mod email;
 pub mod gateways;
 mod http;
 mod intake;
+mod judging;
 mod notify;
 mod recipient;
 pub mod rules;
@@ -35,6 +36,7 @@ pub use email::{EmailSecurity, EmailSettings};
 pub use gateways::BearingOwners;
 pub use http::{FirstAdmin, HttpSettings};
 pub use intake::{IntakeSettings, QuotaSettings, TopicProof};
+pub use judging::JudgingSettings;
 pub use notify::{Languages, NotifySettings};
 pub(crate) use recipient::EMAIL;
 pub use recipient::{PersonHook, RecipientSettings};
@@ -62,6 +64,8 @@ pub struct AgentSettings {
     pub intake: IntakeSettings,
     /// Which gateway measures which bearings.
     pub gateways: BearingOwners,
+    /// Who judges.
+    pub judging: JudgingSettings,
     /// The expert's thresholds.
     pub rules: Rules,
     /// Notifications to staff.
@@ -99,6 +103,7 @@ impl AgentSettings {
             store,
             intake: IntakeSettings::default(),
             gateways: BearingOwners::default(),
+            judging: JudgingSettings::default(),
             rules: Rules::default(),
             notify: NotifySettings::default(),
             silence: SilenceSettings::default(),
@@ -153,6 +158,8 @@ struct File {
     #[serde(default)]
     gateways: Vec<gateways::GatewaySettings>,
     #[serde(default)]
+    judging: JudgingSettings,
+    #[serde(default)]
     rules: RulesFile,
     #[serde(default)]
     notify: NotifySettings,
@@ -204,6 +211,7 @@ impl File {
         if let Some(reasoner) = &self.reasoner {
             reasoner.check(path)?;
         }
+        self.judging.check(path, self.reasoner.as_ref())?;
         self.http.check(path)?;
         self.telemetry.check(path)?;
         let broker = self.broker.meant(path)?;
@@ -220,6 +228,7 @@ impl File {
             store,
             intake: self.intake,
             gateways: BearingOwners::read(path, self.gateways)?,
+            judging: self.judging,
             rules,
             notify: self.notify.rooted(folder),
             silence: self.silence,

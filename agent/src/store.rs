@@ -42,16 +42,19 @@ pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,
 };
-pub use opinion::{MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts, OpinionEnded};
+pub use opinion::{
+    BehindHeld, HeldAnswer, HeldJudgement, MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts,
+    OpinionEnded,
+};
 pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
     CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
-    HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore, OpinionStore,
-    OutboxStore, PageStore, RecollectionStore, RetentionStore, ReviseAssets, SeriesStore,
-    StatusStore, Store,
+    HeldStore, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
+    OpinionStore, OutboxStore, PageStore, RecollectionStore, RetentionStore, ReviseAssets,
+    SeriesStore, StatusStore, Store,
 };
 pub use sql::{SqlStore, connect, open};
 

@@ -15,6 +15,9 @@
 //! before `generate_report`, in one transaction with the checkpoint of the rest of the run. That rest,
 //! the documents and `save_memory`, which tells staff where they are, runs beside the judging.
 //!
+//! With a language model in the loop a run waits before `parse_diagnosis` ([`heard`]): its driver puts it
+//! aside, and goes on with the bearings of others.
+//!
 //! `parse_diagnosis` checks every reasoner's judgement against the contract: five thoughts in their
 //! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's judgement
 //! is used and says so.
@@ -33,6 +36,7 @@ use tracing::Instrument as _;
 
 pub mod documents;
 pub mod expert;
+pub(crate) mod heard;
 pub mod node;
 pub mod state;
 pub mod tools;
@@ -50,10 +54,12 @@ pub use state::State;
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
+use pdm_expert::rules::Rules;
 use pdm_report::files::DocumentKind;
 
 use documents::{Documents, Written};
 use expert::{Turn, Want};
+use heard::WaitTerms;
 use state::Message;
 use tools::{Caller, Tools};
 
@@ -95,6 +101,8 @@ pub struct Workflow {
     caller: Option<Arc<Caller>>,
     documents: Option<Arc<dyn Documents>>,
     observer: Option<Arc<dyn Observer>>,
+    /// Which judgements wait for a language model; none do without one.
+    waits: Option<WaitTerms>,
     clock: SharedClock,
 }
 
@@ -107,6 +115,7 @@ impl Workflow {
             caller: None,
             documents: None,
             observer: None,
+            waits: None,
             clock,
         }
     }
@@ -127,6 +136,17 @@ impl Workflow {
     #[must_use]
     pub fn with_documents(self, documents: Arc<dyn Documents>) -> Self {
         Self { documents: Some(documents), ..self }
+    }
+
+    /// The same workflow, in which such judgements wait for a language model.
+    #[must_use]
+    pub(crate) fn with_waits(self, waits: Option<WaitTerms>) -> Self {
+        Self { waits, ..self }
+    }
+
+    /// The rules of the expert.
+    pub(crate) const fn rules(&self) -> &Rules {
+        self.expert.rules()
     }
 
     /// Whether the workflow writes documents.
@@ -264,6 +284,7 @@ impl Workflow {
             note = Some("no judgement of the contract's form: the expert's stands");
             Box::new(self.stand_in(state))
         });
+        judgement = self.with_heard(state, judgement);
         let grounds = Grounds {
             event: &state.event_payload,
             memory: &state.memory_context,

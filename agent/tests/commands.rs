@@ -182,6 +182,32 @@ fn the_check_names_what_is_wrong_with_the_language_model() {
     }
 }
 
+/// What waits for a language model in the loop is told before it waits.
+#[test]
+fn the_check_tells_what_waits_for_a_model_in_the_loop() {
+    let folder = tempfile::tempdir().expect("folder");
+    let config = folder.path().join("agent.toml");
+    for (more, code_of, told) in [
+        (
+            "[reasoner]\n",
+            0,
+            "news from Watch wait at most 30 s for it, Critical by rules is told at once",
+        ),
+        ("at_once_from = \"Watch\"\n[reasoner]\n", 0, "nothing waits for it"),
+        ("", 78, "with a model in [reasoner]"),
+    ] {
+        let text = format!(
+            "[store]\nsqlite = \"agent.db\"\n[judging]\nreasoner = \"llm\"\nwait_s = 30.0\n{more}"
+        );
+        std::fs::write(&config, text).expect("written");
+        let path = config.display().to_string();
+        let output = run(&["check", "--offline", "--config", &path], "");
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(code(&output), code_of, "{out} {}", said(&output));
+        assert!(out.contains(told) || said(&output).contains(told), "{out} {}", said(&output));
+    }
+}
+
 /// R-AGENT-10: what staff would be told of recorded events, without a store and without telling anybody.
 #[test]
 fn notify_preview_tells_what_staff_would_be_told() {

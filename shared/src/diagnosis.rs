@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 mod opinion;
 mod research;
 
-pub use opinion::{OpinionStance, SecondOpinion};
+pub use opinion::{OpinionStance, SecondOpinion, ThoughtWords};
 pub use research::{
     ComparedCase, ResearchChange, ResearchEffect, ResearchEnd, ResearchSummary, Sign, SignSide,
 };
@@ -67,7 +67,8 @@ pub struct Diagnosis {
     /// What research compared and what it changed; absent where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub research: Option<ResearchSummary>,
-    /// The opinion of a language model beside the expert, once there is one; it never lowers the risk.
+    /// The opinion of a language model, once there is one; it never lowers the risk. With `reasoner` `llm`
+    /// it was part of the judgement, otherwise it came beside or after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<SecondOpinion>,
     /// What staff was told because of this judgement; absent where nothing was.
@@ -76,6 +77,21 @@ pub struct Diagnosis {
     /// What was found on the machine afterwards, once staff has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<crate::follow_up::Found>,
+}
+
+impl Diagnosis {
+    /// Takes in the opinion of a language model: its words go to the thoughts that they belong to. Risk,
+    /// fault, stage and conclusions stay as they are.
+    pub fn take_opinion(&mut self, mut opinion: SecondOpinion, disagreement: Option<Text>) {
+        for words in std::mem::take(&mut opinion.thoughts) {
+            let thought = self.thoughts.iter_mut().find(|thought| thought.title == words.title);
+            if let Some(thought) = thought {
+                thought.model_words = Some(words.words);
+            }
+        }
+        self.disagreement = disagreement;
+        self.second_opinion = Some(opinion);
+    }
 }
 
 /// What staff was told because of a judgement. The message leaves by the outbox that is written with
@@ -170,6 +186,10 @@ pub struct Thought {
     pub conclusion: Text,
     /// The evidence for the conclusion.
     pub evidence: Vec<Evidence>,
+    /// What a language model in the loop says in this thought, with the event's figures; absent where it
+    /// said nothing. The conclusion is always the expert's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_words: Option<Text>,
 }
 
 /// The titles of the five thoughts, in their order.

@@ -67,6 +67,7 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
             title: ThoughtTitle::Degradation,
             conclusion: conclusion(case, class, speed, falling_late),
             evidence: evidence(case, falling_late, speed, plan_h),
+            model_words: None,
         },
         doubts: doubts(case, screening),
     }

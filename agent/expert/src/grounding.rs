@@ -29,6 +29,7 @@ use crate::memory;
 use crate::research::{Cited, Inquiry};
 use crate::rules::Rules;
 
+mod bearings;
 mod citation;
 mod claim;
 mod evidence;
@@ -138,8 +139,9 @@ impl Sources {
         if let Some(change) = &event.change {
             change.bearings.iter().for_each(|bearing| self.add_name(bearing.as_str()));
         }
-        // a model words its own sentences
-        let is_own = diagnosis.reasoner == Reasoner::Expert;
+        // a reasoner of another kind words its own sentences; where a model's opinion is part of the
+        // judgement they are still the expert's
+        let is_own = diagnosis.reasoner == Reasoner::Expert || diagnosis.second_opinion.is_some();
         if grounds.inquiry.answered.is_empty() || !is_own {
             self.add_documents_of(diagnosis);
             return;

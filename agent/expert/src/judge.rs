@@ -33,20 +33,36 @@ struct Thoughts {
 
 /// Judges one event.
 pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
-    let Some(closing) = repair::closing(case, rules) else { return judge_on(case, rules) };
-    let mut judgement = judge_on(&Case { memory: &closing.memory, ..*case }, rules);
+    judge_asked(case, rules, None)
+}
+
+/// Judges one event for which a language model asks for this risk (RISK-13): the judgement is no lower,
+/// and never lower than [`judge`]'s. The bearing stands at the higher risk afterwards, with the same
+/// hysteresis as any other.
+pub fn judge_raised(case: &Case<'_>, rules: &Rules, asked: RiskLevel) -> Judgement {
+    judge_asked(case, rules, Some(asked))
+}
+
+fn judge_asked(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgement {
+    let Some(closing) = repair::closing(case, rules) else { return judge_on(case, rules, asked) };
+    let mut judgement = judge_on(&Case { memory: &closing.memory, ..*case }, rules, asked);
     repair::tell(&mut judgement, &closing, case);
     judgement
 }
 
 /// Judges one event by the memory that the case has.
-fn judge_on(case: &Case<'_>, rules: &Rules) -> Judgement {
+fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgement {
     let mut thoughts = think(case, rules);
+    if let Some(asked) = asked {
+        thoughts.proposal.raise(asked);
+    }
     let own_stage = thoughts.staging.stage;
     if case.is_ahead(rules) {
         return judge_ahead(case, rules, thoughts);
     }
     let mut point = latch(case, &thoughts.screening, own_stage, thoughts.proposal.risk, rules);
+    // a window that cannot be judged latches nothing by itself
+    point.risk = asked.map_or(point.risk, |asked| point.risk.max(asked));
     if !case.is_late() {
         point.short_life = thoughts.remaining.short_life;
         point.spreading = thoughts.staging.spreading;
@@ -199,6 +215,12 @@ fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Thought {
     let mut evidence: Vec<Evidence> = thoughts.proposal.evidence.clone();
     let before = case.memory.state.risk();
     let mut parts = vec![head, reason(case, thoughts, shown)];
+    if thoughts.proposal.is_raised() {
+        parts.push(Text::new(
+            "· 언어 모델이 규칙보다 높게 봄",
+            "· a language model sees more than the rules",
+        ));
+    }
     let kept = shown.risk > thoughts.proposal.risk;
     if kept {
         evidence.push(fact("memory.risk", before, "RISK-7"));
@@ -206,7 +228,12 @@ fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Thought {
             parts.push(note);
         }
     }
-    Thought { title: ThoughtTitle::OverallRisk, conclusion: joined(&parts), evidence }
+    Thought {
+        title: ThoughtTitle::OverallRisk,
+        conclusion: joined(&parts),
+        evidence,
+        model_words: None,
+    }
 }
 
 fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {

@@ -28,4 +28,4 @@ mod repair;
 mod tests;
 
 pub use case::Judgement;
-pub use judge::judge;
+pub use judge::{judge, judge_raised};

@@ -102,7 +102,7 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
         }),
         rotor: false,
         lubrication: false,
-        thought: Thought { title: ThoughtTitle::PfStage, conclusion, evidence },
+        thought: Thought { title: ThoughtTitle::PfStage, conclusion, evidence, model_words: None },
         doubts: Vec::new(),
     }
 }
@@ -135,7 +135,7 @@ fn thought(stage: u8, asks: &[Ask], second: Option<Ask>, rotor: bool) -> Thought
             evidence.push(fact.clone());
         }
     }
-    Thought { title: ThoughtTitle::PfStage, conclusion, evidence }
+    Thought { title: ThoughtTitle::PfStage, conclusion, evidence, model_words: None }
 }
 
 fn doubts(case: &Case<'_>, screening: &Screening, stage: u8) -> Vec<Doubt> {

@@ -8,7 +8,8 @@
 //! point; RISK-9 a late event never lowers; RISK-10 what the flag of a ready baseline does not carry
 //! is Watch at most by the matrix: signs come first, the level follows; RISK-11 a level far above its
 //! baseline is Warning or Critical at least; RISK-12 an element that is not named is no worse than
-//! its level, unless velocity or drowned lines say more. Missing data caps certainty, never risk.
+//! its level, unless velocity or drowned lines say more; RISK-13 a language model in the loop may ask
+//! for more, never for less. Missing data caps certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -20,6 +21,11 @@ use crate::rul::{Remaining, Urgency};
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::fact;
+
+/// Path of the risk that a language model sees.
+pub(crate) const ASKED_BY_MODEL: &str = "second_opinion.risk_level";
+/// The rule by which that risk counts.
+const RAISED_BY_MODEL: &str = "RISK-13";
 
 /// The risk that one event asks for, before memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,6 +113,16 @@ impl Proposal {
             self.risk = asked;
             self.evidence.push(fact("anomaly.level_ratio", ratio, "RISK-12"));
         }
+    }
+
+    /// Asks for the risk that a language model sees, if it is higher.
+    pub(crate) fn raise(&mut self, asked: RiskLevel) {
+        self.at_least(asked, || fact(ASKED_BY_MODEL, asked, RAISED_BY_MODEL));
+    }
+
+    /// Whether a language model asked for more than the rules.
+    pub(crate) fn is_raised(&self) -> bool {
+        self.evidence.iter().any(|fact| fact.rule.as_deref() == Some(RAISED_BY_MODEL))
     }
 
     fn at_least(&mut self, level: RiskLevel, because: impl FnOnce() -> Evidence) {

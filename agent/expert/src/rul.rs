@@ -94,6 +94,7 @@ pub fn assess(
             title: ThoughtTitle::Rul,
             conclusion: conclusion(taken, conservative, lead_h, for_information(screening)),
             evidence: evidence(case, basis, rule, lead_h),
+            model_words: None,
         },
         doubts: doubts(case, rules),
     }
@@ -182,6 +183,7 @@ fn unknown(reason: String, evidence: Evidence, screening: &Screening, stage: u8)
                 "The remaining life cannot be estimated; no guess is made",
             ),
             evidence: vec![evidence],
+            model_words: None,
         },
         doubts,
     }

@@ -76,6 +76,7 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         title: ThoughtTitle::InitialScreening,
         conclusion: with_second(case, fault, conclusion(case, finding, fault)),
         evidence: evidence(case, fault, &suspicious),
+        model_words: None,
     };
     let fault = if finding == Finding::Normal { None } else { fault };
     Screening { finding, fault, unflagged, thought, doubts: doubts(case, rules, finding, fault) }
@@ -315,6 +316,7 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
                 fact("signal_quality.flags", &event.signal_quality.flags, "SCREEN-0"),
                 fact("operating.running", event.operating.running, "SCREEN-0"),
             ],
+            model_words: None,
         },
         doubts: vec![doubt],
     }

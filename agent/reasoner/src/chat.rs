@@ -212,7 +212,7 @@ impl Chat<'_> {
             listener,
             steps: 0,
             last: None,
-            read: Readings::default(),
+            read: Readings::in_plant(fleet.iter().map(name_of)),
             known: known(&fleet),
             fence: Fence::random(),
             spent: Spent::default(),
@@ -424,6 +424,10 @@ fn add_answer(read: &mut Readings, answer: &ToolAnswer, text: &str) {
 
 fn cut(text: &str) -> String {
     text.chars().take(MAX_OBSERVATION).collect()
+}
+
+fn name_of(core: &CoreFields) -> (String, String) {
+    (core.key.equipment.to_string(), core.key.bearing.to_string())
 }
 
 /// Identities of the plant that tools may be asked about.

@@ -6,11 +6,9 @@
 //! has to conclude; at least two searches where the degradation accelerates; at most [`MAX_REPAIRS`]
 //! repairs; budgets before every question.
 
-use pdm_shared::diagnosis::{SecondOpinion, ToolUse};
+use pdm_shared::diagnosis::ToolUse;
 use pdm_shared::id::EventId;
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
-use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,11 +19,13 @@ use crate::guard::{Fence, KnownIds, Redactor};
 use crate::meter::Meter;
 use crate::prompt::{self, Task};
 use crate::toolbox::{self, ToolAnswer, Toolbox};
-use crate::verdict::{self, CONCLUDE, Verdict};
+use crate::verdict::{self, CONCLUDE, Place, Verdict};
 
 mod case;
+mod document;
 
 pub use case::CaseFile;
+pub use document::{disagreement, document, held_risk, no_document};
 
 /// The version of a run's form.
 pub const RUN_SCHEMA: &str = "pdm.run/2";
@@ -105,6 +105,12 @@ pub enum OpinionFailure {
     /// The answer stayed invalid.
     #[error("the answer stayed invalid after {MAX_REPAIRS} repairs: {0}")]
     Invalid(String),
+    /// The judgement did not wait any longer. An answer may follow.
+    #[error("no answer while the judgement waited")]
+    NotInTime,
+    /// The model was not asked, because too many judgements wait for it.
+    #[error("too many judgements wait for the model")]
+    QueueFull,
 }
 
 impl OpinionFailure {
@@ -117,6 +123,14 @@ impl OpinionFailure {
             Self::Model(_) => {
                 Text::new("모델이 응답하지 않아 의견 없음", "No opinion: the model gave no answer")
             }
+            Self::NotInTime => Text::new(
+                "판정이 기다리는 시간 안에 모델이 답하지 않음",
+                "No opinion: the model gave no answer while the judgement waited",
+            ),
+            Self::QueueFull => Text::new(
+                "모델을 기다리는 판정이 많아 모델 의견 없음",
+                "No opinion: too many judgements wait for the model",
+            ),
             Self::Invalid(_) => Text::new(
                 "모델의 답이 형식에 맞지 않아 의견 없음",
                 "No opinion: the model's answer was not of the form asked for",
@@ -138,6 +152,8 @@ pub struct Opinions<'a> {
     pub language: Language,
     /// Most tokens of one answer.
     pub answer_tokens: u32,
+    /// Whether the verdict is part of the judgement.
+    pub place: Place,
 }
 
 impl Opinions<'_> {
@@ -146,7 +162,8 @@ impl Opinions<'_> {
         let fence = Fence::random();
         let system = prompt::system(Task::Opinion, self.language).to_owned();
         let facts = self.redactor.clean(&case.facts());
-        let text = case::question(self.language, &fence.around("event_and_memory", &facts));
+        let text =
+            case::question(self.language, self.place, &fence.around("event_and_memory", &facts));
         let messages = vec![Message::System { text: system }, Message::User { text }];
         OpinionRun {
             transcript: Transcript { messages },
@@ -164,7 +181,7 @@ impl Opinions<'_> {
             return self.calls(run, case, &waiting).await;
         }
         let offered = self.tools.tools();
-        let ending = verdict::conclude();
+        let ending = verdict::conclude(self.place);
         let asking = Asking {
             model: self.meter.model.name(),
             tools: &offered,
@@ -208,7 +225,10 @@ impl Opinions<'_> {
             let text = self.one_call(run, call).await;
             run.transcript.answered(call, text);
         }
-        concluding.map_or(Progressed::On, |call| conclude(run, case, call, waiting.len() > 1))
+        concluding.map_or(Progressed::On, |call| {
+            let beside_others = waiting.len() > 1;
+            conclude(run, case, call, &Concluding { beside_others, place: self.place })
+        })
     }
 
     /// The text of a call's result, inside a mark.
@@ -251,21 +271,29 @@ impl Opinions<'_> {
     }
 }
 
+/// How a conclusion came.
+struct Concluding {
+    /// In one turn with other calls.
+    beside_others: bool,
+    place: Place,
+}
+
 /// Reads the conclusion; one that comes too early or does not fit gets a result that says why.
 fn conclude(
     run: &mut OpinionRun,
     case: &CaseFile<'_>,
     call: &ToolCall,
-    beside_others: bool,
+    how: &Concluding,
 ) -> Progressed {
-    if let Some(told) = sent_back(run, case, beside_others) {
+    if let Some(told) = sent_back(run, case, how.beside_others) {
         run.sent_back += 1;
         run.transcript.answered(call, told);
         return Progressed::On;
     }
     let complaints = match &call.arguments {
         Ok(arguments) => {
-            match verdict::read(arguments, &case.as_value(), case.judged, &case.names()) {
+            let (event, names) = (case.as_value(), case.names());
+            match verdict::read(arguments, &event, case.judged, &names, how.place) {
                 Ok(verdict) => return Progressed::Concluded(Box::new(verdict)),
                 Err(complaints) => complaints.join("; "),
             }
@@ -328,45 +356,6 @@ fn used(call: &ToolCall, answer: &ToolAnswer, round: u32) -> ToolUse {
         round,
         failure: answer.is_error.then(|| answer.text.chars().take(200).collect()),
     }
-}
-
-/// The document of an ended run.
-pub fn document(
-    run: &OpinionRun,
-    model: &str,
-    given_at: Timestamp,
-    ended: Result<Verdict, OpinionFailure>,
-) -> SecondOpinion {
-    let (verdict, failure) = match ended {
-        Ok(verdict) => (Some(verdict), None),
-        Err(failure) => (None, Some(failure.told())),
-    };
-    let verdict = verdict.as_ref();
-    SecondOpinion {
-        model: model.to_owned(),
-        given_at,
-        stance: verdict.map(|verdict| verdict.stance),
-        failure,
-        risk_level: verdict.map(|verdict| verdict.risk_level),
-        fault_type: verdict.and_then(|verdict| verdict.fault_type),
-        fault_stage: verdict.map(|verdict| verdict.fault_stage),
-        degradation: verdict.map(|verdict| verdict.degradation),
-        uncertainty: verdict.map(|verdict| verdict.uncertainty),
-        reason: verdict.map(|verdict| verdict.reason.clone()),
-        recommendation: verdict.map(|verdict| verdict.recommendation.clone()),
-        evidence: verdict.map(|verdict| verdict.evidence.clone()).unwrap_or_default(),
-        tools: run.uses.clone(),
-        calls: run.spent.calls,
-        repairs: run.repairs,
-        prompt_tokens: run.spent.prompt_tokens,
-        completion_tokens: run.spent.completion_tokens,
-        cost_usd: run.spent.usd,
-    }
-}
-
-/// The risk that staff may be told of: never below the expert's.
-pub fn held_risk(judged: RiskLevel, opinion: &SecondOpinion) -> RiskLevel {
-    opinion.risk_level.map_or(judged, |risk| risk.max(judged))
 }
 
 #[cfg(test)]

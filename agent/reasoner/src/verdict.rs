@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use pdm_expert::grounding::{Sources, WITHHELD};
 use pdm_shared::diagnosis::{
-    DegradationSpeed, Evidence, OpinionStance, ThoughtTitle, UncertaintyLevel,
+    DegradationSpeed, Evidence, OpinionStance, ThoughtTitle, ThoughtWords, UncertaintyLevel,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
@@ -24,6 +24,8 @@ use crate::guard::{TextLanguage, language_of, plain};
 pub const CONCLUDE: &str = "conclude";
 /// Longest reason or recommendation, characters.
 const MAX_TEXT: usize = 600;
+/// Longest words of one thought, characters.
+const MAX_WORDS: usize = 300;
 /// Most paths of evidence in one thought.
 const MAX_EVIDENCE: usize = 8;
 /// Longest path of evidence, characters.
@@ -49,6 +51,17 @@ struct Concluded {
 struct ConcludedThought {
     title: ThoughtTitle,
     evidence: Vec<String>,
+    #[serde(default)]
+    conclusion: Option<Text>,
+}
+
+/// The place of a conclusion in the judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Beside the judgement: a reason and a recommendation.
+    Beside,
+    /// In it: words for each of the five thoughts too.
+    InTheLoop,
 }
 
 /// The field of `rul` that the model plans with.
@@ -81,25 +94,27 @@ pub struct Verdict {
     pub recommendation: Text,
     /// The named evidence with its values.
     pub evidence: Vec<Evidence>,
+    /// Its words by thought.
+    pub thoughts: Vec<ThoughtWords>,
 }
 
 /// The function by which the model ends, with the schema of `diagnosis_result`.
-pub fn conclude() -> ToolDefinition {
+pub fn conclude(place: Place) -> ToolDefinition {
     ToolDefinition {
         name: CONCLUDE.to_owned(),
         description: "Ends the analysis with diagnosis_result.".to_owned(),
-        parameters: schema(),
+        parameters: schema(place),
     }
 }
 
-fn schema() -> Value {
+fn schema(place: Place) -> Value {
     let text = json!({
         "type": "object",
         "properties": { "ko": { "type": "string" }, "en": { "type": "string" } },
         "required": ["ko", "en"],
         "additionalProperties": false,
     });
-    let thought = json!({
+    let mut thought = json!({
         "type": "object",
         "properties": {
             "title": { "type": "string",
@@ -109,6 +124,10 @@ fn schema() -> Value {
         "required": ["title", "evidence"],
         "additionalProperties": false,
     });
+    if place == Place::InTheLoop {
+        // not required: a thought without words keeps the expert's alone
+        thought["properties"]["conclusion"] = text.clone();
+    }
     json!({
         "type": "object",
         "properties": {
@@ -128,8 +147,10 @@ fn schema() -> Value {
     })
 }
 
-static VALIDATOR: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema()).ok());
+static BESIDE: LazyLock<Option<Validator>> =
+    LazyLock::new(|| jsonschema::validator_for(&schema(Place::Beside)).ok());
+static IN_THE_LOOP: LazyLock<Option<Validator>> =
+    LazyLock::new(|| jsonschema::validator_for(&schema(Place::InTheLoop)).ok());
 
 /// Most complaints about one conclusion, so that the text for the model stays short.
 const MAX_COMPLAINTS: usize = 5;
@@ -143,9 +164,14 @@ pub fn read(
     event: &Value,
     judged: RiskLevel,
     names: &[String],
+    place: Place,
 ) -> Result<Verdict, Vec<String>> {
     let value = Value::Object(arguments.clone());
-    if let Some(validator) = VALIDATOR.as_ref() {
+    let validator = match place {
+        Place::Beside => &BESIDE,
+        Place::InTheLoop => &IN_THE_LOOP,
+    };
+    if let Some(validator) = validator.as_ref() {
         let complaint = |error: jsonschema::ValidationError<'_>| {
             let at = error.instance_path().to_string();
             format!("{}: {}", if at.is_empty() { "/" } else { &at }, error.masked())
@@ -204,8 +230,27 @@ fn checked(
         uncertainty: concluded.uncertainty_level,
         reason: render.text(&concluded.reason),
         recommendation: render.text(&concluded.recommendation),
+        thoughts: words(&concluded, &render),
         evidence,
     })
+}
+
+/// The words of the thoughts that have some, in both languages. Others are left out: the expert's
+/// conclusion stands in every thought, so no answer has to be repaired for them.
+fn words(concluded: &Concluded, render: &Renderer<'_>) -> Vec<ThoughtWords> {
+    let of = |thought: &ConcludedThought| {
+        let is_in_both = |text: &&Text| {
+            language_of(&text.ko) == TextLanguage::Korean
+                && language_of(&text.en) == TextLanguage::English
+        };
+        let said = thought.conclusion.as_ref().filter(is_in_both)?;
+        let words = Text::new(
+            render.one(&said.ko, WITHHELD.0, MAX_WORDS),
+            render.one(&said.en, WITHHELD.1, MAX_WORDS),
+        );
+        Some(ThoughtWords { title: thought.title, words })
+    };
+    concluded.thoughts.iter().filter_map(of).collect()
 }
 
 /// The named evidence that the event holds, each path once.
@@ -257,12 +302,13 @@ impl<'a> Renderer<'a> {
     }
 
     fn text(&self, text: &Text) -> Text {
-        Text::new(self.one(&text.ko, WITHHELD.0), self.one(&text.en, WITHHELD.1))
+        let one = |text, mark| self.one(text, mark, MAX_TEXT);
+        Text::new(one(&text.ko, WITHHELD.0), one(&text.en, WITHHELD.1))
     }
 
     /// Figures of the model's own are withheld first; then the values come into their places.
-    fn one(&self, text: &str, mark: &str) -> String {
-        let text = plain(text, MAX_TEXT);
+    fn one(&self, text: &str, mark: &str, longest: usize) -> String {
+        let text = plain(text, longest);
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some((before, after)) = rest.split_once('{') {
@@ -324,8 +370,12 @@ mod tests {
         })
     }
 
+    fn read_at(value: &Value, place: Place) -> Result<Verdict, Vec<String>> {
+        read(value.as_object().expect("a mapping"), &event(), RiskLevel::Warning, &[], place)
+    }
+
     fn read_value(value: &Value) -> Result<Verdict, Vec<String>> {
-        read(value.as_object().expect("a mapping"), &event(), RiskLevel::Warning, &[])
+        read_at(value, Place::Beside)
     }
 
     #[test]
@@ -341,6 +391,30 @@ mod tests {
         assert!(text.en.contains("18.2 dB") && !text.en.contains("33"), "{}", text.en);
         assert_eq!(verdict.evidence.len(), 5);
         assert_eq!(verdict.evidence[3].value, 120.0);
+    }
+
+    #[test]
+    fn in_the_loop_a_thought_has_words_with_the_events_figures_alone() {
+        let mut conclusion = conclusion();
+        conclusion["thoughts"][1]["conclusion"] = json!({
+            "ko": "첨도 {time_domain.kurtosis}, 고장까지 33시간", "en": "The kurtosis of this window is {time_domain.kurtosis} and 33 h are left",
+        });
+        let verdict = read_at(&conclusion, Place::InTheLoop).expect("valid");
+        let kurtosis = event()["time_domain"]["kurtosis"].as_f64().expect("a number");
+        assert_eq!(verdict.thoughts.len(), 1);
+        let said = &verdict.thoughts[0];
+        assert_eq!(said.title, ThoughtTitle::PfStage);
+        assert!(said.words.ko.contains(&format!("첨도 {kurtosis}")), "{}", said.words.ko);
+        assert!(
+            !said.words.ko.contains("33") && !said.words.en.contains("33"),
+            "{}",
+            said.words.en
+        );
+        conclusion["thoughts"][1]["conclusion"]["ko"] = json!("Kurtosis is up");
+        let verdict = read_at(&conclusion, Place::InTheLoop).expect("valid");
+        assert_eq!(verdict.thoughts, Vec::new(), "words that are not Korean are left out");
+        // beside the judgement nobody asked for them
+        assert!(read_value(&conclusion).is_err());
     }
 
     #[test]

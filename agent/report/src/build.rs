@@ -160,6 +160,7 @@ fn thoughts(case: &CaseFile) -> Vec<Thinking> {
     let told = case.diagnosis.thoughts.iter().map(|thought| Thinking {
         title: words::thought(thought.title),
         conclusion: thought.conclusion.clone(),
+        model_words: thought.model_words.clone(),
         evidence: thought.evidence.clone(),
     });
     told.collect()

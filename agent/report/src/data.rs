@@ -139,6 +139,9 @@ pub struct Thinking {
     pub title: Text,
     /// The conclusion.
     pub conclusion: Text,
+    /// What a language model in the loop says of it; absent where it said nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_words: Option<Text>,
     /// The evidence for the conclusion.
     pub evidence: Vec<Evidence>,
 }

@@ -80,6 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     settings.knowledge.check_keys().map_err(|error| failure::start(error.into()))?;
     let mut findings =
         vec![Finding { what: format!("configuration {}", args.config.display()), wrong: None }];
+    findings.extend(in_loop(&settings));
     findings.push(tools(&settings)?);
     if !args.offline {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -104,6 +105,25 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let error = anyhow::anyhow!("{failed} of {} cannot be reached", findings.len());
     Err(Failure::new(Exit::Unavailable, error).into())
+}
+
+/// What waits for a language model in the loop, and what does not.
+fn in_loop(settings: &AgentSettings) -> Option<Finding> {
+    let judging = settings.judging;
+    let model = settings.reasoner.as_ref().filter(|_| judging.has_model())?;
+    let (name, from, at_once) = (&model.model, model.opinion.from, judging.at_once_from);
+    let waiting = if from < at_once {
+        let wait_s = judging.wait_s;
+        format!(
+            "news from {from} wait at most {wait_s} s for it, {at_once} by rules is told at once"
+        )
+    } else {
+        format!("nothing waits for it, since all news from {from} are told at once")
+    };
+    Some(Finding {
+        what: format!("judging by rules with {name} in the loop: {waiting}"),
+        wrong: None,
+    })
 }
 
 /// Checks the tools. The agent leaves out a broken tool; this command reports a configuration

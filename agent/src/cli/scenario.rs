@@ -18,7 +18,7 @@ use crate::scenario::kpi::Kpis;
 use crate::scenario::play::{Cast, Played, PlayedEvent, play};
 use crate::scenario::{self, Scenario, ScenarioError};
 use crate::service::install_cryptography;
-use crate::settings::{AgentSettings, rules};
+use crate::settings::{AgentSettings, JudgingSettings, rules};
 
 /// Default folder of the scenarios.
 const DEFAULT_FOLDER: &str = "config/scenarios";
@@ -55,7 +55,8 @@ enum ScenarioAction {
         /// Keep reports and work orders in this folder, a folder for each scenario
         #[arg(long, value_name = "DIR")]
         documents: Option<PathBuf>,
-        /// Ask the language model of this configuration ([reasoner]) for second opinions beside the rules
+        /// Ask the language model of this configuration ([reasoner]) for opinions, beside the rules or in
+        /// the loop as its [judging] says
         #[arg(long, value_name = "FILE")]
         reasoner: Option<PathBuf>,
         /// Print every judgement and the figures as JSON
@@ -78,8 +79,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let scenarios = scenario::read(place).map_err(unreadable)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
-    let model = reasoner.as_deref().map(model_of).transpose()?;
-    let cast = Cast { rules, documents: documents.clone(), model };
+    let (judging, model) = reasoner.as_deref().map(model_of).transpose()?.unzip();
+    let cast =
+        Cast { rules, documents: documents.clone(), model, judging: judging.unwrap_or_default() };
     let played = runtime.block_on(play_all(&scenarios, &cast))?;
     let kpis = Kpis::of(&played);
     let mut out = pdm_service::command_line::stdout();
@@ -97,14 +99,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Err(Failure::new(Exit::Software, told).into())
 }
 
-/// `[reasoner]` of a configuration.
-fn model_of(path: &Path) -> Result<ReasonerSettings, Failure> {
+/// `[judging]` and `[reasoner]` of a configuration.
+fn model_of(path: &Path) -> Result<(JudgingSettings, ReasonerSettings), Failure> {
     let settings = AgentSettings::read(path).map_err(failure::config)?;
     install_cryptography();
-    settings.reasoner.ok_or_else(|| {
+    let model = settings.reasoner.ok_or_else(|| {
         let told = anyhow::anyhow!("{}: no [reasoner] in it", path.display());
         Failure::new(Exit::Config, told)
-    })
+    })?;
+    Ok((settings.judging, model))
 }
 
 fn unreadable(error: ScenarioError) -> Failure {

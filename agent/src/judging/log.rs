@@ -1,7 +1,8 @@
 //! What happens while judging, each as one function that logs and counts.
 
-use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::diagnosis::{Diagnosis, OpinionStance, SecondOpinion};
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use super::JudgingError;
@@ -77,4 +78,29 @@ pub(super) fn judged(diagnosis: &Diagnosis) {
 /// A bearing became Critical, so long after it was first Watch.
 pub(super) fn lead_time(hours: f64) {
     metrics::histogram!("pdm_agent_lead_time_hours").record(hours);
+}
+
+/// A judgement waits for the language model.
+pub(super) fn held(event_id: EventId, judged: RiskLevel) {
+    metrics::counter!("pdm_agent_judgements_held_total").increment(1);
+    tracing::info!(%event_id, risk = judged.as_str(), "judgement waits for the language model");
+}
+
+/// A judgement that has waited goes on.
+pub(super) fn went_on(event_id: EventId, heard: Option<&SecondOpinion>) {
+    let stance = heard.and_then(|heard| heard.stance).map_or("none", OpinionStance::as_str);
+    metrics::counter!("pdm_agent_judgements_heard_total", "stance" => stance).increment(1);
+    tracing::info!(%event_id, stance, "judgement goes on");
+}
+
+/// Judgements have waited long enough: those by rules stand.
+pub(super) fn waits_ended(count: u64) {
+    metrics::counter!("pdm_agent_judgement_waits_over_total").increment(count);
+    tracing::warn!(count, "judgements go on without an answer of the language model");
+}
+
+/// A window that is told at once waits behind a judgement: that one waits no longer.
+pub(super) fn wait_cut_short(held: EventId, behind: EventId) {
+    metrics::counter!("pdm_agent_judgement_waits_over_total").increment(1);
+    tracing::warn!(%held, %behind, "a window behind it is told at once: the judgement goes on without the model");
 }

@@ -72,6 +72,25 @@ pub(super) fn hold_to_sources(
     withheld
 }
 
+/// Adds what the language model said of a judgement that waited for it, or why it said nothing, to the
+/// notification. The figures of its words are the event's: [`pdm_reasoner::verdict`] has put them in.
+pub(super) fn name_model(announcement: &mut Announcement, diagnosis: &Diagnosis) {
+    let Some(opinion) = &diagnosis.second_opinion else { return };
+    let Some(said) = opinion.reason.as_ref().or(opinion.failure.as_ref()) else { return };
+    let body = &mut announcement.notification.body;
+    let difference = diagnosis.disagreement.clone().unwrap_or_else(|| Text::new("", ""));
+    for (body, said, difference, whose) in [
+        (&mut body.ko, &said.ko, &difference.ko, "언어 모델"),
+        (&mut body.en, &said.en, &difference.en, "Language model"),
+    ] {
+        if !difference.is_empty() {
+            *body = format!("{body}\n{difference}");
+        }
+        *body = format!("{body}\n{whose} {}: {said}", opinion.model);
+    }
+    retell(announcement);
+}
+
 /// Copies the changed notification into every row of the outbox and into the alarm.
 fn retell(announcement: &mut Announcement) {
     let notification = &announcement.notification;

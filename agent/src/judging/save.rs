@@ -13,6 +13,7 @@ use crate::notify::policy::{Followed, JudgedWindow};
 use crate::progress::Standing;
 use crate::store::{Announcement, BearingJudged, EpisodeChange, EpisodeRecord, FollowUp, Judged};
 use crate::workflow::documents::Written;
+use crate::workflow::heard::is_asked_about;
 use crate::workflow::{Node, Run, WorkflowError};
 
 /// An announcement, and the figures that were withheld from it.
@@ -106,20 +107,16 @@ impl Judging {
             trace: Vec::new(),
             unwritten: None,
             opinion_on,
+            was_held: run.state.held,
         };
         Some((judged, detail))
     }
 
-    /// The memory that a second opinion starts from, if one is asked for: on news of the configured risk
-    /// or above, in the order of their time.
+    /// The memory that a second opinion starts from, if one is asked for after the judgement.
     fn opinion_on(&self, run: &Run, judgement: &Judgement) -> Option<Box<Memory>> {
-        let from = self.opinions_from?;
-        let (diagnosis, memory) = (&judgement.diagnosis, &run.state.memory_context);
-        let is_wanted = diagnosis.risk_level >= from
-            && !judgement.late
-            && !judgement.ahead
-            && pdm_expert::research::is_news(diagnosis, &memory.recent);
-        is_wanted.then(|| Box::new(memory.clone()))
+        let from = self.opinions_from.filter(|_| !run.state.held)?;
+        let memory = &run.state.memory_context;
+        is_asked_about(judgement, memory, from).then(|| Box::new(memory.clone()))
     }
 
     /// What staff is told because of a judgement, with the figures that were withheld from it because
@@ -223,6 +220,9 @@ fn grounded(
     }
     let alarm = record.and_then(|record| record.alarm.as_ref());
     let withheld = outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
+    if announcement.notification.reason == NotificationReason::Raised && run.state.held {
+        outcome::name_model(&mut announcement, &judgement.diagnosis);
+    }
     (announcement, withheld)
 }
 

@@ -24,13 +24,13 @@ use serde::{Deserialize as _, Serialize};
 use super::Scenario;
 use super::expected::differs;
 use crate::documents::Writer;
-use crate::judging::{Judging, JudgingError};
+use crate::judging::{Judging, JudgingError, ModelInLoop};
 use crate::model::{LanguageModel, OpenModelError};
 use crate::notify::policy::Policy;
 use crate::opinions::OpinionLane;
 use crate::service::StartError;
 use crate::service::tooling::Tooling;
-use crate::settings::AgentSettings;
+use crate::settings::{AgentSettings, JudgingSettings};
 use crate::store::{self, Incoming, Store, StoreError};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Reasoner, Workflow};
@@ -77,8 +77,10 @@ pub struct Cast {
     /// The folder that keeps the documents, one folder below it for each scenario; without it the
     /// documents are deleted with the scenario's store.
     pub documents: Option<PathBuf>,
-    /// The language model that gives second opinions; none without it.
+    /// The language model that gives opinions; none without it.
     pub model: Option<ReasonerSettings>,
+    /// Whether its verdict is part of the judgements.
+    pub judging: JudgingSettings,
 }
 
 /// A scenario that was played.
@@ -186,12 +188,21 @@ impl Stage {
         let mut settings = AgentSettings::embedded("127.0.0.1", 1883, folder.join("agent.db"));
         settings.rules = cast.rules.clone();
         settings.reasoner.clone_from(&cast.model);
+        settings.judging = cast.judging;
         let store = store::open(&settings.store).await?;
         let tooling = Tooling::open(&settings, None, None).await?;
         let catalogue = Arc::clone(tooling.runtime.catalogue());
         let clock = Arc::new(StageClock::default());
         let shared: SharedClock = clock.clone();
         let opinions = lane(&settings, &store, &shared, &tooling.runtime)?;
+        let in_loop = cast.model.as_ref().filter(|_| cast.judging.has_model());
+        let in_loop = in_loop.map(|model| ModelInLoop {
+            model: model.model.clone(),
+            from: model.opinion.from,
+            at_once_from: cast.judging.at_once_from,
+            wait_s: cast.judging.wait_s,
+            asked: Arc::default(),
+        });
         let from = cast.model.as_ref().map(|model| model.opinion.from);
         let client = mcp::in_process(tooling.runtime).await?;
         let writer = Writer {
@@ -207,7 +218,8 @@ impl Stage {
         let prefix = Prefix::default();
         let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix)
             .with_telling(catalogue)
-            .with_opinions(from);
+            .with_opinions(from)
+            .with_model_in_loop(in_loop);
         Ok(Self { store, knowledge: tooling.knowledge, judging, opinions, clock })
     }
 
@@ -222,7 +234,9 @@ impl Stage {
         self.judging.pass().await?;
         let took = started.elapsed();
         if let Some(opinions) = &self.opinions {
+            // time stands still: a judgement waits until the model has answered
             opinions.drain().await?;
+            self.judging.pass().await?;
         }
         let diagnosis = self.store.diagnosis(id).await?;
         let diagnosis = diagnosis.ok_or(PlayError::NotJudged { sequence })?;
@@ -247,6 +261,9 @@ fn lane(
         model,
         tools: Arc::new(CatalogueTools::new(Arc::clone(runtime))),
         policy: Policy::new(settings.notify.clone(), Prefix::default()),
+        place: settings.judging.place(),
+        asked: Arc::default(),
+        answered: Arc::default(),
         written: Arc::default(),
     };
     Ok(model.map(lane))

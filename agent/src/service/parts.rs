@@ -20,7 +20,7 @@ use crate::http::door::Door;
 use crate::http::{self, Served};
 use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
-use crate::judging::Judging;
+use crate::judging::{Judging, ModelInLoop};
 use crate::model::LanguageModel;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
@@ -47,6 +47,8 @@ pub(super) struct Stops {
     pub(super) publisher: CancellationToken,
     /// Rung when something was stored: the judging looks at once.
     pub(super) stored: Arc<Notify>,
+    /// Rung when a judgement waits for the language model.
+    pub(super) asked: Arc<Notify>,
 }
 
 impl Stops {
@@ -101,7 +103,8 @@ impl Parts {
             Arc::clone(&self.clock),
             Arc::clone(&tools),
             self.model.clone(),
-        );
+        )
+        .with_judging(self.settings.judging.has_model());
         let served = Served {
             store: self.store.clone(),
             knowledge: self.knowledge.clone(),
@@ -198,6 +201,7 @@ impl Parts {
         .with_ahead_s(self.settings.intake.ahead_s)
         .with_knowledge()
         .with_opinions(self.opinions_from())
+        .with_model_in_loop(self.model_in_loop())
         .with_telling(Arc::clone(self.tools.catalogue()))
         .with_bells(Arc::clone(&self.stops.stored), Arc::clone(&written));
         self.opinions(written);
@@ -221,6 +225,19 @@ impl Parts {
         opinion.enabled.then_some(opinion.from)
     }
 
+    /// The language model whose verdict is part of judgements.
+    fn model_in_loop(&self) -> Option<ModelInLoop> {
+        let judging = self.settings.judging;
+        let model = self.model.as_ref().filter(|_| judging.has_model())?;
+        Some(ModelInLoop {
+            model: model.name().to_owned(),
+            from: self.opinions_from()?,
+            at_once_from: judging.at_once_from,
+            wait_s: judging.wait_s,
+            asked: Arc::clone(&self.stops.asked),
+        })
+    }
+
     /// Starts the lane of second opinions, if a model is configured.
     fn opinions(&mut self, written: Arc<Vec<Arc<Notify>>>) {
         let Some(model) = self.model.clone().filter(|model| model.settings().opinion.enabled)
@@ -233,6 +250,9 @@ impl Parts {
             model,
             tools: Arc::new(CatalogueTools::new(Arc::clone(&self.tools))),
             policy: self.policy.clone(),
+            place: self.settings.judging.place(),
+            asked: Arc::clone(&self.stops.asked),
+            answered: Arc::clone(&self.stops.stored),
             written,
         };
         let stop = self.stops.judging.clone();

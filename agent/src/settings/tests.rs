@@ -2,6 +2,8 @@
 
 use pdm_service::postgres::{PostgresCertificates, PostgresTls};
 
+use pdm_shared::risk::RiskLevel;
+
 use super::*;
 
 const SHIPPED: &str = include_str!("../../../config/agent.toml");
@@ -177,4 +179,24 @@ fn a_store_is_one_place() {
     assert!(both.expect_err("both").to_string().contains("either sqlite or postgres"));
     let none = parse("[store]\n").expect_err("none").to_string();
     assert!(none.contains("agent.toml:1:1") && none.contains("is missing"), "{none}");
+}
+
+/// R-AGENT-5: a model is part of judgements only where there is one.
+#[test]
+fn a_model_in_the_loop_needs_a_model_and_a_wait() {
+    let with = |text: &str| parse(&format!("[store]\nsqlite = \"a.db\"\n{text}"));
+    let settings = with("[judging]\nreasoner = \"llm\"\n[reasoner]\n").expect("valid").judging;
+    assert!(settings.has_model() && settings.at_once_from == RiskLevel::Critical);
+    for (text, told) in [
+        ("[judging]\nreasoner = \"llm\"\n", "with a model in [reasoner]"),
+        ("[judging]\nreasoner = \"llm\"\n[reasoner.opinion]\nenabled = false\n", "enabled = true"),
+        ("[judging]\nreasoner = \"gpt\"\n", "llm"),
+        ("[judging]\nwait_s = 4000.0\n", "judging.wait_s"),
+        ("[judging]\nwait_s = nan\n", "judging.wait_s"),
+        ("[judging]\nat_once_from = \"Bad\"\n", "Critical"),
+        ("[judging]\nwait = 1.0\n", "wait_s"),
+    ] {
+        let error = with(text).expect_err(text).to_string();
+        assert!(error.contains(told) && error.contains("agent.toml"), "{text}: {error}");
+    }
 }

@@ -19,6 +19,7 @@ mod accounts;
 pub(super) mod before;
 mod episodes;
 mod graph;
+mod held;
 mod intake;
 mod judgements;
 mod leaving;
@@ -117,6 +118,7 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
         trace: vec![step(1), step(2), step(3)],
         unwritten,
         opinion_on: Some(Box::new(recall.memory)),
+        was_held: unjudged.checkpoint.is_some(),
     };
     let bearing = BearingJudged {
         key: key(),
@@ -179,6 +181,7 @@ where
     opinions::an_opinion_is_claimed_noted_and_ended_once(&*fresh().await).await;
     opinions::a_full_queue_takes_no_more(&*fresh().await).await;
     opinions::what_the_model_costs_is_counted_by_day(&*fresh().await).await;
+    held::judgements_wait_for_a_model(&*fresh().await, &*fresh().await).await;
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;

@@ -155,6 +155,8 @@ pub struct Judged {
     pub unwritten: Option<Checkpoint>,
     /// A second opinion is asked for; this is the bearing's memory as the expert had it.
     pub opinion_on: Option<Box<Memory>>,
+    /// The judgement has waited for a language model.
+    pub was_held: bool,
 }
 
 /// The end of a run whose judgement was saved before.

@@ -30,9 +30,11 @@ use super::{
 
 mod desk;
 mod graph;
+mod held;
 
 pub use desk::DeskStore;
 pub use graph::{GraphStore, ReviseAssets};
+pub use held::HeldStore;
 
 /// Starting and ending the store; used by the program that opens it.
 #[async_trait]
@@ -110,7 +112,7 @@ pub trait GatewayStore: Send + Sync + std::fmt::Debug {
 
 /// Reading what waits and writing judgements; used by the judging task.
 #[async_trait]
-pub trait JudgementStore: Send + Sync + std::fmt::Debug {
+pub trait JudgementStore: HeldStore + Send + Sync + std::fmt::Debug {
     /// The next events to be judged, at most `limit`, in the order of arrival. No other replica gets
     /// an event of their bearings until this agent calls again.
     async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError>;

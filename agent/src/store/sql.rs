@@ -26,6 +26,7 @@ mod episodes;
 mod follow_ups;
 mod gateways;
 mod graph;
+mod held;
 mod history;
 mod intake;
 pub(super) mod judgements;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pdm_expert::case::Case;
 use pdm_expert::research::{self, Question};
 use pdm_expert::rules::Rules;
-use pdm_expert::{Judgement, judge};
+use pdm_expert::{Judgement, judge, judge_raised};
 use pdm_shared::risk::RiskLevel;
 
 use super::WorkflowError;
@@ -63,9 +63,18 @@ impl Expert {
 
     /// The expert's judgement with what the research has found so far.
     pub fn judgement(&self, state: &State) -> Judgement {
+        Self::told(state, |case| judge(case, &self.rules))
+    }
+
+    /// The same where a language model asks for this risk.
+    pub fn judgement_raised(&self, state: &State, asked: RiskLevel) -> Judgement {
+        Self::told(state, |case| judge_raised(case, &self.rules, asked))
+    }
+
+    fn told(state: &State, judge: impl Fn(&Case<'_>) -> Judgement) -> Judgement {
         let case =
             Case { event: &state.event_payload, memory: &state.memory_context, now: state.now };
-        let mut judgement = judge(&case, &self.rules);
+        let mut judgement = judge(&case);
         research::tell(&mut judgement.diagnosis, &case, &state.inquiry);
         judgement
     }

@@ -32,7 +32,8 @@ impl Run {
             Node::GenerateReport | Node::GenerateWorkOrder => {
                 workflow.documents.is_some() && documents::are_due(&self.state)
             }
-            Node::LoadMemory | Node::Reasoning | Node::ParseDiagnosis | Node::SaveMemory => false,
+            Node::ParseDiagnosis => self.waits_for_model(workflow),
+            Node::LoadMemory | Node::Reasoning | Node::SaveMemory => false,
         }
     }
 

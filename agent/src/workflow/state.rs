@@ -7,6 +7,7 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
 use pdm_expert::research::{Inquiry, Question};
+use pdm_shared::diagnosis::SecondOpinion;
 use pdm_shared::event::Event;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -42,6 +43,12 @@ pub struct State {
     pub pending: Vec<Question>,
     /// The questions of the research and their answers.
     pub inquiry: Inquiry,
+    /// The judgement waits for a language model, or has waited.
+    #[serde(default)]
+    pub held: bool,
+    /// What a language model has answered, until the judgement takes it in.
+    #[serde(default)]
+    pub heard: Option<SecondOpinion>,
     /// Documents that were written.
     pub documents: Vec<Written>,
     /// The detail of the step `save_memory`, once the judgement is stored and its documents are left.
@@ -101,6 +108,8 @@ impl State {
             rounds: 0,
             pending: Vec::new(),
             inquiry: Inquiry::default(),
+            held: false,
+            heard: None,
             documents: Vec::new(),
             saved: None,
             looked_up_ms: 0,

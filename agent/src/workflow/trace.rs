@@ -88,6 +88,14 @@ pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> 
     if let Some(research) = &diagnosis.research {
         detail["research"] = json!(research);
     }
+    if let Some(opinion) = &diagnosis.second_opinion {
+        detail["opinion"] = json!({
+            "model": opinion.model,
+            "stance": opinion.stance,
+            "risk_level": opinion.risk_level,
+            "failure": opinion.failure,
+        });
+    }
     if let Some(note) = note {
         detail["note"] = json!(note);
     }

@@ -123,6 +123,11 @@ pub trait Talk: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether the model is part of judgements, so that its trouble is theirs too.
+    fn judges(&self) -> bool {
+        false
+    }
+
     /// Answers a question; every step is sent as it is made.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DegradationSpeed, Evidence, ToolUse, UncertaintyLevel};
+use super::{DegradationSpeed, Evidence, ThoughtTitle, ToolUse, UncertaintyLevel};
 use crate::fault::Fault;
 use crate::risk::RiskLevel;
 use crate::text::Text;
@@ -38,6 +38,9 @@ pub struct SecondOpinion {
     /// The evidence that it named, with the event's values.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
+    /// Its words by thought, until the diagnosis takes them into its own thoughts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thoughts: Vec<ThoughtWords>,
     /// The calls of tools.
     #[serde(default)]
     pub tools: Vec<ToolUse>,
@@ -51,6 +54,15 @@ pub struct SecondOpinion {
     pub completion_tokens: u64,
     /// Cost, US dollars, by the configured prices.
     pub cost_usd: f64,
+}
+
+/// What a language model says in one of the five thoughts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThoughtWords {
+    /// The thought.
+    pub title: ThoughtTitle,
+    /// The words, with the event's figures.
+    pub words: Text,
 }
 
 /// How a second opinion stands to the judgement.

@@ -105,7 +105,7 @@ pub(super) fn sentence(text: &str, at: usize) -> Range<usize> {
 }
 
 /// The part of a sentence between commas.
-fn clause(sentence: &str, at: usize) -> Range<usize> {
+pub(super) fn clause(sentence: &str, at: usize) -> Range<usize> {
     let start = sentence[..at].rfind(", ").map_or(0, |from| from + 2);
     start..sentence[at..].find(", ").map_or(sentence.len(), |end| at + end)
 }

@@ -7,7 +7,9 @@ use super::Grounds;
 use super::figures::{Unit, figures};
 use super::meaning;
 use crate::case::Case;
+use crate::risk::ASKED_BY_MODEL;
 use crate::rules::Rules;
+use crate::wording::fact;
 use crate::{course, repair, research};
 
 /// What the paths of evidence hold.
@@ -34,6 +36,9 @@ impl<'a> Truth<'a> {
         let case = Case { memory: closing.as_ref().map_or(case.memory, |c| &c.memory), ..case };
         let mut derived = course::facts(diagnosis, &case);
         derived.extend(research::facts(diagnosis, &case, grounds.inquiry));
+        let opinion = diagnosis.second_opinion.as_ref();
+        let asked = opinion.and_then(|opinion| opinion.risk_level);
+        derived.extend(asked.map(|risk| fact(ASKED_BY_MODEL, risk, "")));
         let state = &case.memory.state;
         let mut memory = of(serde_json::to_value(state));
         memory["risk"] = json!(state.risk());

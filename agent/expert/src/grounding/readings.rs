@@ -1,9 +1,10 @@
-//! Figures that were read for an answer in free words: each has its value, its unit and the document that
-//! it stands in.
+//! Figures that were read for an answer in free words: each has its value, its unit, the bearing that it is of
+//! and the document that it stands in.
 //!
 //! An answer is worded freely, so it is held less strictly than a judgement, and no true figure is to be
 //! lost: a figure is withheld if nothing that was read has its value, if what has it is of another unit
-//! (33 dB are no 33 h), or if it stands in another document than those that its sentence names. A figure
+//! (33 dB are no 33 h), if it is of another bearing than those that its words speak of ([`bearings`]), or if
+//! it stands in another document than those that its sentence names. A figure
 //! without a unit, read or told, is compared by its value alone; hours may be told in days, shares in
 //! percent.
 
@@ -11,6 +12,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::bearings::{Owner, Plant};
 use super::claim::sentence;
 use super::figures::{Figure, Unit, figures};
 use super::meaning;
@@ -26,6 +28,14 @@ struct Reading {
     /// In base units.
     value: f64,
     unit: Unit,
+    from: Origin,
+}
+
+/// Where a figure was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Origin {
+    /// The bearing that it is of, if that is known.
+    owner: Option<Owner>,
     document: Option<String>,
 }
 
@@ -34,35 +44,41 @@ struct Reading {
 pub struct Readings {
     figures: Vec<Reading>,
     documents: BTreeSet<String>,
+    plant: Plant,
 }
 
 impl Readings {
-    /// The figures of a text that is no document's.
+    /// Nothing read yet, in a plant with these machines and bearings.
+    pub fn in_plant(bearings: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { plant: Plant::of(bearings), ..Self::default() }
+    }
+
+    /// The figures of a text that is no document's. Those beside a bearing's name are of that bearing.
     pub fn add_text(&mut self, text: &str) {
-        self.read(text, None);
+        self.read(text, &Origin::default());
     }
 
     /// The numbers and texts of a tool's answer. The last word of a path gives a number its unit
     /// (`rul_hours`); what stands beside an `id` and a `text` is of that document.
     pub fn add_data(&mut self, data: &Value) {
-        self.walk("", data, None);
+        self.walk("", data, &Origin::default());
     }
 
-    fn walk(&mut self, path: &str, data: &Value, document: Option<&str>) {
+    fn walk(&mut self, path: &str, data: &Value, from: &Origin) {
         match data {
             Value::Number(number) => {
                 let unit = meaning::unit(path, "");
                 let raw = number.as_f64().unwrap_or(f64::NAN);
                 // a share is read as a part and told in percent
                 let raw_told = if unit == Unit::Percent { raw * 100.0 } else { raw };
-                self.push(raw_told, unit, document);
-                self.push(raw, Unit::None, document);
+                self.push(raw_told, unit, from);
+                self.push(raw, Unit::None, from);
             }
-            Value::String(text) => self.read(text, document),
+            Value::String(text) => self.read(text, from),
             Value::Array(items) => {
-                self.push(items.len() as f64, Unit::Count, document);
+                self.push(items.len() as f64, Unit::Count, from);
                 for item in items {
-                    self.walk(path, item, document);
+                    self.walk(path, item, from);
                 }
             }
             Value::Object(fields) => {
@@ -70,29 +86,36 @@ impl Readings {
                 let id = fields.get("id").and_then(Value::as_str).filter(|_| is_document);
                 let id = id.map(|id| id.split_once('#').map_or(id, |(whole, _piece)| whole));
                 self.documents.extend(id.map(str::to_owned));
+                let text_of = |name: &str| Some(fields.get(name)?.as_str()?.to_owned());
+                let from = Origin {
+                    owner: self.plant.of_fields(text_of).or_else(|| from.owner.clone()),
+                    document: id.map(str::to_owned).or_else(|| from.document.clone()),
+                };
                 for (name, field) in fields {
-                    self.walk(name, field, id.or(document));
+                    self.walk(name, field, &from);
                 }
             }
             Value::Null | Value::Bool(_) => {}
         }
     }
 
-    fn read(&mut self, text: &str, document: Option<&str>) {
+    fn read(&mut self, text: &str, from: &Origin) {
+        let spoken = self.plant.spoken(text);
         for figure in figures(text, &[]) {
+            let from = &origin(spoken.at(figure.at.start), from);
             if !matches!(figure.unit, Unit::Name | Unit::Instant(_)) {
-                self.push(figure.value, figure.unit, document);
+                self.push(figure.value, figure.unit, from);
                 continue;
             }
             for number in numbers(&text[figure.at]) {
-                self.push(number, Unit::None, document);
+                self.push(number, Unit::None, from);
             }
         }
     }
 
-    fn push(&mut self, raw: f64, unit: Unit, document: Option<&str>) {
-        let (raw, document) = (raw.abs(), document.map(str::to_owned));
-        let reading = Reading { raw, value: raw * size(&unit), unit, document };
+    fn push(&mut self, raw: f64, unit: Unit, from: &Origin) {
+        let raw = raw.abs();
+        let reading = Reading { raw, value: raw * size(&unit), unit, from: from.clone() };
         if raw.is_finite() && !self.figures.contains(&reading) {
             self.figures.push(reading);
         }
@@ -101,8 +124,10 @@ impl Readings {
     /// The text with `mark` in place of each figure that was not read.
     pub fn withheld(&self, text: &str, mark: &str) -> String {
         let (mut out, mut rest) = (String::with_capacity(text.len()), 0);
+        let spoken = self.plant.spoken(text);
         for figure in figures(text, &[]) {
-            if is_item(text, &figure) || self.holds(text, &figure) {
+            let told = spoken.at(figure.at.start);
+            if is_item(text, &figure) || self.holds(text, &figure, told) {
                 continue;
             }
             out.push_str(&text[rest..figure.at.start]);
@@ -113,13 +138,13 @@ impl Readings {
         out
     }
 
-    fn holds(&self, text: &str, figure: &Figure) -> bool {
+    fn holds(&self, text: &str, figure: &Figure, told: &[Owner]) -> bool {
         let sentence = &text[sentence(text, figure.at.start)];
         let cited: Vec<&String> =
             self.documents.iter().filter(|document| sentence.contains(document.as_str())).collect();
-        let may_quote = |reading: &Reading| match &reading.document {
+        let may_quote = |reading: &Reading| match &reading.from.document {
             Some(document) => cited.is_empty() || cited.contains(&document),
-            None => true,
+            None => Plant::fits(reading.from.owner.as_ref(), told),
         };
         let mut readings = self.figures.iter().filter(|reading| may_quote(reading));
         if matches!(figure.unit, Unit::Name | Unit::Instant(_)) || !figure.value.is_finite() {
@@ -130,6 +155,18 @@ impl Readings {
                 .all(|number| all().any(|reading| same(reading.raw, *number, 0)));
         }
         readings.any(|reading| is(figure, reading))
+    }
+}
+
+/// Where a figure of a text is from that speaks of these bearings. A document may name any machine and still
+/// speak of all.
+fn origin(told: &[Owner], from: &Origin) -> Origin {
+    match told {
+        _ if from.document.is_some() => from.clone(),
+        [one] => Origin { owner: Some(one.clone()), document: None },
+        [] => from.clone(),
+        // it may be of any of them
+        _ => Origin::default(),
     }
 }
 
@@ -236,6 +273,42 @@ mod tests {
             ("P-999를 보십시오.", "P-[?]를 보십시오."),
             ("EM-07에 따라 42 Nm로 체결합니다.", "EM-07에 따라 [?] Nm로 체결합니다."),
             ("온도는 110 °C [EM-05]", "온도는 [?] °C [EM-05]"),
+        ] {
+            assert_eq!(readings.withheld(text, "[?]"), left);
+        }
+    }
+
+    /// R-CHAT-5: a true figure of one bearing is no figure of another.
+    #[test]
+    fn a_figure_of_another_bearing_is_withheld() {
+        let names = [("P-101", "DE"), ("P-101", "NDE"), ("P-102", "DE")];
+        let names = names.map(|(machine, bearing)| (machine.to_owned(), bearing.to_owned()));
+        let mut readings = Readings::in_plant(names);
+        readings.add_text("P-101 · DE: 경고, P-F 2단계, 잔여수명 120시간\n- BPFO 18.2 dB");
+        readings.add_data(&json!({ "bearings": [
+            { "equipment_id": "P-102", "bearing_id": "DE", "rul_hours": 96.0, "level": { "rms_g": 0.17 } },
+            { "equipment_id": "P-101", "bearing_id": "NDE", "rul_hours": 400.0 },
+        ], "documents": [{ "id": "EM-05", "text": "P-102는 42 Nm로 체결" }] }));
+        for text in [
+            "P-101 DE는 120시간, P-102는 96시간 남았습니다.",
+            "P-101은 BPFO 18.2 dB입니다. 약 5일 남았습니다.",
+            "P-102 DE: 4일, RMS 0.17 g",
+            "가장 짧은 것은 96시간, 긴 것은 400시간입니다.",
+            "P-101의 DE는 120시간 남았습니다. NDE는 400시간입니다.",
+            "P-101도 42 Nm로 체결합니다(EM-05).",
+            "P-101은 P-102(96시간)보다 여유가 있습니다.",
+        ] {
+            assert_eq!(readings.withheld(text, "[?]"), text);
+        }
+        for (text, left) in [
+            ("P-102는 120시간 남았습니다.", "P-102는 [?]시간 남았습니다."),
+            (
+                "P-101 DE는 96시간, P-102는 120시간 남았습니다.",
+                "P-101 DE는 [?]시간, P-102는 [?]시간 남았습니다.",
+            ),
+            ("P-102는 정상입니다. BPFO 18.2 dB입니다.", "P-102는 정상입니다. BPFO [?] dB입니다."),
+            ("P-101 NDE는 120시간입니다.", "P-101 NDE는 [?]시간입니다."),
+            ("RMS of P-101 is 0.17 g.", "RMS of P-101 is [?] g."),
         ] {
             assert_eq!(readings.withheld(text, "[?]"), left);
         }

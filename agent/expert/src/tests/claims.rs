@@ -9,7 +9,8 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{Life, example, healthy, judge_one, judge_with};
-use crate::case::{Memory, Work};
+use crate::case::{Case, Memory, Work};
+use crate::judge_raised;
 use crate::rules::Rules;
 
 fn used(judgement: &crate::Judgement, rule: &str) -> bool {
@@ -284,6 +285,26 @@ fn a_critical_asset_is_one_level_higher() {
     rules.risk.critical_asset = true;
     let judgement = judge_with(&example(), &crate::case::Memory::default(), &rules);
     assert_eq!(judgement.diagnosis.risk_level, RiskLevel::Critical);
+}
+
+/// R-AGENT-5, RISK-13: a model in the loop raises and never lowers, and what it raised stands.
+#[test]
+fn a_model_may_ask_for_more_and_never_for_less() {
+    let (rules, memory) = (Rules::default(), Memory::default());
+    let event = example();
+    let case = Case { event: &event, memory: &memory, now: event.measured_at.plus_seconds(2.0) };
+    let floor = judge_one(&event);
+    for asked in [RiskLevel::Normal, RiskLevel::Watch, RiskLevel::Warning] {
+        assert_eq!(judge_raised(&case, &rules, asked), floor, "{asked}");
+    }
+    let raised = judge_raised(&case, &rules, RiskLevel::Critical);
+    assert_eq!(raised.diagnosis.risk_level, RiskLevel::Critical);
+    assert_eq!(raised.state.risk(), RiskLevel::Critical, "the bearing stands there");
+    assert!(used(&raised, "RISK-13") && !used(&floor, "RISK-13"));
+    assert_ne!(raised.diagnosis.recommendation, floor.diagnosis.recommendation);
+    let mut life = Life::new();
+    life.memory.recall(&event, &raised);
+    assert_eq!(life.next(&example()).diagnosis.risk_level, RiskLevel::Critical);
 }
 
 #[test]

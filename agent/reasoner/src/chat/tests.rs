@@ -253,6 +253,21 @@ async fn a_model_calls_tools_together_and_answers_with_figures_that_were_read() 
     assert!(!serde_json::to_string(&asked).expect("json").contains("홍길동"), "not sent");
 }
 
+/// R-CHAT-5: the 18.2 dB that were read are those of P-101.
+#[tokio::test]
+async fn a_true_figure_of_another_bearing_is_withheld() {
+    for (words, stays) in [
+        ("P-101의 외륜 결함선은 18.2 dB입니다.", true),
+        ("외륜 결함선은 18.2 dB입니다.", true),
+        ("P-102의 외륜 결함선은 18.2 dB입니다.", false),
+        ("P-102도 보겠습니다. 외륜 결함선은 18.2 dB입니다.", false),
+    ] {
+        let Spoken { answer, .. } =
+            spoken(&question("P-101의 근거는?"), Some(vec![says(words)])).await;
+        assert_eq!(answer.answer.contains("18.2 dB입니다"), stays, "{words}: {}", answer.answer);
+    }
+}
+
 /// R-CHAT-3
 #[tokio::test]
 async fn a_model_that_fails_falls_back_to_the_last_observation_then_to_records_then_to_an_apology()

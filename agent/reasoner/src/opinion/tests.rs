@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use pdm_expert::case::Memory;
 use pdm_shared::diagnosis::OpinionStance;
 use pdm_shared::event::Event;
+use pdm_shared::risk::RiskLevel;
 use serde_json::{Map, json};
 
 use super::*;
@@ -159,7 +160,14 @@ impl Bench {
             purpose: "opinion",
         };
         let (tools, redactor) = (&self.tools, &self.redactor);
-        Opinions { meter, tools, redactor, language: Language::Ko, answer_tokens: 500 }
+        Opinions {
+            meter,
+            tools,
+            redactor,
+            language: Language::Ko,
+            answer_tokens: 500,
+            place: Place::Beside,
+        }
     }
 
     /// Runs to the end; after every step the state is written and read back, as after a crash.

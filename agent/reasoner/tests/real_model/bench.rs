@@ -239,6 +239,7 @@ impl<'a> Bench<'a> {
             redactor: &self.redactor,
             language: Language::En,
             answer_tokens: 700,
+            place: pdm_reasoner::verdict::Place::Beside,
         };
         let mut run = opinions.begin(&case, self.dialect);
         with_fixed_word(&mut run);

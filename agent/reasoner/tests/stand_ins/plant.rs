@@ -145,6 +145,7 @@ pub(crate) async fn opinion(model: &dyn Model, dialect: Dialect) -> SecondOpinio
         redactor: &redactor,
         language: Language::Ko,
         answer_tokens: 1000,
+        place: pdm_reasoner::verdict::Place::Beside,
     };
     let mut run = opinions.begin(&case, dialect);
     let ended = loop {

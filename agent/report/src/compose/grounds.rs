@@ -16,6 +16,10 @@ pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
     for (at, thought) in report.thoughts.iter().enumerate() {
         blocks.push(Block::Sub(format!("{}. {}", at + 1, speaker.say(&thought.title))));
         blocks.push(Block::Text(speaker.say(&thought.conclusion)));
+        if let Some(words) = &thought.model_words {
+            let whose = speaker.word("언어 모델", "Language model");
+            blocks.push(Block::Text(format!("{whose}: {}", speaker.say(words))));
+        }
         if thought.evidence.is_empty() {
             continue;
         }

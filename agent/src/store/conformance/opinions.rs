@@ -15,7 +15,7 @@ use crate::store::{
     BearingJudged, Judged, MAX_WAITING_OPINIONS, OpinionCounts, OpinionEnded, Store,
 };
 
-fn opinion(stance: Option<OpinionStance>) -> SecondOpinion {
+pub(super) fn opinion(stance: Option<OpinionStance>) -> SecondOpinion {
     SecondOpinion {
         model: "m".to_owned(),
         given_at: at(20_000.0),
@@ -29,6 +29,7 @@ fn opinion(stance: Option<OpinionStance>) -> SecondOpinion {
         reason: None,
         recommendation: None,
         evidence: Vec::new(),
+        thoughts: Vec::new(),
         tools: Vec::new(),
         calls: 2,
         repairs: 0,
@@ -147,6 +148,7 @@ async fn judge_together(store: &dyn Store, first: &Event) {
         trace: Vec::new(),
         unwritten: None,
         opinion_on: Some(Box::new(memory.clone())),
+        was_held: false,
     });
     let judged = BearingJudged {
         key: key(),

@@ -85,12 +85,18 @@ async fn release(session: &mut PgConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes the turns of the bearings that wait longest, at most as many as events are wanted.
+/// Takes the turns of the bearings that wait longest, at most as many as events are wanted. Bearings whose
+/// judgement waits for a language model are passed over. The array is made once, so that the index on
+/// arrival still gives the order.
 async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreError> {
     let rows = sqlx::query(
         "WITH waiting AS MATERIALIZED (
              SELECT turn, min(arrival) AS first
-             FROM (SELECT turn, arrival FROM events_unjudged ORDER BY arrival LIMIT $1) AS oldest
+             FROM (SELECT turn, arrival FROM events_unjudged
+                   WHERE turn <> ALL (ARRAY(
+                       SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
+                       FROM second_opinions WHERE held_until_ms > 0))
+                   ORDER BY arrival LIMIT $1) AS oldest
              GROUP BY turn ORDER BY first)
          SELECT turn FROM waiting WHERE pg_try_advisory_lock($2, turn) LIMIT $3",
     )
@@ -103,14 +109,18 @@ async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreE
 }
 
 /// Reads the waiting events of the bearings whose turn is held. This has to come after the locks were
-/// taken: an event that another replica judged before it freed the lock must not be seen.
+/// taken: an event that another replica judged before it freed the lock must not be seen, nor one of a
+/// bearing whose judgement that replica has put aside.
 async fn read(
     session: &mut PgConnection,
     held: &[i32],
     limit: i64,
 ) -> Result<Vec<Unjudged>, StoreError> {
     let rows = sqlx::query(
-        "SELECT arrival, event_id FROM events_unjudged WHERE turn = ANY($1)
+        "SELECT arrival, event_id FROM events_unjudged
+         WHERE turn = ANY($1) AND turn <> ALL (ARRAY(
+             SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
+             FROM second_opinions WHERE held_until_ms > 0))
          ORDER BY arrival LIMIT $2",
     )
     .bind(held)

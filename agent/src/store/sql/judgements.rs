@@ -12,7 +12,7 @@ use pdm_shared::id::{BearingKey, EventId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, bulk, episodes, follow_ups, opinions, runs};
+use super::{Database, SqlStore, bulk, episodes, follow_ups, held, opinions, runs};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
@@ -131,7 +131,12 @@ impl SqlStore {
         let query = reader.query(
             "SELECT payload, node, state, updated_at_ms, arrival
              FROM events LEFT JOIN checkpoints USING (event_id)
-             WHERE judged = 0 ORDER BY arrival LIMIT $1",
+             WHERE judged = 0 AND NOT EXISTS (
+                 SELECT 1 FROM second_opinions AS held
+                 WHERE held.held_until_ms > 0 AND held.site = events.site
+                   AND held.equipment_id = events.equipment_id
+                   AND held.bearing_id = events.bearing_id)
+             ORDER BY arrival LIMIT $1",
         );
         let rows = query.bind(i64::from(limit)).fetch_all().await?;
         drop(reader);
@@ -246,6 +251,9 @@ async fn write_effects(
     let mut steps: Vec<(EventId, &TraceStep)> = Vec::with_capacity(all.len());
     for (key, judged) in all {
         let event_id = judged.diagnosis.event_id;
+        if judged.was_held {
+            held::settle(connection, event_id).await?;
+        }
         if !first.contains(&event_id) {
             continue;
         }

@@ -12,7 +12,7 @@ use pdm_shared::time::Timestamp;
 
 use super::{SqlStore, bulk, messages};
 use crate::store::database::{Connection, Dialect, Lock, Row, Spelt};
-use crate::store::encoding::{count_of, json_of, readable, time_of, to_json};
+use crate::store::encoding::{count_of, json_of, readable, time_of, to_json, word_of};
 use crate::store::opinion::MAX_WAITING_OPINIONS;
 use crate::store::{
     Judged, OpinionAsked, OpinionCounts, OpinionEnded, OpinionStore, Outgoing, StoreError, log,
@@ -49,8 +49,10 @@ impl OpinionStore for SqlStore {
                  WHERE event_id IN (
                      SELECT event_id FROM second_opinions
                      WHERE state = 'waiting' AND claimed_until_ms <= $3
+                       AND (held_until_ms IS NULL OR held_until_ms > 0)
                      ORDER BY asked_at_ms LIMIT $4)
-                 RETURNING event_id, memory, checkpoint, attempts, asked_at_ms",
+                 RETURNING event_id, memory, checkpoint, attempts, asked_at_ms, risk_level,
+                           held_until_ms",
             )
             .bind(until.unix_ms())
             .bind(self.replica())
@@ -195,6 +197,8 @@ fn asked_of(row: &Row) -> Result<OpinionAsked, StoreError> {
         checkpoint: row.get("checkpoint")?,
         attempts: count_of(row.get("attempts")?),
         asked_at: time_of(row.get("asked_at_ms")?)?,
+        judged: word_of("a risk", row.get("risk_level")?)?,
+        is_held: row.get::<Option<i64>>("held_until_ms")?.is_some(),
     })
 }
 
@@ -264,8 +268,7 @@ async fn end(connection: &mut Connection<'_>, ended: &OpinionEnded) -> Result<bo
     let row = connection.query(&DIAGNOSIS).bind(ended.event_id.0).fetch_optional().await?;
     if let Some(row) = row {
         let mut diagnosis: Diagnosis = json_of("a diagnosis", row.get(0)?)?;
-        diagnosis.second_opinion = Some(ended.opinion.clone());
-        diagnosis.disagreement.clone_from(&ended.disagreement);
+        diagnosis.take_opinion(ended.opinion.clone(), ended.disagreement.clone());
         connection
             .query("UPDATE pdm_agent_memory SET diagnosis = $1 WHERE event_id = $2")
             .bind(to_json("a diagnosis", &diagnosis)?)

@@ -53,6 +53,18 @@ pub(super) async fn write(
     Ok(())
 }
 
+/// The run of an event, if it has begun.
+pub(super) async fn read(
+    connection: &mut Connection<'_>,
+    event_id: EventId,
+) -> Result<Option<Checkpoint>, StoreError> {
+    let query =
+        connection.query("SELECT node, state, updated_at_ms FROM checkpoints WHERE event_id = $1");
+    let Some(row) = query.bind(event_id.0).fetch_optional().await? else { return Ok(None) };
+    let at = time_of(row.get("updated_at_ms")?)?;
+    Ok(Some(Checkpoint { node: row.get("node")?, state: row.get("state")?, at }))
+}
+
 /// Runs of judged events.
 pub(super) async fn unwritten(
     reader: &mut Session,

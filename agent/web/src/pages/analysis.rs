@@ -8,7 +8,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
-use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, Thought, ThoughtTitle};
+use pdm_shared::diagnosis::{
+    Diagnosis, OpinionStance, Reasoner, SecondOpinion, Thought, ThoughtTitle,
+};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -50,7 +52,9 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
         memory => found.memory.summary.in_language(reader.language),
         thoughts => found.thoughts.iter().map(|thought| shown(thought, reader)).collect::<Vec<_>>(),
         disagreement => found.disagreement.as_ref().map(|text| text.in_language(reader.language)),
-        opinion => found.second_opinion.as_ref().map(|opinion| opined(opinion, reader)),
+        opinion => found.second_opinion.as_ref().map(|opinion| {
+            opined(opinion, found.reasoner == Reasoner::Llm, reader)
+        }),
         steps => steps.iter().map(show::value).collect::<Vec<_>>(),
         found => show::value(&found),
     })
@@ -61,7 +65,10 @@ fn causes(found: &Diagnosis, reader: &Reader) -> Vec<String> {
     causes.map(|cause| cause.in_language(reader.language).to_owned()).collect()
 }
 
-fn opined(opinion: &SecondOpinion, reader: &Reader) -> Value {
+fn opined(opinion: &SecondOpinion, is_part: bool, reader: &Reader) -> Value {
+    // a higher risk is the judgement's own where the model was part of it
+    let place =
+        if is_part && opinion.stance == Some(OpinionStance::Raises) { "_in_loop" } else { "" };
     let text = |text: &Option<Text>| {
         text.as_ref().map(|text| text.in_language(reader.language).to_owned())
     };
@@ -69,7 +76,7 @@ fn opined(opinion: &SecondOpinion, reader: &Reader) -> Value {
         model => opinion.model.clone(),
         risk => opinion.risk_level.map(|risk| risk.label().in_language(reader.language).to_owned()),
         risk_level => opinion.risk_level.map(RiskLevel::as_str),
-        stance => opinion.stance.map(|stance| format!("opinion_{}", stance.as_str())),
+        stance => opinion.stance.map(|stance| format!("opinion_{}{}", stance.as_str(), place)),
         failure => text(&opinion.failure),
         reason => text(&opinion.reason),
         recommendation => text(&opinion.recommendation),
@@ -89,6 +96,7 @@ fn shown(thought: &Thought, reader: &Reader) -> Value {
     context! {
         title,
         conclusion => thought.conclusion.in_language(reader.language),
+        model_words => thought.model_words.as_ref().map(|words| words.in_language(reader.language)),
         evidence => thought.evidence.iter().map(show::value).collect::<Vec<_>>(),
     }
 }

@@ -70,7 +70,10 @@ pub(super) async fn page(
     let rows: Vec<Value> = of_page.map(|row| shown(row, &reader)).collect();
     let query = encoded(&asked.q);
     let address = |page: usize| format!("/?q={query}&page={page}");
+    let talk = shared.site.talk.as_ref().filter(|talk| talk.judges());
+    let trouble = talk.and_then(|talk| talk.trouble());
     let of = context! {
+        trouble => trouble.map(|word| format!("chat_trouble_{word}")),
         counts, rows, number, pages,
         is_empty => fleet.is_empty(),
         found => found.len(),
