@@ -199,7 +199,7 @@ pub(crate) async fn links(
 /// The plant's own provider of logins, where one is configured. It is asked at the first login.
 pub(crate) fn provider(settings: &HttpSettings) -> Result<Option<Arc<Provider>>, OidcError> {
     let (Some(oidc), Some(url)) = (&settings.oidc, &settings.public_url) else { return Ok(None) };
-    provided::provider(oidc.clone(), url).map(Some)
+    provided::provider((**oidc).clone(), url).map(Some)
 }
 
 /// Reads the token.

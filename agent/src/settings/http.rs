@@ -24,7 +24,7 @@ pub struct HttpSettings {
     /// The address under which staff reaches the pages: the base of links in messages.
     pub public_url: Option<String>,
     /// The plant's own provider of logins (OpenID Connect), beside names and passwords.
-    pub oidc: Option<OidcSettings>,
+    pub oidc: Option<Box<OidcSettings>>,
     /// How the first user is made beside `pdm-agent user add`.
     pub first_admin: Option<FirstAdmin>,
 }
@@ -78,7 +78,7 @@ impl HttpSettings {
             certificate: folder.join(tls.certificate),
             key: folder.join(tls.key),
         });
-        let oidc = self.oidc.map(|oidc| oidc.rooted(folder));
+        let oidc = self.oidc.map(|oidc| Box::new(oidc.rooted(folder)));
         Self { token: self.token.map(|token| token.rooted(folder)), tls, oidc, ..self }
     }
 

@@ -84,8 +84,8 @@ impl Plant {
         let mut settings = Self::settings(folder.path());
         settings.http.listen = Some(SocketAddr::from(([127, 0, 0, 1], port)));
         settings.http.public_url = Some(format!("http://127.0.0.1:{port}"));
-        settings.http.oidc = Some(oidc);
-        Self::run(Entry::Users, folder, settings).await
+        settings.http.oidc = Some(Box::new(oidc));
+        Box::pin(Self::run(Entry::Users, folder, settings)).await
     }
 
     async fn start(entry: Entry, server: Option<&Postgres>, model: Option<&ModelStandIn>) -> Self {
@@ -104,7 +104,7 @@ impl Plant {
             opinion: OpinionSettings { enabled: false, ..OpinionSettings::default() },
             ..ReasonerSettings::default()
         });
-        Self::run(entry, folder, settings).await
+        Box::pin(Self::run(entry, folder, settings)).await
     }
 
     async fn run(entry: Entry, folder: tempfile::TempDir, mut settings: AgentSettings) -> Self {
