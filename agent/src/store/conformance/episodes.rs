@@ -176,6 +176,8 @@ pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &d
     let closed = store.episode(&key()).await.expect("read").expect("kept");
     assert_eq!((closed.episode.id, closed.is_open()), (first.episode.id, false));
     assert!(store.standing(&key()).await.expect("read").is_some_and(|one| one.alarm.is_none()));
+    let spalled = "the outer race was spalled";
+    store.remark(&key(), "Kim", spalled, at(25_000.0)).await.expect("noted");
     let again = telling::risen(&key(), RiskLevel::Watch, None, at(30_000.0)).expect("told");
     assert!(store.announce(&key(), None, &again).await.expect("told"));
     assert!(!store.announce(&key(), None, &again).await.expect("asked"), "one is open");
@@ -183,4 +185,11 @@ pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &d
     let all = store.episodes(at(1e9), false, 9).await.expect("read");
     assert_eq!((open.len(), all.len()), (1, 2));
     assert!(open[0].1.episode.id != first.episode.id && all[1].1.episode.id == first.episode.id);
+    // what was found at the repair belongs to the episode that it ended
+    store.remark(&key(), "Lee", "it hums again", at(35_000.0)).await.expect("noted");
+    for (opened_at, by) in [(first.episode.opened_at, "Kim"), (open[0].1.episode.opened_at, "Lee")]
+    {
+        let remarks = store.remarks(&key(), opened_at).await.expect("read");
+        assert_eq!(remarks.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
+    }
 }

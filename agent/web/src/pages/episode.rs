@@ -46,7 +46,7 @@ pub(super) async fn page(
 async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
     let (one, plant) = (read(shared, id).await?, &shared.site.plant);
     let document = &one.document;
-    let remarks = plant.remarks(&one.key(), document.opened_at, document.closed_at).await?;
+    let remarks = plant.remarks(&one.key(), document.opened_at).await?;
     let work = match one.alarm.as_ref().and_then(|alarm| alarm.event_id) {
         Some(event_id) => plant.work_of(event_id).await?,
         None => Vec::new(),
