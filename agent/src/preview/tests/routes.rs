@@ -207,3 +207,26 @@ fn bearings_of_one_machine_are_told_once_and_what_is_worse_is_told_with_its_like
     assert_eq!(worse.related, ["ulsan-1/P-101/DE"]);
     assert!(worse.body.en.contains("Likely source: this bearing"), "{}", worse.body.en);
 }
+
+#[test]
+fn what_is_told_with_an_alarm_that_is_shelved_is_told_by_itself() {
+    let mut course = Course::new();
+    course.windows(6, 1.5);
+    let mut other = course.event.clone();
+    other.bearing_id = "NDE".parse().expect("a name");
+    let both = |course: &mut Course, other: &mut Event| {
+        for _ in 0..3 {
+            other.measured_at = course.now();
+            course.preview.play(other);
+            course.window(1.5);
+        }
+    };
+    both(&mut course, &mut other);
+    assert_eq!(course.preview.told().len(), 1, "told with it");
+    let (key, now) = (course.event.key(), course.now());
+    let (until, by, reason) = (now.plus_seconds(86_400.0), "kim".to_owned(), "spare".to_owned());
+    course.preview.suppress(&key, Suppression::Shelved { until, by, reason }, now);
+    both(&mut course, &mut other);
+    let told = course.preview.told().iter().map(|one| one.bearing_id.as_str());
+    assert_eq!(told.collect::<Vec<_>>(), ["DE", "NDE"]);
+}

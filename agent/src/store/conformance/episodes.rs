@@ -7,6 +7,7 @@ use pdm_shared::episode::{
 };
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use uuid::Uuid;
 
 use super::leaving::stands;
 use super::{at, event, judge_all, key, put, telling};
@@ -143,7 +144,7 @@ pub(super) async fn alarms_of_one_cause_are_found(store: &dyn Store) {
     let found: Vec<_> = lately.iter().map(|one| (one.key.clone(), one.level, one.at)).collect();
     assert_eq!(found, [(key(), RiskLevel::Warning, at(10_000.0))]);
     assert_eq!(store.told_lately(&key().site, at(10_001.0), 9).await.expect("read"), [], "before");
-    assert_eq!(store.told_beside(9).await.expect("read"), []);
+    assert_eq!(store.told_beside(Uuid::nil(), 9).await.expect("read"), []);
     let record = stands(store).await;
     let source = pdm_shared::id::BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
     let with = Beside { source, level: RiskLevel::Warning };
@@ -152,9 +153,12 @@ pub(super) async fn alarms_of_one_cause_are_found(store: &dyn Store) {
     change.suppresses = true;
     change.beside = Some(with.clone());
     assert!(store.change(&key(), Some(record.version()), &change).await.expect("written"));
-    let beside = store.told_beside(9).await.expect("read");
+    let beside = store.told_beside(Uuid::nil(), 9).await.expect("read");
     let found: Vec<_> = beside.iter().map(|(key, one)| (key.clone(), one.beside.clone())).collect();
     assert_eq!(found, [(key(), Some(with.clone()))]);
+    // those that stay beside another alarm hide none after them
+    let last = beside[0].1.episode.id;
+    assert_eq!(store.told_beside(last, 9).await.expect("read"), []);
     // a window changes the condition alone
     let record = stands(store).await;
     let window = EpisodeChange { suppresses: false, beside: None, ..change };
