@@ -308,9 +308,8 @@ async fn first_user(
         shared.site.access.refuse(peer, "/setup").await;
         return Err(refused("the token is wrong, or was used, or has ended"));
     }
-    let unfit = |told: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told);
-    let name = user_name(&form.name).map_err(unfit)?;
-    password::check(&name, &form.password).map_err(|error| unfit(error.to_string()))?;
+    let name = user_name(&form.name).map_err(Problem::unfit)?;
+    password::check(&name, &form.password).map_err(Problem::unfit)?;
     let hash = hashed(shared, form.password).await?;
     let user = User {
         name,
@@ -335,7 +334,7 @@ pub(crate) async fn hashed(shared: &Shared, password: String) -> Result<String, 
     let _turn = shared.attempts.turns.acquire().await.map_err(|_closed| stopped())?;
     let hashed = tokio::task::spawn_blocking(move || password::hash(&password)).await;
     let hashed = hashed.map_err(|_cancelled| stopped())?;
-    hashed.map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))
+    hashed.map_err(Problem::unfit)
 }
 
 #[cfg(test)]
