@@ -125,10 +125,8 @@ impl Preview {
     /// Whether the alarm with which an episode is told stands no longer.
     fn is_source_over(&self, record: &EpisodeRecord) -> bool {
         let Some(beside) = &record.beside else { return false };
-        let record = self.bearings.get(&beside.source).and_then(|one| one.record.as_ref());
-        record
-            .filter(|record| record.is_open())
-            .is_none_or(|record| record.episode.course.condition.level() == RiskLevel::Normal)
+        let source = self.bearings.get(&beside.source).and_then(|one| one.record.as_ref());
+        !source.is_some_and(EpisodeRecord::is_source)
     }
 
     fn passed(&mut self, key: &BearingKey, now: Timestamp, told: &mut Told) {

@@ -154,16 +154,6 @@ impl HookTemplate {
         self.needs_to
     }
 
-    /// The names of the values that have no default.
-    pub fn values(&self) -> &[String] {
-        &self.values
-    }
-
-    /// The names of the secrets.
-    pub fn secrets(&self) -> &[String] {
-        &self.secrets
-    }
-
     /// The names of the values, for an error.
     pub(crate) fn known(&self) -> String {
         let names = self.values.iter().chain(self.defaults.keys()).map(String::as_str);

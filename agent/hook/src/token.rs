@@ -16,6 +16,8 @@ use crate::filled::Filled;
 const EARLY: Duration = Duration::from_mins(1);
 /// How long a token holds whose server does not say.
 const UNSAID: Duration = Duration::from_mins(5);
+/// Longest time that a token is kept, whatever its server says: a foreign number may be beyond every clock.
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// Where the token of a request comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -92,7 +94,8 @@ impl TokenKeeper {
         ];
         fields.extend(scope.as_deref().map(|scope| ("scope", scope)));
         let answer = ask(client, url, &fields).await?;
-        let holds = answer.expires_in.map_or(UNSAID, Duration::from_secs).saturating_sub(EARLY);
+        let holds = answer.expires_in.map_or(UNSAID, Duration::from_secs).min(LONGEST);
+        let holds = holds.saturating_sub(EARLY);
         let token = Secret::new(answer.access_token);
         *kept = Some((token.clone(), Instant::now() + holds));
         Ok(token)

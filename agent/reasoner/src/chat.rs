@@ -2,9 +2,9 @@
 //!
 //! With a model: a loop of at most [`MAX_STEPS`] steps. In a step the model calls tools that only read,
 //! side by side where it asks for several, and gets their answers, or writes a program that calls them
-//! ([`programs`]); or it ends with its answer. Without a
-//! model the answer is extracted from records and documents, and says so. Every step is told as it is
-//! made. An answer that fails falls back to the last observation, and then to a plain apology.
+//! ([`programs`]); or it ends with its answer. Without a model the answer is extracted from records and
+//! documents, and says so. Every step is told as it is made. An answer that fails falls back to the last
+//! observation, and then to a plain apology.
 //!
 //! Invariants: figures of an answer stand in what was looked up, with their unit and in the document that is
 //! named ([`pdm_expert::grounding::Readings`]); the recorded risk of the bearing in

@@ -176,10 +176,7 @@ pub fn told(
     let head = || format!("{status}: {}", pdm_shared::bounds::shown(&text, 160));
     let error: Option<Value> = serde_json::from_slice(body).ok();
     let error = error.as_ref().and_then(|body| body.get("error"));
-    let names_model = error.is_some_and(|error| {
-        let error = error.to_string().to_lowercase();
-        error.contains("model_not_found") || (error.contains("model") && !error.contains("tool"))
-    });
+    let names_model = error.is_some_and(|error| is_about_name(&error.to_string()));
     match *status {
         401 | 403 if !has_key => Err(ProbeError::NoKey),
         401 | 403 => Err(ProbeError::WrongKey(*status)),
@@ -198,6 +195,15 @@ pub fn told(
         },
         _ => Err(ProbeError::Unavailable(format!("the model's server answers {}", head()))),
     }
+}
+
+/// Whether the words of a refusal are about the model's name. Servers also speak of the model where a request
+/// is too long for it, or asks for what it cannot do.
+pub(crate) fn is_about_name(refusal: &str) -> bool {
+    let refusal = refusal.to_lowercase();
+    let is_about_request =
+        ["tool", "token", "context", "support"].iter().any(|word| refusal.contains(word));
+    refusal.contains("model_not_found") || (refusal.contains("model") && !is_about_request)
 }
 
 fn calls_the_function(answer: &wire::Completion) -> bool {

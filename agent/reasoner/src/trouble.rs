@@ -2,7 +2,7 @@
 //! what has to be changed ([`ProbeError`]).
 
 use crate::client::ModelError;
-use crate::probe::ProbeError;
+use crate::probe::{ProbeError, is_about_name};
 
 /// What is wrong with a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +52,7 @@ impl Trouble {
             ModelError::Unavailable(_) => Self::Away,
             ModelError::Refused { status: 401 | 403, .. } if has_key => Self::WrongKey,
             ModelError::Refused { status: 401 | 403, .. } => Self::NoKey,
-            ModelError::Refused { reason, .. } if reason.to_lowercase().contains("model") => {
-                Self::UnknownModel
-            }
+            ModelError::Refused { reason, .. } if is_about_name(reason) => Self::UnknownModel,
             ModelError::Refused { status: 300..=399 | 404 | 405, .. } | ModelError::Answer(_) => {
                 Self::NoApi
             }
@@ -78,5 +76,26 @@ impl Trouble {
             ProbeError::Unavailable(_) => Self::Away,
             ProbeError::Unfit(_) | ProbeError::NoPrograms(_) => Self::Unfit,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_the_model_cannot_take_is_no_unknown_model() {
+        let of = |status: u16, reason: &str| {
+            Trouble::of_error(&ModelError::Refused { status, reason: reason.to_owned() }, true)
+        };
+        assert_eq!(
+            of(404, "model \"qwen\" not found, try pulling it first"),
+            Trouble::UnknownModel
+        );
+        assert_eq!(of(400, "qwen is not a valid model ID"), Trouble::UnknownModel);
+        let long = "This model's maximum context length is 8192 tokens";
+        assert_eq!(of(400, long), Trouble::Unfit);
+        assert_eq!(of(400, "this model does not support response_format"), Trouble::Unfit);
+        assert_eq!(of(401, "the model says no"), Trouble::WrongKey);
     }
 }

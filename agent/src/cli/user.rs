@@ -11,7 +11,6 @@ use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::http::callers::Role;
 use pdm_service::secret::SecretSource;
-use pdm_shared::time::Timestamp;
 use pdm_web::accounts::{Act, User, UserChange, UserToken, new_secret, token_digest, user_name};
 use pdm_web::password;
 use pdm_web::plant::Unavailable;
@@ -275,15 +274,6 @@ fn asked() -> anyhow::Result<String> {
 }
 
 async fn note(store: &dyn Store, action: &str, what: String) -> Result<(), Failure> {
-    let at: Timestamp = SystemClock.now();
-    let act = Act {
-        id: 0,
-        at,
-        who: "cli".to_owned(),
-        via: "cli".to_owned(),
-        peer: None,
-        action: action.to_owned(),
-        what,
-    };
+    let act = Act::new(SystemClock.now(), "cli", "cli", None, action, &what);
     store.note_act(&act).await.map_err(away)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::Caller;
 use pdm_web::accounts::Act;
+use pdm_web::audit;
 
 use crate::store::Store;
 
@@ -19,17 +20,7 @@ impl Acts {
     /// Writes down what a caller did. It stays done if this fails, so the failure is logged.
     pub(super) async fn note(&self, caller: &Caller, action: &str, what: String) {
         let who = caller.identity.as_ref().map_or("local", |identity| identity.name.as_str());
-        let act = Act {
-            id: 0,
-            at: self.clock.now(),
-            who: who.to_owned(),
-            via: "api".to_owned(),
-            peer: caller.peer.map(|peer| peer.0.ip().to_string()),
-            action: action.to_owned(),
-            what,
-        };
-        if let Err(error) = self.store.note_act(&act).await {
-            tracing::error!(%error, who, action, "an act could not be written down");
-        }
+        let act = Act::new(self.clock.now(), who, "api", caller.peer, action, &what);
+        audit::write(self.store.as_ref(), &act).await;
     }
 }

@@ -212,7 +212,7 @@ pub(crate) fn token(
 /// Whether the section can be used, as far as that can be told without the store.
 ///
 /// # Errors
-/// [`DoorError::Secret`], [`DoorError::Access`], [`DoorError::Tls`].
+/// [`DoorError::Token`], [`DoorError::Access`], [`DoorError::Tls`].
 pub(crate) fn check(settings: &HttpSettings) -> Result<(), DoorError> {
     let token = token(settings)?;
     if token.is_some() {

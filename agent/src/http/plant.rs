@@ -139,10 +139,9 @@ impl Plant for StoredPlant {
     async fn remarks(
         &self,
         key: &BearingKey,
-        since: Timestamp,
-        until: Option<Timestamp>,
+        opened_at: Timestamp,
     ) -> Result<Vec<Remark>, Unavailable> {
-        Ok(self.store.remarks(key, since, until).await?)
+        Ok(self.store.remarks(key, opened_at).await?)
     }
 
     async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable> {

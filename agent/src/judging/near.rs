@@ -29,7 +29,7 @@ impl Judging {
         let since = now.plus_seconds(-within_s);
         let stored = self.store.told_lately(&window.event.site, since, MOST).await;
         let mut lately = stored.unwrap_or_else(|error| {
-            // an alarm is more than that it comes alone
+            // a second alarm of one cause does less harm than one that is not told
             log::neighbours_unknown(&error);
             Vec::new()
         });

@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 5_000_000;
 
 /// A file of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct MailFile {
     pub(super) name: String,
     pub(super) kind: &'static str,
     pub(super) bytes: Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) struct Attached {
 
 impl Attached {
     /// The reports of notifications in these languages, as far as they are there in time.
-    pub(super) async fn of(&self, told: &[&Notification], languages: &[Language]) -> Vec<File> {
+    pub(super) async fn of(&self, told: &[&Notification], languages: &[Language]) -> Vec<MailFile> {
         let mut names: Vec<(String, &'static str)> = Vec::new();
         for one in told.iter().flat_map(|one| names_in(one, languages)) {
             if !names.contains(&one) {
@@ -41,7 +41,7 @@ impl Attached {
             }
         }
         let end = tokio::time::Instant::now() + WAIT;
-        let mut files: Vec<File> = Vec::new();
+        let mut files: Vec<MailFile> = Vec::new();
         for (name, kind) in names {
             let path = self.folder.join(&name);
             // a file is renamed into place, so what is there is whole
@@ -57,9 +57,17 @@ impl Attached {
                     }
                 }
             };
+            let Some(bytes) = bytes else { continue };
             let taken: usize = files.iter().map(|file| file.bytes.len()).sum();
-            if let Some(bytes) = bytes.filter(|bytes| taken + bytes.len() <= MOST_BYTES) {
-                files.push(File { name, kind, bytes });
+            if taken + bytes.len() <= MOST_BYTES {
+                files.push(MailFile { name, kind, bytes });
+            } else {
+                let size = bytes.len();
+                tracing::warn!(
+                    name,
+                    size,
+                    "a mail leaves without a report that is too large for it"
+                );
             }
         }
         files

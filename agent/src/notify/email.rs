@@ -15,7 +15,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use uuid::Uuid;
 
-use super::attached::{Attached, File};
+use super::attached::{Attached, MailFile};
 use super::escape;
 use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
@@ -116,7 +116,12 @@ impl Email {
         }
     }
 
-    fn message(&self, key: Uuid, letter: Letter, files: Vec<File>) -> Result<Message, SendError> {
+    fn message(
+        &self,
+        key: Uuid,
+        letter: Letter,
+        files: Vec<MailFile>,
+    ) -> Result<Message, SendError> {
         let never = |error: &dyn std::error::Error| SendError::Never(error.to_string());
         let mut builder = Message::builder()
             .from(self.from.clone())
@@ -132,7 +137,7 @@ impl Email {
             return builder.multipart(forms).map_err(|error| never(&error));
         }
         let mut parts = MultiPart::mixed().multipart(forms);
-        for File { name, kind, bytes } in files {
+        for MailFile { name, kind, bytes } in files {
             let kind = ContentType::parse(kind).map_err(|error| never(&error))?;
             parts = parts.singlepart(Attachment::new(name).body(bytes, kind));
         }

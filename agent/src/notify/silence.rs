@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
-use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::GATEWAY_LEVEL;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::gateways::Bursts;
 use super::policy::{Followed, Policy};
@@ -71,12 +70,7 @@ impl Watchdog {
             let followed = self.policy.unsuppressed(&key, &record, now);
             self.follow(&key, Some(record.version()), followed).await?;
         }
-        for (key, record) in self.store.told_beside(SHELVES).await? {
-            if self.is_source_over(&record).await? {
-                let followed = self.policy.unsuppressed(&key, &record, now);
-                self.follow(&key, Some(record.version()), followed).await?;
-            }
-        }
+        self.free_beside(now).await?;
         for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
             let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };
             self.follow(&key, Some(record.version()), followed).await?;
@@ -90,14 +84,27 @@ impl Watchdog {
         Ok(())
     }
 
+    /// Tells the episodes by themselves from now on whose alarm of the same cause is over.
+    async fn free_beside(&self, now: Timestamp) -> Result<(), StoreError> {
+        // all of them, a page at a time: those that stay must not hide the others
+        let mut page = self.store.told_beside(Uuid::nil(), SHELVES).await?;
+        while let Some(last) = page.last().map(|(_, record)| record.episode.id) {
+            for (key, record) in page {
+                if self.is_source_over(&record).await? {
+                    let followed = self.policy.unsuppressed(&key, &record, now);
+                    self.follow(&key, Some(record.version()), followed).await?;
+                }
+            }
+            page = self.store.told_beside(last, SHELVES).await?;
+        }
+        Ok(())
+    }
+
     /// Whether the alarm with which an episode is told stands no longer.
     async fn is_source_over(&self, record: &EpisodeRecord) -> Result<bool, StoreError> {
         let Some(beside) = &record.beside else { return Ok(false) };
-        let standing = self.store.episode(&beside.source).await?.filter(EpisodeRecord::is_open);
-        Ok(standing.is_none_or(|one| {
-            one.episode.course.condition.level() == RiskLevel::Normal
-                || one.episode.suppression != Suppression::None
-        }))
+        let source = self.store.episode(&beside.source).await?;
+        Ok(!source.is_some_and(|source| source.is_source()))
     }
 
     /// Writes what follows, unless the episode has changed meanwhile; then the next look decides anew.

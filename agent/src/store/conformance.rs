@@ -182,6 +182,11 @@ where
     opinions::a_full_queue_takes_no_more(&*fresh().await).await;
     opinions::what_the_model_costs_is_counted_by_day(&*fresh().await).await;
     held::judgements_wait_for_a_model(&*fresh().await, &*fresh().await).await;
+    for_people(&fresh).await;
+}
+
+/// What pages, users and the asset graph need.
+async fn for_people(fresh: &impl AsyncFn() -> Arc<dyn Store>) {
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;

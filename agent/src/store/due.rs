@@ -15,6 +15,10 @@ const ALARM_APART_S: f64 = 3600.0;
 /// differ by milliseconds, those without by a minute after two months.
 const ROW_APART_S: f64 = 60.0;
 
+/// The longest that a step of a route or the end of quiet hours is waited for, s: steps come within a week,
+/// and quiet hours end within eight days.
+pub(crate) const LONGEST_STEP_S: f64 = 8.0 * 86_400.0;
+
 /// The longest that a row of the outbox waits after a failure, s: the longest pause of the lanes, 600 s,
 /// and a fifth for its jitter.
 pub(crate) const LONGEST_RETRY_S: f64 = 720.0;

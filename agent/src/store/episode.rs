@@ -3,6 +3,7 @@
 use pdm_episode::Episode;
 use pdm_routes::Telling;
 use pdm_shared::delivery::Notification;
+use pdm_shared::episode::Suppression;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -43,6 +44,14 @@ impl EpisodeRecord {
             alarm: change.alarm.map(|alarm| *alarm).or(alarm),
             beside: if change.suppresses { change.beside } else { beside },
         }
+    }
+
+    /// Whether alarms of the same cause are told with this one: it stands, and nothing withholds it.
+    pub(crate) fn is_source(&self) -> bool {
+        let episode = &self.episode;
+        self.is_open()
+            && episode.course.condition.level() > RiskLevel::Normal
+            && episode.suppression == Suppression::None
     }
 
     /// Whether the episode stands.

@@ -20,6 +20,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use pdm_web::accounts::AccountStore;
 use pdm_web::plant::{BearingRow, ChannelRow};
+use uuid::Uuid;
 
 use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
@@ -250,9 +251,13 @@ pub trait EpisodeStore: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
 
-    /// Episodes that are told with another alarm of their cause, at most `limit`.
-    async fn told_beside(&self, limit: u32)
-    -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+    /// Episodes that are told with another alarm of their cause, at most `limit` after the episode `after`,
+    /// in the order of their identities.
+    async fn told_beside(
+        &self,
+        after: Uuid,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
 
     /// Episodes whose suppression has ended by time, at most `limit`.
     async fn suppressions_over(

@@ -31,11 +31,12 @@ function draw() {
   canvas.height = rows.length;
   const context = canvas.getContext('2d');
   const image = context.createImageData(width, rows.length);
+  const highestHz = end();
   const [weak, strong] = [parts('--raised'), parts('--link')];
   const highest = Math.max(...rows.flatMap(({ envelope }) => envelope.amplitude.slice(1)), Number.MIN_VALUE);
   rows.forEach((row, y) => {
     for (let x = 0; x < width; x += 1) {
-      const value = amplitudeAt(row, (x * end()) / width);
+      const value = amplitudeAt(row, (x * highestHz) / width);
       const db = 20 * Math.log10(Math.max(value, 1e-12) / highest);
       const share = Math.min(Math.max(1 + db / RANGE_DB, 0), 1);
       for (let part = 0; part < 3; part += 1) {

@@ -6,6 +6,8 @@
 
 use async_trait::async_trait;
 use pdm_service::http::callers::Role;
+use pdm_service::http::server::Peer;
+use pdm_shared::bounds::MAX_NOTE;
 use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -99,6 +101,28 @@ pub struct Act {
     pub action: String,
     /// What it was done to, and with which words.
     pub what: String,
+}
+
+impl Act {
+    /// An act that the store has yet to number; `what` is cut to its first [`MAX_NOTE`] characters.
+    pub fn new(
+        at: Timestamp,
+        who: &str,
+        via: &str,
+        peer: Option<Peer>,
+        action: &str,
+        what: &str,
+    ) -> Self {
+        Self {
+            id: 0,
+            at,
+            who: who.to_owned(),
+            via: via.to_owned(),
+            peer: peer.map(|peer| peer.0.ip().to_string()),
+            action: action.to_owned(),
+            what: what.chars().take(MAX_NOTE).collect(),
+        }
+    }
 }
 
 /// Whether a text can be a user's name: what stays after trimming and lower-casing it.

@@ -12,10 +12,6 @@ use crate::access::Viewer;
 use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved};
 use crate::problem::Problem;
 
-fn unfit(told: String) -> Problem {
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told)
-}
-
 /// The name of whoever acts: a user's own, else what was typed.
 fn signature(viewer: &Viewer, typed: &str) -> Result<String, Problem> {
     let by = viewer.signed(typed);
@@ -26,14 +22,14 @@ fn signature(viewer: &Viewer, typed: &str) -> Result<String, Problem> {
 /// Refuses a name that is none.
 fn name(by: &str) -> Result<(), Problem> {
     if by.trim().is_empty() {
-        return Err(unfit("by is empty, allowed is the name of a person".to_owned()));
+        return Err(Problem::unfit("by is empty, allowed is the name of a person"));
     }
-    bounds::line(by, bounds::MAX_LINE).map_err(|error| unfit(format!("by {error}")))
+    bounds::line(by, bounds::MAX_LINE).map_err(|error| Problem::unfit(format!("by {error}")))
 }
 
 /// A note within its bounds; none if it is blank.
 fn note_of(note: String) -> Result<Option<String>, Problem> {
-    let wrong = |error: BoundError| unfit(format!("note {error}"));
+    let wrong = |error: BoundError| Problem::unfit(format!("note {error}"));
     bounds::lines(&note, bounds::MAX_NOTE).map_err(wrong)?;
     Ok(Some(note).filter(|note| !note.trim().is_empty()))
 }
@@ -87,7 +83,7 @@ pub(crate) async fn remark(
     note: String,
 ) -> Result<(), Problem> {
     let by = signature(viewer, typed)?;
-    let note = note_of(note)?.ok_or_else(|| unfit("note is empty".to_owned()))?;
+    let note = note_of(note)?.ok_or_else(|| Problem::unfit("note is empty"))?;
     shared.site.plant.remark(key, &by, &note).await?;
     viewer.did(shared, "page", "note", format!("{key} by {by:?}")).await;
     Ok(())
@@ -105,7 +101,7 @@ pub(crate) async fn shelve(
 ) -> Result<(), Problem> {
     let by = signature(viewer, typed)?;
     if hours.is_some_and(|hours| !hours.is_finite()) {
-        return Err(unfit("hours is no number, allowed is above 0 and up to 168".to_owned()));
+        return Err(Problem::unfit("hours is no number, allowed is above 0 and up to 168"));
     }
     let (action, what) = match hours {
         Some(hours) => ("shelve", format!("{key} by {by:?} for {hours} h: {reason:?}")),
@@ -117,7 +113,7 @@ pub(crate) async fn shelve(
             viewer.did(shared, via, action, what).await;
             Ok(())
         }
-        Shelved::Refused(told) => Err(unfit(told)),
+        Shelved::Refused(told) => Err(Problem::unfit(told)),
     }
 }
 
@@ -130,7 +126,7 @@ pub(crate) async fn report(
     mut report: FollowUpReport,
 ) -> Result<(), Problem> {
     report.by = signature(viewer, &report.by)?;
-    report.check().map_err(|error| unfit(error.to_string()))?;
+    report.check().map_err(Problem::unfit)?;
     let found = report.found.as_ref().map_or("-", |found| found.verdict.as_str());
     let what = format!(
         "{key} by {:?}: {} found {found} repaired {}",

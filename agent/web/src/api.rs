@@ -302,10 +302,7 @@ async fn episodes(
 }
 
 async fn episode(State(shared): Asking, Path(id): Path<String>) -> Answer<EpisodeDetail> {
-    let id =
-        Uuid::parse_str(&id).map_err(|_other| Problem::parameter("episode_id", &id, "a UUID"))?;
-    let found = shared.site.plant.episode(id).await?;
-    found.map(Json).ok_or_else(|| Problem::unknown("episode"))
+    shared.episode(&id).await.map(Json)
 }
 
 async fn work(State(shared): Asking, Query(asked): Query<WorkAsked>) -> Result<Response, Problem> {

@@ -16,7 +16,7 @@ mod acts;
 mod api;
 mod asking;
 mod assets;
-mod audit;
+pub mod audit;
 mod cursor;
 mod headers;
 mod language;
@@ -41,12 +41,14 @@ use pdm_service::http::guard::Access;
 use pdm_shared::id::BearingKey;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use accounts::AccountStore;
 use link::AckLinks;
 use login::Attempts;
 pub use login::Setup;
-use plant::Plant;
+use plant::{EpisodeDetail, Plant};
+use problem::Problem;
 use talk::Talk;
 
 /// What the pages are served from.
@@ -87,14 +89,24 @@ struct Shared {
     streams: Arc<Semaphore>,
 }
 
+impl Shared {
+    /// The episode of an address.
+    async fn episode(&self, id: &str) -> Result<EpisodeDetail, Problem> {
+        let id =
+            Uuid::parse_str(id).map_err(|_other| Problem::parameter("episode_id", id, "a UUID"))?;
+        let found = self.site.plant.episode(id).await?;
+        found.ok_or_else(|| Problem::unknown("episode"))
+    }
+}
+
 /// The path of a bearing's page.
 pub fn bearing_path(key: &BearingKey) -> String {
     pages::show::address(key)
 }
 
-/// The routes of pages and API: `/`, `/bearings/…`, `/analyses/…`, `/notifications`, `/gateways`,
-/// `/episodes`, `/users`, `/audit`, `/chat`, `/api/chat/…`, `/api/v1/…`, `/live`, `/assets/…`, `/login`,
-/// `/login/provider`, `/setup`, `/ack/…`.
+/// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`, `/work`,
+/// `/notifications`, `/gateways`, `/users`, `/audit`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
+/// `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`.
 pub fn router(site: Site) -> Router {
     let streams = Arc::new(Semaphore::new(live::STREAMS));
     let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });

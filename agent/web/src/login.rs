@@ -37,7 +37,8 @@ const FREE: u32 = 5;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// After this time wrong passwords are forgotten.
 const FORGOTTEN: Duration = Duration::from_mins(10);
-/// Most users whose wrong passwords are remembered.
+/// Most names whose wrong passwords are remembered; for one more the oldest is forgotten, so that a
+/// flood of other names leaves no room for unslowed guesses at a user.
 const MOST: usize = 1024;
 /// How long the one-time token of the log lasts.
 pub(crate) const SETUP_LASTS: Duration = Duration::from_mins(30);
@@ -74,10 +75,14 @@ impl Attempts {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         if is_right {
             wrong.remove(name);
-        } else if wrong.len() < MOST || wrong.contains_key(name) {
-            let (count, at) = wrong.entry(name.to_owned()).or_insert((0, Instant::now()));
-            (*count, *at) = (count.saturating_add(1), Instant::now());
+            return;
         }
+        if wrong.len() >= MOST && !wrong.contains_key(name) {
+            let oldest = wrong.iter().min_by_key(|(_, (_, at))| *at).map(|(name, _)| name.clone());
+            oldest.and_then(|name| wrong.remove(&name));
+        }
+        let (count, at) = wrong.entry(name.to_owned()).or_insert((0, Instant::now()));
+        (*count, *at) = (count.saturating_add(1), Instant::now());
     }
 }
 
@@ -309,9 +314,8 @@ async fn first_user(
         shared.site.access.refuse(peer, "/setup").await;
         return Err(refused("the token is wrong, or was used, or has ended"));
     }
-    let unfit = |told: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told);
-    let name = user_name(&form.name).map_err(unfit)?;
-    password::check(&name, &form.password).map_err(|error| unfit(error.to_string()))?;
+    let name = user_name(&form.name).map_err(Problem::unfit)?;
+    password::check(&name, &form.password).map_err(Problem::unfit)?;
     let hash = hashed(shared, form.password).await?;
     let user = User {
         name,
@@ -337,7 +341,7 @@ pub(crate) async fn hashed(shared: &Shared, password: String) -> Result<String, 
     let _turn = shared.attempts.turns.acquire().await.map_err(|_closed| stopped())?;
     let hashed = tokio::task::spawn_blocking(move || password::hash(&password)).await;
     let hashed = hashed.map_err(|_cancelled| stopped())?;
-    hashed.map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))
+    hashed.map_err(Problem::unfit)
 }
 
 #[cfg(test)]
@@ -368,6 +372,18 @@ mod tests {
             attempts.note(&number.to_string(), false);
         }
         assert_eq!(attempts.wrong.lock().expect("lock").len(), MOST);
+    }
+
+    #[test]
+    fn guesses_at_a_user_are_slowed_after_a_flood_of_other_names() {
+        let attempts = Attempts::default();
+        for number in 0..MOST {
+            attempts.note(&number.to_string(), false);
+        }
+        for _ in 0..=FREE {
+            attempts.note("kim", false);
+        }
+        assert!(attempts.wait("kim") > Duration::ZERO);
     }
 
     #[test]

@@ -2,12 +2,10 @@
 //!
 //! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
 //! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
-//! stands and what is done about it; `work` the actions that wait, `work_order` those of a judgement as
-//! a sheet to print; `ack` an alarm by its link; `lists`
-//! notifications and gateways; `channels` the ways to
-//! staff; `people` users and their acts,
-//! `tokens` those of a user; `chat` questions and answers; `show` what
-//! templates use.
+//! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
+//! that wait, `work_order` those of a judgement as a sheet to print; `ack` an alarm by its link; `lists`
+//! notifications and gateways; `channels` the ways to staff; `people` users and their acts, `tokens`
+//! those of a user; `chat` questions and answers; `show` what templates use.
 
 mod ack;
 mod analysis;
@@ -21,7 +19,6 @@ mod fleet;
 mod forms;
 mod lists;
 mod people;
-mod shelf;
 pub(crate) mod show;
 mod tokens;
 mod work;
@@ -40,6 +37,8 @@ use pdm_service::http::callers::Role;
 use pdm_shared::text::Language;
 use serde::Deserialize;
 
+use forms::{AckForm, ShelfForm};
+
 use crate::access::{Viewer, inner};
 use crate::problem::Problem;
 use crate::{Shared, assets, language};
@@ -49,15 +48,21 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/", get(fleet::page))
         .route("/bearings/{site}/{equipment}/{bearing}", get(bearing::page))
         .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(bearing::csv))
-        .route("/bearings/{site}/{equipment}/{bearing}/acknowledge", post(bearing::acknowledge))
-        .route("/bearings/{site}/{equipment}/{bearing}/shelve", post(shelf::shelve))
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/acknowledge",
+            post(forms::on_bearing::<AckForm>),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/shelve",
+            post(forms::on_bearing::<ShelfForm>),
+        )
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
         .route("/episodes/{id}", get(episode::page))
-        .route("/episodes/{id}/acknowledge", post(episode::acknowledge))
+        .route("/episodes/{id}/acknowledge", post(forms::on_episode::<AckForm>))
         .route("/episodes/{id}/note", post(episode::remark))
-        .route("/episodes/{id}/shelve", get(episode::preview).post(episode::shelve))
+        .route("/episodes/{id}/shelve", get(episode::preview).post(forms::on_episode::<ShelfForm>))
         .route("/episodes/{id}/found", post(episode::found))
         .route("/work", get(work::page))
         .route("/work/{event_id}", get(work_order::page).post(work::report))
@@ -164,6 +169,14 @@ fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response 
             tracing::error!(page = name, error, "a page could not be made");
             (StatusCode::INTERNAL_SERVER_ERROR, "the page could not be made\n").into_response()
         }
+    }
+}
+
+/// The page of a template with what was gathered for it, or the refusal.
+fn answer(name: &str, reader: &Reader, gathered: Result<Value, Problem>) -> Response {
+    match gathered {
+        Ok(of) => page(name, reader, StatusCode::OK, of),
+        Err(problem) => refusal(reader, &problem),
     }
 }
 

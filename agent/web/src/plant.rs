@@ -435,12 +435,12 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// An episode.
     async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable>;
 
-    /// The last remarks on a bearing since a time, oldest first.
+    /// The last remarks on a bearing's episode that opened at a time, oldest first: up to the opening of the
+    /// next one.
     async fn remarks(
         &self,
         key: &BearingKey,
-        since: Timestamp,
-        until: Option<Timestamp>,
+        opened_at: Timestamp,
     ) -> Result<Vec<Remark>, Unavailable>;
 
     /// Writes a remark on a bearing down; it acknowledges nothing.

@@ -30,6 +30,11 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, format!("{name} is {got:?}, allowed is {allowed}"))
     }
 
+    /// What was sent can be read, and is not allowed.
+    pub(crate) fn unfit(told: impl ToString) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, told.to_string())
+    }
+
     pub(crate) const fn status(&self) -> StatusCode {
         self.status
     }

@@ -296,7 +296,7 @@ fn read(viewer: &Viewer, headers: &HeaderMap, body: Asked) -> Result<TalkQuestio
 
 /// A question within its bounds.
 pub(crate) fn checked(question: TalkQuestion) -> Result<TalkQuestion, Problem> {
-    let unfit = |told: String| Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told));
+    let unfit = |told: String| Err(Problem::unfit(told));
     let length = question.message.chars().count();
     if question.message.trim().is_empty() || length > MAX_QUESTION {
         return unfit(format!("message has {length} characters, allowed is 1 to {MAX_QUESTION}"));

@@ -139,9 +139,7 @@ impl Grown {
             unknown: None,
         }
     }
-}
 
-impl Grown {
     /// The share of the growth that is still ahead. An exponential growth takes the same time for each
     /// doubling, so its logarithm goes with the time.
     fn ahead(&self, model: &LifeModel) -> f64 {

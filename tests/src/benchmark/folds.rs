@@ -98,6 +98,13 @@ pub fn measured(folders: &[PathBuf]) -> anyhow::Result<Vec<Measured>> {
 /// # Errors
 /// A drawn value is refused, which is a bug.
 pub fn generated() -> anyhow::Result<Vec<Sample>> {
+    generated_by(figures)
+}
+
+/// The generated records by these figures of each.
+fn generated_by(
+    figures: impl Fn(&[f64], &Request) -> Evidence + Sync,
+) -> anyhow::Result<Vec<Sample>> {
     let mut samples = in_parallel(ADVERSARIES as usize, |i| {
         let seed = FIRST_SEED + i as u64;
         let record = adversary::record(seed)?;

@@ -61,6 +61,8 @@ fn the_map_leaves_no_room_out() {
         "agent/routes",
         "agent/report",
         "agent/reasoner",
+        "agent/web",
+        "agent/script",
         "deploy/standalone",
         "tests",
     ];

@@ -8,7 +8,7 @@
 //! without a unit, read or told, is compared by its value alone; hours may be told in days, shares in
 //! percent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -42,7 +42,8 @@ struct Origin {
 /// What was read for an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Readings {
-    figures: Vec<Reading>,
+    /// By the bits of the value as it is written: an answer of a tool may hold a hundred thousand figures.
+    figures: HashMap<u64, Vec<Reading>>,
     documents: BTreeSet<String>,
     plant: Plant,
 }
@@ -116,8 +117,11 @@ impl Readings {
     fn push(&mut self, raw: f64, unit: Unit, from: &Origin) {
         let raw = raw.abs();
         let reading = Reading { raw, value: raw * size(&unit), unit, from: from.clone() };
-        if raw.is_finite() && !self.figures.contains(&reading) {
-            self.figures.push(reading);
+        if raw.is_finite() {
+            let alike = self.figures.entry(raw.to_bits()).or_default();
+            if !alike.contains(&reading) {
+                alike.push(reading);
+            }
         }
     }
 
@@ -146,10 +150,10 @@ impl Readings {
             Some(document) => cited.is_empty() || cited.contains(&document),
             None => Plant::fits(reading.from.owner.as_ref(), told),
         };
-        let mut readings = self.figures.iter().filter(|reading| may_quote(reading));
+        let mut readings = self.figures.values().flatten().filter(|reading| may_quote(reading));
         if matches!(figure.unit, Unit::Name | Unit::Instant(_)) || !figure.value.is_finite() {
             // names and dates: each of their numbers, whatever it belonged to
-            let all = || self.figures.iter();
+            let all = || self.figures.values().flatten();
             return numbers(&text[figure.at.clone()])
                 .iter()
                 .all(|number| all().any(|reading| same(reading.raw, *number, 0)));
@@ -182,7 +186,8 @@ fn is(figure: &Figure, reading: &Reading) -> bool {
 }
 
 fn same(read: f64, told: f64, decimals: usize) -> bool {
-    format!("{read:.decimals$}") == format!("{told:.decimals$}")
+    // rounding moves a value by a half at most
+    (read - told).abs() <= 1.0 && format!("{read:.decimals$}") == format!("{told:.decimals$}")
 }
 
 /// What a unit measures; nothing for a bare number.
@@ -312,6 +317,15 @@ mod tests {
         ] {
             assert_eq!(readings.withheld(text, "[?]"), left);
         }
+    }
+
+    #[test]
+    fn a_long_answer_is_read_and_compared() {
+        let mut readings = Readings::default();
+        readings.add_data(&json!((0..100_000).map(|n| 0.5 + f64::from(n)).collect::<Vec<_>>()));
+        let told = "77.5, 99999.5 and 77.7 ".repeat(20);
+        let left = "77.5, 99999.5 and [?] ".repeat(20);
+        assert_eq!(readings.withheld(&told, "[?]"), left);
     }
 
     proptest::proptest! {

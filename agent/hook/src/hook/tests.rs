@@ -158,21 +158,26 @@ text = "{{ message }}"
 token = { kind = "oauth2", url = "TOKENS", client_id = "client", client_secret = "client_secret" }
 "#;
 
+/// A hook whose tokens come from a server.
+fn oauth(tokens: &str, url: String) -> Hook {
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    let template = HookTemplate::parse("oauth", &OAUTH.replace("TOKENS", tokens)).expect("right");
+    let values = BTreeMap::from([("client".to_owned(), "pdm".to_owned())]);
+    let secrets = BTreeMap::from([("client_secret".to_owned(), Secret::new("s".to_owned()))]);
+    let address = Address { url: Some(url), tls: None };
+    Hook::new(template, &values, secrets, address, Arc::new(SystemClock)).expect("up")
+}
+
 /// A stand-in of a token server: each token holds for an hour, until the receiver refuses it.
 #[tokio::test]
 async fn a_token_is_kept_until_it_is_refused() {
-    let _installed = rustls::crypto::ring::default_provider().install_default();
     let (tokens, asked) = stand_in(|count, _, _| {
         (200, json!({ "access_token": format!("t{count}"), "expires_in": 3600 }).to_string())
     })
     .await;
     let (url, requests) =
         stand_in(|count, _, _| (if count == 2 { 401 } else { 200 }, String::new())).await;
-    let template = HookTemplate::parse("oauth", &OAUTH.replace("TOKENS", &tokens)).expect("right");
-    let values = BTreeMap::from([("client".to_owned(), "pdm".to_owned())]);
-    let secrets = BTreeMap::from([("client_secret".to_owned(), Secret::new("s".to_owned()))]);
-    let address = Address { url: Some(url), tls: None };
-    let hook = Hook::new(template, &values, secrets, address, Arc::new(SystemClock)).expect("up");
+    let hook = oauth(&tokens, url);
     for n in 0..3 {
         sent(&hook, n, "가").await.expect("sent");
     }
@@ -186,6 +191,16 @@ async fn a_token_is_kept_until_it_is_refused() {
     let asked = asked.lock().expect("lock").clone();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0].1, "grant_type=client_credentials&client_id=pdm&client_secret=s");
+}
+
+#[tokio::test]
+async fn a_token_that_is_to_hold_for_ever_is_kept_for_a_day() {
+    let (tokens, _) = stand_in(|_, _, _| {
+        (200, json!({ "access_token": "t", "expires_in": u64::MAX }).to_string())
+    })
+    .await;
+    let (url, _) = stand_in(|_, _, _| (200, String::new())).await;
+    sent(&oauth(&tokens, url), 1, "가").await.expect("sent");
 }
 
 #[test]

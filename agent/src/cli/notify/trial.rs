@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_shared::time::Timestamp;
 
 use crate::cli::failure;
 use crate::notify::lanes::{Channel, SendError};
@@ -47,10 +48,8 @@ pub(super) fn run(args: &TrialArgs) -> anyhow::Result<Exit> {
     let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
     let now = SystemClock.now();
     let lanes = lanes(args, &settings, &policy, now)?;
-    let asked: Vec<_> =
-        channels.into_iter().filter(|one| lanes.iter().any(|lane| lane == one.lane())).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let told = runtime.map_err(failure::runtime)?.block_on(send(&asked, now));
+    let told = runtime.map_err(failure::runtime)?.block_on(send(&lanes, &channels, now));
     let mut out = pdm_service::command_line::stdout();
     let mut failed = 0;
     for (lane, said) in &told {
@@ -74,7 +73,7 @@ fn lanes(
     args: &TrialArgs,
     settings: &AgentSettings,
     policy: &Policy,
-    now: pdm_shared::time::Timestamp,
+    now: Timestamp,
 ) -> Result<Vec<String>, Failure> {
     let notify = &settings.notify;
     let known: Vec<&str> = notify.route.iter().map(|route| route.name.as_str()).collect();
@@ -94,19 +93,27 @@ fn lanes(
     Ok(lanes)
 }
 
-/// Sends the message by each channel, one after the other.
+/// What each lane's channel said to the message, one after the other.
 async fn send(
+    lanes: &[String],
     channels: &[Arc<dyn Channel>],
-    now: pdm_shared::time::Timestamp,
+    now: Timestamp,
 ) -> Vec<(String, Result<String, String>)> {
     let mut told = Vec::new();
-    for channel in channels {
-        let Some(trial) = Policy::trial(now) else { continue };
-        let said = channel.try_out(trial.notification_id, &trial).await;
-        let said = said.map_err(|error| match error {
-            SendError::Later(error) | SendError::Never(error) => error,
-        });
-        told.push((channel.lane().to_owned(), said));
+    for lane in lanes {
+        let said = match channels.iter().find(|channel| channel.lane() == lane) {
+            Some(channel) => try_out(channel.as_ref(), now).await,
+            None => Err("no channel of the configuration serves it".to_owned()),
+        };
+        told.push((lane.clone(), said));
     }
     told
+}
+
+async fn try_out(channel: &dyn Channel, now: Timestamp) -> Result<String, String> {
+    let trial = Policy::trial(now);
+    let said = channel.try_out(trial.notification_id, &trial).await;
+    said.map_err(|error| match error {
+        SendError::Later(error) | SendError::Never(error) => error,
+    })
 }

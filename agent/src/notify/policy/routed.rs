@@ -2,7 +2,7 @@
 //! quiet hours spared.
 
 use pdm_episode::Step;
-use pdm_routes::Subject as Routed;
+use pdm_routes::{Subject as Routed, Telling};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Transition;
 use pdm_shared::id::BearingKey;
@@ -11,6 +11,7 @@ use pdm_shared::time::Timestamp;
 use super::{Followed, Policy, Subject, new_id};
 use crate::notify::directory::Heard;
 use crate::notify::{log, wording};
+use crate::store::due::{DueAlarm, LONGEST_STEP_S};
 use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 impl Policy {
@@ -22,9 +23,9 @@ impl Policy {
         now: Timestamp,
     ) -> Option<Followed> {
         let alarm = record.alarm.as_ref()?;
-        let before = alarm.telling.as_ref().filter(|telling| telling.next <= Some(now))?;
+        let before = looked_at(alarm.telling.as_ref()?, now)?;
         let routed = Routed { key, level: alarm.risk };
-        let due = self.directory.table.due(&routed, before, now);
+        let due = self.directory.table.due(&routed, &before, now);
         let after = Alarm { telling: Some(due.telling.clone()), ..alarm.clone() };
         let Some(audience) = due.tell else {
             return Some(Followed::Quiet(Box::new(self.stepped_on(key, record, after, now))));
@@ -106,4 +107,15 @@ impl Policy {
         change.alarm = Some(Box::new(after));
         change
     }
+}
+
+/// How far an alarm has been told, if its next step is due. One that lies beyond all steps was dated by a clock
+/// that was ahead, as was the first message: both count from now on.
+fn looked_at(telling: &Telling, now: Timestamp) -> Option<Telling> {
+    let (next, due) = (telling.next?, DueAlarm::at(now, LONGEST_STEP_S));
+    if next > due.latest {
+        let begun = telling.begun.map(|begun| begun.min(now));
+        return Some(Telling { begun, next: Some(now), ..telling.clone() });
+    }
+    (next <= due.now).then(|| telling.clone())
 }

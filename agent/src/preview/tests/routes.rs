@@ -34,8 +34,13 @@ step = [{ to = ["duty"] }, { after_minutes = 30, to = ["choi"] }]
 
 /// A course that begins at this local time in Seoul.
 fn at(local: &str) -> Course {
+    by(ROUTES, local)
+}
+
+/// The same by other settings.
+fn by(settings: &str, local: &str) -> Course {
     let path = std::path::Path::new("/etc/pdm/agent.toml");
-    let settings = crate::settings::AgentSettings::parse(path, ROUTES).expect("valid");
+    let settings = crate::settings::AgentSettings::parse(path, settings).expect("valid");
     let begin = format!("2026-11-21T{local}:00+09:00");
     let begin = Timestamp::parse(&begin).expect("a time");
     Course { begin, preview: Preview::new(settings.notify, Rules::default()), ..Course::new() }
@@ -83,6 +88,42 @@ fn a_warning_goes_to_whoever_is_on_duty_and_on_after_half_an_hour() {
     course.windows(30 * 12, 1.0);
     let last = course.heard().pop().expect("told");
     assert_eq!((last.1, last.2), (Cleared, names(&["choi", "kim"])));
+}
+
+#[test]
+fn an_alarm_that_has_gone_its_whole_route_is_repeated() {
+    let settings = ROUTES.replace("repeat_after_h = 0.0", "repeat_after_h = 2.0");
+    let mut course = by(&settings, "14:00");
+    course.windows(2, 1.0);
+    course.windows(30, 6.0);
+    let heard = course.heard();
+    let begun = heard[0].0;
+    assert_eq!(
+        heard,
+        [
+            (begun, Raised, names(&["kim"])),
+            (begun + 30.0, Repeated, names(&["choi"])),
+            (begun + 120.0, Repeated, names(&["choi", "kim"])),
+        ]
+    );
+}
+
+/// A clock that was nine years ahead when the alarm was told, and is right again.
+#[test]
+fn a_step_that_a_clock_ahead_has_dated_comes_in_its_time_from_now_on() {
+    const AHEAD_S: f64 = 9.0 * 365.0 * 86_400.0;
+    let mut course = at("14:00");
+    course.windows(4, 6.0);
+    let key = course.event.key();
+    let bearing = course.preview.bearings.get_mut(&key).expect("judged");
+    let alarm = bearing.record.as_mut().and_then(|record| record.alarm.as_mut()).expect("told");
+    let telling = alarm.telling.as_mut().expect("by a route");
+    telling.begun = telling.begun.map(|begun| begun.plus_seconds(AHEAD_S));
+    telling.next = telling.next.map(|next| next.plus_seconds(AHEAD_S));
+    let corrected = 5.0 * f64::from(course.window);
+    course.windows(12, 6.0);
+    let last = course.heard().pop().expect("told");
+    assert_eq!(last, (corrected + 30.0, Repeated, names(&["choi"])));
 }
 
 #[test]
@@ -165,4 +206,27 @@ fn bearings_of_one_machine_are_told_once_and_what_is_worse_is_told_with_its_like
     let worse = &first.preview.told()[1];
     assert_eq!(worse.related, ["ulsan-1/P-101/DE"]);
     assert!(worse.body.en.contains("Likely source: this bearing"), "{}", worse.body.en);
+}
+
+#[test]
+fn what_is_told_with_an_alarm_that_is_shelved_is_told_by_itself() {
+    let mut course = Course::new();
+    course.windows(6, 1.5);
+    let mut other = course.event.clone();
+    other.bearing_id = "NDE".parse().expect("a name");
+    let both = |course: &mut Course, other: &mut Event| {
+        for _ in 0..3 {
+            other.measured_at = course.now();
+            course.preview.play(other);
+            course.window(1.5);
+        }
+    };
+    both(&mut course, &mut other);
+    assert_eq!(course.preview.told().len(), 1, "told with it");
+    let (key, now) = (course.event.key(), course.now());
+    let (until, by, reason) = (now.plus_seconds(86_400.0), "kim".to_owned(), "spare".to_owned());
+    course.preview.suppress(&key, Suppression::Shelved { until, by, reason }, now);
+    both(&mut course, &mut other);
+    let told = course.preview.told().iter().map(|one| one.bearing_id.as_str());
+    assert_eq!(told.collect::<Vec<_>>(), ["DE", "NDE"]);
 }

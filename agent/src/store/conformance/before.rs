@@ -136,7 +136,7 @@ async fn an_alarm_told_beside_another_is_still(store: &SqlStore) {
         ))
         .await;
     store.migrate().await.expect("migrated");
-    let found = store.told_beside(9).await.expect("read");
+    let found = store.told_beside(uuid::Uuid::nil(), 9).await.expect("read");
     let beside = found.first().and_then(|(_, record)| record.beside.clone()).expect("beside");
     assert_eq!(beside.source.to_string(), "ulsan 1/P at Critical/NDE");
     assert_eq!(beside.level, RiskLevel::Warning);

@@ -7,6 +7,7 @@ use pdm_shared::episode::{
 };
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use uuid::Uuid;
 
 use super::leaving::stands;
 use super::{at, event, judge_all, key, put, telling};
@@ -143,7 +144,7 @@ pub(super) async fn alarms_of_one_cause_are_found(store: &dyn Store) {
     let found: Vec<_> = lately.iter().map(|one| (one.key.clone(), one.level, one.at)).collect();
     assert_eq!(found, [(key(), RiskLevel::Warning, at(10_000.0))]);
     assert_eq!(store.told_lately(&key().site, at(10_001.0), 9).await.expect("read"), [], "before");
-    assert_eq!(store.told_beside(9).await.expect("read"), []);
+    assert_eq!(store.told_beside(Uuid::nil(), 9).await.expect("read"), []);
     let record = stands(store).await;
     let source = pdm_shared::id::BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
     let with = Beside { source, level: RiskLevel::Warning };
@@ -152,9 +153,12 @@ pub(super) async fn alarms_of_one_cause_are_found(store: &dyn Store) {
     change.suppresses = true;
     change.beside = Some(with.clone());
     assert!(store.change(&key(), Some(record.version()), &change).await.expect("written"));
-    let beside = store.told_beside(9).await.expect("read");
+    let beside = store.told_beside(Uuid::nil(), 9).await.expect("read");
     let found: Vec<_> = beside.iter().map(|(key, one)| (key.clone(), one.beside.clone())).collect();
     assert_eq!(found, [(key(), Some(with.clone()))]);
+    // those that stay beside another alarm hide none after them
+    let last = beside[0].1.episode.id;
+    assert_eq!(store.told_beside(last, 9).await.expect("read"), []);
     // a window changes the condition alone
     let record = stands(store).await;
     let window = EpisodeChange { suppresses: false, beside: None, ..change };
@@ -176,6 +180,8 @@ pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &d
     let closed = store.episode(&key()).await.expect("read").expect("kept");
     assert_eq!((closed.episode.id, closed.is_open()), (first.episode.id, false));
     assert!(store.standing(&key()).await.expect("read").is_some_and(|one| one.alarm.is_none()));
+    let spalled = "the outer race was spalled";
+    store.remark(&key(), "Kim", spalled, at(25_000.0)).await.expect("noted");
     let again = telling::risen(&key(), RiskLevel::Watch, None, at(30_000.0)).expect("told");
     assert!(store.announce(&key(), None, &again).await.expect("told"));
     assert!(!store.announce(&key(), None, &again).await.expect("asked"), "one is open");
@@ -183,4 +189,11 @@ pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &d
     let all = store.episodes(at(1e9), false, 9).await.expect("read");
     assert_eq!((open.len(), all.len()), (1, 2));
     assert!(open[0].1.episode.id != first.episode.id && all[1].1.episode.id == first.episode.id);
+    // what was found at the repair belongs to the episode that it ended
+    store.remark(&key(), "Lee", "it hums again", at(35_000.0)).await.expect("noted");
+    for (opened_at, by) in [(first.episode.opened_at, "Kim"), (open[0].1.episode.opened_at, "Lee")]
+    {
+        let remarks = store.remarks(&key(), opened_at).await.expect("read");
+        assert_eq!(remarks.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
+    }
 }

@@ -25,12 +25,12 @@ pub trait DeskStore: Send + Sync + std::fmt::Debug {
         id: Uuid,
     ) -> Result<Option<(BearingKey, EpisodeRecord)>, StoreError>;
 
-    /// The last acknowledgements and remarks of a bearing in a time, oldest first.
+    /// The last acknowledgements and remarks of a bearing's episode that opened at a time, oldest first: up
+    /// to the opening of the next one, since people write of an episode after it has closed as well.
     async fn remarks(
         &self,
         key: &BearingKey,
-        since: Timestamp,
-        until: Option<Timestamp>,
+        opened_at: Timestamp,
     ) -> Result<Vec<Remark>, StoreError>;
 
     /// Writes a remark on a bearing down; it acknowledges nothing.

@@ -20,13 +20,34 @@ const REMARKS: i64 = 200;
 
 /// Actions; the first three columns name the bearing.
 macro_rules! work {
-    ($condition:literal) => {
+    ($($condition:literal)+) => {
         concat!(
             "SELECT site, equipment_id, bearing_id, event_id, number, asked_at_ms, action_ko,
                     action_en, due_at_ms, work_order, state, by_whom, at_ms, note, repaired,
                     verdict, element, cause
              FROM follow_ups",
-            $condition
+            $($condition),+
+        )
+    };
+}
+
+/// A page of actions after a place. Parameters: asked at, event, number, limit.
+macro_rules! work_page {
+    ($filter:literal) => {
+        work!(
+            " WHERE " $filter "(asked_at_ms < $1 OR (asked_at_ms = $1
+                  AND (event_id < $2 OR (event_id = $2 AND number > $3))))
+              ORDER BY asked_at_ms DESC, event_id DESC, number LIMIT $4"
+        )
+    };
+}
+
+/// A page of episodes after a place. Parameters: changed at, episode, limit.
+macro_rules! page {
+    ($filter:literal) => {
+        columns!(
+            " WHERE " $filter "(changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
+              ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
         )
     };
 }
@@ -41,25 +62,12 @@ impl DeskStore for SqlStore {
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         let mut reader = self.read().await?;
         let query = match filter {
-            EpisodeFilter::Open => reader.query(columns!(
-                " WHERE closed_at_ms IS NULL
-                    AND (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
-                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
-            )),
-            EpisodeFilter::Closed => reader.query(columns!(
-                " WHERE closed_at_ms IS NOT NULL
-                    AND (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
-                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
-            )),
-            EpisodeFilter::Shelved => reader.query(columns!(
-                " WHERE suppressed_until_ms IS NOT NULL AND closed_at_ms IS NULL
-                    AND (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
-                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
-            )),
-            EpisodeFilter::All => reader.query(columns!(
-                " WHERE (changed_at_ms < $1 OR (changed_at_ms = $1 AND episode_id < $2))
-                  ORDER BY changed_at_ms DESC, episode_id DESC LIMIT $3"
-            )),
+            EpisodeFilter::Open => reader.query(page!("closed_at_ms IS NULL AND ")),
+            EpisodeFilter::Closed => reader.query(page!("closed_at_ms IS NOT NULL AND ")),
+            EpisodeFilter::Shelved => {
+                reader.query(page!("suppressed_until_ms IS NOT NULL AND closed_at_ms IS NULL AND "))
+            }
+            EpisodeFilter::All => reader.query(page!("")),
         };
         let Place { at_ms, id, .. } = before.unwrap_or(NEWEST);
         let rows = query.bind(at_ms).bind(id).bind(i64::from(limit)).fetch_all().await?;
@@ -80,18 +88,19 @@ impl DeskStore for SqlStore {
     async fn remarks(
         &self,
         key: &BearingKey,
-        since: Timestamp,
-        until: Option<Timestamp>,
+        opened_at: Timestamp,
     ) -> Result<Vec<Remark>, StoreError> {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT by_whom, at_ms, note FROM acknowledgements
-             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-               AND received_at_ms >= $4 AND received_at_ms <= $5
-             ORDER BY id DESC LIMIT $6",
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND received_at_ms >= $4
+               AND NOT EXISTS (SELECT 1 FROM episodes
+                               WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+                                 AND opened_at_ms > $4
+                                 AND opened_at_ms <= acknowledgements.received_at_ms)
+             ORDER BY id DESC LIMIT $5",
         );
-        let until = until.map_or(i64::MAX, Timestamp::unix_ms);
-        let query = query.bind_key(key).bind(since.unix_ms()).bind(until).bind(REMARKS);
+        let query = query.bind_key(key).bind(opened_at.unix_ms()).bind(REMARKS);
         let rows = query.fetch_all().await?;
         let of = |row: &Row| {
             Ok(Remark { by: row.get(0)?, at: time_of(row.get(1)?)?, note: row.get(2)? })
@@ -129,17 +138,9 @@ impl DeskStore for SqlStore {
     ) -> Result<Vec<WorkRow>, StoreError> {
         let mut reader = self.read().await?;
         let query = if is_open {
-            reader.query(work!(
-                " WHERE state = 'open' AND (asked_at_ms < $1 OR (asked_at_ms = $1
-                      AND (event_id < $2 OR (event_id = $2 AND number > $3))))
-                  ORDER BY asked_at_ms DESC, event_id DESC, number LIMIT $4"
-            ))
+            reader.query(work_page!("state = 'open' AND "))
         } else {
-            reader.query(work!(
-                " WHERE (asked_at_ms < $1 OR (asked_at_ms = $1
-                      AND (event_id < $2 OR (event_id = $2 AND number > $3))))
-                  ORDER BY asked_at_ms DESC, event_id DESC, number LIMIT $4"
-            ))
+            reader.query(work_page!(""))
         };
         let Place { at_ms, id, number } = before.unwrap_or(NEWEST);
         let query = query.bind(at_ms).bind(id).bind(i64::from(number));

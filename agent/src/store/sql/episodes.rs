@@ -4,18 +4,16 @@ use async_trait::async_trait;
 use pdm_routes::ToldLately;
 use pdm_shared::id::{BearingKey, SiteId};
 use pdm_shared::time::Timestamp;
+use uuid::Uuid;
 
 use super::{SqlStore, bulk, messages};
 use crate::store::database::{Connection, Lock, Row};
-use crate::store::due::DueAlarm;
+use crate::store::due::{DueAlarm, LONGEST_STEP_S};
 use crate::store::encoding::{readable, time_of, word_of};
 use crate::store::{
     Announcement, EpisodeChange, EpisodeRecord, EpisodeStore, EpisodeVersion, Outgoing, StoreError,
     log,
 };
-
-/// The longest that a step of a route or the end of quiet hours is waited for, s: eight days.
-const LONGEST_WAIT_S: f64 = 8.0 * 86_400.0;
 
 mod acts;
 mod row;
@@ -25,6 +23,19 @@ pub(super) use acts::{acknowledge, shelve};
 pub(super) use row::{AlarmColumns, columns, record_of};
 pub(super) use write::write;
 
+/// Episodes that stand and that nobody has acknowledged, by a column with the time at which they are due.
+/// Parameters: now, the latest time that a right clock writes, limit.
+macro_rules! due {
+    ($at_ms:literal) => {
+        columns!(
+            " WHERE " $at_ms " IS NOT NULL AND closed_at_ms IS NULL
+                AND state = 'unacknowledged_active'
+                AND (" $at_ms " <= $1 OR " $at_ms " > $2)
+              ORDER BY " $at_ms " LIMIT $3"
+        )
+    };
+}
+
 #[async_trait]
 impl EpisodeStore for SqlStore {
     async fn episodes_to_repeat(
@@ -33,13 +44,7 @@ impl EpisodeStore for SqlStore {
         every_s: f64,
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
-        let statement = columns!(
-            " WHERE repeat_at_ms IS NOT NULL AND closed_at_ms IS NULL
-                AND state = 'unacknowledged_active'
-                AND (repeat_at_ms <= $1 OR repeat_at_ms > $2)
-              ORDER BY repeat_at_ms LIMIT $3"
-        );
-        self.due(statement, &DueAlarm::at(now, every_s), limit).await
+        self.due(due!("repeat_at_ms"), &DueAlarm::at(now, every_s), limit).await
     }
 
     async fn episodes_to_tell(
@@ -47,24 +52,20 @@ impl EpisodeStore for SqlStore {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
-        let statement = columns!(
-            " WHERE telling_at_ms IS NOT NULL AND closed_at_ms IS NULL
-                AND state = 'unacknowledged_active'
-                AND (telling_at_ms <= $1 OR telling_at_ms > $2)
-              ORDER BY telling_at_ms LIMIT $3"
-        );
-        self.due(statement, &DueAlarm::at(now, LONGEST_WAIT_S), limit).await
+        self.due(due!("telling_at_ms"), &DueAlarm::at(now, LONGEST_STEP_S), limit).await
     }
 
     async fn told_beside(
         &self,
+        after: Uuid,
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         let mut reader = self.read().await?;
         let query = reader.query(columns!(
-            " WHERE beside IS NOT NULL AND closed_at_ms IS NULL ORDER BY changed_at_ms LIMIT $1"
+            " WHERE beside IS NOT NULL AND closed_at_ms IS NULL AND episode_id > $1
+              ORDER BY episode_id LIMIT $2"
         ));
-        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        let rows = query.bind(after).bind(i64::from(limit)).fetch_all().await?;
         Ok(rows.iter().map(keyed).filter_map(readable).collect())
     }
 
@@ -171,7 +172,7 @@ impl SqlStore {
                         "UPDATE episodes SET repeat_at_ms = NULL, telling_at_ms = NULL
                          WHERE episode_id = $1",
                     );
-                    query.bind(row.get::<uuid::Uuid>("episode_id")?).execute().await?;
+                    query.bind(row.get::<Uuid>("episode_id")?).execute().await?;
                     transaction.commit().await?;
                 }
             }

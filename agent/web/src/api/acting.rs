@@ -2,8 +2,9 @@
 //!
 //! A browser's session acts by the forms of the pages, which carry its key; here it is refused.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found};
 use schemars::JsonSchema;
@@ -16,13 +17,20 @@ use crate::acts;
 use crate::asking::{Json, Path};
 use crate::problem::Problem;
 
-/// Refuses a browser's session.
-fn program(Technician(viewer): Technician) -> Result<Viewer, Problem> {
-    if viewer.has_session() {
-        let told = "a session acts by the forms of the pages";
-        return Err(Problem::new(StatusCode::FORBIDDEN, told));
+/// A program that may act: a technician who is no browser's session.
+pub(super) struct Program(Viewer);
+
+impl<S: Send + Sync> FromRequestParts<S> for Program {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let Technician(viewer) = Technician::from_request_parts(parts, state).await?;
+        if viewer.has_session() {
+            let told = "a session acts by the forms of the pages";
+            return Err(Problem::new(StatusCode::FORBIDDEN, told).into_response());
+        }
+        Ok(Self(viewer))
     }
-    Ok(viewer)
 }
 
 /// What a program sends to acknowledge an alarm.
@@ -43,11 +51,10 @@ pub(crate) struct AckBody {
 
 pub(super) async fn acknowledge(
     State(shared): Asking,
-    technician: Technician,
+    Program(viewer): Program,
     Path(names): Path<Names>,
     Json(body): Json<AckBody>,
 ) -> Result<Response, Problem> {
-    let viewer = program(technician)?;
     let AckBody { notification_id, by, note } = body;
     let (key, note) = (key_of(&names)?, note.unwrap_or_default());
     acts::acknowledge(&shared, &viewer, "api", &key, notification_id, &by, note).await?;
@@ -72,15 +79,14 @@ pub(crate) struct ShelfBody {
 
 pub(super) async fn shelve(
     State(shared): Asking,
-    technician: Technician,
+    Program(viewer): Program,
     Path(names): Path<Names>,
     Json(body): Json<ShelfBody>,
 ) -> Result<Response, Problem> {
-    let viewer = program(technician)?;
     let ShelfBody { hours, by, reason } = body;
     if reason.trim().is_empty() {
         let told = "reason is empty, allowed is why staff is told nothing";
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told));
+        return Err(Problem::unfit(told));
     }
     acts::shelve(&shared, &viewer, "api", &key_of(&names)?, Some(hours), &by, reason).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -89,10 +95,9 @@ pub(super) async fn shelve(
 /// Ends a shelf. The configured token and programs of this machine sign as `api`.
 pub(super) async fn unshelve(
     State(shared): Asking,
-    technician: Technician,
+    Program(viewer): Program,
     Path(names): Path<Names>,
 ) -> Result<Response, Problem> {
-    let viewer = program(technician)?;
     let key = key_of(&names)?;
     acts::shelve(&shared, &viewer, "api", &key, None, "api", String::new()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -125,15 +130,14 @@ pub(crate) struct FollowUpBody {
 
 pub(super) async fn follow_up(
     State(shared): Asking,
-    technician: Technician,
+    Program(viewer): Program,
     Path(id): Path<String>,
     Json(body): Json<FollowUpBody>,
 ) -> Result<Response, Problem> {
-    let viewer = program(technician)?;
     let event_id = event_id_of(&id)?;
     if body.state == FollowUpState::Superseded {
         let told = "state is superseded, allowed is open, done, dropped";
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told));
+        return Err(Problem::unfit(told));
     }
     let rows = shared.site.plant.work_of(event_id).await?;
     let row = rows.first().ok_or_else(|| Problem::unknown("work of that event"))?;

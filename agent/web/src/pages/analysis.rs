@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
@@ -15,7 +15,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use super::{Reader, refusal, show};
+use super::{Reader, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -28,10 +28,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &id, &reader).await {
-        Ok(of) => super::page("analysis.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("analysis.html", &reader, gather(&shared, &id, &reader).await)
 }
 
 async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {

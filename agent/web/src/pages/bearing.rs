@@ -4,19 +4,17 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::extract::{Extension, Form, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::episode::Suppression;
-use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 
-use super::forms::AckForm;
-use super::{Reader, equipment, fleet, refusal, show};
+use super::{Reader, equipment, fleet, show};
 use crate::Shared;
-use crate::access::{Technician, Viewer};
+use crate::access::Viewer;
 use crate::api::{Names, key_of};
 use crate::plant::WindowRow;
 use crate::problem::Problem;
@@ -35,10 +33,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &names, &reader).await {
-        Ok(of) => super::page("bearing.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("bearing.html", &reader, gather(&shared, &names, &reader).await)
 }
 
 async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value, Problem> {
@@ -129,29 +124,4 @@ fn written(windows: &[WindowRow]) -> String {
         );
     }
     text
-}
-
-pub(super) async fn acknowledge(
-    State(shared): State<Arc<Shared>>,
-    Technician(viewer): Technician,
-    Path(names): Path<Names>,
-    headers: HeaderMap,
-    Form(form): Form<AckForm>,
-) -> Response {
-    let reader = Reader::of(&viewer, &headers);
-    match acknowledged(&shared, &viewer, &names, form).await {
-        Ok(key) => Redirect::to(&show::address(&key)).into_response(),
-        Err(problem) => refusal(&reader, &problem),
-    }
-}
-
-async fn acknowledged(
-    shared: &Shared,
-    viewer: &Viewer,
-    names: &Names,
-    form: AckForm,
-) -> Result<BearingKey, Problem> {
-    let key = key_of(names)?;
-    form.act(shared, viewer, &key).await?;
-    Ok(key)
 }

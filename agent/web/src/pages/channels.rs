@@ -38,10 +38,17 @@ const MEANINGS: [(&str, &[&str]); 7] = [
     ("channel_broken", &["answers 5", "500", "502", "503", "504"]),
 ];
 
-/// The key of the words for an error.
+/// The key of the words for an error. A status is a number of its own, not a part of one such as a port.
 fn meaning(error: &str) -> &'static str {
     let error = error.to_lowercase();
-    let fits = |(_, marks): &&(&str, &[&str])| marks.iter().any(|mark| error.contains(mark));
+    let has = |mark: &str| {
+        if mark.bytes().all(|byte| byte.is_ascii_digit()) {
+            error.split(|c: char| !c.is_ascii_digit()).any(|number| number == mark)
+        } else {
+            error.contains(mark)
+        }
+    };
+    let fits = |(_, marks): &&(&str, &[&str])| marks.iter().any(|mark| has(mark));
     MEANINGS.iter().find(fits).map_or("channel_other", |(key, _)| key)
 }
 
@@ -74,6 +81,7 @@ mod tests {
             ("error sending request: operation timed out", "channel_silent"),
             ("invalid peer certificate: UnknownIssuer", "channel_certificate"),
             ("the receiver answers 429 Too Many Requests: ", "channel_busy"),
+            ("connection to 10.0.0.7:5350 refused", "channel_away"),
             ("something else", "channel_other"),
         ] {
             assert_eq!(meaning(error), told, "{error}");

@@ -1,10 +1,10 @@
-//! One episode: its three axes, and what a person does about it: acknowledge, remark, shelve after a
-//! look at what that would hide, and say what was found.
+//! One episode: its three axes, and what a person does about it: remark, look at what a shelf would hide,
+//! and say what was found. `forms` acknowledges and shelves.
 
 use std::sync::Arc;
 
 use axum::extract::{Extension, Form, Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
@@ -15,20 +15,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::forms::{AckForm, ShelfForm, hours_of};
+use super::forms::hours_of;
 use super::{Reader, episodes, refusal, show};
 use crate::access::{Technician, Viewer};
 use crate::plant::EpisodeDetail;
 use crate::problem::Problem;
 use crate::{Shared, acts};
-
-/// The episode of an address.
-pub(super) async fn read(shared: &Shared, id: &str) -> Result<EpisodeDetail, Problem> {
-    let id =
-        Uuid::parse_str(id).map_err(|_other| Problem::parameter("episode_id", id, "a UUID"))?;
-    let found = shared.site.plant.episode(id).await?;
-    found.ok_or_else(|| Problem::unknown("episode"))
-}
 
 pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
@@ -37,16 +29,13 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &id, &reader).await {
-        Ok(of) => super::page("episode.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("episode.html", &reader, gather(&shared, &id, &reader).await)
 }
 
 async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
-    let (one, plant) = (read(shared, id).await?, &shared.site.plant);
+    let (one, plant) = (shared.episode(id).await?, &shared.site.plant);
     let document = &one.document;
-    let remarks = plant.remarks(&one.key(), document.opened_at, document.closed_at).await?;
+    let remarks = plant.remarks(&one.key(), document.opened_at).await?;
     let work = match one.alarm.as_ref().and_then(|alarm| alarm.event_id) {
         Some(event_id) => plant.work_of(event_id).await?,
         None => Vec::new(),
@@ -71,22 +60,6 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
     })
 }
 
-/// Acknowledges the episode's alarm.
-pub(super) async fn acknowledge(
-    State(shared): State<Arc<Shared>>,
-    Technician(viewer): Technician,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Form(form): Form<AckForm>,
-) -> Response {
-    let done = async {
-        let one = read(&shared, &id).await?;
-        form.act(&shared, &viewer, &one.key()).await
-    };
-    let done = done.await;
-    back(&viewer, &headers, &id, done)
-}
-
 /// A remark.
 #[derive(Debug, Deserialize)]
 pub(super) struct NoteForm {
@@ -105,7 +78,7 @@ pub(super) async fn remark(
 ) -> Response {
     let done = async {
         viewer.check_form(&form.form_key)?;
-        let one = read(&shared, &id).await?;
+        let one = shared.episode(&id).await?;
         acts::remark(&shared, &viewer, &one.key(), &form.by, form.note).await
     };
     let done = done.await;
@@ -130,10 +103,7 @@ pub(super) async fn preview(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match previewed(&shared, &id, &asked, &reader).await {
-        Ok(of) => super::page("shelf.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("shelf.html", &reader, previewed(&shared, &id, &asked, &reader).await)
 }
 
 async fn previewed(
@@ -143,7 +113,7 @@ async fn previewed(
     reader: &Reader,
 ) -> Result<Value, Problem> {
     let hours = hours_of(asked.hours.as_deref().unwrap_or("8"))?;
-    let one = read(shared, id).await?;
+    let one = shared.episode(id).await?;
     let until = shared.site.clock.now().plus_seconds(hours * 3600.0);
     let repeat_at = one.alarm.as_ref().and_then(|alarm| alarm.repeat_at);
     let told = shared.site.plant.told_within(&one.key(), hours).await?;
@@ -154,22 +124,6 @@ async fn previewed(
         until => show::value(until),
         hours, told, reason,
     })
-}
-
-/// Shelves the episode's bearing, or ends its shelf.
-pub(super) async fn shelve(
-    State(shared): State<Arc<Shared>>,
-    Technician(viewer): Technician,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Form(form): Form<ShelfForm>,
-) -> Response {
-    let done = async {
-        let one = read(&shared, &id).await?;
-        form.act(&shared, &viewer, &one.key()).await
-    };
-    let done = done.await;
-    back(&viewer, &headers, &id, done)
 }
 
 /// What was found on the machine.
@@ -198,7 +152,7 @@ pub(super) async fn found(
 ) -> Response {
     let done = async {
         viewer.check_form(&form.form_key)?;
-        let one = read(&shared, &id).await?;
+        let one = shared.episode(&id).await?;
         let report = report_of(&shared, &one, form)?;
         acts::report(&shared, &viewer, "page", &one.key(), report).await
     };
@@ -240,7 +194,12 @@ pub(super) fn word<T: DeserializeOwned>(
 }
 
 /// Back to the episode, or the refusal.
-fn back(viewer: &Viewer, headers: &HeaderMap, id: &str, done: Result<(), Problem>) -> Response {
+pub(super) fn back(
+    viewer: &Viewer,
+    headers: &HeaderMap,
+    id: &str,
+    done: Result<(), Problem>,
+) -> Response {
     match (done, Uuid::parse_str(id)) {
         (Ok(()), Ok(id)) => Redirect::to(&format!("/episodes/{id}")).into_response(),
         (Ok(()), Err(_)) => Redirect::to("/episodes").into_response(),

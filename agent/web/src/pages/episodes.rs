@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::risk::RiskLevel;
 
-use super::{Reader, refusal, show};
+use super::{Reader, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{EpisodesAsked, place_of};
@@ -27,10 +27,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &asked, &reader).await {
-        Ok(of) => super::page("episodes.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("episodes.html", &reader, gather(&shared, &asked, &reader).await)
 }
 
 async fn gather(shared: &Shared, asked: &EpisodesAsked, reader: &Reader) -> Result<Value, Problem> {

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::id::BearingKey;
 
-use super::{Reader, refusal, show};
+use super::{Reader, show};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
 use crate::plant::{Neighbour, Surroundings};
@@ -29,10 +29,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &equipment).await {
-        Ok(of) => super::page("equipment.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("equipment.html", &reader, gather(&shared, &equipment).await)
 }
 
 async fn gather(shared: &Shared, equipment: &str) -> Result<Value, Problem> {

@@ -1,14 +1,66 @@
-//! The forms that stand on more than one page: by which a person acknowledges an alarm, and shelves a
-//! bearing or ends its shelf.
+//! The forms that stand on the page of a bearing and on that of its episode: by which a person acknowledges
+//! an alarm, and shelves a bearing or ends its shelf.
 
+use std::sync::Arc;
+
+use axum::extract::{Form, Path, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Redirect, Response};
 use pdm_shared::episode::LONGEST_SHELF_S;
 use pdm_shared::id::BearingKey;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::access::Viewer;
+use super::{Reader, episode, refusal, show};
+use crate::access::{Technician, Viewer};
+use crate::api::{Names, key_of};
 use crate::problem::Problem;
 use crate::{Shared, acts};
+
+/// A form by which a person acts on a bearing.
+pub(super) trait BearingForm: DeserializeOwned + Send + 'static {
+    /// Does what the form says.
+    fn act(
+        self,
+        shared: &Shared,
+        viewer: &Viewer,
+        key: &BearingKey,
+    ) -> impl Future<Output = Result<(), Problem>> + Send;
+}
+
+/// Takes a form of a bearing's page.
+pub(super) async fn on_bearing<F: BearingForm>(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(names): Path<Names>,
+    headers: HeaderMap,
+    Form(form): Form<F>,
+) -> Response {
+    let done = match key_of(&names) {
+        Ok(key) => form.act(&shared, &viewer, &key).await.map(|()| key),
+        Err(problem) => Err(problem),
+    };
+    match done {
+        Ok(key) => Redirect::to(&show::address(&key)).into_response(),
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+/// Takes a form of an episode's page.
+pub(super) async fn on_episode<F: BearingForm>(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<F>,
+) -> Response {
+    let done = match shared.episode(&id).await {
+        Ok(one) => form.act(&shared, &viewer, &one.key()).await,
+        Err(problem) => Err(problem),
+    };
+    episode::back(&viewer, &headers, &id, done)
+}
 
 /// The form beside an alarm.
 #[derive(Debug, Deserialize)]
@@ -21,14 +73,9 @@ pub(super) struct AckForm {
     note: String,
 }
 
-impl AckForm {
+impl BearingForm for AckForm {
     /// Acknowledges the alarm of this bearing.
-    pub(super) async fn act(
-        self,
-        shared: &Shared,
-        viewer: &Viewer,
-        key: &BearingKey,
-    ) -> Result<(), Problem> {
+    async fn act(self, shared: &Shared, viewer: &Viewer, key: &BearingKey) -> Result<(), Problem> {
         viewer.check_form(&self.form_key)?;
         let told = &self.notification_id;
         let told = Uuid::parse_str(told)
@@ -49,14 +96,9 @@ pub(super) struct ShelfForm {
     reason: String,
 }
 
-impl ShelfForm {
+impl BearingForm for ShelfForm {
     /// Shelves this bearing, or ends its shelf.
-    pub(super) async fn act(
-        self,
-        shared: &Shared,
-        viewer: &Viewer,
-        key: &BearingKey,
-    ) -> Result<(), Problem> {
+    async fn act(self, shared: &Shared, viewer: &Viewer, key: &BearingKey) -> Result<(), Problem> {
         viewer.check_form(&self.form_key)?;
         let hours = self.hours.as_deref().map(typed_hours).transpose()?;
         acts::shelve(shared, viewer, "page", key, hours, &self.by, self.reason).await

@@ -23,10 +23,7 @@ pub(super) async fn notifications(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match told(&shared, &asked, &reader).await {
-        Ok(of) => super::page("notifications.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("notifications.html", &reader, told(&shared, &asked, &reader).await)
 }
 
 async fn told(shared: &Shared, asked: &Asked, reader: &Reader) -> Result<Value, Problem> {

@@ -20,10 +20,6 @@ use crate::{Shared, password};
 /// Acts of a page.
 const ROWS: u32 = 100;
 
-fn unfit(told: impl ToString) -> Problem {
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told.to_string())
-}
-
 pub(super) async fn users(
     State(shared): State<Arc<Shared>>,
     Admin(viewer): Admin,
@@ -72,9 +68,9 @@ pub(super) async fn add(
 
 async fn added(shared: &Shared, viewer: &Viewer, form: AddForm) -> Result<(), Problem> {
     viewer.check_form(&form.form_key)?;
-    let name = user_name(&form.name).map_err(unfit)?;
-    let role: Role = form.role.parse().map_err(unfit)?;
-    password::check(&name, &form.password).map_err(unfit)?;
+    let name = user_name(&form.name).map_err(Problem::unfit)?;
+    let role: Role = form.role.parse().map_err(Problem::unfit)?;
+    password::check(&name, &form.password).map_err(Problem::unfit)?;
     let user = User {
         name: name.clone(),
         role,
@@ -120,14 +116,14 @@ async fn changed(
     form: ChangeForm,
 ) -> Result<(), Problem> {
     viewer.check_form(&form.form_key)?;
-    let name = user_name(name).map_err(unfit)?;
+    let name = user_name(name).map_err(Problem::unfit)?;
     let (change, told) = match (form.role, form.password, form.disabled) {
         (Some(role), None, None) => {
-            let role: Role = role.parse().map_err(unfit)?;
+            let role: Role = role.parse().map_err(Problem::unfit)?;
             (UserChange::Role(role), format!("role {role}"))
         }
         (None, Some(password), None) => {
-            password::check(&name, &password).map_err(unfit)?;
+            password::check(&name, &password).map_err(Problem::unfit)?;
             (UserChange::Password(hashed(shared, password).await?), "password".to_owned())
         }
         (None, None, Some(disabled)) => {
@@ -138,7 +134,7 @@ async fn changed(
             };
             (UserChange::Disabled(disabled), format!("disabled {disabled}"))
         }
-        _ => return Err(unfit("allowed is one of role, password and disabled")),
+        _ => return Err(Problem::unfit("allowed is one of role, password and disabled")),
     };
     // an administrator who takes the own role away by a slip could not give it back
     let loses = !matches!(
@@ -146,7 +142,7 @@ async fn changed(
         UserChange::Password(_) | UserChange::Role(Role::Admin) | UserChange::Disabled(false)
     );
     if loses && viewer.user() == Some(name.as_str()) {
-        return Err(unfit("another administrator has to do that to you"));
+        return Err(Problem::unfit("another administrator has to do that to you"));
     }
     if !shared.site.accounts.change_user(&name, &change).await? {
         return Err(Problem::unknown("user"));

@@ -25,10 +25,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match listed(&shared, &name, None).await {
-        Ok(of) => super::page("tokens.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("tokens.html", &reader, listed(&shared, &name, None).await)
 }
 
 /// The tokens of a user, with the value of the one that was made just now.
@@ -52,13 +49,9 @@ async fn listed(shared: &Shared, name: &str, made: Option<String>) -> Result<Val
 
 /// The name of a user that there is.
 async fn known(shared: &Shared, name: &str) -> Result<String, Problem> {
-    let name = user_name(name).map_err(unfit)?;
+    let name = user_name(name).map_err(Problem::unfit)?;
     let user = shared.site.accounts.user(&name).await?;
     user.map(|user| user.name).ok_or_else(|| Problem::unknown("user"))
-}
-
-fn unfit(told: impl ToString) -> Problem {
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told.to_string())
 }
 
 /// A new token, or the label of one to take away.
@@ -96,7 +89,7 @@ async fn changed(
 ) -> Result<Option<Value>, Problem> {
     viewer.check_form(&form.form_key)?;
     let name = known(shared, name).await?;
-    let label = user_name(&form.label).map_err(unfit)?;
+    let label = user_name(&form.label).map_err(Problem::unfit)?;
     let accounts = &shared.site.accounts;
     if form.revoke.is_some() {
         if !accounts.revoke_token(&name, &label).await? {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, Form, Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
@@ -28,10 +28,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &asked, &reader).await {
-        Ok(of) => super::page("work.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("work.html", &reader, gather(&shared, &asked, &reader).await)
 }
 
 async fn gather(shared: &Shared, asked: &WorkAsked, reader: &Reader) -> Result<Value, Problem> {

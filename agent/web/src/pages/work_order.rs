@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 
-use super::{Reader, equipment, refusal, show};
+use super::{Reader, equipment, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -22,10 +22,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match gather(&shared, &id, &reader).await {
-        Ok(of) => super::page("work_order.html", &reader, StatusCode::OK, of),
-        Err(problem) => refusal(&reader, &problem),
-    }
+    super::answer("work_order.html", &reader, gather(&shared, &id, &reader).await)
 }
 
 async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {

@@ -12,8 +12,8 @@ use anyhow::Context;
 use pdm_dsp::diagnose::LEAST_TURNS;
 use pdm_dsp::{Part, Request};
 
-use super::super::{adversary, labels, recordings, simulated};
-use super::{ADVERSARIES, FIRST_SEED, Measured, SIMULATED, Sample, figures, in_parallel, part_of};
+use super::super::{labels, recordings};
+use super::{Measured, Sample, figures, generated_by, in_parallel};
 
 /// Length of a window, s, and turns of the shaft that it has at least: one more than a verdict needs.
 const WINDOW_S: f64 = 1.0;
@@ -57,26 +57,10 @@ pub fn measured(folders: &[PathBuf]) -> anyhow::Result<Vec<Measured>> {
 /// # Errors
 /// A drawn value is refused, which is a bug.
 pub fn generated() -> anyhow::Result<Vec<Sample>> {
-    let first = |accel_m_s2: &[f64], request: &Request| {
+    generated_by(|accel_m_s2, request| {
         let window = cut(accel_m_s2.len(), request, 1).into_iter().next().unwrap_or_default();
         figures(&accel_m_s2[window], request)
-    };
-    let mut samples = in_parallel(ADVERSARIES as usize, |i| {
-        let seed = FIRST_SEED + i as u64;
-        let record = adversary::record(seed)?;
-        let evidence = first(&record.accel_m_s2, &record.request);
-        Ok(Sample { evidence, truth: None, rig: part_of(seed, "adversary") })
-    })?;
-    let simulated = in_parallel(SIMULATED as usize, |i| {
-        let seed = FIRST_SEED + i as u64;
-        let record = simulated::record(seed)?;
-        let truth = record.truth.and_then(Part::of);
-        let is_asked = truth.is_some() == record.truth.is_some();
-        let evidence = first(&record.accel_m_s2, &record.request);
-        Ok(is_asked.then(|| Sample { evidence, truth, rig: part_of(seed, "simulated") }))
-    })?;
-    samples.extend(simulated.into_iter().flatten());
-    Ok(samples)
+    })
 }
 
 /// At most so many windows of a record, from its beginning to its end; the whole of a record that is

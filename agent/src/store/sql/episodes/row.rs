@@ -15,14 +15,14 @@ use crate::store::{Alarm, Beside, EpisodeRecord, StoreError};
 
 /// A select of the columns of an episode, with its condition.
 macro_rules! columns {
-    ($condition:literal) => {
+    ($($condition:literal)+) => {
         concat!(
             "SELECT site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
                     changed_at_ms, closed_at_ms, transition, course, acknowledgement, suppression,
                     risk_level, repeats, repeat_at_ms, notification, telling, beside,
                     beside_level
              FROM episodes",
-            $condition
+            $($condition),+
         )
     };
 }
