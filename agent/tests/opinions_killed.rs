@@ -2,72 +2,21 @@
 //! question to the model, and a moment after every answer. The model is a stand-in that answers as scripted;
 //! what is stored before the start is judged, so no broker is needed.
 
+#[path = "support/asked.rs"]
+mod asked;
 mod support;
 
-use std::path::Path;
 use std::time::Duration;
 
-use pdm_agent::service::{connect_store, open_store};
-use pdm_agent::store::{Incoming, OpinionCounts, Store};
+use pdm_agent::service::connect_store;
+use pdm_agent::store::{OpinionCounts, Store};
 use pdm_harness::{ModelReply, ModelStandIn, free_port};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::diagnosis::{OpinionStance, SecondOpinion};
 use pdm_shared::event::Event;
-use pdm_shared::id::EventId;
-use serde_json::{Value, json};
 
-use support::{event, settings, start, until};
-
-fn conclusion() -> ModelReply {
-    let thought =
-        |title: &str| json!({ "title": title, "evidence": ["frequency_domain.bpfo.snr_db"] });
-    let titles = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
-    let conclusion = json!({
-        "thoughts": titles.map(thought),
-        "fault_type": "outer_race", "fault_stage": 2, "degradation_speed": "moderate",
-        "rul_basis": "hours", "risk_level": "Warning", "uncertainty_level": "low",
-        "reason": { "ko": "외륜 결함선이 뚜렷함", "en": "The outer race line is clear" },
-        "recommendation": { "ko": "교체 계획 수립", "en": "Plan the replacement" },
-    });
-    ModelReply::Calls(vec![("conclude".to_owned(), conclusion)])
-}
-
-/// Two searches and a conclusion, by what the request holds.
-fn scripted(request: &Value) -> ModelReply {
-    let search = |query: &str| {
-        ModelReply::Calls(vec![("search_equipment_manual".to_owned(), json!({ "query": query }))])
-    };
-    match request["messages"].as_array().map_or(0, Vec::len) {
-        0..=2 => search("외륜 결함"),
-        3..=4 => search("베어링 교체 절차"),
-        _ => conclusion(),
-    }
-}
-
-/// A store in the folder with one event that waits to be judged.
-async fn waiting_event(folder: &Path) -> Event {
-    let mut fault = event(1);
-    fault.measured_at = SystemClock.now().plus_seconds(-60.0);
-    fault.event_id = EventId::at(fault.measured_at.unix_ms());
-    let store = open_store(&settings(free_port(), folder).store).await.expect("opens");
-    let payload = serde_json::to_string(&fault).expect("json");
-    let incoming = Incoming::Event { event: Box::new(fault.clone()), payload, proven: false };
-    store.store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
-    store.close().await;
-    fault
-}
-
-fn configured(folder: &Path, model: &ModelStandIn) -> std::path::PathBuf {
-    let config = folder.join("agent.toml");
-    let text = format!(
-        "[broker]\naddresses = [\"127.0.0.1:{}\"]\n[store]\nsqlite = \"agent.db\"\n\
-         [reasoner]\nbase_url = {:?}\nmodel = \"stand-in\"\ndialect = \"native\"\n",
-        free_port(),
-        model.base_url()
-    );
-    std::fs::write(&config, text).expect("written");
-    config
-}
+use asked::{configured, scripted, waiting_event};
+use support::{settings, start, until};
 
 async fn opinion_on(store: &dyn Store, event: &Event) -> SecondOpinion {
     for _ in 0..3000 {
@@ -97,14 +46,14 @@ async fn a_killed_agent_goes_on_with_the_opinion_at_every_step() {
                 scripted(request)
             }
         });
-        let mut agent = start(&configured(folder.path(), &model));
+        let mut agent = start(&configured(folder.path(), &model, ""));
         let wanted = if pause_ms.is_none() { answers + 1 } else { answers };
         let point = format!("question {wanted}");
         until(&point, 60, || model.requests().len() >= wanted).await;
         tokio::time::sleep(Duration::from_millis(pause_ms.unwrap_or(0))).await;
         agent.kill();
         let next = ModelStandIn::answering(scripted);
-        let mut agent = start(&configured(folder.path(), &next));
+        let mut agent = start(&configured(folder.path(), &next, ""));
         let store =
             connect_store(&settings(free_port(), folder.path()).store).await.expect("opens");
         let opinion = opinion_on(store.as_ref(), &fault).await;

@@ -46,12 +46,13 @@ fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet
 }
 
 /// The wings of the agent.
-const WINGS: [&str; 12] = [
+const WINGS: [&str; 13] = [
     "pdm-decision",
     "pdm-episode",
     "pdm-expert",
     "pdm-graph",
     "pdm-hook",
+    "pdm-oidc",
     "pdm-knowledge",
     "pdm-tools",
     "pdm-report",
@@ -143,7 +144,8 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
         ("pdm-graph", &["pdm-tools"]),
         ("pdm-hook", &["pdm-service", "pdm-shared"]),
         ("pdm-routes", &["pdm-shared"]),
-        ("pdm-web", &["pdm-service", "pdm-shared"]),
+        ("pdm-oidc", &["pdm-service"]),
+        ("pdm-web", &["pdm-oidc", "pdm-service", "pdm-shared"]),
         ("pdm-script", &["pdm-service"]),
         ("pdm-reasoner", &["pdm-expert", "pdm-script", "pdm-service", "pdm-shared", "pdm-tools"]),
         ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
@@ -156,6 +158,7 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
                 "pdm-graph",
                 "pdm-hook",
                 "pdm-knowledge",
+                "pdm-oidc",
                 "pdm-reasoner",
                 "pdm-report",
                 "pdm-routes",

@@ -58,6 +58,7 @@ fn the_map_leaves_no_room_out() {
         "agent/decision",
         "agent/graph",
         "agent/hook",
+        "agent/oidc",
         "agent/routes",
         "agent/report",
         "agent/reasoner",
