@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use pdm_decision::table::SeriesValue;
 use pdm_decision::{Case, Sample, Window};
 use pdm_expert::case::PastEvent;
-use pdm_reasoner::budget::Spent;
 use pdm_routes::ToldLately;
 use pdm_shared::delivery::{Notification, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
@@ -25,17 +24,19 @@ use uuid::Uuid;
 use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
     EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack, Incoming,
-    IntakeTerms, OpinionAsked, OpinionCounts, OpinionEnded, Outgoing, Recall, Reported,
-    SendOutcome, StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
+    IntakeTerms, Outgoing, Recall, Reported, SendOutcome, StoreError, Stored, ToldInHour, Unjudged,
+    WorkCounts,
 };
 
 mod desk;
 mod graph;
 mod held;
+mod opinion;
 
 pub use desk::DeskStore;
 pub use graph::{GraphStore, ReviseAssets};
 pub use held::HeldStore;
+pub use opinion::OpinionStore;
 
 /// Starting and ending the store; used by the program that opens it.
 #[async_trait]
@@ -375,50 +376,6 @@ pub trait RecollectionStore: Send + Sync + std::fmt::Debug {
     /// Writes a row of `lane` for each of the last `most` judgements, unless rows of it wait already;
     /// tells how many.
     async fn send_again(&self, lane: &str, most: u32, now: Timestamp) -> Result<u64, StoreError>;
-}
-
-/// Second opinions of a language model and what the model has cost; used by the lane of opinions and by
-/// the chat.
-#[async_trait]
-pub trait OpinionStore: Send + Sync + std::fmt::Debug {
-    /// Claims judgements that wait for an opinion, oldest first, at most `limit`. A claim ends by
-    /// [`OpinionStore::end_opinion`] or at `until`.
-    async fn claim_opinions(
-        &self,
-        now: Timestamp,
-        until: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<OpinionAsked>, StoreError>;
-
-    /// Writes the state of an unfinished run and holds the claim until then. False if the claim is
-    /// another's by now.
-    async fn note_opinion(
-        &self,
-        event_id: EventId,
-        checkpoint: &str,
-        until: Timestamp,
-    ) -> Result<bool, StoreError>;
-
-    /// Puts a run off until then, because the model does not answer.
-    async fn put_off_opinion(&self, event_id: EventId, until: Timestamp) -> Result<(), StoreError>;
-
-    /// Ends an opinion: into the diagnosis, and out to staff and listeners. False if it had ended
-    /// before.
-    async fn end_opinion(&self, ended: &OpinionEnded) -> Result<bool, StoreError>;
-
-    /// Counts of all opinions that are kept.
-    async fn opinion_counts(&self) -> Result<OpinionCounts, StoreError>;
-
-    /// What the model has cost on the day (UTC) of this time.
-    async fn model_usage(&self, on: Timestamp) -> Result<Spent, StoreError>;
-
-    /// Adds to what the model has cost on the day (UTC) of this time, by who asked.
-    async fn add_model_usage(
-        &self,
-        purpose: &str,
-        spent: &Spent,
-        at: Timestamp,
-    ) -> Result<(), StoreError>;
 }
 
 /// Series of measuring stations and past cases; used by imports and by `abnormal_decision`.
