@@ -99,17 +99,17 @@ impl AssetTools {
         })
     }
 
-    /// What stands beside a node over relationships of these types, each relationship with its other end.
-    /// A type is a look of its own, side by side: the index over node and type serves each.
+    /// What stands beside a node over relationships of these types in their directions, each relationship
+    /// with its other end. A type is a look of its own, side by side: the index over node and type serves
+    /// each.
     async fn beside(
         &self,
         node: &Node,
-        direction: Direction,
-        kinds: &[&str],
+        looks: &[(&str, Direction)],
     ) -> Result<Vec<(Arc<Relationship>, Arc<Node>)>, Failure> {
         let most = Limits::default().working_rows;
-        let looks = kinds.iter().map(|kind| async move {
-            self.store.graph_hops(&[node.id], direction, &[Arc::from(*kind)], most).await
+        let looks = looks.iter().map(|(kind, direction)| async move {
+            self.store.graph_hops(&[node.id], *direction, &[Arc::from(*kind)], most).await
         });
         let mut found = Vec::new();
         for hops in try_join_all(looks).await.map_err(away)? {
@@ -127,7 +127,7 @@ impl AssetTools {
 
     /// The bearings that are in a machine now, with the places where they sit.
     async fn bearings(&self, machine: &Node) -> Result<Vec<Json>, Failure> {
-        let beside = self.beside(machine, Direction::In, &["INSTALLED_IN"]).await?;
+        let beside = self.beside(machine, &[("INSTALLED_IN", Direction::In)]).await?;
         Ok(bearings_of(machine, &beside))
     }
 }

@@ -19,7 +19,7 @@ impl AssetTools {
         let (begin_ms, now_ms) = (now.unix_ms() - days * DAY_MS, now.unix_ms());
         let begin = now.plus_seconds(-(days as f64) * 86_400.0).to_string();
         let now = now.to_string();
-        let mut stays = self.beside(&machine, Direction::In, &["INSTALLED_IN"]).await?;
+        let mut stays = self.beside(&machine, &[("INSTALLED_IN", Direction::In)]).await?;
         stays.retain(|(_, bearing)| bearing.has_label("Bearing"));
         stays.sort_by(|(_, a), (_, b)| text(&a.properties, "id").cmp(&text(&b.properties, "id")));
         let risks = stays.iter().map(|(_, bearing)| async move {

@@ -14,9 +14,16 @@ use super::{AssetTools, away, bearing_key, bearings_of, shown};
 pub(super) const PARTS: usize = 10;
 const PARTS_OF_COMPARISON: usize = 5;
 
-/// Relationships that full information tells of.
-const TOLD: [&str; 6] =
-    ["HAS_PART", "INSTALLED_IN", "FED_BY", "MAINTAINED_BY", "DOCUMENTED_IN", "TAGGED"];
+/// Relationships that full information tells of, in the directions in which it tells of them: each is one
+/// statement, `HAS_PART` two.
+const TOLD: [(&str, Direction); 6] = [
+    ("HAS_PART", Direction::Either),
+    ("INSTALLED_IN", Direction::In),
+    ("FED_BY", Direction::Out),
+    ("MAINTAINED_BY", Direction::Out),
+    ("DOCUMENTED_IN", Direction::Out),
+    ("TAGGED", Direction::Out),
+];
 
 type Beside = [(Arc<Relationship>, Arc<Node>)];
 
@@ -83,7 +90,7 @@ impl AssetTools {
     /// Full information of a machine with at most `parts` of its parts, most of them first.
     pub(super) async fn information(&self, id: &str, parts: usize) -> Result<Json, Failure> {
         let machine = self.equipment(id).await?;
-        let beside = self.beside(&machine, Direction::Either, &TOLD).await?;
+        let beside = self.beside(&machine, &TOLD).await?;
         let mut about = about(&machine, &beside, parts);
         let bearings = bearings_of(&machine, &beside);
         let standing = try_join_all(bearings.iter().map(|bearing| self.standing(bearing)));

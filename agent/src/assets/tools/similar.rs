@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use pdm_graph::{Direction, Node, Value};
+use pdm_graph::{Direction, Fans, Node, Value};
 use pdm_tools::exec::Failure;
 use serde_json::{Value as Json, json};
 
@@ -79,13 +79,31 @@ async fn others(
     if of.is_empty() {
         return Ok(Vec::new());
     }
-    let fans = store.graph_relationships(of, way, &[kind.into()], FOLLOWED).await?;
+    store.graph_relationships(of, way, &[kind.into()], FOLLOWED).await.map(open)
+}
+
+/// The same with the nodes at the other ends, in one look.
+async fn others_told(
+    store: &dyn Store,
+    of: &[i64],
+    way: Direction,
+    kind: &str,
+) -> Result<(Vec<(i64, i64)>, Vec<Arc<Node>>), StoreError> {
+    if of.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let hops = store.graph_hops(of, way, &[kind.into()], FOLLOWED).await?;
+    Ok((open(hops.fans), hops.nodes))
+}
+
+/// Each node with the other end of each of its relationships that have not ended.
+fn open(fans: Fans) -> Vec<(i64, i64)> {
     let mut pairs = Vec::new();
     for (node, fan) in fans {
         let open = fan.iter().filter(|edge| !edge.properties.contains_key("until"));
         pairs.extend(open.map(|edge| (node, edge.other(node))));
     }
-    Ok(pairs)
+    pairs
 }
 
 fn ends(pairs: Vec<(i64, i64)>) -> Vec<i64> {
@@ -109,21 +127,21 @@ async fn neighbours(store: &dyn Store, own: i64) -> Result<Vec<i64>, StoreError>
     Ok([bearings, tags, models].into_iter().flat_map(ends).collect())
 }
 
-/// What machines are known by, and the nodes that were read for it, the machines among them.
+/// What machines are known by, and the nodes that were read for it, the machines among them. A node comes
+/// with the relationship that leads to it, so that two looks one after the other are enough.
 async fn features(store: &dyn Store, machines: &[i64]) -> Result<(Features, Nodes), StoreError> {
     let by_bearings = async {
-        let installed = others(store, machines, Direction::In, "INSTALLED_IN").await?;
-        let bearings: Vec<i64> = installed.iter().map(|(_, bearing)| *bearing).collect();
-        let judged = others(store, &bearings, Direction::In, "ABOUT").await?;
+        let installed = others_told(store, machines, Direction::In, "INSTALLED_IN").await?;
+        let bearings: Vec<i64> = installed.0.iter().map(|(_, bearing)| *bearing).collect();
+        let judged = others_told(store, &bearings, Direction::In, "ABOUT").await?;
         Ok((installed, judged))
     };
-    let by_tags = others(store, machines, Direction::Out, "TAGGED");
-    let ((installed, judged), tagged) = tokio::try_join!(by_bearings, by_tags)?;
-    let far = installed.iter().chain(&judged).chain(&tagged).map(|(_, end)| end);
-    let ids: BTreeSet<i64> = machines.iter().chain(far).copied().collect();
-    let ids: Vec<i64> = ids.into_iter().collect();
-    let nodes = store.graph_nodes(&ids).await?;
-    let nodes: Nodes = nodes.into_iter().map(|node| (node.id, node)).collect();
+    let by_tags = others_told(store, machines, Direction::Out, "TAGGED");
+    let own = store.graph_nodes(machines);
+    let (((installed, bearings), (judged, judgements)), (tagged, tags), own) =
+        tokio::try_join!(by_bearings, by_tags, own)?;
+    let nodes = [own, bearings, judgements, tags].into_iter().flatten();
+    let nodes: Nodes = nodes.map(|node| (node.id, node)).collect();
     let property = |of: &i64, key: &str| nodes.get(of).and_then(|node| node.properties.get(key));
     let mut features = Features::new();
     let mut note = |machine: i64, what: &str, value: Option<&Value>| {

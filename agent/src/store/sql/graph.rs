@@ -498,3 +498,6 @@ fn relationship_of(row: &Row) -> Result<Arc<Relationship>, StoreError> {
         properties: Arc::new(properties(row.get(4)?)?),
     }))
 }
+
+#[cfg(test)]
+mod tests;
