@@ -1,8 +1,9 @@
 // Every page: times in the viewer's zone, printing, live updates.
 
+const form = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'short', timeStyle: 'medium' });
+
 /** Shows the times of `root` in the viewer's zone; the plant's own (UTC) stays in the title. */
 function localTimes(root) {
-  const form = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'short', timeStyle: 'medium' });
   for (const element of root.querySelectorAll('time[datetime]')) {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
@@ -11,17 +12,67 @@ function localTimes(root) {
   }
 }
 
-/** Fetches this page again and puts its content in place, unless somebody is typing in it. */
+/** The lists of a part of the page that stand in no other list: their entries change, the rest seldom does. */
+const listsOf = (root) => [...root.querySelectorAll('tbody, ul')].filter((list) => !list.parentElement.closest('tbody, ul'));
+
+const told = new WeakMap(); // of each entry, the text that the server told it in
+let around = ''; // the text of the page without the entries of its lists
+
+/** Takes the entries out of the lists of `root`, and notes what the server told. */
+function taken(root) {
+  const lists = listsOf(root).map((list) => {
+    const entries = [...list.children];
+    for (const entry of entries) told.set(entry, entry.outerHTML);
+    list.replaceChildren();
+    return entries;
+  });
+  return { lists, rest: root.innerHTML };
+}
+
+/** Makes the entries of `list` those of `fresh`. One that the server tells as before stays the element that it
+ *  is: it is not laid out again, and a selection, an opened detail and a reader's place in it stay. */
+function exchange(list, fresh) {
+  const known = new Map([...list.children].map((entry) => [told.get(entry), entry]));
+  const wanted = fresh.map((entry) => {
+    const text = told.get(entry);
+    const same = known.get(text) ?? entry;
+    known.delete(text); // an entry stands once, however often it is told
+    return same;
+  });
+  const kept = new Set(wanted);
+  for (const entry of [...list.children]) if (!kept.has(entry)) entry.remove();
+  let at = list.firstElementChild;
+  for (const entry of wanted) {
+    if (entry === at) at = at.nextElementSibling;
+    else list.insertBefore(entry, at);
+  }
+}
+
+/** Notes what the server told of the page as it was loaded. */
+function learn(main) {
+  for (const list of listsOf(main)) for (const entry of list.children) told.set(entry, entry.outerHTML);
+  around = taken(main.cloneNode(true)).rest;
+}
+
+/** Fetches this page again and puts what has changed in place, unless somebody is typing in it. */
 async function refresh() {
   const main = document.querySelector('main[data-live]');
-  if (!main || document.hidden || main.contains(document.activeElement)) return;
+  const isBusy = () => document.hidden || main.contains(document.activeElement);
+  if (!main || isBusy()) return;
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
   if (!answer.ok || answer.redirected) return;
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  const next = page.querySelector('main');
-  if (!next) return;
+  const text = await answer.text();
+  const next = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
+  if (!next || isBusy()) return;
+  localTimes(next);
+  const { lists, rest } = taken(next);
+  if (rest === around) {
+    listsOf(main).forEach((list, number) => exchange(list, lists[number]));
+    return;
+  }
+  around = rest;
+  listsOf(next).forEach((list, number) => list.append(...lists[number]));
   main.replaceChildren(...next.childNodes);
-  localTimes(main);
 }
 
 const REFRESH_MS = 2000;
@@ -71,4 +122,8 @@ function printing() {
 
 localTimes(document);
 printing();
-if (document.querySelector('main[data-live]')) live();
+const main = document.querySelector('main[data-live]');
+if (main) {
+  live();
+  setTimeout(learn, 0, main); // in a task of its own, after the page is shown
+}

@@ -6,6 +6,7 @@ mod browser;
 mod chat;
 mod entry;
 mod fuzzed;
+mod live;
 mod plant;
 mod provided;
 mod roles;

@@ -159,6 +159,36 @@ impl Plant {
         self.folder.path()
     }
 
+    /// Stores a healthy window of each of these bearings of a machine, and waits until they are judged.
+    /// `sequence` is that of the first window; the agent starts with 20.
+    pub(crate) async fn measure(&self, machine: &str, bearings: &[&str], sequence: u64) {
+        let settings = Self::settings(self.folder.path());
+        let store = open_store(&settings.store).await.expect("opens");
+        let now = SystemClock.now();
+        let windows: Vec<Incoming> = (sequence..)
+            .zip(bearings)
+            .map(|(sequence, bearing)| {
+                let text = include_str!("../../../config/examples/event-healthy.json");
+                let mut event: Event = serde_json::from_str(text).expect("event");
+                event.sequence = sequence;
+                event.spectra = None;
+                event.measured_at = now;
+                event.event_id = EventId::at(now.unix_ms());
+                event.equipment_id = machine.parse().expect("a name");
+                event.bearing_id = bearing.parse().expect("a name");
+                let payload = serde_json::to_string(&event).expect("json");
+                Incoming::Event { event: Box::new(event), payload, proven: false }
+            })
+            .collect();
+        let before = self.agent.progress().borrow().judged;
+        store.store(&windows, now, "pdm/v1/dead-letter").await.expect("stored");
+        store.close().await;
+        let mut progress = self.agent.progress();
+        let judged =
+            progress.wait_for(|progress| progress.judged >= before + bearings.len() as u64);
+        tokio::time::timeout(Duration::from_mins(1), judged).await.expect("judged").expect("runs");
+    }
+
     /// What signs the agent's links: the key is that of its store.
     pub(crate) async fn links(&self) -> AckLinks {
         let settings = Self::settings(self.folder.path());

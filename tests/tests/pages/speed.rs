@@ -9,7 +9,7 @@
 mod browsing;
 mod fill;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use pdm_shared::time::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::plant::client;
+use crate::plant::{Plant, client};
 
 /// Bearings of the plant; one in ten fails.
 const BEARINGS: u64 = 1000;
@@ -122,6 +122,21 @@ fn window(sequence: u64, number: u64, now: Timestamp) -> Incoming {
     Incoming::Event { event: Box::new(event), payload, proven: false }
 }
 
+/// The measured run itself is too long for every day: here its addresses are asked once each, so that a
+/// field or a route with a new name does not stop it unseen.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_addresses_that_the_speed_run_measures_answer() {
+    let plant = Plant::open().await;
+    for (route, addresses) in routes(&plant.url).await {
+        let address = addresses.first().unwrap_or_else(|| panic!("{route} has no address"));
+        let answer = client().get(format!("{}{address}", plant.url)).send().await;
+        let status = answer.expect("answers").status();
+        // 404: what the first event has none of, its spectra or follow-ups
+        assert!(status.is_success() || status == 404, "{route}: {address}: {status}");
+    }
+    plant.stop().await;
+}
+
 /// R-AGENT-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a million events: tests/run speed"]
@@ -144,8 +159,8 @@ async fn measure(store: &str, plant: Large) {
     let feeding = plant.feed(stop.clone());
     println!("{store}: p50 and p95 of {REQUESTS} requests, {STREAMS} streams attached");
     let mut worst: f64 = 0.0;
-    for (route, addresses) in routes(&plant.url).await {
-        let (p50, p95, bytes) = ask(&plant.url, &addresses).await;
+    for (number, (route, addresses)) in (2..).zip(routes(&plant.url).await) {
+        let (p50, p95, bytes) = ask(&plant.url, &addresses, number).await;
         worst = worst.max(p95);
         println!("{p50:>8.1} ms {p95:>8.1} ms {bytes:>9} B  {route}");
     }
@@ -188,7 +203,7 @@ async fn routes(url: &str) -> Vec<(&'static str, Vec<String>)> {
     let rows = fleet["items"].as_array().expect("rows");
     let text = |row: &Value, name: &str| row[name].as_str().expect("text").to_owned();
     let bearing = |row: &Value| {
-        let names = ["site", "equipment_id", "bearing_id"].map(|name| text(row, name));
+        let names = ["site", "equipment", "bearing"].map(|name| text(row, name));
         format!("/api/v1/bearings/{}", names.join("/"))
     };
     let of = |tail: &str| rows.iter().map(|row| format!("{}{tail}", bearing(row))).collect();
@@ -207,7 +222,7 @@ async fn routes(url: &str) -> Vec<(&'static str, Vec<String>)> {
         (
             "bearings of a machine",
             rows.iter()
-                .map(|row| format!("/api/v1/bearings?equipment={}", text(row, "equipment_id")))
+                .map(|row| format!("/api/v1/bearings?equipment={}", text(row, "equipment")))
                 .collect(),
         ),
         ("one bearing", of("")),
@@ -229,9 +244,11 @@ async fn routes(url: &str) -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-/// Median and 95th percentile of the requests, ms, and the length of the last answer.
-async fn ask(url: &str, addresses: &[String]) -> (f64, f64, usize) {
-    let client = client();
+/// Median and 95th percentile of the requests, ms, and the length of the last answer. The requests come from
+/// `127.0.0.number`: a caller that asks without a pause is refused after some hundred requests.
+async fn ask(url: &str, addresses: &[String], number: u8) -> (f64, f64, usize) {
+    let own = IpAddr::from([127, 0, 0, number]);
+    let client = reqwest::Client::builder().local_address(own).build().expect("a client");
     let mut times = Vec::with_capacity(REQUESTS);
     let mut length = 0;
     for number in 0..REQUESTS {
