@@ -13,6 +13,7 @@
 //! Invariant: an opinion beside a judgement changes neither the risk nor the alarm of the expert's judgement. A higher risk
 //! is told beside the alarm, so that no acknowledgement of it silences the expert.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,7 +106,7 @@ impl OpinionLane {
         let mut under_way = FuturesUnordered::new();
         loop {
             let free = places.saturating_sub(under_way.len());
-            match self.claim(free).await {
+            match beside(self.claim(free), &mut under_way).await {
                 Ok(asked) => under_way.extend(asked.into_iter().map(|one| self.one(one))),
                 Err(error) => log::store_failed(&error),
             }
@@ -298,6 +299,21 @@ impl OpinionLane {
             }
         }
         Ok(RunEnd::Done)
+    }
+}
+
+/// What a future comes to while the runs that are under way go on. A run that is not polled may hold the
+/// store's one connection for writing, for which the future would wait in vain.
+async fn beside<T>(
+    future: impl Future<Output = T>,
+    under_way: &mut FuturesUnordered<impl Future<Output = ()>>,
+) -> T {
+    let mut future = pin!(future);
+    loop {
+        tokio::select! {
+            done = &mut future => return done,
+            Some(()) = under_way.next(), if !under_way.is_empty() => {}
+        }
     }
 }
 

@@ -80,6 +80,29 @@ fn concludes(risk: &str) -> ModelReply {
     ModelReply::Calls(vec![("conclude".to_owned(), conclusion(risk))])
 }
 
+/// What a stand-in waits at before it answers.
+#[derive(Default, Clone)]
+struct Gate(Arc<AtomicBool>);
+
+impl Gate {
+    fn open(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// A stand-in that answers so many requests at once, and the others when the gate is open.
+    fn model(&self, at_once: usize) -> ModelStandIn {
+        let gate = self.clone();
+        let mut answered = 0;
+        ModelStandIn::answering(move |_| {
+            while answered >= at_once && !gate.0.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            answered += 1;
+            concludes("Warning")
+        })
+    }
+}
+
 fn messages(request: &Value) -> usize {
     request["messages"].as_array().map_or(0, Vec::len)
 }
@@ -260,14 +283,8 @@ async fn a_model_that_hangs_is_not_waited_for_and_a_late_answer_follows() {
     let name = "a_model_that_hangs_is_not_waited_for_and_a_late_answer_follows";
     let folder = tempfile::tempdir().expect("folder");
     for (place, _server) in places(name, folder.path()) {
-        let may_answer = Arc::new(AtomicBool::new(false));
-        let gate = Arc::clone(&may_answer);
-        let model = ModelStandIn::answering(move |_| {
-            while !gate.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            concludes("Warning")
-        });
+        let gate = Gate::default();
+        let model = gate.model(0);
         let mut settings = with_model(&place, folder.path(), &model);
         settings.judging.wait_s = 0.5;
         let store = open_store(&settings.store).await.expect("opens");
@@ -282,7 +299,7 @@ async fn a_model_that_hangs_is_not_waited_for_and_a_late_answer_follows() {
         let failure = diagnosis.second_opinion.and_then(|one| one.failure).expect("why");
         assert!(failure.en.contains("while the judgement waited"), "{}", failure.en);
         assert_eq!(alarms(store.as_ref()).await.len(), 1);
-        may_answer.store(true, Ordering::SeqCst);
+        gate.open();
         let after = heard(store.as_ref(), &fault, OpinionStance::Agrees).await;
         assert_eq!((after.reasoner, after.risk_level), (Reasoner::Expert, RiskLevel::Warning));
         assert!(after.thoughts.iter().all(|thought| thought.model_words.is_some()));
@@ -298,14 +315,8 @@ async fn a_critical_is_told_at_once_and_the_words_follow() {
     let name = "a_critical_is_told_at_once_and_the_words_follow";
     let folder = tempfile::tempdir().expect("folder");
     for (place, _server) in places(name, folder.path()) {
-        let may_answer = Arc::new(AtomicBool::new(false));
-        let gate = Arc::clone(&may_answer);
-        let model = ModelStandIn::answering(move |_| {
-            while !gate.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            concludes("Warning")
-        });
+        let gate = Gate::default();
+        let model = gate.model(0);
         let mut settings = with_model(&place, folder.path(), &model);
         settings.rules.risk.critical_asset = true;
         let store = open_store(&settings.store).await.expect("opens");
@@ -319,7 +330,7 @@ async fn a_critical_is_told_at_once_and_the_words_follow() {
         );
         assert_eq!(diagnosis.second_opinion, None, "nobody has answered yet");
         assert_eq!(alarms(store.as_ref()).await.len(), 1);
-        may_answer.store(true, Ordering::SeqCst);
+        gate.open();
         let after = heard(store.as_ref(), &fault, OpinionStance::Lowers).await;
         assert_eq!(after.risk_level, RiskLevel::Critical);
         assert!(after.disagreement.is_some());
@@ -337,14 +348,8 @@ async fn a_bearing_that_waits_keeps_its_order_and_delays_no_other() {
     let name = "a_bearing_that_waits_keeps_its_order_and_delays_no_other";
     let folder = tempfile::tempdir().expect("folder");
     for (place, _server) in places(name, folder.path()) {
-        let may_answer = Arc::new(AtomicBool::new(false));
-        let gate = Arc::clone(&may_answer);
-        let model = ModelStandIn::answering(move |_| {
-            while !gate.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            concludes("Warning")
-        });
+        let gate = Gate::default();
+        let model = gate.model(0);
         let settings = with_model(&place, folder.path(), &model);
         let store = open_store(&settings.store).await.expect("opens");
         let mut waiting = Vec::new();
@@ -368,7 +373,7 @@ async fn a_bearing_that_waits_keeps_its_order_and_delays_no_other() {
         for event in &waiting {
             assert_eq!(store.diagnosis(event.event_id).await.expect("read"), None);
         }
-        may_answer.store(true, Ordering::SeqCst);
+        gate.open();
         judged(store.as_ref(), waiting.last().expect("one")).await;
         // a window that is judged after a younger one says so
         for event in &waiting {
@@ -377,6 +382,61 @@ async fn a_bearing_that_waits_keeps_its_order_and_delays_no_other() {
         }
         let second = judged(store.as_ref(), &waiting[1]).await;
         assert_eq!((second.memory.used, second.risk_level), (1, RiskLevel::Warning));
+        agent.stop().await.expect("stops");
+        store.close().await;
+    }
+}
+
+/// Thirty bearings wait at once for a model that answers five of them: the others get the rules' judgement
+/// when their wait is over, every alarm is told once, and what the model says later comes beside.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once() {
+    let name = "many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once";
+    let folder = tempfile::tempdir().expect("folder");
+    for (place, _server) in places(name, folder.path()) {
+        let gate = Gate::default();
+        let model = gate.model(5);
+        let mut settings = with_model(&place, folder.path(), &model);
+        settings.judging.wait_s = 8.0;
+        // a request that the stand-in holds back is no failure of the model, however slow the machine is
+        if let Some(reasoner) = &mut settings.reasoner {
+            (reasoner.timeout_s, reasoner.per_event.seconds) = (600.0, 600.0);
+        }
+        let store = open_store(&settings.store).await.expect("opens");
+        let waiting: Vec<Event> = (0..30_u64)
+            .map(|number| of(&format!("M{number}"), event(2 * number + 1), 60.0))
+            .collect();
+        let sound: Vec<Event> = (0..30_u64)
+            .map(|number| of(&format!("S{number}"), healthy(2 * number + 2), 60.0))
+            .collect();
+        put(store.as_ref(), &[waiting.as_slice(), &sound].concat()).await;
+        let agent = start(&settings).await;
+        for event in &sound {
+            let diagnosis = judged(store.as_ref(), event).await;
+            assert_eq!(diagnosis.reasoner, Reasoner::Expert, "nothing of it is news");
+        }
+        let mut by_model = 0;
+        for event in &waiting {
+            let diagnosis = judged(store.as_ref(), event).await;
+            assert_eq!(diagnosis.risk_level, RiskLevel::Warning);
+            by_model += usize::from(diagnosis.reasoner == Reasoner::Llm);
+        }
+        assert!((1..=5).contains(&by_model), "{by_model} by the model");
+        let told = async || {
+            let all = alarms(store.as_ref()).await;
+            let mut names: Vec<_> = all.iter().map(|one| one.bearing_id.clone()).collect();
+            names.sort_unstable();
+            names
+        };
+        let mut each_once: Vec<_> = waiting.iter().map(|event| event.bearing_id.clone()).collect();
+        each_once.sort_unstable();
+        assert_eq!(told().await, each_once);
+        gate.open();
+        for event in &waiting {
+            heard(store.as_ref(), event, OpinionStance::Agrees).await;
+        }
+        assert_eq!(told().await, each_once, "nothing is told twice");
+        assert_eq!(model.violations(), Vec::<String>::new());
         agent.stop().await.expect("stops");
         store.close().await;
     }
