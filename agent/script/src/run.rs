@@ -4,8 +4,6 @@
 //! The programs of one answer share their names, as the cells of a notebook do. What a program prints is kept
 //! up to a bound; the rest is counted and left out.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -15,7 +13,7 @@ use crate::MAX_PRINTED;
 use crate::error::{Fault, Outcome, Stop, fault, type_error};
 use crate::limits::Usage;
 use crate::syntax::{Action, Attempt, Block, Code, Expression, Statement, Target};
-use crate::value::Value;
+use crate::value::{Function, Scope, Value};
 
 mod arithmetic;
 mod evaluate;
@@ -23,48 +21,6 @@ mod format;
 mod functions;
 mod methods;
 mod texts;
-
-/// A function of the program with the names around it.
-#[derive(Debug)]
-pub(crate) struct Function {
-    pub(crate) code: Rc<Code>,
-    defaults: Vec<Option<Value>>,
-    around: Rc<Scope>,
-}
-
-/// A method with its value.
-#[derive(Debug)]
-pub(crate) struct Method {
-    pub(crate) of: Value,
-    pub(crate) name: Rc<str>,
-}
-
-/// Names and their values.
-#[derive(Debug, Default)]
-pub(crate) struct Scope {
-    names: RefCell<HashMap<Rc<str>, Value>>,
-    around: Option<Rc<Scope>>,
-}
-
-impl Scope {
-    fn inside(around: &Rc<Self>) -> Rc<Self> {
-        Rc::new(Self { names: RefCell::default(), around: Some(Rc::clone(around)) })
-    }
-
-    fn find(&self, name: &str) -> Option<Value> {
-        let mut scope = self;
-        loop {
-            if let Some(value) = scope.names.borrow().get(name) {
-                return Some(value.clone());
-            }
-            scope = scope.around.as_deref()?;
-        }
-    }
-
-    fn set(&self, name: &Rc<str>, value: Value) {
-        self.names.borrow_mut().insert(Rc::clone(name), value);
-    }
-}
 
 /// Why a tool gave no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -307,7 +263,7 @@ impl Machine<'_> {
     fn delete(&mut self, target: &Target, scope: &Rc<Scope>) -> Outcome<()> {
         match target {
             Target::Name(name) => {
-                scope.names.borrow_mut().remove(name);
+                scope.forget(name);
                 Ok(())
             }
             Target::Item(of, index) => {

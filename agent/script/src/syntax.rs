@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::value::Value;
-
 /// Statements one after the other.
 pub(crate) type Block = Vec<Statement>;
 
@@ -126,10 +124,20 @@ pub(crate) enum Piece {
     Shown { value: Expression, is_repr: bool, format: Vec<Piece> },
 }
 
+/// A value that stands in the program's text.
+#[derive(Debug)]
+pub(crate) enum Constant {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(Rc<str>),
+}
+
 /// An expression.
 #[derive(Debug)]
 pub(crate) enum Expression {
-    Constant(Value),
+    Constant(Constant),
     Name(Rc<str>),
     List(Vec<Expression>),
     Tuple(Vec<Expression>),

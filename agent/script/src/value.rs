@@ -14,7 +14,11 @@ use std::rc::Rc;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::error::{Fault, Outcome, Stop, type_error};
-use crate::run::{Function, Method};
+use crate::syntax::Constant;
+
+mod function;
+
+pub(crate) use function::{Function, Method, Scope};
 
 /// Deepest nesting of values that is written or compared.
 const MAX_NESTED: u32 = 60;
@@ -59,6 +63,18 @@ pub(crate) enum Key {
     Float(u64),
     Text(Rc<str>),
     Tuple(Vec<Key>),
+}
+
+impl From<&Constant> for Value {
+    fn from(constant: &Constant) -> Self {
+        match constant {
+            Constant::None => Self::None,
+            Constant::Bool(is) => Self::Bool(*is),
+            Constant::Int(number) => Self::Int(*number),
+            Constant::Float(number) => Self::Float(*number),
+            Constant::Text(text) => Self::Text(Rc::clone(text)),
+        }
+    }
 }
 
 impl From<&str> for Value {

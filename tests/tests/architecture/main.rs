@@ -4,3 +4,33 @@
 mod crates;
 mod map;
 mod modules;
+
+use std::path::{Path, PathBuf};
+
+/// The crates whose folders and modules are looked at, as folders from the project's root.
+const CRATES: [&str; 20] = [
+    "shared",
+    "shared/service",
+    "edge",
+    "edge/dsp",
+    "agent",
+    "agent/episode",
+    "agent/expert",
+    "agent/knowledge",
+    "agent/tools",
+    "agent/decision",
+    "agent/graph",
+    "agent/hook",
+    "agent/oidc",
+    "agent/routes",
+    "agent/script",
+    "agent/report",
+    "agent/reasoner",
+    "agent/web",
+    "deploy/standalone",
+    "tests",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}

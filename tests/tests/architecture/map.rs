@@ -1,11 +1,8 @@
 //! Checks that the links of ARCHITECTURE.md exist and that it leaves no folder of sources out.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
+use crate::{CRATES, root};
 
 fn text() -> String {
     std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md")
@@ -45,30 +42,8 @@ fn every_link_of_the_map_leads_somewhere() {
 fn the_map_leaves_no_room_out() {
     let text = text();
     let links = links(&text);
-    let crates = [
-        "shared",
-        "shared/service",
-        "edge",
-        "edge/dsp",
-        "agent",
-        "agent/episode",
-        "agent/expert",
-        "agent/knowledge",
-        "agent/tools",
-        "agent/decision",
-        "agent/graph",
-        "agent/hook",
-        "agent/oidc",
-        "agent/routes",
-        "agent/report",
-        "agent/reasoner",
-        "agent/web",
-        "agent/script",
-        "deploy/standalone",
-        "tests",
-    ];
     let mut missing = Vec::new();
-    for krate in crates {
+    for krate in CRATES {
         for room in rooms(krate) {
             let at = format!("{krate}/src/{room}");
             if !links.contains(&at) && !links.contains(&format!("{at}.rs")) {

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use super::{KEYWORDS, Parser, format};
 use crate::error::Outcome;
-use crate::syntax::{Argument, Body, Clause, Code, Comparison, Expression, Made, Operator};
+use crate::syntax::{
+    Argument, Body, Clause, Code, Comparison, Constant, Expression, Made, Operator,
+};
 use crate::token::{Token, syntax, unescaped};
-use crate::value::Value;
 
 type Read = fn(&mut Parser) -> Outcome<Expression>;
 
@@ -252,14 +253,14 @@ impl Parser {
     fn atom(&mut self) -> Outcome<Expression> {
         let line = self.line();
         match self.next() {
-            Token::Int(number) => Ok(Expression::Constant(Value::Int(number))),
-            Token::Float(number) => Ok(Expression::Constant(Value::Float(number))),
+            Token::Int(number) => Ok(Expression::Constant(Constant::Int(number))),
+            Token::Float(number) => Ok(Expression::Constant(Constant::Float(number))),
             Token::Text(text) => self.texts(vec![(text, None)]),
             Token::Format(inside, is_raw) => self.texts(vec![(inside, Some(is_raw))]),
             Token::Name(name) => match name.as_str() {
-                "None" => Ok(Expression::Constant(Value::None)),
-                "True" => Ok(Expression::Constant(Value::Bool(true))),
-                "False" => Ok(Expression::Constant(Value::Bool(false))),
+                "None" => Ok(Expression::Constant(Constant::None)),
+                "True" => Ok(Expression::Constant(Constant::Bool(true))),
+                "False" => Ok(Expression::Constant(Constant::Bool(false))),
                 word if KEYWORDS.contains(&word) => {
                     syntax(line, format!("{word} is out of place or not in this dialect"))
                 }
@@ -287,7 +288,7 @@ impl Parser {
         }
         if all.iter().all(|(_, format)| format.is_none()) {
             let text: String = all.into_iter().map(|(text, _)| text).collect();
-            return Ok(Expression::Constant(Value::from(text)));
+            return Ok(Expression::Constant(Constant::Text(Rc::from(text))));
         }
         let (line, mut pieces) = (self.line(), Vec::new());
         for (text, is_format) in all {

@@ -11,11 +11,11 @@ use serde_json::Map;
 
 use super::format::formatted;
 use super::functions::{KINDS, NAMES};
-use super::{Function, Machine, Method, NoResult, Scope};
+use super::{Machine, NoResult};
 use crate::error::{Fault, Outcome, Stop, fault, type_error};
 use crate::json;
 use crate::syntax::{Argument, Body, Clause, Comparison, Expression, Made, Piece};
-use crate::value::{Key, Value};
+use crate::value::{Function, Key, Method, Scope, Value};
 
 /// Longest list that is made of a range.
 const MAX_RANGE: i64 = 100_000;
@@ -49,7 +49,7 @@ impl Machine<'_> {
 
     fn evaluated(&mut self, expression: &Expression, scope: &Rc<Scope>) -> Outcome<Value> {
         match expression {
-            Expression::Constant(value) => Ok(value.clone()),
+            Expression::Constant(constant) => Ok(Value::from(constant)),
             Expression::Name(name) => self.named(name, scope),
             Expression::List(all) => self.all(all, scope).map(Value::from),
             Expression::Tuple(all) => Ok(Value::Tuple(self.all(all, scope)?.into())),
