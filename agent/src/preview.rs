@@ -91,17 +91,8 @@ impl Preview {
         let was_told = matches!(followed, Some(Followed::Told(_)));
         let mut told = Told::default();
         bearing.take(followed, &mut told);
-        if !was_told {
-            let change = event.change.as_ref().filter(|_| !judgement.late);
-            let beside = self
-                .policy
-                .sensor_failed(&key, &point, &judgement.state, now)
-                .or_else(|| self.policy.changed(&key, change, now))
-                .or_else(|| self.policy.timing(event, now))
-                .or_else(|| self.policy.sensor_back(&key, &point, &judgement.state, now));
-            if let Some(announcement) = beside {
-                told.take(announcement);
-            }
+        if !was_told && let Some(announcement) = self.policy.beside_risk(&key, &window, now) {
+            told.take(announcement);
         }
         self.note(told);
         judgement.state.risk()

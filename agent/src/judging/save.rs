@@ -131,11 +131,11 @@ impl Judging {
     ) -> (Option<Grounded>, Option<Box<EpisodeChange>>) {
         let record = bearing.episode.as_ref();
         let now = self.clock.now();
-        let (key, state) = (&bearing.key, &judgement.state);
+        let key = &bearing.key;
         let case = Case { event: &run.state.event_payload, memory: &run.state.memory_context, now };
-        let (point, change) = (case.point(), case.event.change.as_ref());
-        let is_repaired = state.repaired_at != bearing.memory.state.repaired_at;
-        let window = JudgedWindow { event: case.event, judgement, point, is_repaired };
+        let is_repaired = judgement.state.repaired_at != bearing.memory.state.repaired_at;
+        let window =
+            JudgedWindow { event: case.event, judgement, point: case.point(), is_repaired };
         let followed = match self.policy.judged(key, &window, record, now) {
             Some(Followed::Told(told)) => Some(self.of_one_cause(&window, record, told, now).await),
             followed => followed,
@@ -145,11 +145,7 @@ impl Judging {
             Some(Followed::Quiet(change)) => (None, Some(change)),
             None => (None, None),
         };
-        let told = followed
-            .or_else(|| self.policy.sensor_failed(key, point, state, now))
-            .or_else(|| self.policy.changed(key, change.filter(|_| !judgement.late), now))
-            .or_else(|| self.policy.timing(case.event, now))
-            .or_else(|| self.policy.sensor_back(key, point, state, now));
+        let told = followed.or_else(|| self.policy.beside_risk(key, &window, now));
         let told = told.map(|announcement| {
             grounded(announcement, record, run, judgement, follow_up, promised)
         });

@@ -9,7 +9,7 @@ use pdm_expert::standing::Sensor;
 use pdm_expert::wording::element;
 use pdm_shared::delivery::Presence;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
-use pdm_shared::event::{Change, ChangeKind};
+use pdm_shared::event::{Change, ChangeKind, Event};
 use pdm_shared::id::{BearingId, BearingKey, EventId, GatewayId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -436,6 +436,22 @@ pub(super) fn changed(key: &BearingKey, change: &Change) -> (Text, Text) {
     let body =
         Text::new(format!("{}\n{}", since.ko, body.ko), format!("{}\n{}", since.en, body.en));
     (Text::new(ko, en), body)
+}
+
+/// The body of an alarm with what else its window tells: a change of the machine, the gateway's times.
+/// They come with one window alone, so a message of their own would never be sent.
+pub(super) fn with_beside(
+    body: Text,
+    key: &BearingKey,
+    event: &Event,
+    change: Option<&Change>,
+) -> Text {
+    let change = change.map(|change| changed(key, change));
+    let times = event.timing.as_ref().and_then(|times| timing(event, times));
+    change.into_iter().chain(times).fold(body, |body, (title, what)| {
+        let after = |body: &str, title: &str, what: &str| format!("{body}\n{title}\n{what}");
+        Text::new(after(&body.ko, &title.ko, &what.ko), after(&body.en, &title.en, &what.en))
+    })
 }
 
 /// Title and body when a gateway has gone silent.

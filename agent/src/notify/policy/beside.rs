@@ -11,14 +11,29 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use super::{Policy, Subject, id_of, notification};
+use super::{JudgedWindow, Policy, Subject, id_of, notification};
 use crate::notify::{MQTT_LANE, wording};
 use crate::store::{Announcement, Outgoing};
 use crate::workflow::documents::Written;
 
 impl Policy {
+    /// What is told of a window with which no risk is told: a failed sensor, a change of the machine, the
+    /// gateway's times or a sensor's return.
+    pub(crate) fn beside_risk(
+        &self,
+        key: &BearingKey,
+        window: &JudgedWindow<'_>,
+        now: Timestamp,
+    ) -> Option<Announcement> {
+        let state = &window.judgement.state;
+        self.sensor_failed(key, window.point, state, now)
+            .or_else(|| self.changed(key, window.change(), now))
+            .or_else(|| self.timing(window.event, now))
+            .or_else(|| self.sensor_back(key, window.point, state, now))
+    }
+
     /// A sensor whose windows have been invalid for too long, told once.
-    pub(crate) fn sensor_failed(
+    pub(super) fn sensor_failed(
         &self,
         key: &BearingKey,
         point: &str,
@@ -33,7 +48,7 @@ impl Policy {
     }
 
     /// The return of a sensor that staff was told of.
-    pub(crate) fn sensor_back(
+    pub(super) fn sensor_back(
         &self,
         key: &BearingKey,
         point: &str,
@@ -48,7 +63,7 @@ impl Policy {
     }
 
     /// A change of the machine or its mounting that the edge found: told once, it is no risk.
-    pub(crate) fn changed(
+    pub(super) fn changed(
         &self,
         key: &BearingKey,
         change: Option<&Change>,
@@ -59,7 +74,7 @@ impl Policy {
     }
 
     /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
-    pub(crate) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
+    pub(super) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
         let words = wording::timing(event, event.timing.as_ref()?)?;
         let key = crate::notify::silence::key_of(&event.site, &event.gateway_id);
         let key = key.unwrap_or_else(|| event.key());

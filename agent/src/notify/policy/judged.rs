@@ -5,7 +5,7 @@ use pdm_expert::Judgement;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::{AcknowledgementState, FreezeCause, Suppression};
-use pdm_shared::event::{Event, QualityFlag};
+use pdm_shared::event::{Change, Event, QualityFlag};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -24,6 +24,13 @@ pub(crate) struct JudgedWindow<'a> {
     pub(crate) point: &'a str,
     /// The window ends the former judgements by a repair.
     pub(crate) is_repaired: bool,
+}
+
+impl<'a> JudgedWindow<'a> {
+    /// A change that the edge found; one of a late window is old news.
+    pub(super) fn change(&self) -> Option<&'a Change> {
+        self.event.change.as_ref().filter(|_| !self.judgement.late)
+    }
 }
 
 /// What follows from a window.
@@ -87,6 +94,7 @@ impl Policy {
                 (NotificationReason::Cleared, diagnosis.risk_level, words)
             }
         };
+        let body = wording::with_beside(body, key, window.event, window.change());
         let loudness = loudness_of(tell);
         let subject = Subject { key, event_id, risk, loudness, reason, title, body };
         Followed::Told(Box::new(self.told(&subject, record, step, now)))

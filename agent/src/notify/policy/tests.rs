@@ -44,7 +44,7 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
             (pdm_expert::judge(&case, &rules), case.point().to_owned())
         };
         memory.recall(&event, &judgement);
-        let (state, now) = (&judgement.state, event.measured_at);
+        let now = event.measured_at;
         let window = JudgedWindow {
             event: &event,
             judgement: &judgement,
@@ -57,9 +57,7 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
             Some(Followed::Quiet(change)) => (None, Some(change)),
             None => (None, None),
         };
-        let announcement = announcement
-            .or_else(|| policy.sensor_failed(&key, &point, state, now))
-            .or_else(|| policy.sensor_back(&key, &point, state, now));
+        let announcement = announcement.or_else(|| policy.beside_risk(&key, &window, now));
         if let Some(announcement) = &announcement {
             let notification = &announcement.notification;
             told.push((*hours, notification.reason, notification.risk_level));
@@ -174,4 +172,39 @@ fn a_gateways_clock_and_period_are_told_beside_any_risk() {
     assert!(en.contains("each 10 min instead of 10 s"), "{en}");
     let (_, en) = told(Some(60.5), Some(period));
     assert!(en.contains("set ahead") && en.contains("several windows"), "{en}");
+}
+
+/// A change of the machine and a moved clock come with one window; where that window raises an alarm they
+/// stand in it, and where it does not they are told by themselves.
+#[test]
+fn what_comes_with_the_window_of_an_alarm_stands_in_the_alarm() {
+    let policy = Policy::new(NotifySettings::default(), Prefix::default());
+    let mut event: Event =
+        serde_json::from_str(include_str!("../../../../config/examples/event.json"))
+            .expect("an event");
+    let at = event.measured_at;
+    event.timing = Some(Timing { clock_moved_s: Some(7190.0), period: None });
+    event.change = Some(Change {
+        kind: ChangeKind::Replaced,
+        level_ratio: 1.4,
+        bearings: Vec::new(),
+        since: at,
+    });
+    let (key, memory) = (event.key(), Memory::default());
+    let case = Case { event: &event, memory: &memory, now: at };
+    let judgement = pdm_expert::judge(&case, &Rules::default());
+    let point = case.point();
+    let window = JudgedWindow { event: &event, judgement: &judgement, point, is_repaired: false };
+    let Some(Followed::Told(told)) = policy.judged(&key, &window, None, at) else {
+        panic!("an alarm");
+    };
+    assert_eq!(told.notification.reason, NotificationReason::Raised);
+    let body = &told.notification.body;
+    assert!(body.en.contains("run relearn") && body.en.contains("set ahead"), "{}", body.en);
+    assert!(body.ko.contains("재학습") && body.ko.contains("앞으로"), "{}", body.ko);
+    for row in &told.outgoing {
+        assert!(format!("{:?}", row.payload).contains("relearn"), "{row:?}");
+    }
+    let beside = policy.beside_risk(&key, &window, at).expect("told by itself");
+    assert_eq!(beside.notification.reason, NotificationReason::Message);
 }
