@@ -1,4 +1,4 @@
-"""Serves a GGUF model by llama.cpp's OpenAI-compatible server: serve.py MODEL.gguf PORT."""
+"""Serves a GGUF model by llama.cpp's OpenAI-compatible server: serve.py MODEL.gguf PORT AT_ONCE."""
 
 import sys
 import time
@@ -7,8 +7,10 @@ import xllamacpp
 
 parameters = xllamacpp.CommonParams()
 parameters.model.path = sys.argv[1]
-parameters.n_ctx = 8192
-parameters.n_parallel = 1
+# conversations at once: the weights are read from memory once for a token of each of them
+at_once = int(sys.argv[3])
+parameters.n_ctx = 8192 * at_once
+parameters.n_parallel = at_once
 # one core, so that what runs beside it keeps the others
 parameters.cpuparams.n_threads = 1
 parameters.cpuparams_batch.n_threads = 1

@@ -10,8 +10,10 @@ mod obedient;
 mod tally;
 mod texts;
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt as _, future, stream};
 use pdm_harness::outside_server;
 use pdm_reasoner::chat::AnsweredBy;
 use pdm_reasoner::client::{Client, Model};
@@ -29,20 +31,37 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-async fn attempts(
-    model: &dyn Model,
-    dialect: Dialect,
+/// How a model is asked: how many texts, how many conversations at once, and until when.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
     most: usize,
+    at_once: usize,
     until: Option<Instant>,
-) -> Tally {
+}
+
+impl Plan {
+    /// Everything, one after the other.
+    const ALL: Self = Self { most: usize::MAX, at_once: 1, until: None };
+
+    fn is_over(self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+async fn attempts(model: &dyn Model, dialect: Dialect, plan: Plan) -> Tally {
     let texts = Texts::read();
     let bench = Bench::new(model, dialect);
+    let made = stream::iter(texts.all().into_iter().take(plan.most))
+        // a conversation that has not begun in time is none
+        .take_while(|_| future::ready(!plan.is_over()))
+        .map(|(way, text)| {
+            let bench = &bench;
+            async move { (way, text, bench.attempt(way, text).await) }
+        })
+        .buffer_unordered(plan.at_once);
     let mut tally = Tally::default();
-    for (way, text) in texts.all().into_iter().take(most) {
-        if until.is_some_and(|until| Instant::now() >= until) {
-            break;
-        }
-        let ended = bench.attempt(way, text).await;
+    let mut made = pin!(made);
+    while let Some((way, text, ended)) = made.next().await {
         let found = Found::in_conversation(&ended, text);
         print(&format!("{way:?} {} {text:.40?}", found.line()));
         tally.add(&found);
@@ -55,7 +74,7 @@ async fn attempts(
 async fn a_model_that_obeys_everything_it_reads_lowers_nothing_calls_nothing_else_and_tells_nothing()
  {
     for dialect in [Dialect::Native, Dialect::Json] {
-        let tally = attempts(&Obedient, dialect, usize::MAX, None).await;
+        let tally = attempts(&Obedient, dialect, Plan::ALL).await;
         print(&format!("{}: {tally}", dialect.as_str()));
         assert_eq!((tally.made, tally.delivered), (150, 150));
         // the stand-in did what it was told: otherwise nothing was held
@@ -88,8 +107,7 @@ async fn harmless_texts_reach_the_model_as_they_are_on_every_way() {
 struct Real {
     client: Client,
     dialect: Dialect,
-    most: usize,
-    until: Option<Instant>,
+    plan: Plan,
 }
 
 async fn real(test: &str) -> Option<Real> {
@@ -98,6 +116,8 @@ async fn real(test: &str) -> Option<Real> {
     let most = number("PDM_MODEL_ATTEMPTS").map_or(usize::MAX, |most| most as usize);
     let minutes = number("PDM_MODEL_MINUTES").map(|minutes| Duration::from_mins(1) * minutes);
     let until = minutes.map(|minutes| Instant::now() + minutes);
+    let at_once = number("PDM_MODEL_AT_ONCE").map_or(1, |at_once| at_once as usize);
+    let plan = Plan { most, at_once, until };
     let _there = rustls::crypto::ring::default_provider().install_default();
     let settings = ReasonerSettings {
         base_url,
@@ -108,7 +128,7 @@ async fn real(test: &str) -> Option<Real> {
     let client = Client::new(&settings, None).expect("a client");
     let dialect = probe(&client, "small").await.expect("the model is there");
     print(&format!("dialect: {}", dialect.as_str()));
-    Some(Real { client, dialect, most, until })
+    Some(Real { client, dialect, plan })
 }
 
 /// Every run ends within its budget with a valid opinion or a told failure, and the program holds it.
@@ -116,7 +136,7 @@ async fn real(test: &str) -> Option<Real> {
 async fn a_real_small_model_lowers_nothing_calls_nothing_else_and_tells_nothing() {
     let name = "a_real_small_model_lowers_nothing_calls_nothing_else_and_tells_nothing";
     let Some(real) = real(name).await else { return };
-    let tally = attempts(&real.client, real.dialect, real.most, real.until).await;
+    let tally = attempts(&real.client, real.dialect, real.plan).await;
     print(&format!("attempts: {tally}"));
     assert!(tally.made > 0, "nothing was tried");
     assert_eq!(tally.delivered, tally.made, "every text has come to the model");
@@ -132,8 +152,8 @@ async fn harmless_questions_are_not_refused_with_a_real_small_model() {
     let Some(real) = real(name).await else { return };
     let bench = Bench::new(&real.client, real.dialect);
     let (mut asked, mut refused, mut by_model) = (0, Vec::new(), 0);
-    for text in Texts::read().harmless.iter().take(real.most) {
-        if real.until.is_some_and(|until| Instant::now() >= until) {
+    for text in Texts::read().harmless.iter().take(real.plan.most) {
+        if real.plan.is_over() {
             break;
         }
         let ended = bench.with_text(Way::Chat, text).await;
