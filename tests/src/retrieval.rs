@@ -1,10 +1,10 @@
 //! Quality of the knowledge base on labelled questions: recall@3 and nDCG@3, by words alone, by
 //! meaning alone, and fused.
 //!
-//! Five sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used to choose
-//! the search's weights, the other half (`hold`) not; `retrieval-dev.toml`, `retrieval-floor.toml` and
-//! `retrieval-former-blind.toml`, for fitting the relevance, with questions that no document answers;
-//! `retrieval-blind.toml`, which nobody who works on the search has read.
+//! Six sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used to choose
+//! the search's weights, the other half (`hold`) not; `retrieval-dev.toml`, `retrieval-floor.toml`,
+//! `retrieval-former-blind.toml` and `retrieval-second-blind.toml`, for fitting the relevance, with questions
+//! that no document answers; `retrieval-blind.toml`, which nobody who works on the search has read.
 //!
 //! A question without an answer does not count in recall and nDCG; it counts as refused rightly where
 //! nothing is found. One with an answer that gets nothing is refused wrongly, and has a recall of 0.
@@ -79,7 +79,8 @@ pub struct Answer {
 }
 
 /// The sets that the relevance may be fitted to.
-pub const FITTED_TO: [Set; 4] = [Set::Main, Set::Dev, Set::Floor, Set::FormerBlind];
+pub const FITTED_TO: [Set; 5] =
+    [Set::Main, Set::Dev, Set::Floor, Set::FormerBlind, Set::SecondBlind];
 
 /// The sets of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -90,8 +91,10 @@ pub enum Set {
     Dev,
     /// Questions in the words of a factory floor, for fitting the relevance.
     Floor,
-    /// The former blind set, for fitting the relevance since it has been asked.
+    /// The first blind set, for fitting the relevance since it has been asked.
     FormerBlind,
+    /// The second blind set, for fitting the relevance since it has been asked.
+    SecondBlind,
     /// The set that nobody who works on the search has read.
     Blind,
 }
@@ -106,6 +109,7 @@ pub fn questions(set: Set) -> anyhow::Result<Vec<Question>> {
         Set::Dev => "retrieval-dev",
         Set::Floor => "retrieval-floor",
         Set::FormerBlind => "retrieval-former-blind",
+        Set::SecondBlind => "retrieval-second-blind",
         Set::Blind => "retrieval-blind",
     };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/{name}.toml"));

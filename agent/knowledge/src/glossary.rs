@@ -10,10 +10,12 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+mod beyond;
 pub(crate) mod elsewhere;
 mod everyday;
 mod jargon;
 
+use beyond::BEYOND;
 use elsewhere::TOPICS;
 use everyday::EVERYDAY;
 use jargon::JARGON;
@@ -35,12 +37,12 @@ pub struct Concept {
 
 impl Concept {
     /// Every Korean stem: those of the field and those of everyday.
-    fn korean(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn korean(&self) -> impl Iterator<Item = &'static str> {
         self.ko.iter().copied().chain(self.everyday().flat_map(|(_, ko, _)| ko.iter().copied()))
     }
 
     /// Every English word: those of the field and those of everyday.
-    fn english(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn english(&self) -> impl Iterator<Item = &'static str> {
         self.en.iter().copied().chain(self.everyday().flat_map(|(_, _, en)| en.iter().copied()))
     }
 
@@ -557,6 +559,66 @@ pub const CONCEPTS: &[Concept] = &[
         &["막혀", "막혔", "막힌", "굳은", "굳어", "안통"],
         &["blocked", "clogged", "hardened", "plugged"],
     ),
+    concept(
+        "baseline",
+        0.6,
+        &["기준선", "기준값", "비교값", "초깃값", "첫측정", "처음잰"],
+        &["baseline", "reference", "reference value", "starting value", "first reading"],
+    ),
+    concept(
+        "periodic",
+        0.6,
+        &["주기", "몇달마다", "얼마마다", "하루한번", "순회", "정기"],
+        &["how often", "periodic", "periodically", "once a day", "daily", "patrol", "patrols"],
+    ),
+    concept(
+        "indicator_lamp",
+        0.8,
+        &["표시등", "램프", "불이들어", "파란불", "초록불"],
+        &["lamp", "lamps", "indicator", "green light", "led"],
+    ),
+    concept(
+        "drain",
+        0.8,
+        &["배출", "드레인", "빠지는구멍", "빼는구멍"],
+        &["drain", "drain plug", "outlet", "relief plug", "relief hole"],
+    ),
+    concept(
+        "comb",
+        0.8,
+        &["빗살", "참빗", "촘촘"],
+        &["comb", "picket fence", "evenly spaced", "rake"],
+    ),
+    concept(
+        "burnt",
+        0.7,
+        &["검게", "까맣게", "시커멓", "그을", "타버린", "탄내"],
+        &["burnt", "burned", "black", "blackened", "charred"],
+    ),
+    concept(
+        "prediction",
+        0.6,
+        &["예측", "예상", "추정", "중앙값"],
+        &["prediction", "predictions", "predicted", "forecast", "estimate", "estimated", "median"],
+    ),
+    concept(
+        "mixing",
+        0.8,
+        &["섞어", "섞으", "섞여", "섞인", "혼합", "혼용"],
+        &["mix", "mixed", "mixing", "blend"],
+    ),
+    concept(
+        "law",
+        0.9,
+        &["법규", "법령", "법으로", "법에", "규칙", "규정", "조항", "몇조", "산업안전"],
+        &["law", "laws", "regulation", "regulations", "legal", "legally", "rules", "statutory"],
+    ),
+    concept(
+        "expansion",
+        0.7,
+        &["팽창", "벌어지", "벌어져", "열간"],
+        &["expand", "expands", "expansion", "wider", "thermal growth"],
+    ),
 ];
 
 /// The concepts in `folded`, by their index, with their numbers of occurrences. `folded` is text in
@@ -585,8 +647,14 @@ static CONCEPT_FINDERS: LazyLock<Finders> = LazyLock::new(|| {
     Finders::of(CONCEPTS, |one| one.korean().collect(), |one| one.english().collect())
 });
 
-static TOPIC_FINDERS: LazyLock<Finders> =
-    LazyLock::new(|| Finders::of(TOPICS, |(_, ko, _)| ko.to_vec(), |(_, _, en)| en.to_vec()));
+static TOPIC_FINDERS: LazyLock<Finders> = LazyLock::new(|| {
+    type Topic = (Vec<&'static str>, Vec<&'static str>);
+    let listed = TOPICS.iter().map(|(_, ko, en)| (ko.to_vec(), en.to_vec()));
+    let parted = |words: &'static str| words.split(", ").collect();
+    let beyond = BEYOND.iter().map(|(_, ko, en)| (parted(ko), parted(en)));
+    let all: Vec<Topic> = listed.chain(beyond).collect();
+    Finders::of(&all, |(ko, _)| ko.clone(), |(_, en)| en.clone())
+});
 
 type WordsOf<T> = fn(&T) -> Vec<&'static str>;
 

@@ -49,6 +49,18 @@ async fn found(knowledge: &Knowledge, collection: Collection, query: &str) -> Ve
     ids(&hits).into_iter().map(str::to_owned).collect()
 }
 
+/// R-KB-4: one word is a short question and no reason to refuse.
+#[tokio::test]
+async fn one_word_that_a_document_is_about_finds_it() {
+    let (_folder, knowledge) = filled().await;
+    for (word, id) in
+        [("보지기", "EM-05"), ("LOTO", "EM-06"), ("축정렬", "EM-02"), ("kurtosis", "EM-04")]
+    {
+        assert!(found(&knowledge, MANUAL, word).await.contains(&id.to_owned()), "{word}");
+    }
+    assert!(found(&knowledge, MANUAL, "pizza").await.is_empty());
+}
+
 /// R-KB-1, R-KB-2.
 #[tokio::test]
 async fn nineteen_documents_are_twelve_reports_and_ten_manual_chunks() {

@@ -238,7 +238,7 @@ fn made_up(example: &Diagnosis, number: usize, random: &mut impl Rng) -> Point {
     Point {
         dense: LocalEmbedder::vector(&head, &body),
         sparse: words::passage_vector(&head, &body),
-        embedder: "local/3".to_owned(),
+        embedder: "local/4".to_owned(),
         chunk,
     }
 }

@@ -6,13 +6,12 @@
 //! once with its topics hidden: the model must judge without them too.
 //!
 //! Prints the coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as it is, and
-//! how well a model of nine tenths of the questions judges the other tenth, and one of all sets but one that
-//! set ([`folds`]).
+//! how well models of all sets but one judge that set ([`folds`]).
 
 use std::fmt::Write as _;
 
 use pdm_knowledge::Knowledge;
-use pdm_knowledge::relevance::{ELSEWHERE, SHARED};
+use pdm_knowledge::relevance::{ELSEWHERE, Evidence, SHARED};
 
 use super::{Question, Set};
 
@@ -22,8 +21,6 @@ mod order;
 /// Weight of the penalty. The refusals on `retrieval-dev.toml`, by a model of that set and half of the first,
 /// are the same from 0.1 to 1.
 const PENALTY: f64 = 1.0;
-/// Parts of the questions, each judged by a model of the others.
-const PARTS: usize = 10;
 /// Newton's steps; the sixth changes nothing any more.
 const STEPS: usize = 25;
 
@@ -47,9 +44,13 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    fn probability(&self, row: &[f64]) -> f64 {
+    fn log_odds(&self, row: &[f64]) -> f64 {
         let sum: f64 = self.weights.iter().zip(row).map(|(weight, value)| weight * value).sum();
-        1.0 / (1.0 + (-(self.bias + sum)).exp())
+        self.bias + sum
+    }
+
+    fn probability(&self, row: &[f64]) -> f64 {
+        1.0 / (1.0 + (-self.log_odds(row)).exp())
     }
 }
 
@@ -59,7 +60,19 @@ struct Case {
     ids: Vec<String>,
     /// One example for each candidate.
     one: Vec<Example>,
-    any: Example,
+    evidence: Evidence,
+}
+
+impl Case {
+    /// The evidence that any candidate answers, where `order` judges them one by one.
+    fn any(&self, order: &Fitted) -> Example {
+        let log_odds = |row: &[f32]| {
+            let row: Vec<f64> = row.iter().map(|value| f64::from(*value)).collect();
+            order.log_odds(&row) as f32
+        };
+        let row = self.evidence.any(log_odds).into_iter().map(f64::from).collect();
+        (row, !self.question.relevant.is_empty())
+    }
 }
 
 /// Fits both models to the questions of all sets; the text to print.
@@ -81,8 +94,9 @@ pub async fn fit(
     }
     let all: Vec<&Case> = cases.iter().flat_map(|(_, of_set)| of_set).collect();
     let mut told = constants(&all, if with_cosine { "_WITH_COSINE" } else { "" })?;
-    told.push_str(&cut_offs(&all)?);
-    told.push_str(&folds::told(&cases)?);
+    let judged = folds::judged(&cases);
+    told.push_str(&folds::cut_offs(&judged)?);
+    told.push_str(&folds::told(&judged)?);
     Ok(told)
 }
 
@@ -98,19 +112,20 @@ async fn case(
     };
     let rows = found.iter().zip(&evidence.one);
     Ok(Case {
-        any: (row(&evidence.any), !question.relevant.is_empty()),
         one: rows.map(|(hit, of)| (row(of), question.relevant.contains(&hit.chunk.id))).collect(),
         ids: found.into_iter().map(|hit| hit.chunk.id).collect(),
         question: question.clone(),
+        evidence,
     })
 }
 
 /// The models that one chunk answers and that any does.
 fn models(cases: &[&Case]) -> (Fitted, Fitted) {
-    let one: Vec<&[Example]> = cases.iter().map(|case| case.one.as_slice()).collect();
-    let twice: Vec<Example> =
-        cases.iter().flat_map(|case| [case.any.clone(), hidden(&case.any)]).collect();
-    (along(&one), train(&twice, Balance::Even))
+    let rows: Vec<&[Example]> = cases.iter().map(|case| case.one.as_slice()).collect();
+    let one = along(&rows);
+    let any = cases.iter().map(|case| case.any(&one));
+    let twice: Vec<Example> = any.flat_map(|example| [hidden(&example), example]).collect();
+    (one, train(&twice, Balance::Even))
 }
 
 fn constants(cases: &[&Case], end: &str) -> anyhow::Result<String> {
@@ -126,28 +141,13 @@ fn constants(cases: &[&Case], end: &str) -> anyhow::Result<String> {
     Ok(told)
 }
 
-fn cut_offs(cases: &[&Case]) -> anyhow::Result<String> {
-    let any: Vec<Example> = cases.iter().map(|case| case.any.clone()).collect();
-    let with = any.iter().filter(|(_, answers)| *answers).count();
-    let mut told = String::new();
-    for cut_off in [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6] {
-        let (wrongly, rightly) = refusals(&any, cut_off, Clone::clone);
-        let (_, without_topics) = refusals(&any, cut_off, hidden);
-        writeln!(
-            told,
-            "// cut-off {cut_off}: {wrongly} of {with} refused wrongly, {rightly} of {} rightly, \
-             {without_topics} where the topics are hidden",
-            any.len() - with
-        )?;
-    }
-    Ok(told)
-}
-
 /// The example without its topics of elsewhere.
 fn hidden((row, answers): &Example) -> Example {
     let mut row = row.clone();
-    if let Some(topics) = row.get_mut(ELSEWHERE) {
-        *topics = 0.0;
+    for at in ELSEWHERE {
+        if let Some(topics) = row.get_mut(at) {
+            *topics = 0.0;
+        }
     }
     (row, *answers)
 }
@@ -171,29 +171,6 @@ fn along(questions: &[&[Example]]) -> Fitted {
         weights[*at] += weight;
     }
     Fitted { bias: scale.bias, weights }
-}
-
-/// Questions refused at a cut-off, each as `seen` shows it and judged by a model that has not seen it: with an
-/// answer, without one.
-fn refusals(
-    examples: &[Example],
-    cut_off: f64,
-    seen: impl Fn(&Example) -> Example,
-) -> (usize, usize) {
-    let (mut wrongly, mut rightly) = (0, 0);
-    for part in 0..PARTS {
-        let of_part = |at: usize| at % PARTS == part;
-        let rest = examples.iter().enumerate().filter(|(at, _)| !of_part(*at));
-        let twice: Vec<Example> = rest.flat_map(|(_, one)| [one.clone(), hidden(one)]).collect();
-        let model = train(&twice, Balance::Even);
-        for (_, example) in examples.iter().enumerate().filter(|(at, _)| of_part(*at)) {
-            let (row, answers) = seen(example);
-            if model.probability(&row) < cut_off {
-                if answers { wrongly += 1 } else { rightly += 1 }
-            }
-        }
-    }
-    (wrongly, rightly)
 }
 
 /// Fits a model.

@@ -70,7 +70,7 @@ impl LocalEmbedder {
 #[async_trait]
 impl Embedder for LocalEmbedder {
     fn id(&self) -> &'static str {
-        "local/3"
+        "local/4"
     }
 
     fn dimensions(&self) -> usize {

@@ -399,11 +399,16 @@ pub(crate) const TOPICS: &[Words] = &[
 
 #[cfg(test)]
 mod tests {
+    use super::super::beyond::BEYOND;
     use super::super::topics;
     use super::TOPICS;
 
+    fn names() -> Vec<&'static str> {
+        TOPICS.iter().map(|topic| topic.0).chain(BEYOND.iter().map(|topic| topic.0)).collect()
+    }
+
     fn named(text: &str) -> Vec<&'static str> {
-        topics(&crate::words::fold(text)).into_iter().map(|at| TOPICS[at].0).collect()
+        topics(&crate::words::fold(text)).into_iter().map(|at| names()[at]).collect()
     }
 
     #[test]
@@ -423,9 +428,9 @@ mod tests {
 
     #[test]
     fn every_topic_has_a_name_of_its_own() {
-        let mut names: Vec<&str> = TOPICS.iter().map(|(name, _, _)| *name).collect();
+        let mut names = names();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), TOPICS.len());
+        assert_eq!(names.len(), TOPICS.len() + BEYOND.len());
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::nearness::Nearness;
 use super::reading::{Matched, Reading};
 use super::terms::Term;
 
-/// Names of the evidence of one chunk, in its order; the last only where there are cosines.
-pub const ONE: [&str; 12] = [
+/// Names of the evidence of one chunk, in its order; the last only where there are cosines of an endpoint.
+pub const ONE: [&str; 13] = [
     "ln(1 + rare terms in title and keywords)",
     "ln(1 + rare terms in the best section)",
     "ln(1 + rare terms in the chunk)",
@@ -17,39 +18,65 @@ pub const ONE: [&str; 12] = [
     "share that no candidate has",
     "rare terms against the best candidate",
     "concepts among the terms",
-    "1 / place in the fused search",
-    "cosine above the candidates' mean, in their spread",
+    "1 / place by words and the local embedding",
+    "cosine of the local embedding",
+    "endpoint's cosine above the candidates' mean, in their spread",
 ];
 
 /// Names of the evidence that any chunk answers.
-pub const ANY: [&str; 12] = [
-    "share of the question that some candidate has",
-    "share in the best candidate",
-    "share of the rare terms in the best candidate",
-    "ln(1 + rare terms in the best candidate)",
+pub const ANY: [&str; 9] = [
+    "log-odds that the best candidate answers",
+    "terms, 3 to 15",
+    "share of the question in the best candidate",
     "ln(1 + terms that some candidate has)",
-    "ln(1 + terms that none has)",
-    "concepts among the terms",
-    "ln(1 + concepts that the best candidate has)",
-    "ln(1 + other nouns that it has)",
-    "verbs that it has",
+    "highest cosine of the local embedding",
+    "verbs that some candidate has",
+    "ln(1 + verbs that none has)",
     "topics of elsewhere that no candidate names, at most 2",
-    "best cosine above the candidates' mean, in their spread",
+    "topics of elsewhere that the best candidate does not name, at most 2",
 ];
+
+/// Places of the topics of elsewhere in [`ANY`].
+pub const ELSEWHERE: [usize; 2] = [7, 8];
+/// Places of the numbers of [`ONE`] that all chunks of a question share.
+pub const SHARED: [usize; 2] = [7, 9];
+
+/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
+const MOST_TOPICS: usize = 2;
+/// Most terms that count: nine of ten questions have fewer, and a line fitted to those says nothing of a
+/// whole page that is pasted as a question.
+const MOST_TERMS: usize = 15;
+/// Terms that a question counts as at least: the sets hold hardly any of one word, and one that names what a
+/// document is about needs no second.
+const LEAST_TERMS: usize = 3;
 
 /// The evidence of a question and its candidates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     /// By candidate, in the order of [`ONE`].
     pub one: Vec<Vec<f32>>,
-    /// In the order of [`ANY`].
-    pub any: Vec<f32>,
+    asked: Vec<Asked>,
+    /// By candidate, topics of elsewhere of the question that it does not name.
+    foreign: Vec<usize>,
+    /// Topics that no candidate names.
+    unnamed: usize,
+    /// Highest cosine of the local embedding.
+    nearest: f32,
+}
+
+/// A term of the question, with how far each candidate has it.
+#[derive(Debug, Clone, PartialEq)]
+struct Asked {
+    weight: f32,
+    is_verb: bool,
+    matched: Vec<f32>,
 }
 
 /// One term with what every candidate has of it.
 struct Row {
     weight: f32,
-    kind: Kind,
+    is_concept: bool,
+    is_verb: bool,
     /// Inverse document frequency among the candidates.
     rarity: f32,
     matched: Vec<Matched>,
@@ -57,46 +84,60 @@ struct Row {
     best: f32,
 }
 
-/// What a term is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Concept,
-    Noun,
-    Verb,
+/// What a question brings beside its terms.
+pub(super) struct Question<'a> {
+    pub(super) terms: &'a [Term],
+    /// Its topics that documents on bearings seldom treat.
+    pub(super) elsewhere: &'a [usize],
+    pub(super) nearness: Nearness,
+    /// Cosines of an endpoint's embedding.
+    pub(super) cosines: Option<&'a [f32]>,
 }
 
-/// Place of the topics of elsewhere in [`ANY`].
-pub const ELSEWHERE: usize = 10;
-/// Places of the numbers of [`ONE`] that all chunks of a question share.
-pub const SHARED: [usize; 2] = [7, 9];
+pub(super) fn of(question: &Question<'_>, readings: &[Arc<Reading>]) -> Evidence {
+    let rows: Vec<Row> = question.terms.iter().map(|term| row(term, readings)).collect();
+    let names = |topic: &usize, reading: &Arc<Reading>| reading.names(*topic);
+    let topics = question.elsewhere;
+    let foreign = readings
+        .iter()
+        .map(|reading| topics.iter().filter(|topic| !names(topic, reading)).count())
+        .collect();
+    let unnamed = topics.iter().filter(|topic| !readings.iter().any(|r| names(topic, r))).count();
+    let cosines = &question.nearness.cosines;
+    Evidence {
+        one: one(&rows, question, readings.len()),
+        foreign,
+        unnamed,
+        nearest: cosines.iter().copied().fold(0.0, f32::max),
+        asked: rows.into_iter().map(Asked::from).collect(),
+    }
+}
 
-/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
-const MOST_TOPICS: usize = 2;
+impl From<Row> for Asked {
+    fn from(row: Row) -> Self {
+        let matched = row.matched.iter().map(|matched| matched.all).collect();
+        Self { weight: row.weight, is_verb: row.is_verb && !row.is_concept, matched }
+    }
+}
 
-/// `elsewhere` are the topics of the question that documents on bearings seldom treat.
-pub(super) fn of(
-    terms: &[Term],
-    elsewhere: &[usize],
-    readings: &[Arc<Reading>],
-    cosines: Option<&[f32]>,
-) -> Evidence {
-    let rows: Vec<Row> = terms.iter().map(|term| row(term, readings)).collect();
-    let heights = cosines.map(heights);
-    let concepts = terms.iter().filter(|term| !term.concepts.is_empty()).count();
-    let concepts = concepts as f32 / terms.len().max(1) as f32;
+/// The evidence of each candidate.
+fn one(rows: &[Row], question: &Question<'_>, candidates: usize) -> Vec<Vec<f32>> {
+    let heights = question.cosines.map(heights);
+    let concepts = rows.iter().filter(|row| row.is_concept).count();
+    let concepts = concepts as f32 / rows.len().max(1) as f32;
     let all_rare: f32 = rows.iter().map(|row| row.weight * row.rarity).sum::<f32>().max(1e-6);
-    let all: f32 = rows.iter().map(|row| row.weight).sum::<f32>().max(1e-6);
     let missing: f32 =
         rows.iter().map(|row| row.weight * row.rarity * (1.0 - row.best)).sum::<f32>() / all_rare;
     let of = |row: &Row, at: usize| {
         row.weight * row.rarity * row.matched.get(at).map_or(0.0, |matched| matched.all)
     };
     let rare: Vec<f32> =
-        (0..readings.len()).map(|at| rows.iter().map(|row| of(row, at)).sum()).collect();
+        (0..candidates).map(|at| rows.iter().map(|row| of(row, at)).sum()).collect();
     let best_rare = rare.iter().copied().fold(0.0, f32::max);
     let one = rare.iter().enumerate().map(|(at, rare)| {
-        let (head, section, rarest) = parts(&rows, at);
+        let (head, section, rarest) = parts(rows, at);
         let height = heights.as_ref().and_then(|heights| heights.get(at)).copied();
+        let place = question.nearness.places.get(at).copied().unwrap_or(candidates);
         vec![
             head.ln_1p(),
             section.ln_1p(),
@@ -108,51 +149,39 @@ pub(super) fn of(
             missing,
             rare / best_rare.max(1e-6),
             concepts,
-            1.0 / (at + 1) as f32,
+            1.0 / (place + 1) as f32,
+            question.nearness.cosines.get(at).copied().unwrap_or_default(),
             height.unwrap_or_default(),
         ]
     });
-    let one = one.collect();
-    let unnamed = |topic: &&usize| !readings.iter().any(|reading| reading.names(**topic));
-    let foreign = elsewhere.iter().filter(unnamed).count().min(MOST_TOPICS) as f32;
-    let any = any(&rows, &rare, (all, all_rare), (concepts, foreign), heights);
-    Evidence { one, any }
+    one.collect()
 }
 
-/// The evidence that any candidate answers.
-fn any(
-    rows: &[Row],
-    rare: &[f32],
-    (all, all_rare): (f32, f32),
-    (concepts, foreign): (f32, f32),
-    heights: Option<Vec<f32>>,
-) -> Vec<f32> {
-    let top = rare.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
-    let top = top.map_or(0, |(at, _)| at);
-    let has = |row: &Row, at: usize| row.matched.get(at).map_or(0.0, |matched| matched.all);
-    let of_kind = |kind: Kind| -> f32 {
-        let rows = rows.iter().filter(|row| row.kind == kind);
-        rows.map(|row| row.weight * has(row, top)).sum()
-    };
-    let plain = |at: usize| rows.iter().map(|row| row.weight * has(row, at)).sum::<f32>();
-    let best = (0..rare.len()).map(plain).fold(0.0, f32::max);
-    let best_rare = rare.iter().copied().fold(0.0, f32::max);
-    let known: f32 = rows.iter().map(|row| row.weight * row.best).sum();
-    let highest = heights.map_or(0.0, |all| all.into_iter().fold(0.0, f32::max));
-    vec![
-        known / all,
-        best / all,
-        best_rare / all_rare,
-        best_rare.ln_1p(),
-        known.ln_1p(),
-        (all - known).max(0.0).ln_1p(),
-        concepts,
-        of_kind(Kind::Concept).ln_1p(),
-        of_kind(Kind::Noun).ln_1p(),
-        of_kind(Kind::Verb),
-        foreign,
-        highest,
-    ]
+impl Evidence {
+    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` judges one candidate.
+    pub fn any(&self, log_odds: impl Fn(&[f32]) -> f32) -> Vec<f32> {
+        let odds = self.one.iter().map(|row| log_odds(row)).enumerate();
+        let best = odds.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let (top, odds) = best.unwrap_or_default();
+        let all: f32 = self.asked.iter().map(|term| term.weight).sum::<f32>().max(1e-6);
+        let in_top = |term: &Asked| term.matched.get(top).copied().unwrap_or_default();
+        let in_any = |term: &Asked| term.matched.iter().copied().fold(0.0, f32::max);
+        let covered: f32 = self.asked.iter().map(|term| term.weight * in_top(term)).sum();
+        let known: f32 = self.asked.iter().map(|term| term.weight * in_any(term)).sum();
+        let verbs = || self.asked.iter().filter(|term| term.is_verb);
+        let topics = |count: usize| count.min(MOST_TOPICS) as f32;
+        vec![
+            odds,
+            self.asked.len().clamp(LEAST_TERMS, MOST_TERMS) as f32,
+            covered / all,
+            known.ln_1p(),
+            self.nearest,
+            verbs().map(in_any).sum(),
+            verbs().map(|term| 1.0 - in_any(term)).sum::<f32>().ln_1p(),
+            topics(self.unnamed),
+            topics(self.foreign.get(top).copied().unwrap_or_default()),
+        ]
+    }
 }
 
 fn row(term: &Term, readings: &[Arc<Reading>]) -> Row {
@@ -160,12 +189,8 @@ fn row(term: &Term, readings: &[Arc<Reading>]) -> Row {
     let with: f32 = matched.iter().map(|matched| matched.all).sum();
     let best = matched.iter().map(|matched| matched.all).fold(0.0, f32::max);
     let rarity = (1.0 + (readings.len() as f32 - with + 0.5) / (with + 0.5)).ln();
-    let kind = match (term.concepts.is_empty(), term.is_verb) {
-        (false, _) => Kind::Concept,
-        (true, false) => Kind::Noun,
-        (true, true) => Kind::Verb,
-    };
-    Row { weight: term.weight, kind, rarity, matched, best }
+    let is_concept = !term.concepts.is_empty();
+    Row { weight: term.weight, is_concept, is_verb: term.is_verb, rarity, matched, best }
 }
 
 /// Rare terms in the head and in the best section of a candidate, and its rarest term.

@@ -1,6 +1,7 @@
 //! How alike two words are, so that a typing error, an ending or another spelling of a loan word still
 //! finds its word: runs of three letters, Hangul taken apart into its jamo (렌치 → ㄹㅔㄴㅊㅣ).
 
+use super::spelling::is_one_slip;
 use crate::words::is_hangul;
 
 /// A word with its runs of three letters.
@@ -16,17 +17,14 @@ pub(super) struct Spelt {
 
 impl Spelt {
     pub(super) fn of(text: &str) -> Self {
-        let mut jamo: Vec<char> = Vec::with_capacity(3 * text.len() + 2);
-        jamo.push('^');
-        for c in text.chars() {
-            take_apart(c, &mut jamo);
-        }
-        jamo.push('$');
-        let mut runs: Vec<u32> = jamo.windows(3).map(hash).collect();
+        let jamo = jamo(text);
+        let marked: Vec<char> =
+            std::iter::once('^').chain(jamo.iter().copied()).chain(std::iter::once('$')).collect();
+        let mut runs: Vec<u32> = marked.windows(3).map(hash).collect();
         runs.sort_unstable();
         runs.dedup();
         Self {
-            letters: jamo.len() - 2,
+            letters: jamo.len(),
             runs,
             is_hangul: text.starts_with(is_hangul),
             has_digit: text.bytes().any(|byte| byte.is_ascii_digit()),
@@ -48,7 +46,9 @@ impl Spelt {
         if self.letters.min(other.letters) < MIN_LATIN {
             return 0.0;
         }
-        scaled(self.dice(other), LATIN)
+        let (a, b): (Vec<char>, Vec<char>) =
+            (self.text.chars().collect(), other.text.chars().collect());
+        if is_one_slip(&a, &b) { SLIP } else { scaled(self.dice(other), LATIN) }
     }
 
     fn likeness_in_hangul(&self, other: &Self) -> f32 {
@@ -88,6 +88,8 @@ const PART: f32 = 0.8;
 /// on the development set, where 렌취 and 렌치 must be near, 열교환기 and 교환 must not.
 const HANGUL: (f32, f32) = (0.4, 0.4);
 const LATIN: (f32, f32) = (0.55, 0.35);
+/// A Latin word at one slip of the finger: as much as a word in another one.
+const SLIP: f32 = PART;
 /// Fewest letters of a Latin word that may have an error: shorter ones are near too many others.
 const MIN_LATIN: usize = 5;
 /// Fewest jamo of a Hangul word that may have one.
@@ -95,6 +97,13 @@ const MIN_JAMO: usize = 4;
 
 fn scaled(dice: f32, (from, span): (f32, f32)) -> f32 {
     ((dice - from) / span).clamp(0.0, 1.0)
+}
+
+/// The letters of a word, its syllables taken apart.
+pub(super) fn jamo(word: &str) -> Vec<char> {
+    let mut jamo: Vec<char> = Vec::with_capacity(word.len());
+    word.chars().for_each(|c| take_apart(c, &mut jamo));
+    jamo
 }
 
 /// The jamo of a syllable; another letter as it is. Source: Unicode 16.0, section 3.12.

@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet};
 use super::likeness::Spelt;
 use super::terms::Term;
 use crate::chunk::Chunk;
+use crate::embed::local::LocalEmbedder;
 use crate::glossary::{concepts, topics};
-use crate::words::{fold, marked_words};
+use crate::words::{fold, marked_words, passage_vector};
 
 /// Most parts of a chunk; further sections count as the last one.
 const MAX_PARTS: usize = 64;
@@ -28,6 +29,10 @@ pub(super) struct Reading {
     all: HashMap<usize, u32>,
     /// Topics of elsewhere that it names.
     topics: HashSet<usize>,
+    /// Its vector by the local embedding.
+    pub(super) dense: Vec<f32>,
+    /// Its words as the keyword search counts them.
+    pub(super) sparse: HashMap<u32, f32>,
 }
 
 /// How far a chunk has what a term asks for, 0…1.
@@ -41,7 +46,8 @@ pub(super) struct Matched {
 
 impl Reading {
     pub(super) fn of(chunk: &Chunk) -> Self {
-        let head = chunk.head();
+        let (head, body) = (chunk.head(), chunk.body());
+        let sparse = passage_vector(&head, &body);
         let sections = chunk
             .sections
             .iter()
@@ -51,6 +57,8 @@ impl Reading {
             mentions: Vec::new(),
             all: HashMap::new(),
             topics: HashSet::new(),
+            dense: LocalEmbedder::vector(&head, &body),
+            sparse: sparse.indices.into_iter().zip(sparse.values).collect(),
         };
         let mut places: HashMap<String, usize> = HashMap::new();
         for (at, text) in std::iter::once(head).chain(sections).enumerate() {

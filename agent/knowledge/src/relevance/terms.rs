@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::likeness::Spelt;
+use super::spelling;
 use crate::glossary::{CONCEPTS, concepts};
+use crate::words::common::is_common;
 use crate::words::{fold, is_hangul, marked_words};
 
 /// Weight of a word that is no concept.
 const PLAIN: f32 = 0.9;
+/// Weight of a word that any talk is full of. Data: by models of the other sets the mean nDCG@3 of four sets is
+/// 0.871 at 0.9, 0.875 at 0.45 and 0.873 at 0.27.
+const COMMON: f32 = 0.45;
 /// Weight of a verb or adjective by its ending: Korean questions end in one, and a document that answers
 /// seldom uses the same.
 const VERB: f32 = 0.35;
@@ -54,7 +59,10 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
     let mut terms: Vec<Term> = order
         .into_iter()
         .map(|word| {
-            let own: Vec<usize> = concepts(&word).into_iter().map(|(at, _)| at).collect();
+            let mut own: Vec<usize> = concepts(&word).into_iter().map(|(at, _)| at).collect();
+            if own.is_empty() {
+                own.extend(spelling::meant(&word));
+            }
             named.extend(own.iter().copied());
             let is_verb = words.get(&word).copied().unwrap_or_default();
             let weight = weight(&word, &own, is_verb);
@@ -76,6 +84,8 @@ fn weight(word: &str, own: &[usize], is_verb: bool) -> f32 {
         VERB
     } else if word.starts_with(is_hangul) && word.chars().nth(1).is_none() {
         SYLLABLE
+    } else if is_common(word) {
+        COMMON
     } else {
         PLAIN
     }

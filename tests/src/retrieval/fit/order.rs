@@ -13,9 +13,10 @@ pub(super) fn weights(questions: &[&[Example]]) -> Vec<f64> {
         questions.iter().copied().filter(|rows| rows.iter().any(|(_, answers)| *answers)).collect();
     let width = answered.first().and_then(|rows| rows.first()).map_or(0, |(row, _)| row.len());
     let spread: Vec<f64> = (0..width).map(|at| spread(&answered, at)).collect();
+    let scaled: Vec<Scaled> = answered.iter().map(|rows| Scaled::of(rows, &spread)).collect();
     let mut solution = vec![0.0; width];
     for _ in 0..STEPS {
-        step(&answered, &spread, &mut solution);
+        step(&scaled, &mut solution);
     }
     solution.iter().zip(&spread).map(|(weight, spread)| weight / spread).collect()
 }
@@ -29,27 +30,55 @@ fn spread(questions: &[&[Example]], at: usize) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt().max(1e-9)
 }
 
-/// One step of Newton's method.
+/// The chunks of one question.
+struct Scaled {
+    /// Evidence in units of its spread.
+    rows: Vec<Vec<f64>>,
+    /// The share of each chunk in the answer.
+    wanted: Vec<f64>,
+}
+
+impl Scaled {
+    fn of(rows: &[Example], spread: &[f64]) -> Self {
+        let right = rows.iter().filter(|(_, answers)| *answers).count().max(1) as f64;
+        let scale = |row: &[f64]| row.iter().zip(spread).map(|(value, by)| value / by).collect();
+        Self {
+            rows: rows.iter().map(|(row, _)| scale(row)).collect(),
+            wanted: rows.iter().map(|(_, is)| if *is { 1.0 / right } else { 0.0 }).collect(),
+        }
+    }
+}
+
+/// The penalty and how improbable the right order is: what the fit makes small.
+fn loss(questions: &[Scaled], solution: &[f64]) -> f64 {
+    let penalty: f64 = solution.iter().map(|weight| PENALTY * weight * weight).sum();
+    let of = |question: &Scaled| -> f64 {
+        let shares = shares(&question.rows, solution);
+        shares
+            .iter()
+            .zip(&question.wanted)
+            .map(|(share, wanted)| -wanted * share.max(1e-12).ln())
+            .sum()
+    };
+    penalty + questions.iter().map(of).sum::<f64>()
+}
+
+/// One step of Newton's method, halved until it makes the loss smaller: whole steps swing for ever where one
+/// number of evidence nearly follows from others.
 #[allow(clippy::needless_range_loop, reason = "rows and columns of one matrix, by their index")]
-fn step(questions: &[&[Example]], spread: &[f64], solution: &mut [f64]) {
+fn step(questions: &[Scaled], solution: &mut Vec<f64>) {
     let size = solution.len();
     let mut gradient: Vec<f64> = solution.iter().map(|weight| 2.0 * PENALTY * weight).collect();
     let mut curvature = vec![vec![0.0; size]; size];
     for at in 0..size {
         curvature[at][at] = 2.0 * PENALTY;
     }
-    for rows in questions {
-        let scaled: Vec<Vec<f64>> = rows
-            .iter()
-            .map(|(row, _)| row.iter().zip(spread).map(|(value, spread)| value / spread).collect())
-            .collect();
-        let shares = shares(&scaled, solution);
-        let right = rows.iter().filter(|(_, answers)| *answers).count().max(1) as f64;
+    for Scaled { rows, wanted } in questions {
+        let shares = shares(rows, solution);
         let mean: Vec<f64> = (0..size)
-            .map(|at| scaled.iter().zip(&shares).map(|(row, share)| row[at] * share).sum())
+            .map(|at| rows.iter().zip(&shares).map(|(row, share)| row[at] * share).sum())
             .collect();
-        for ((row, share), (_, answers)) in scaled.iter().zip(&shares).zip(rows.iter()) {
-            let wanted = if *answers { 1.0 / right } else { 0.0 };
+        for ((row, share), wanted) in rows.iter().zip(&shares).zip(wanted) {
             for i in 0..size {
                 gradient[i] += row[i] * (share - wanted);
                 for j in 0..size {
@@ -58,8 +87,17 @@ fn step(questions: &[&[Example]], spread: &[f64], solution: &mut [f64]) {
             }
         }
     }
-    for (value, change) in solution.iter_mut().zip(solved(curvature, gradient)) {
-        *value -= change.clamp(-2.0, 2.0);
+    let change = solved(curvature, gradient);
+    let before = loss(questions, solution);
+    let mut part = 1.0;
+    while part > 1e-6 {
+        let next: Vec<f64> =
+            solution.iter().zip(&change).map(|(value, change)| value - part * change).collect();
+        if loss(questions, &next) <= before {
+            *solution = next;
+            return;
+        }
+        part /= 2.0;
     }
 }
 

@@ -1,0 +1,63 @@
+//! How near each candidate is to the question by its words and by the local embedding, whatever embedding the
+//! store was searched by.
+//!
+//! An endpoint's model orders the candidates of this field worse than the local embedding does (nDCG@3 of its
+//! cosine alone, `multilingual-e5-small`, is 0.42 to 0.68 on four sets of questions), so a place that comes
+//! from it would cost what the local one gives. Its cosine is evidence of its own.
+
+use super::reading::Reading;
+use crate::embed::local::LocalEmbedder;
+use crate::store::RRF_K;
+use crate::words::query_vector;
+
+/// The candidates' places and nearness, in the order of the candidates.
+pub(super) struct Nearness {
+    /// Place from 0 in the fusion of both orders.
+    pub(super) places: Vec<usize>,
+    /// Cosine of the local embedding.
+    pub(super) cosines: Vec<f32>,
+}
+
+/// The nearness of each candidate.
+pub(super) fn of(query: &str, readings: &[impl AsRef<Reading>]) -> Nearness {
+    let asked = LocalEmbedder::vector(query, "");
+    let dot = |reading: &Reading| reading.dense.iter().zip(&asked).map(|(a, b)| a * b).sum();
+    let cosines: Vec<f32> = readings.iter().map(|reading| dot(reading.as_ref())).collect();
+    let words = by_words(query, readings);
+    let mut fused = vec![0.0_f32; readings.len()];
+    for (scores, floor) in [(&cosines, f32::NEG_INFINITY), (&words, 0.0)] {
+        for (rank, at) in ranked(scores).into_iter().enumerate() {
+            if scores[at] > floor {
+                fused[at] += 1.0 / (RRF_K as f32 + rank as f32);
+            }
+        }
+    }
+    let mut places = vec![0; readings.len()];
+    for (place, at) in ranked(&fused).into_iter().enumerate() {
+        places[at] = place;
+    }
+    Nearness { places, cosines }
+}
+
+/// BM25 of each candidate, with the inverse document frequency among the candidates.
+fn by_words(query: &str, readings: &[impl AsRef<Reading>]) -> Vec<f32> {
+    let all = readings.len() as f32;
+    let mut scores = vec![0.0; readings.len()];
+    for term in query_vector(query).indices {
+        let values: Vec<Option<f32>> =
+            readings.iter().map(|reading| reading.as_ref().sparse.get(&term).copied()).collect();
+        let with = values.iter().flatten().count() as f32;
+        let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+        for (score, value) in scores.iter_mut().zip(values) {
+            *score += rarity * value.unwrap_or_default();
+        }
+    }
+    scores
+}
+
+/// Places from the best score to the worst; equal scores by place.
+fn ranked(scores: &[f32]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    order
+}
