@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pdm_expert::case::PastEvent;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
 use pdm_shared::diagnosis::Diagnosis;
@@ -59,6 +58,10 @@ impl Plant for StoredPlant {
         self.store.fleet().await.map_err(away)
     }
 
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, Unavailable> {
+        self.store.machine(equipment).await.map_err(away)
+    }
+
     async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable> {
         self.store.standing(key).await.map_err(away)
     }
@@ -70,8 +73,7 @@ impl Plant for StoredPlant {
         limit: u32,
     ) -> Result<Vec<WindowRow>, Unavailable> {
         let until = until.unwrap_or_else(|| self.end());
-        let past = self.store.history(key, until, limit).await.map_err(away)?;
-        Ok(past.into_iter().map(window_of).collect())
+        self.store.windows(key, until, limit).await.map_err(away)
     }
 
     async fn spectra(
@@ -236,30 +238,6 @@ fn detail_of((key, record): (BearingKey, EpisodeRecord)) -> EpisodeDetail {
         repeat_at: alarm.repeat_at,
     });
     EpisodeDetail { document: record.episode.document(&key), alarm }
-}
-
-fn window_of(past: PastEvent) -> WindowRow {
-    let PastEvent { event, judged } = past;
-    WindowRow {
-        event_id: event.event_id,
-        measured_at: event.measured_at,
-        running: event.operating.running,
-        valid: event.signal_quality.valid,
-        rms_g: event.time_domain.rms_g,
-        velocity_rms_mm_s: event.time_domain.velocity_rms_mm_s,
-        kurtosis: event.time_domain.kurtosis,
-        envelope_rms_g: event.time_domain.envelope_rms_g,
-        anomaly_score: event.anomaly.score,
-        baseline_level: event.trend.baseline_level,
-        baseline_limit: event.trend.baseline_limit,
-        feature: event.trend.feature,
-        risk_level: judged.as_ref().map(|judged| judged.risk),
-        fault_stage: judged.as_ref().map(|judged| judged.stage),
-        fault_type: judged.as_ref().and_then(|judged| judged.fault),
-        rul_hours: event.rul.hours,
-        rul_low_hours: event.rul.ci_low_hours,
-        rul_high_hours: event.rul.ci_high_hours,
-    }
 }
 
 fn gateway_of(state: GatewayState) -> GatewayRow {

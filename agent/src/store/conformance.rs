@@ -188,6 +188,7 @@ where
 /// What pages, users and the asset graph need.
 async fn for_people(fresh: &impl AsyncFn() -> Arc<dyn Store>) {
     pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
+    pages::windows_are_told_as_their_events_and_judgements(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
     accounts::a_user_stands_once_and_the_first_is_first(&*fresh().await).await;

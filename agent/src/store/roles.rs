@@ -18,7 +18,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use pdm_web::accounts::AccountStore;
-use pdm_web::plant::{BearingRow, ChannelRow};
+use pdm_web::plant::{BearingRow, ChannelRow, WindowRow};
 use uuid::Uuid;
 
 use super::{
@@ -190,8 +190,19 @@ pub trait PageStore: Send + Sync + std::fmt::Debug {
     /// Every bearing that was ever judged, worst first: risk, then stage, then name.
     async fn fleet(&self) -> Result<Vec<BearingRow>, StoreError>;
 
+    /// The bearings of the machines of this name, in the same order.
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, StoreError>;
+
     /// One bearing.
     async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError>;
+
+    /// The last `limit` windows of a bearing measured at or before `until`, oldest first.
+    async fn windows(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<WindowRow>, StoreError>;
 
     /// The bearing's last events with spectra that were measured at or before `until`, newest first.
     async fn last_spectra(

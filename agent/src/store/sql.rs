@@ -40,6 +40,7 @@ mod recollection;
 mod retention;
 mod runs;
 mod series;
+mod windows;
 
 /// The store on a SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone)]
@@ -227,3 +228,6 @@ impl StatusStore for SqlStore {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

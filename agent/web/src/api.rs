@@ -15,7 +15,6 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use uuid::Uuid;
 
 use crate::access::Admin;
@@ -110,13 +109,13 @@ impl Asked {
 type Answer<T> = Result<Json<T>, Problem>;
 type Asking = State<Arc<Shared>>;
 
-async fn fleet(State(shared): Asking, Query(asked): Query<Asked>) -> Answer<serde_json::Value> {
-    let all = shared.site.plant.fleet().await?;
-    let fits = |row: &BearingRow| {
-        asked.equipment.as_deref().is_none_or(|name| row.key.equipment.as_str() == name)
+async fn fleet(State(shared): Asking, Query(asked): Query<Asked>) -> Answer<Listed<BearingRow>> {
+    let plant = &shared.site.plant;
+    let items = match &asked.equipment {
+        Some(equipment) => plant.machine(equipment).await?,
+        None => plant.fleet().await?,
     };
-    let items: Vec<BearingRow> = all.into_iter().filter(fits).collect();
-    Ok(Json(json!({ "items": items, "next": null })))
+    Ok(Json(Listed { items, next: None }))
 }
 
 async fn bearing(State(shared): Asking, Path(names): Path<Names>) -> Answer<BearingRow> {

@@ -378,6 +378,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// Every bearing that was ever judged, worst first: risk, then stage, then name.
     async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable>;
 
+    /// The bearings of the machines of this name, in the same order.
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, Unavailable>;
+
     /// One bearing.
     async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable>;
 

@@ -29,8 +29,46 @@ pub(super) async fn the_fleet_is_listed_worst_first_with_its_alarms(store: &dyn 
     assert_eq!(fleet[1].risk_level, RiskLevel::Normal);
     assert!(fleet[1].alarm.is_none());
     assert_eq!(store.standing(&key()).await.expect("read").as_ref(), Some(&fleet[0]));
+    let machine = store.machine(key().equipment.as_str()).await.expect("read");
+    assert_eq!(machine, fleet, "all of them are of one machine");
+    assert_eq!(store.machine("X-9").await.expect("read"), []);
     let stranger = BearingKey { bearing: "DE-2".parse().expect("name"), ..key() };
     assert_eq!(store.standing(&stranger).await.expect("read"), None);
+}
+
+/// R-UI-1: a window is told as the whole event and its judgement tell it, with spectra or without.
+pub(super) async fn windows_are_told_as_their_events_and_judgements(store: &dyn Store) {
+    put(store, &[event(1), event(2)]).await;
+    judge_all(store).await;
+    put(store, &[event(3)]).await;
+    let past = store.history(&key(), at(1e6), 2).await.expect("read");
+    let windows = store.windows(&key(), at(1e6), 2).await.expect("read");
+    assert_eq!((windows.len(), past.len()), (2, 2), "the last two");
+    assert!(windows[0].risk_level.is_some() && windows[1].risk_level.is_none(), "{windows:?}");
+    for (window, past) in windows.iter().zip(&past) {
+        let (event, judged) = (&past.event, past.judged.as_ref());
+        let told = (window.event_id, window.measured_at, window.running, window.valid);
+        let (running, valid) = (event.operating.running, event.signal_quality.valid);
+        assert_eq!(told, (event.event_id, event.measured_at, running, valid));
+        let figures = [
+            (window.rms_g, event.time_domain.rms_g),
+            (window.velocity_rms_mm_s, event.time_domain.velocity_rms_mm_s),
+            (window.kurtosis, event.time_domain.kurtosis),
+            (window.envelope_rms_g, event.time_domain.envelope_rms_g),
+            (window.anomaly_score, event.anomaly.score),
+            (window.baseline_level, event.trend.baseline_level),
+            (window.baseline_limit, event.trend.baseline_limit),
+            (window.rul_hours, event.rul.hours),
+            (window.rul_low_hours, event.rul.ci_low_hours),
+            (window.rul_high_hours, event.rul.ci_high_hours),
+        ];
+        assert!(figures.iter().all(|(told, of_event)| told == of_event), "{figures:?}");
+        assert_eq!(window.feature, event.trend.feature);
+        assert_eq!(window.risk_level, judged.map(|judged| judged.risk));
+        assert_eq!(window.fault_stage, judged.map(|judged| judged.stage));
+        assert_eq!(window.fault_type, judged.and_then(|judged| judged.fault));
+    }
+    assert_eq!(store.windows(&key(), at(-1e6), 2).await.expect("read"), []);
 }
 
 /// R-UI-1

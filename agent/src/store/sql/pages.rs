@@ -8,7 +8,7 @@ use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{AlarmRow, BearingRow, EpisodeRow};
+use pdm_web::plant::{AlarmRow, BearingRow, EpisodeRow, WindowRow};
 use uuid::Uuid;
 
 use super::SqlStore;
@@ -17,10 +17,21 @@ use crate::store::database::{Dialect, Row, Spelt};
 use crate::store::encoding::{fault_of, json_of, stage_of, time_of, word_of};
 use crate::store::{PageStore, StoreError};
 
-/// Bearings with their last judgement and their alarm. The inner select takes one row of an index.
-macro_rules! bearings {
-    ($($condition:literal)?) => {
-        concat!(
+/// Bearings with their last judgement and their alarm. The last judgement is one row of an index: PostgreSQL
+/// looks for it once where it is joined by its place, and twice where it is joined by its identity.
+fn bearings(condition: &str) -> Spelt {
+    Spelt::each(|dialect| {
+        let last = "FROM pdm_agent_memory l
+                    WHERE l.site = b.site AND l.equipment_id = b.equipment_id
+                      AND l.bearing_id = b.bearing_id
+                    ORDER BY l.measured_at_ms DESC, l.id DESC LIMIT 1";
+        let last = match dialect {
+            Dialect::Sqlite => format!("pdm_agent_memory m ON m.id = (SELECT l.id {last})"),
+            Dialect::Postgres => format!(
+                "LATERAL (SELECT l.event_id, l.measured_at_ms, l.rul_hours {last}) m ON true"
+            ),
+        };
+        format!(
             "SELECT b.site, b.equipment_id, b.bearing_id, b.risk_level, b.fault_stage, b.fault_type,
                     b.updated_at_ms, m.event_id, m.measured_at_ms, m.rul_hours,
                     a.risk_level AS told_level, a.since_ms, a.acknowledgement,
@@ -28,15 +39,17 @@ macro_rules! bearings {
              FROM bearings b
              LEFT JOIN episodes a ON a.site = b.site AND a.equipment_id = b.equipment_id
                                AND a.bearing_id = b.bearing_id AND a.closed_at_ms IS NULL
-             LEFT JOIN pdm_agent_memory m ON m.id = (
-                 SELECT l.id FROM pdm_agent_memory l
-                 WHERE l.site = b.site AND l.equipment_id = b.equipment_id
-                   AND l.bearing_id = b.bearing_id
-                 ORDER BY l.measured_at_ms DESC, l.id DESC LIMIT 1)",
-            $($condition)?
+             LEFT JOIN {last} {condition}"
         )
-    };
+    })
 }
+
+static FLEET: LazyLock<Spelt> = LazyLock::new(|| bearings(""));
+/// Parameter: machine.
+static MACHINE: LazyLock<Spelt> = LazyLock::new(|| bearings("WHERE b.equipment_id = $1"));
+/// Parameters: site, machine, bearing.
+static ONE: LazyLock<Spelt> =
+    LazyLock::new(|| bearings("WHERE b.site = $1 AND b.equipment_id = $2 AND b.bearing_id = $3"));
 
 /// Parameters: site, machine, bearing, until, limit. An event of the edge has no spaces between its fields;
 /// the condition is that of the index `events_with_spectra`.
@@ -59,21 +72,28 @@ static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
 impl PageStore for SqlStore {
     async fn fleet(&self) -> Result<Vec<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
-        let rows = reader.query(bearings!()).fetch_all().await?;
-        let mut fleet = rows.iter().map(bearing_of).collect::<Result<Vec<_>, _>>()?;
-        fleet.sort_by(|a, b| {
-            let worse = (b.risk_level, b.fault_stage).cmp(&(a.risk_level, a.fault_stage));
-            worse.then_with(|| a.key.cmp(&b.key))
-        });
-        Ok(fleet)
+        worst_first(&reader.query(&FLEET).fetch_all().await?)
+    }
+
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(&MACHINE);
+        worst_first(&query.bind(equipment.to_owned()).fetch_all().await?)
     }
 
     async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
-        let query = reader
-            .query(bearings!(" WHERE b.site = $1 AND b.equipment_id = $2 AND b.bearing_id = $3"));
-        let row = query.bind_key(key).fetch_optional().await?;
+        let row = reader.query(&ONE).bind_key(key).fetch_optional().await?;
         row.as_ref().map(bearing_of).transpose()
+    }
+
+    async fn windows(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<WindowRow>, StoreError> {
+        self.windows_of(key, until, limit).await
     }
 
     async fn last_spectra(
@@ -111,6 +131,15 @@ impl PageStore for SqlStore {
         let rows = query.bind(before.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
         rows.iter().map(|row| json_of("a notification", row.get(0)?)).collect()
     }
+}
+
+fn worst_first(rows: &[Row]) -> Result<Vec<BearingRow>, StoreError> {
+    let mut fleet = rows.iter().map(bearing_of).collect::<Result<Vec<_>, _>>()?;
+    fleet.sort_by(|a, b| {
+        let worse = (b.risk_level, b.fault_stage).cmp(&(a.risk_level, a.fault_stage));
+        worse.then_with(|| a.key.cmp(&b.key))
+    });
+    Ok(fleet)
 }
 
 fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
@@ -157,3 +186,6 @@ fn episode_of(row: &Row) -> Result<Option<EpisodeRow>, StoreError> {
         suppression: json_of("a suppression", row.get("suppression")?)?,
     }))
 }
+
+#[cfg(test)]
+mod tests;

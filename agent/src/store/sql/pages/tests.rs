@@ -1,0 +1,42 @@
+//! How each database finds what pages list.
+
+use super::*;
+use crate::store::sql::tests::{plan, stores};
+
+/// R-UI-1: a list of bearings looks the last judgement of each up in the index of judgements by bearing and
+/// time, once.
+#[tokio::test]
+async fn the_last_judgement_of_a_bearing_is_looked_up_once_in_both_stores() {
+    let name = "the_last_judgement_of_a_bearing_is_looked_up_once_in_both_stores";
+    let (_folder, _server, stores) = stores(name).await;
+    for store in &stores {
+        let plan = plan(store, &FLEET, |query| query).await;
+        assert_eq!(plan.matches("memory_of_bearing").count(), 1, "{plan}");
+        assert!(plan.contains("bearing_id"), "by the bearing: {plan}");
+        if !store.is_file() {
+            // a select that a condition names is run again for each use
+            assert!(!plan.contains("SubPlan") && !plan.contains("pdm_agent_memory_pkey"), "{plan}");
+        }
+    }
+}
+
+/// R-UI-1: of the windows of a bearing, those that are asked for are found by bearing and time.
+#[tokio::test]
+async fn windows_are_found_by_bearing_and_time_in_both_stores() {
+    let (_folder, _server, stores) =
+        stores("windows_are_found_by_bearing_and_time_in_both_stores").await;
+    for store in &stores {
+        let plan = plan(store, crate::store::sql::windows::WINDOWS, |query| {
+            let query = query.bind("s".to_owned()).bind("m".to_owned()).bind("b".to_owned());
+            query.bind(0_i64).bind(9_i64)
+        });
+        let plan = plan.await;
+        let found = if store.is_file() {
+            "events_of_bearing (site=? AND equipment_id=? AND bearing_id=? AND measured_at_ms<?)"
+        } else {
+            "(bearing_id = 'b'::text) AND (measured_at_ms <= '0'::bigint)"
+        };
+        assert!(plan.contains(found), "{plan}");
+        assert!(!plan.contains("Seq Scan") && !plan.contains("SCAN "), "{plan}");
+    }
+}
