@@ -4,22 +4,23 @@
 
 use pdm_episode::Tell;
 use pdm_expert::case::BearingState;
-use pdm_expert::screening::flags;
-use pdm_expert::standing::Sensor;
 use pdm_expert::wording::element;
-use pdm_shared::delivery::Presence;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
-use pdm_shared::event::{Change, ChangeKind, Event};
-use pdm_shared::id::{BearingId, BearingKey, EventId, GatewayId};
+use pdm_shared::event::{Change, Event};
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use crate::workflow::documents::Written;
 
+mod change;
 mod timing;
+mod watching;
 
+pub(super) use change::changed;
 pub(super) use timing::timing;
+pub(super) use watching::{heard, sensor_back, sensor_failed, silent, store_away, store_back};
 
 /// Gateways that one message names.
 const NAMED: usize = 40;
@@ -41,39 +42,6 @@ pub(super) fn message(key: &BearingKey, risk: RiskLevel) -> Text {
     Text::new(
         format!("[{}] {equipment} 정비 담당자 알림", label.ko),
         format!("[{}] {equipment}: message to maintenance staff", label.en),
-    )
-}
-
-/// The agent's store does not answer.
-pub(super) fn store_away(since: Timestamp) -> (Text, Text) {
-    let title = Text::new(
-        "[경고] 진단 에이전트 중단: 저장소 무응답",
-        "[Warning] the diagnosis agent is blind: its store does not answer",
-    );
-    let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
-    let body = Text::new(
-        format!(
-            "시작: {at}\n모든 설비의 새 측정값이 판정되지 않으며 알림이 전송되지 않음. 측정값은 엣지에 보관되고 복구 후 판정됨\n조치: 데이터베이스 서버와 네트워크 확인, 그동안 설비를 직접 점검"
-        ),
-        format!(
-            "Since: {at}\nNo measurement of any machine is judged and no alarm is sent. The edges keep the measurements; they are judged afterwards\nAction: check the database server and the network; look at the machines meanwhile"
-        ),
-    );
-    (title, body)
-}
-
-/// The agent's store answers again.
-pub(super) fn store_back(since: Timestamp) -> (Text, Text) {
-    let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
-    (
-        Text::new(
-            "진단 에이전트 복구: 저장소 응답",
-            "The diagnosis agent works again: its store answers",
-        ),
-        Text::new(
-            format!("중단 시작: {at}\n그동안의 측정값을 판정하는 중"),
-            format!("Away since: {at}\nThe measurements of that time are being judged"),
-        ),
     )
 }
 
@@ -357,87 +325,6 @@ pub(super) fn escalated(title: &Text, body: &Text, minutes: f64) -> (Text, Text)
     (title, body)
 }
 
-/// Title and body when a sensor has told nothing that can be judged for long.
-pub(super) fn sensor_failed(key: &BearingKey, point: &str, sensor: &Sensor) -> (Text, Text) {
-    let (equipment, bearing) = (&key.equipment, &key.bearing);
-    let title = Text::new(
-        format!("[센서 이상] {equipment} {bearing} ({point})"),
-        format!("[Sensor] {equipment} {bearing} ({point})"),
-    );
-    let flags = flags(&sensor.flags);
-    let since = sensor.invalid_since.map_or_else(|| Text::new("", ""), since);
-    let body = Text::new(
-        format!(
-            "신호 불량: {}\n{}\n조치: 센서·케이블·취부 상태 확인. 그동안 이 측정점은 감시되지 않으며 기존 위험도는 유지됨",
-            flags.ko, since.ko
-        ),
-        format!(
-            "Bad signal: {}\n{}\nAction: check sensor, cable and mounting. Meanwhile this point is not watched; the standing risk is kept",
-            flags.en, since.en
-        ),
-    );
-    (title, body)
-}
-
-/// Title and body when such a sensor is back.
-pub(super) fn sensor_back(key: &BearingKey, point: &str) -> (Text, Text) {
-    let (equipment, bearing) = (&key.equipment, &key.bearing);
-    let title = Text::new(
-        format!("[센서 복구] {equipment} {bearing} ({point})"),
-        format!("[Sensor back] {equipment} {bearing} ({point})"),
-    );
-    (title, Text::new("유효한 신호가 다시 수신됨", "Valid windows come in again"))
-}
-
-/// Title and body when the edge found a change that is no damage.
-pub(super) fn changed(key: &BearingKey, change: &Change) -> (Text, Text) {
-    let (equipment, bearing) = (&key.equipment, &key.bearing);
-    let named: Vec<&str> = change.bearings.iter().map(BearingId::as_str).collect();
-    let (others, ratio) = (named.join(", "), change.level_ratio);
-    let (ko, en, body) = match change.kind {
-        ChangeKind::Operating => (
-            format!("[운전 변화] {equipment}: 모든 베어링의 진동 수준이 함께 변함"),
-            format!("[Operating change] {equipment}: all bearings changed together"),
-            Text::new(
-                format!(
-                    "{bearing} 외 {others}: 수준 {ratio:.2}배\n조치: 부하·속도·공정 변경 여부 확인. 변경이 없었다면 점검. 새 수준을 기준으로 계속 감시함"
-                ),
-                format!(
-                    "{bearing} and {others}: levels × {ratio:.2}\nAction: check whether load, speed or process were changed; if not, inspect. Watching goes on from the new level"
-                ),
-            ),
-        ),
-        ChangeKind::Replaced => (
-            format!("[수준 변화] {equipment} {bearing}: 정지 이후 진동 수준이 달라짐"),
-            format!("[Changed] {equipment} {bearing}: other levels since a standstill"),
-            Text::new(
-                format!(
-                    "수준 {ratio:.2}배\n조치: 베어링을 교체·수리했거나 센서를 다시 취부했다면 재학습(relearn) 실행, 아니면 점검"
-                ),
-                format!(
-                    "Levels × {ratio:.2} of the baseline\nAction: if the bearing was replaced or repaired, or its sensor mounted anew, run relearn; if not, inspect"
-                ),
-            ),
-        ),
-        ChangeKind::Swapped => (
-            format!("[채널 확인] {equipment} {bearing}: {others}와(과) 채널이 바뀐 것으로 보임"),
-            format!("[Channels] {equipment} {bearing}: seems swapped with {others}"),
-            Text::new(
-                format!(
-                    "두 채널의 진동 수준이 서로 바뀜\n조치: {bearing}와(과) {others}의 센서 케이블과 채널 배정 확인"
-                ),
-                format!(
-                    "The two channels have each other's levels\nAction: check cables and channel numbers of {bearing} and {others}"
-                ),
-            ),
-        ),
-    };
-    let since = since(change.since);
-    let body =
-        Text::new(format!("{}\n{}", since.ko, body.ko), format!("{}\n{}", since.en, body.en));
-    (Text::new(ko, en), body)
-}
-
 /// The body of an alarm with what else its window tells: a change of the machine, the gateway's times.
 /// They come with one window alone, so a message of their own would never be sent.
 pub(super) fn with_beside(
@@ -454,41 +341,6 @@ pub(super) fn with_beside(
     })
 }
 
-/// Title and body when a gateway has gone silent.
-pub(super) fn silent(
-    gateway: &GatewayId,
-    last_event_at: Option<Timestamp>,
-    presence: Option<Presence>,
-) -> (Text, Text) {
-    let title = Text::new(
-        format!("[통신 두절] 게이트웨이 {gateway}"),
-        format!("[Silent] gateway {gateway}"),
-    );
-    let why = if presence == Some(Presence::Offline) {
-        Text::new("게이트웨이가 오프라인 상태임", "The gateway is offline")
-    } else {
-        Text::new("게이트웨이에서 측정이 오지 않음", "No event comes from the gateway")
-    };
-    let last = match last_event_at {
-        Some(at) => {
-            let at = at.date_time().format("%Y-%m-%d %H:%M UTC");
-            Text::new(format!("마지막 수신: {at}"), format!("Last event: {at}"))
-        }
-        None => Text::new("마지막 수신: 없음", "Last event: none"),
-    };
-    let body = Text::new(
-        format!(
-            "{}\n{}\n조치: 전원·네트워크·센서 상태 확인. 그동안 이 게이트웨이의 베어링은 감시되지 않으며 기존 위험도는 유지됨",
-            why.ko, last.ko
-        ),
-        format!(
-            "{}\n{}\nAction: check power, network and sensors. Meanwhile its bearings are not watched; their standing risks are kept",
-            why.en, last.en
-        ),
-    );
-    (title, body)
-}
-
 /// The same words for several gateways at once.
 pub(super) fn with_others((title, body): (Text, Text), others: &[BearingKey]) -> (Text, Text) {
     if others.is_empty() {
@@ -501,13 +353,5 @@ pub(super) fn with_others((title, body): (Text, Text), others: &[BearingKey]) ->
     (
         Text::new(format!("{} 외 {count}대", title.ko), format!("{} and {count} more", title.en)),
         Text::new(format!("{}\n함께: {names}", body.ko), format!("{}\nWith it: {names}", body.en)),
-    )
-}
-
-/// Title and body when a gateway that was silent sends again.
-pub(super) fn heard(gateway: &GatewayId) -> (Text, Text) {
-    (
-        Text::new(format!("[통신 복구] 게이트웨이 {gateway}"), format!("[Back] gateway {gateway}")),
-        Text::new("측정 수신이 재개됨", "Events come in again"),
     )
 }

@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 use super::{at, event, incoming, judge_some, key};
 use crate::store::{
     EpisodeStore as _, GatewayStore as _, IntakeStore as _, JudgementStore as _,
-    LifecycleStore as _, SqlStore, StatusStore as _,
+    LifecycleStore as _, PageStore as _, SqlStore, StatusStore as _,
 };
 
 /// Runs the claims of this file; `fresh` gives an empty store without a schema each time.
@@ -17,6 +17,7 @@ pub(in crate::store) async fn suite(fresh: impl AsyncFn() -> SqlStore) {
     rows_of_before_go_on_under_their_sites(&fresh().await).await;
     alarms_of_before_are_episodes(&fresh().await).await;
     an_alarm_told_beside_another_is_still(&fresh().await).await;
+    a_bearing_keeps_the_judgement_of_its_newest_window(&fresh().await).await;
     a_name_that_is_no_longer_taken_hides_no_other_row(&fresh().await).await;
 }
 
@@ -119,6 +120,40 @@ async fn rows_of_before_go_on_under_their_sites(store: &SqlStore) {
     store.store(&[incoming(&next)], at(0.0), "dead").await.expect("stored");
     let receipt = store.receipts(&asked[..1], at(0.0)).await.expect("read");
     assert_eq!((receipt[0].1.stored_through, &receipt[0].1.missing), (3, &vec![[4, 5]]));
+}
+
+/// Migration 0042: lists of bearings show what they showed before.
+async fn a_bearing_keeps_the_judgement_of_its_newest_window(store: &SqlStore) {
+    store.migrate_before(42).await;
+    // the window of 2 s came last
+    let judgements = [(1, 1000, "8.5"), (2, 3000, "6.5"), (3, 2000, "NULL")].map(|(n, at_ms, life)| {
+        format!(
+            "({}, 'ulsan-1', 'P-101', 'DE', {at_ms}, 9000, FALSE, 0, 'Normal', 'steady', {life}, '{{}}', '',
+              '', '{{}}', '[]', '{{}}')",
+            id(store, n)
+        )
+    });
+    store
+        .raw(&format!(
+            "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
+                                   updated_at_ms, state)
+             VALUES ('ulsan-1', 'P-101', 'DE', 'Normal', 0, 0, '{{}}'),
+                    ('ulsan-1', 'P-101', 'NDE', 'Normal', 0, 0, '{{}}');
+             INSERT INTO pdm_agent_memory (event_id, site, equipment_id, bearing_id, measured_at_ms,
+                                           judged_at_ms, late, fault_stage, risk_level,
+                                           degradation_speed, rul_hours, rul_assessment,
+                                           recommendation_ko, recommendation_en, uncertainty, tool_use,
+                                           diagnosis)
+             VALUES {}",
+            judgements.join(", ")
+        ))
+        .await;
+    store.migrate().await.expect("migrated");
+    let fleet = store.fleet().await.expect("read");
+    let told: Vec<_> = fleet.iter().map(|one| (one.measured_at, one.rul_hours)).collect();
+    let newest = Timestamp::from_unix_ms(3000);
+    assert_eq!(told, [(newest, Some(6.5)), (None, None)]);
+    assert!(fleet[0].event_id.is_some() && fleet[1].event_id.is_none(), "{fleet:?}");
 }
 
 /// Migration 0031: the alarm of one cause, which stood within a reason, is a column.

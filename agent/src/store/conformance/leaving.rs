@@ -291,6 +291,9 @@ pub(super) async fn what_is_old_goes_and_what_waits_stays(store: &dyn Store) {
     assert!(gone.judgements == 2 && gone.has_more, "a bounded amount: {gone:?}");
     let gone = store.forget(&forget, at(now)).await.expect("forgotten");
     assert!(gone.judgements == 1 && !gone.has_more, "{gone:?}");
+    let bearing = store.standing(&key()).await.expect("read").expect("known");
+    assert!(bearing.event_id.is_none(), "nothing leads to a judgement that is gone: {bearing:?}");
+    assert_eq!(bearing.measured_at, Some(events[2].measured_at));
     assert!(!there(0).await && !there(1).await && there(2).await, "judged and old");
     assert!(store.trace(events[0].event_id).await.expect("read").is_empty());
     assert!(stands(store).await.is_open(), "it stands");

@@ -3,6 +3,7 @@
 use pdm_shared::event::{Spectra, SpectrumLines};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_web::plant::BearingRow;
 
 use super::{at, event, judge_all, key, put};
 use crate::store::Store;
@@ -32,6 +33,16 @@ pub(super) async fn the_fleet_is_listed_worst_first_with_its_alarms(store: &dyn 
     let machine = store.machine(key().equipment.as_str()).await.expect("read");
     assert_eq!(machine, fleet, "all of them are of one machine");
     assert_eq!(store.machine("X-9").await.expect("read"), []);
+    put(store, &[event(5)]).await;
+    judge_all(store).await;
+    let (newest, mut late) = (store.standing(&key()).await.expect("read"), event(6));
+    late.measured_at = event(2).measured_at;
+    put(store, &[late]).await;
+    judge_all(store).await;
+    let stands = |of: Option<BearingRow>| of.map(|one| (one.event_id, one.measured_at));
+    let after = stands(store.standing(&key()).await.expect("read"));
+    assert_eq!(after, stands(newest), "a window that comes late is not the newest");
+    assert_eq!(after, Some((Some(event(5).event_id), Some(event(5).measured_at))));
     let stranger = BearingKey { bearing: "DE-2".parse().expect("name"), ..key() };
     assert_eq!(store.standing(&stranger).await.expect("read"), None);
 }

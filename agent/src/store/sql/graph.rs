@@ -7,10 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use pdm_graph::assets::{AssetChange, Assets, EdgeName, NodeName, searchable};
-use pdm_graph::{
-    Direction, Fans, Hops, Node, Properties, Relationship, Scan, Value, properties_json,
-    properties_of,
-};
+use pdm_graph::{Direction, Fans, Hops, Node, Scan, Value, properties_json};
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
@@ -20,6 +17,10 @@ use super::{Database, SqlStore};
 use crate::store::database::{Connection, Dialect, Numbers, Row, Spelt};
 use crate::store::encoding::{json_of, word_of};
 use crate::store::{GraphStore, ReviseAssets, StoreError};
+
+mod rows;
+
+use rows::{node_at, node_of, properties, relationship_of};
 
 /// Elements of one statement that writes.
 const ROWS: usize = 1_000;
@@ -465,38 +466,6 @@ fn sound(rows: &[serde_json::Value]) -> String {
 
 fn cut(label: &str) -> String {
     label.chars().take(MAX_LABEL).collect()
-}
-
-fn properties(text: &str) -> Result<Properties, StoreError> {
-    static NONE: LazyLock<serde_json::Map<String, serde_json::Value>> =
-        LazyLock::new(serde_json::Map::new);
-    if text == "{}" {
-        return Ok(properties_of(&NONE));
-    }
-    json_of("properties of the graph", text).map(|map| properties_of(&map))
-}
-
-fn node_of(row: &Row) -> Result<Arc<Node>, StoreError> {
-    node_at(row, 0)
-}
-
-/// The node whose id, type and properties stand from this column on.
-fn node_at(row: &Row, column: usize) -> Result<Arc<Node>, StoreError> {
-    Ok(Arc::new(Node {
-        id: row.get(column)?,
-        labels: vec![row.get::<&str>(column + 1)?.into()],
-        properties: Arc::new(properties(row.get(column + 2)?)?),
-    }))
-}
-
-fn relationship_of(row: &Row) -> Result<Arc<Relationship>, StoreError> {
-    Ok(Arc::new(Relationship {
-        id: row.get(0)?,
-        kind: row.get::<&str>(1)?.into(),
-        start: row.get(2)?,
-        end: row.get(3)?,
-        properties: Arc::new(properties(row.get(4)?)?),
-    }))
 }
 
 #[cfg(test)]

@@ -29,6 +29,28 @@ static DROP_CHECKPOINTS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+static WRITE_STANDING: LazyLock<Spelt> = LazyLock::new(|| {
+    let newer = |column: &str| {
+        format!(
+            "{column} = CASE WHEN bearings.last_measured_at_ms > excluded.last_measured_at_ms
+                             THEN bearings.{column} ELSE excluded.{column} END"
+        )
+    };
+    let newer = ["last_event_id", "last_rul_hours", "last_measured_at_ms"].map(newer).join(", ");
+    Spelt::each(|_| {
+        format!(
+            "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
+                                   fault_type, updated_at_ms, state, recent, last_event_id,
+                                   last_measured_at_ms, last_rul_hours)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+             ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
+             SET risk_level = excluded.risk_level, fault_stage = excluded.fault_stage,
+                 fault_type = excluded.fault_type, updated_at_ms = excluded.updated_at_ms,
+                 state = excluded.state, recent = excluded.recent, {newer}"
+        )
+    })
+});
+
 #[async_trait]
 impl JudgementStore for SqlStore {
     async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
@@ -232,9 +254,12 @@ pub(in crate::store) async fn save(
     connection.query(&DROP_CHECKPOINTS).bind(events).execute().await?;
     write_effects(connection, &all, &first).await?;
     for bearing in judged {
-        let last = bearing.judgements.last();
-        if let Some(last) = last.filter(|last| first.contains(&last.diagnosis.event_id)) {
-            write_standing(connection, bearing, &last.diagnosis).await?;
+        let stored = |judged: &&Judged| first.contains(&judged.diagnosis.event_id);
+        let last = bearing.judgements.last().filter(stored);
+        let newest =
+            bearing.judgements.iter().filter(stored).max_by_key(|judged| judged.measured_at);
+        if let (Some(last), Some(newest)) = (last, newest) {
+            write_standing(connection, bearing, &last.diagnosis, newest).await?;
         }
     }
     Ok(())
@@ -278,22 +303,16 @@ async fn write_effects(
     bulk::insert_steps(connection, &steps).await
 }
 
-/// Writes the state of a bearing after its last judgement.
+/// Writes the state of a bearing after its last judgement, and which judgement is that of its newest window:
+/// a window that came late leaves it.
 async fn write_standing(
     connection: &mut Connection<'_>,
     bearing: &BearingJudged,
     last: &Diagnosis,
+    newest: &Judged,
 ) -> Result<(), StoreError> {
     connection
-        .query(
-            "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
-                                   fault_type, updated_at_ms, state, recent)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-             ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
-             SET risk_level = excluded.risk_level, fault_stage = excluded.fault_stage,
-                 fault_type = excluded.fault_type, updated_at_ms = excluded.updated_at_ms,
-                 state = excluded.state, recent = excluded.recent",
-        )
+        .query(&WRITE_STANDING)
         .bind_key(&bearing.key)
         .bind(last.risk_level.as_str())
         .bind(i64::from(last.fault_stage))
@@ -301,6 +320,9 @@ async fn write_standing(
         .bind(last.judged_at.unix_ms())
         .bind(to_json("a bearing's state", &bearing.state)?)
         .bind(to_json("a bearing's judgements", &bearing.recent)?)
+        .bind(newest.diagnosis.event_id.0)
+        .bind(newest.measured_at.unix_ms())
+        .bind(newest.diagnosis.rul_assessment.hours)
         .execute()
         .await?;
     Ok(())

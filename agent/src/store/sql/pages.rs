@@ -17,39 +17,27 @@ use crate::store::database::{Dialect, Row, Spelt};
 use crate::store::encoding::{fault_of, json_of, stage_of, time_of, word_of};
 use crate::store::{PageStore, StoreError};
 
-/// Bearings with their last judgement and their alarm. The last judgement is one row of an index: PostgreSQL
-/// looks for it once where it is joined by its place, and twice where it is joined by its identity.
-fn bearings(condition: &str) -> Spelt {
-    Spelt::each(|dialect| {
-        let last = "FROM pdm_agent_memory l
-                    WHERE l.site = b.site AND l.equipment_id = b.equipment_id
-                      AND l.bearing_id = b.bearing_id
-                    ORDER BY l.measured_at_ms DESC, l.id DESC LIMIT 1";
-        let last = match dialect {
-            Dialect::Sqlite => format!("pdm_agent_memory m ON m.id = (SELECT l.id {last})"),
-            Dialect::Postgres => format!(
-                "LATERAL (SELECT l.event_id, l.measured_at_ms, l.rul_hours {last}) m ON true"
-            ),
-        };
-        format!(
+/// Bearings with the judgement of their newest window and their alarm, of those that a condition names.
+macro_rules! bearings {
+    ($condition:literal) => {
+        concat!(
             "SELECT b.site, b.equipment_id, b.bearing_id, b.risk_level, b.fault_stage, b.fault_type,
-                    b.updated_at_ms, m.event_id, m.measured_at_ms, m.rul_hours,
+                    b.updated_at_ms, b.last_event_id, b.last_measured_at_ms, b.last_rul_hours,
                     a.risk_level AS told_level, a.since_ms, a.acknowledgement,
                     a.suppression, a.state AS episode_state, a.episode_id, a.notification
              FROM bearings b
              LEFT JOIN episodes a ON a.site = b.site AND a.equipment_id = b.equipment_id
-                               AND a.bearing_id = b.bearing_id AND a.closed_at_ms IS NULL
-             LEFT JOIN {last} {condition}"
+                               AND a.bearing_id = b.bearing_id AND a.closed_at_ms IS NULL ",
+            $condition
         )
-    })
+    };
 }
 
-static FLEET: LazyLock<Spelt> = LazyLock::new(|| bearings(""));
+const FLEET: &str = bearings!("");
 /// Parameter: machine.
-static MACHINE: LazyLock<Spelt> = LazyLock::new(|| bearings("WHERE b.equipment_id = $1"));
+const MACHINE: &str = bearings!("WHERE b.equipment_id = $1");
 /// Parameters: site, machine, bearing.
-static ONE: LazyLock<Spelt> =
-    LazyLock::new(|| bearings("WHERE b.site = $1 AND b.equipment_id = $2 AND b.bearing_id = $3"));
+const ONE: &str = bearings!("WHERE b.site = $1 AND b.equipment_id = $2 AND b.bearing_id = $3");
 
 /// Parameters: site, machine, bearing, until, limit. An event of the edge has no spaces between its fields;
 /// the condition is that of the index `events_with_spectra`.
@@ -72,18 +60,18 @@ static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
 impl PageStore for SqlStore {
     async fn fleet(&self) -> Result<Vec<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
-        worst_first(&reader.query(&FLEET).fetch_all().await?)
+        worst_first(&reader.query(FLEET).fetch_all().await?)
     }
 
     async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
-        let query = reader.query(&MACHINE);
+        let query = reader.query(MACHINE);
         worst_first(&query.bind(equipment.to_owned()).fetch_all().await?)
     }
 
     async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
-        let row = reader.query(&ONE).bind_key(key).fetch_optional().await?;
+        let row = reader.query(ONE).bind_key(key).fetch_optional().await?;
         row.as_ref().map(bearing_of).transpose()
     }
 
@@ -150,9 +138,9 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
         fault_stage: stage_of(row.get("fault_stage")?),
         fault_type: row.get::<Option<&str>>("fault_type")?.map(fault_of).transpose()?,
         judged_at: time_of(row.get("updated_at_ms")?)?,
-        event_id: row.get::<Option<Uuid>>("event_id")?.map(EventId),
-        measured_at: time("measured_at_ms")?,
-        rul_hours: row.get("rul_hours")?,
+        event_id: row.get::<Option<Uuid>>("last_event_id")?.map(EventId),
+        measured_at: time("last_measured_at_ms")?,
+        rul_hours: row.get("last_rul_hours")?,
         alarm: alarm_of(row)?,
         episode: episode_of(row)?,
     })

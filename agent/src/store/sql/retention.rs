@@ -44,6 +44,14 @@ static DROP_OPINIONS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// Parameter: events.
+static DROP_LAST: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let gone = dialect.in_identities("$1");
+        format!("UPDATE bearings SET last_event_id = NULL WHERE last_event_id {gone}")
+    })
+});
+
 /// Parameter: events. Work that waits and what was found stay: the one is still to be done, the other
 /// counts.
 static DROP_WORK: LazyLock<Spelt> = LazyLock::new(|| {
@@ -135,12 +143,10 @@ async fn judgements(
         .await?;
     let events = rows.iter().map(|row| row.get(0).map(EventId));
     let events = events.collect::<Result<Vec<EventId>, StoreError>>()?;
-    let of_events: Identities = events.iter().collect();
-    connection.query(&DROP_STEPS).bind(of_events).execute().await?;
-    let of_events: Identities = events.iter().collect();
-    connection.query(&DROP_WORK).bind(of_events).execute().await?;
-    let of_events: Identities = events.iter().collect();
-    connection.query(&DROP_OPINIONS).bind(of_events).execute().await?;
+    for drop in [&DROP_STEPS, &DROP_WORK, &DROP_OPINIONS, &DROP_LAST] {
+        let of_events: Identities = events.iter().collect();
+        connection.query(drop).bind(of_events).execute().await?;
+    }
     Ok(events.len() as u64)
 }
 
