@@ -105,6 +105,11 @@ impl Preview {
         }
     }
 
+    /// Forgets a bearing, which begins anew: it was replaced, and its baseline is learnt again.
+    pub fn forget(&mut self, key: &BearingKey) {
+        self.bearings.remove(key);
+    }
+
     /// What time brings about up to this instant: the end of a shelf, the next step of a route,
     /// repetitions.
     pub fn pass(&mut self, key: &BearingKey, now: Timestamp) {

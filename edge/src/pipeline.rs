@@ -40,6 +40,7 @@ mod timing;
 pub use failure::{EdgePart, ServiceError};
 pub use fft_plans::FftPlans;
 pub use handle::Handle;
+pub use machines::tell_once;
 pub use offline::{OfflineError, measure_all};
 pub use service::Edge;
 pub use start_error::StartError;

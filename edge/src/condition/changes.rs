@@ -39,8 +39,9 @@ const CHANGED: f64 = 0.223;
 /// How near to the healthy level a bearing that alarmed comes back if it was replaced.
 const REPAIRED: f64 = 0.14;
 
-/// Days until the levels after a standstill are told again. Chosen: a machine that stops each night
-/// and whose load differs each day must not write each morning.
+/// Time until a change of the levels is told again. Chosen: a machine that stops each night and whose load
+/// differs each day must not write each morning; and its bearings find a load that comes and goes on different
+/// days.
 const TOLD_AGAIN_S: f64 = 7.0 * 86_400.0;
 
 /// A standstill that the bearing may have been replaced in.
@@ -59,8 +60,29 @@ pub(super) struct Stop {
 pub(super) struct ToldChange {
     /// An operating change, at this window of the monitor.
     operating: Option<u64>,
+    /// The last operating change that this point found, whoever told it.
+    found_load: Option<Timestamp>,
+    /// The last one that this point told.
+    load: Option<ToldLoad>,
     /// Levels after a standstill.
     replaced: Option<Timestamp>,
+}
+
+/// An operating change that a point has told for its machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct ToldLoad {
+    at: Timestamp,
+    /// Natural logarithm of the ratio of the levels.
+    height: f64,
+}
+
+impl ToldLoad {
+    /// Whether a point that finds a change of this height now, and found the one before at `found`, finds the
+    /// one that was told: it has found none since, and the levels go the same way.
+    fn is_what_was_found(&self, at: Timestamp, height: f64, found: Option<Timestamp>) -> bool {
+        let is_late = (0.0..=TOLD_AGAIN_S).contains(&at.seconds_since(self.at));
+        is_late && found.is_none_or(|found| found < self.at) && height * self.height > 0.0
+    }
 }
 
 impl Monitor {
@@ -81,6 +103,7 @@ impl Monitor {
             levels: latest.filter_map(level).collect(),
             rise: self.steps.rise(here),
             has_told: told.is_some_and(|at| self.windows - at <= SAME_CHANGE_WINDOWS),
+            told_load: self.told.load,
         }
     }
 
@@ -144,13 +167,20 @@ impl Monitor {
         true
     }
 
-    /// Tells an operating change of the machine, unless a neighbour has told it.
+    /// Tells an operating change of the machine, unless a neighbour has told it: at the same time, or days ago
+    /// because it found a load that comes and goes sooner.
     fn tell_operating(&mut self, windows: usize, height: f64, neighbours: &[Neighbour]) {
-        let is_told = neighbours.iter().any(|neighbour| neighbour.seen().has_told);
+        let Some(at) = self.last_usable else { return };
+        let found = self.told.found_load.replace(at);
         self.told.operating = Some(self.windows);
-        if is_told {
+        let is_told = |seen: &Seen| {
+            let told = seen.told_load;
+            seen.has_told || told.is_some_and(|told| told.is_what_was_found(at, height, found))
+        };
+        if neighbours.iter().any(|neighbour| is_told(neighbour.seen())) {
             return;
         }
+        self.told.load = Some(ToldLoad { at, height });
         let others = neighbours.iter().filter(|n| !n.is_same_bearing && n.seen().above().is_some());
         let mut bearings: Vec<BearingId> = others.map(|n| n.bearing().clone()).collect();
         bearings.dedup();

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use pdm_dsp::robust::median;
 use pdm_shared::id::BearingId;
 
+use super::changes::ToldLoad;
+
 /// Windows by which a step may seem earlier or later at a neighbour, whose latest window is not known
 /// yet.
 const APART: usize = 2;
@@ -56,6 +58,8 @@ pub struct Seen {
     pub(super) rise: Option<Rise>,
     /// An operating change of the machine was told lately, or will be with the next event.
     pub(super) has_told: bool,
+    /// The last operating change of the machine that this point has told.
+    pub(super) told_load: Option<ToldLoad>,
 }
 
 /// A measuring point beside the one that is judged.
@@ -163,7 +167,7 @@ mod tests {
         let level = SeenLevel { healthy, latest, now: latest };
         let levels = ["rms_g", "envelope_rms_g"].map(|key| (key.to_owned(), level)).into();
         let rise = rise.map(|(windows, height)| Rise { windows, height });
-        let seen = Seen { levels, rise, has_told: false };
+        let seen = Seen { levels, rise, has_told: false, told_load: None };
         let point = Arc::new(("NDE".parse().expect("name"), seen));
         Neighbour { point, is_same_bearing: false }
     }

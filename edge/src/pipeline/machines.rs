@@ -41,7 +41,7 @@ pub(super) fn neighbours(points: &[Point]) -> Vec<Vec<Neighbour>> {
 }
 
 /// Leaves the same change of a machine in the first of the events of one window that tell it.
-pub(super) fn tell_once(events: &mut [Event]) {
+pub fn tell_once(events: &mut [Event]) {
     for at in 0..events.len() {
         let (told, rest) = events.split_at_mut(at);
         let Some(event) = rest.first_mut() else { return };

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use pdm_agent::preview::Preview;
 use pdm_agent::settings::NotifySettings;
 use pdm_edge::condition::{Monitor, MonitorSettings, Neighbour, Observation};
+use pdm_edge::pipeline::tell_once;
 use pdm_expert::rules::Rules;
+use pdm_shared::delivery::NotificationReason;
 use pdm_shared::event::{Event, QualityFlag};
 use pdm_shared::id::BearingId;
 use pdm_shared::risk::RiskLevel;
@@ -36,10 +38,24 @@ pub struct Plant {
     pub failures: Vec<Failed>,
     /// Windows in which a change of the machine was found, counted for each of its bearings.
     pub changes: usize,
-    /// Messages about sound bearings: the day on which staff was told, with what.
-    pub sound_messages: Vec<(u32, String)>,
+    /// Messages about sound bearings.
+    pub sound_messages: Vec<Told>,
     /// Bearings that were watched while they were sound.
     pub sound_bearings: usize,
+}
+
+/// A message about a sound bearing.
+#[derive(Debug, Clone, Serialize)]
+pub struct Told {
+    /// Day on which staff was told.
+    pub day: u32,
+    /// Machine and bearing.
+    pub name: String,
+    /// What staff reads first.
+    pub title: String,
+    /// It tells of damage, or takes that back; else of a sensor that fails or of a change of the machine, which
+    /// are true.
+    pub is_alarm: bool,
 }
 
 /// A bearing that failed.
@@ -94,9 +110,6 @@ struct Watched<'a> {
     end_h: f64,
     windows: std::iter::Peekable<Box<dyn Iterator<Item = Window> + 'a>>,
     monitor: Monitor,
-    preview: Preview,
-    /// Messages of the preview that are counted.
-    counted: usize,
     /// Episodes and messages since its damage.
     damage_episodes: std::collections::BTreeSet<uuid::Uuid>,
     damage_messages: usize,
@@ -116,8 +129,6 @@ impl<'a> Watched<'a> {
             end_h: bearing.fails_at_h.unwrap_or_else(|| machine.watched_h()),
             windows: windows.peekable(),
             monitor: Monitor::new(MonitorSettings::default()),
-            preview: preview(),
-            counted: 0,
             damage_episodes: std::collections::BTreeSet::new(),
             damage_messages: 0,
             last_watch_h: None,
@@ -132,22 +143,34 @@ impl<'a> Watched<'a> {
         self.bearing.damaged_from_h.unwrap_or(self.end_h)
     }
 
-    /// Judges the window of this hour, if there is one.
-    fn take(&mut self, hours: f64, template: &Event, neighbours: &[Neighbour], plant: &mut Plant) {
-        let Some(window) = self.windows.next_if(|window| window.hours <= hours) else { return };
+    /// Judges the window of this hour as the edge does, if there is one.
+    fn measure(
+        &mut self,
+        hours: f64,
+        template: &Event,
+        neighbours: &[Neighbour],
+    ) -> Option<(Window, Event)> {
+        let window = self.windows.next_if(|window| window.hours <= hours)?;
+        if window.relearn {
+            self.monitor.relearn();
+        }
+        let event = measured(template, &window, &mut self.monitor, neighbours);
+        Some((window, event))
+    }
+
+    /// Judges the event of a window as the agent does, and counts what is told.
+    fn take(&mut self, window: &Window, event: &Event, staff: &mut Staff, plant: &mut Plant) {
         let sound_h = self.sound_h();
         let left_h = self.end_h - window.hours;
         let has_doubled = left_h <= self.bearing.doubled_before_end_h();
         self.gone_through.clone_from(&window.going_on);
         self.measured += usize::from(window.valid && has_doubled);
         if window.relearn {
-            self.monitor.relearn();
-            (self.preview, self.counted) = (preview(), 0);
+            staff.preview.forget(&event.key());
         }
-        let (monitor, preview) = (&mut self.monitor, &mut self.preview);
-        let (risk, changed) = judged(template, &window, (monitor, preview), neighbours);
-        plant.changes += usize::from(changed);
-        self.count(&window, template, plant);
+        let risk = staff.preview.play(event);
+        plant.changes += usize::from(event.change.is_some());
+        self.count(window, event, staff, plant);
         if risk > RiskLevel::Normal {
             let is_new = self.last_watch_h.is_none_or(|last| window.hours - last > EPISODE_H);
             if is_new && window.hours < sound_h {
@@ -165,21 +188,27 @@ impl<'a> Watched<'a> {
     }
 
     /// Counts what staff was told with a window, and acknowledges it.
-    fn count(&mut self, window: &Window, template: &Event, plant: &mut Plant) {
-        let told = self.preview.told();
-        for one in &told[self.counted..] {
+    fn count(&mut self, window: &Window, event: &Event, staff: &mut Staff, plant: &mut Plant) {
+        let told = staff.preview.told();
+        for one in &told[staff.counted..] {
             if window.hours < self.sound_h() {
-                let (name, title) = (&self.bearing.name, &one.title.en);
-                plant
-                    .sound_messages
-                    .push(((window.hours / 24.0) as u32, format!("{name}: {title}")));
+                let reason = one.reason;
+                plant.sound_messages.push(Told {
+                    day: (window.hours / 24.0) as u32,
+                    name: self.bearing.name.clone(),
+                    title: one.title.en.clone(),
+                    is_alarm: !matches!(
+                        reason,
+                        NotificationReason::Silent | NotificationReason::Message
+                    ),
+                });
             } else {
                 self.damage_messages += 1;
                 self.damage_episodes.extend(one.episode_id);
             }
         }
-        self.counted = told.len();
-        self.preview.acknowledge(&template.key(), "staff", window.at);
+        staff.counted = told.len();
+        staff.preview.acknowledge(&event.key(), "staff", window.at);
     }
 
     fn finish(self, plant: &mut Plant) {
@@ -202,8 +231,11 @@ impl<'a> Watched<'a> {
     }
 }
 
-fn preview() -> Preview {
-    Preview::new(NotifySettings::default(), Rules::default())
+/// What the staff of a machine is told of its bearings, several of one cause in one message.
+struct Staff {
+    preview: Preview,
+    /// Messages that are counted.
+    counted: usize,
 }
 
 /// Watches the bearings of a machine side by side, as the edge does: each knows what the others had
@@ -212,22 +244,31 @@ fn watch(machine: &Machine, plant: &mut Plant) {
     let template: Event =
         serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
             .expect("the contract's example is an event");
+    let preview = Preview::new(NotifySettings::default(), Rules::default());
+    let mut staff = Staff { preview, counted: 0 };
     let mut watched: Vec<Watched<'_>> =
         machine.bearings.iter().map(|bearing| Watched::new(machine, bearing)).collect();
     for n in 0..(machine.watched_h() * 3600.0 / PERIOD_S) as usize {
         let hours = n as f64 * PERIOD_S / 3600.0;
         let seen: Vec<Arc<_>> = (1..)
             .zip(&watched)
-            .map(|(number, one)| {
-                Arc::new((BearingId::from_any(&format!("B{number}")), one.monitor.seen()))
-            })
+            .map(|(number, one)| Arc::new((named(number), one.monitor.seen())))
             .collect();
+        let (mut of_hour, mut events) = (Vec::new(), Vec::new());
         for (own, one) in watched.iter_mut().enumerate() {
             let others = seen.iter().enumerate().filter(|(other, _)| *other != own);
             let neighbours: Vec<Neighbour> = others
                 .map(|(_, seen)| Neighbour { point: Arc::clone(seen), is_same_bearing: false })
                 .collect();
-            one.take(hours, &template, &neighbours, plant);
+            if let Some((window, mut event)) = one.measure(hours, &template, &neighbours) {
+                event.bearing_id = named(own + 1);
+                of_hour.push((own, window));
+                events.push(event);
+            }
+        }
+        tell_once(&mut events);
+        for ((own, window), event) in of_hour.iter().zip(&events) {
+            watched[*own].take(window, event, &mut staff, plant);
         }
     }
     for one in watched {
@@ -235,13 +276,18 @@ fn watch(machine: &Machine, plant: &mut Plant) {
     }
 }
 
-/// The risk that a bearing stands at after a window, and whether a change was told with it.
-fn judged(
+/// The name of a machine's bearing by its number, from 1 on.
+fn named(number: usize) -> BearingId {
+    BearingId::from_any(&format!("B{number}"))
+}
+
+/// The event that the edge would make of a window.
+fn measured(
     template: &Event,
     window: &Window,
-    (monitor, preview): (&mut Monitor, &mut Preview),
+    monitor: &mut Monitor,
     neighbours: &[Neighbour],
-) -> (RiskLevel, bool) {
+) -> Event {
     let observation = Observation {
         at: window.at,
         state: window.state.to_owned(),
@@ -250,7 +296,6 @@ fn judged(
         features: window.features.clone(),
     };
     let judgement = monitor.observe_beside(&observation, neighbours);
-    let changed = judgement.change.is_some();
     let mut event = template.clone();
     event.measured_at = window.at;
     window.state.clone_into(&mut event.operating.state);
@@ -268,7 +313,7 @@ fn judged(
     event.time_domain.crest_factor = get("crest_factor");
     event.time_domain.velocity_rms_mm_s = get("velocity_rms_mm_s");
     event.change = judgement.change;
-    (preview.play(&event), changed)
+    event
 }
 
 impl Plant {
@@ -324,21 +369,44 @@ impl Plant {
     /// What staff was told, in one paragraph.
     fn messages(&self) -> String {
         let most = |of: fn(&Failed) -> usize| self.failures.iter().map(of).max().unwrap_or(0);
-        let mut days = std::collections::BTreeMap::<u32, usize>::new();
-        for (day, _) in &self.sound_messages {
-            *days.entry(*day).or_default() += 1;
+        let mut kinds = std::collections::BTreeMap::<&str, usize>::new();
+        for told in &self.sound_messages {
+            *kinds.entry(kind_of(&told.title)).or_default() += 1;
         }
-        let per_200 = 200.0 / self.sound_bearings.max(1) as f64;
-        let bearing_days = self.sound_years * 365.25;
-        let mean = 200.0 * self.sound_messages.len() as f64 / bearing_days.max(f64::MIN_POSITIVE);
-        let worst = days.values().max().copied().unwrap_or(0) as f64 * per_200;
+        let kinds: Vec<String> =
+            kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let (mean, worst) = self.a_day(|_| true);
+        let (alarms, worst_alarms) = self.a_day(|told| told.is_alarm);
         format!(
             "Episodes a failure: at most {}, messages at most {} (acknowledged within an hour). \
-             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day.\n",
+             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day; \
+             of them alarms and what takes them back: {alarms:.2} on average, {worst_alarms:.1} on the worst \
+             day. What all of them were: {}.\n",
             most(|failed| failed.episodes),
             most(|failed| failed.messages),
+            kinds.join(", "),
         )
     }
+
+    /// Messages about 200 sound bearings in a day, on average and on the worst one.
+    fn a_day(&self, counts: impl Fn(&Told) -> bool) -> (f64, f64) {
+        let counted = self.sound_messages.iter().filter(|told| counts(told));
+        let mut days = std::collections::BTreeMap::<u32, usize>::new();
+        for told in counted {
+            *days.entry(told.day).or_default() += 1;
+        }
+        let bearing_days = (self.sound_years * 365.25).max(f64::MIN_POSITIVE);
+        let all = days.values().sum::<usize>() as f64;
+        let worst = days.values().max().copied().unwrap_or(0) as f64;
+        (200.0 * all / bearing_days, 200.0 * worst / self.sound_bearings.max(1) as f64)
+    }
+}
+
+/// The first words of a title, which say what it is: `[Sensor]`.
+fn kind_of(title: &str) -> &str {
+    let begin = title.find('[').unwrap_or(0);
+    let end = title.find(']').map_or(title.len(), |end| end + 1);
+    title.get(begin..end).unwrap_or(title)
 }
 
 #[cfg(test)]

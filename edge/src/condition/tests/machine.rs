@@ -69,6 +69,38 @@ fn a_step_of_all_bearings_is_told_once_as_an_operating_change() {
     assert!((1.3..1.8).contains(&change.level_ratio), "{change:?}");
 }
 
+/// A load that comes and goes is found by each bearing at a time of its own, days apart: the machine tells it
+/// once. A further load is news.
+#[test]
+fn a_load_that_bearings_find_on_different_days_is_told_once() {
+    let second = |n: i64| n >= 600 && (n / 30) % 2 == 1;
+    let mut all = Vec::new();
+    for (one, other) in [(1.32, 1.22), (1.45, 1.25), (1.6, 1.3)] {
+        let load = |i: usize, n: i64| if second(n) { [one, other][i] } else { 1.0 };
+        let (mut told, alarmed) = watched(2, 0..1200, |i, n| Some((load(i, n), 3.0)));
+        told.dedup_by_key(|(_, n, _)| *n);
+        assert!(told.len() <= 1, "{told:?}");
+        assert!(alarmed.iter().all(|hours| *hours < 60), "{alarmed:?}");
+        all.extend(told);
+    }
+    assert!(!all.is_empty(), "a load is told at all");
+    let further = |_, n: i64| {
+        Some((
+            if n < 200 {
+                1.0
+            } else if n < 300 {
+                1.3
+            } else {
+                1.75
+            },
+            3.0,
+        ))
+    };
+    let (mut told, _) = watched(2, 0..400, further);
+    told.dedup_by_key(|(_, n, _)| *n);
+    assert_eq!(told.len(), 2, "a further load is news: {told:?}");
+}
+
 /// What one bearing does alone is no load, however flat.
 #[test]
 fn a_step_of_one_bearing_alone_is_an_anomaly() {
