@@ -4,9 +4,15 @@
 //! A text of the file is a template of a text. A table with the one key `$json` is a template of a
 //! value: it is rendered and read as JSON, and the key above it is left out where nothing is rendered.
 
-use minijinja::Environment;
+use std::io::{self, Write};
+
 use minijinja::value::Value as Context;
+use minijinja::{Environment, ErrorKind};
 use serde_json::{Map, Value};
+
+/// Longest text that a template may give, bytes. Chosen: more than any service takes. A list that is repeated a
+/// hundred million times costs the engine one step.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// The key of a template whose result is a value.
 const TYPED: &str = "$json";
@@ -123,14 +129,37 @@ impl RenderError {
     }
 }
 
-/// Renders a template.
+/// Renders a template, up to [`MOST_BYTES`].
 pub(crate) fn render(
     environment: &Environment<'_>,
     name: &str,
     context: &Context,
 ) -> Result<String, RenderError> {
-    let rendered = environment.get_template(name).and_then(|template| template.render(context));
-    rendered.map_err(|error| failed(name, &error))
+    let mut text = Bounded(Vec::new());
+    let template = environment.get_template(name).map_err(|error| failed(name, &error))?;
+    if let Err(error) = template.render_captured_to(context, &mut text) {
+        let is_long = error.kind() == ErrorKind::WriteFailure;
+        let long = || RenderError::of(name, format!("more than {MOST_BYTES} bytes"));
+        return Err(if is_long { long() } else { failed(name, &error) });
+    }
+    String::from_utf8(text.0).map_err(|error| RenderError::of(name, error.to_string()))
+}
+
+/// A text that takes no more than [`MOST_BYTES`].
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MOST_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A template's error in words.

@@ -27,6 +27,13 @@ fn a_broken_template_is_told_with_its_line_and_key() {
     assert_eq!(told, "my.toml:5: text: undefined value");
 }
 
+/// A list that is repeated costs the engine one step, however long its text becomes.
+#[test]
+fn a_template_that_writes_without_end_is_refused() {
+    let told = wrong(&format!("{HEAD}message = \"{{{{ ['x'] * 9999998 }}}}\"\n"));
+    assert_eq!(told, "my.toml:3: message: more than 262144 bytes");
+}
+
 #[test]
 fn a_key_that_no_hook_has_is_told_with_its_line() {
     let told = wrong(&format!("{HEAD}sucess = {{ status = [200] }}\n"));
