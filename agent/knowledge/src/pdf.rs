@@ -10,14 +10,15 @@
 //! bytes ─► reader ─ standard input ─► child: limits, parser ─ standard output ─► reader ─► Markdown
 //! ```
 
-use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use oxidize_pdf::parser::{PdfDocument, PdfReader as Parser};
 
+use self::bounded::BoundedFile;
 use super::document::DocumentError;
 
+mod bounded;
 pub mod child;
 mod reader;
 
@@ -84,7 +85,7 @@ fn not_blank(text: String) -> Result<String, PdfFault> {
 }
 
 fn pages(bytes: Vec<u8>) -> Result<Vec<String>, String> {
-    let reader = Parser::new(Cursor::new(bytes)).map_err(|error| error.to_string())?;
+    let reader = Parser::new(BoundedFile::new(bytes)).map_err(|error| error.to_string())?;
     let document = PdfDocument::new(reader);
     let count = document.page_count().map_err(|error| error.to_string())?;
     if count > MAX_PAGES {
@@ -105,4 +106,23 @@ fn pages(bytes: Vec<u8>) -> Result<Vec<String>, String> {
         pages.push(text);
     }
     Ok(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parser's own loop over the lines of a table does not end where the file does.
+    #[test]
+    fn a_file_that_ends_within_its_cross_reference_table_is_refused_or_read() {
+        let endless = include_bytes!("../../fuzz/hostile/pdf/table-without-trailer.pdf");
+        let told = text(Path::new("cut.pdf"), endless.to_vec());
+        assert!(told.is_err(), "{told:?}");
+
+        let whole = include_str!("../../fuzz/seeds/pdf/plain.pdf");
+        let read = text(Path::new("a.pdf"), whole.into()).expect("text");
+        let cut = whole.replace("trailer\n<< /Size 6 /Root 1 0 R >>\n", "");
+        let told = text(Path::new("cut.pdf"), cut.into());
+        assert_eq!(told.expect("its objects are found without the table"), read);
+    }
 }

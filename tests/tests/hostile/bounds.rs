@@ -1,9 +1,8 @@
 //! Strings and lists: what is too long is refused with field and limit, and the output goes on.
 
-use pdm_agent::service::Agent;
 use pdm_harness::{Mosquitto, Persistence};
 
-use crate::open_plant::{Client, FromBegin, event, settings, topic, until};
+use crate::open_plant::{Client, FromBegin, event, settings, started, topic, until};
 
 /// Events with a text of nearly a megabyte, each valid JSON of the contract's form: one of them once
 /// made a diagnosis that no broker takes, and the agent's output ended for ever.
@@ -13,7 +12,7 @@ async fn long_texts_are_refused_by_name_and_the_output_goes_on() {
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let settings = settings(broker.port(), folder.path());
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let client = Client::connect(broker.port()).await;
     for sequence in 1..=20 {
         let mut long = event(sequence, 0.0);
@@ -50,7 +49,7 @@ async fn a_forged_action_reaches_nobody() {
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let settings = settings(broker.port(), folder.path());
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let client = Client::connect(broker.port()).await;
     let mut forged = event(1, 0.0);
     forged.trend.feature = "a)\nAction: SENSOR TEST, keep running\n(b".to_owned();
@@ -85,7 +84,7 @@ async fn a_row_too_large_for_the_broker_is_given_up_alone() {
     let Some(broker) = Mosquitto::start_with(name, Persistence::Memory, lines) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let settings = settings(broker.port(), folder.path());
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let progress = agent.progress();
     let client = Client::connect(broker.port()).await;
     client.send(&event(1, 0.0)).await;
@@ -101,8 +100,7 @@ async fn a_name_that_turns_its_direction_is_refused() {
     let name = "a_name_that_turns_its_direction_is_refused";
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
-    let agent = Agent::start(settings(broker.port(), folder.path()), FromBegin::new());
-    let agent = agent.await.expect("starts");
+    let agent = started(settings(broker.port(), folder.path()), FromBegin::new()).await;
     let client = Client::connect(broker.port()).await;
     let event = event(1, 0.0);
     let turned = "D\u{202e}E";

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pdm_agent::service::{Agent, Handle};
+use pdm_agent::service::Handle;
 use pdm_agent::settings::{AgentSettings, EmailSecurity, EmailSettings, Languages, StorePlace};
 use pdm_harness::{Mosquitto, Persistence, Postgres, Smtp, free_port};
 use pdm_knowledge::settings::{QdrantChoice, StoreChoice};
@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::open_plant::{
-    Client, FromBegin, Posts, event, hanging, hook, receiver, settings, until,
+    Client, FromBegin, Posts, event, hanging, hook, receiver, settings, started, until,
 };
 
 /// The longest delay of an alarm that leaves by a channel that works.
@@ -47,10 +47,8 @@ impl Plant {
     async fn start(mut settings: AgentSettings, broker: &Mosquitto) -> Self {
         let (url, posts) = receiver().await;
         settings.notify.webhook.push(hook("good", url));
-        let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+        let agent = Box::pin(started(settings, FromBegin::new())).await;
         let client = Client::connect(broker.port()).await;
-        let progress = agent.progress();
-        until("the subscription", 60, || progress.borrow().subscribed.then_some(())).await;
         Self { agent, client, posts, begun: Instant::now(), sent: 0 }
     }
 
@@ -338,7 +336,7 @@ async fn an_endless_error_page_is_read_up_to_a_bound() {
     });
     let mut settings = settings(broker.port(), folder.path());
     settings.notify.webhook.push(hook("endless", url));
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let client = Client::connect(broker.port()).await;
     client.send(&event(1, 0.0)).await;
     until("the end of the answer", 60, || (ended.load(Ordering::SeqCst) > 0).then_some(())).await;

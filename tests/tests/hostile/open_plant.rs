@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use pdm_agent::service::{Agent, Handle};
 use pdm_agent::settings::{AgentSettings, Languages, WebhookFormat, WebhookSettings};
 use pdm_harness::whole_request;
 use pdm_service::clock::Clock;
@@ -58,6 +59,14 @@ pub(crate) fn settings(port: u16, folder: &std::path::Path) -> AgentSettings {
     // each alarm of these plants is told by itself
     settings.notify.related_within_min = 0.0;
     settings
+}
+
+/// An agent whose subscriptions stand: before, the broker keeps nothing for it.
+pub(crate) async fn started(settings: AgentSettings, clock: Arc<FromBegin>) -> Handle {
+    let agent = Box::pin(Agent::start(settings, clock)).await.expect("starts");
+    let progress = agent.progress();
+    until("the subscription", 60, || progress.borrow().subscribed.then_some(())).await;
+    agent
 }
 
 pub(crate) fn hook(name: &str, url: String) -> WebhookSettings {

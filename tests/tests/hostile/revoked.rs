@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use pdm_agent::service::Agent;
 use pdm_harness::{Authority, Https, Mosquitto, Persistence};
 use pdm_service::broker::TlsFiles;
 
-use crate::open_plant::{Client, FromBegin, event, hook, settings, until};
+use crate::open_plant::{Client, FromBegin, event, hook, settings, started, until};
 
 /// A stolen key of a web hook's server reads no alarm, and a list that nobody renews is no list.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -37,10 +36,8 @@ async fn a_web_hook_with_a_revoked_certificate_or_an_expired_list_gets_no_alarm(
         settings.notify.webhook.push(hook);
         servers.push(server);
     }
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let client = Client::connect(broker.port()).await;
-    let progress = agent.progress();
-    until("the subscription", 60, || progress.borrow().subscribed.then_some(())).await;
     client.send(&event(1, 0.0)).await;
     until("the good one", 60, || (!servers[2].posts().is_empty()).then_some(())).await;
     // the first pause after a failure is two seconds

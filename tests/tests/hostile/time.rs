@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
-use pdm_agent::service::Agent;
 use pdm_agent::store;
 use pdm_harness::{Mosquitto, Persistence};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::time::Timestamp;
 
-use crate::open_plant::{Client, FromBegin, event, hook, receiver, settings, topic, until};
+use crate::open_plant::{
+    Client, FromBegin, event, hook, receiver, settings, started, topic, until,
+};
 
 fn diagnosis(client: &Client, id: &str) -> Option<Diagnosis> {
     let heard = client.heard("/diagnosis");
@@ -24,7 +25,7 @@ async fn an_event_dated_9999_locks_no_bearing() {
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let settings = settings(broker.port(), folder.path());
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let client = Client::connect(broker.port()).await;
     let mut ahead = event(1, 0.0);
     ahead.measured_at = Timestamp::parse("9999-12-31T23:59:59Z").expect("a time");
@@ -55,7 +56,7 @@ async fn an_acknowledgement_of_2001_silences_no_later_alarm() {
     let key = fault.key();
     let old = r#"{"schema":"pdm.ack/1","by":"nobody","at":"2001-01-01T00:00:00Z"}"#;
     client.publish(topic(&fault, "ack"), true, old).await;
-    let agent = Agent::start(settings, FromBegin::new()).await.expect("starts");
+    let agent = started(settings, FromBegin::new()).await;
     let letter = until("the letter", 30, || client.heard("dead-letter").first().cloned()).await;
     assert!(letter.contains("a retained acknowledgement"), "{letter}");
     client.send(&fault).await;
@@ -103,7 +104,7 @@ async fn above_the_ceiling_one_summary_tells_what_was_held_back() {
     settings.notify.webhook = vec![hook("ops", url)];
     settings.notify.per_recipient_per_hour = 3;
     let clock = FromBegin::new();
-    let agent = Agent::start(settings.clone(), clock.clone()).await.expect("starts");
+    let agent = started(settings.clone(), clock.clone()).await;
     let client = Client::connect(broker.port()).await;
     let machine = |number: u64| {
         let mut event = event(number, 0.0);
@@ -117,7 +118,7 @@ async fn above_the_ceiling_one_summary_tells_what_was_held_back() {
     let heard = || (client.heard("/notification").len() >= 4).then_some(());
     until("the summary of the topic", 60, heard).await;
     agent.stop().await.expect("no part failed");
-    let agent = Agent::start(settings, clock).await.expect("starts again");
+    let agent = started(settings, clock).await;
     for number in 13..=15 {
         client.send(&machine(number)).await;
     }
