@@ -36,13 +36,24 @@ pub struct Preview {
     rules: Rules,
     bearings: BTreeMap<BearingKey, Bearing>,
     told: Vec<Notification>,
-    lanes: Vec<Vec<String>>,
+    ways: Vec<Way>,
     lately: Vec<ToldLately>,
 }
 
-/// What staff was told, and by which lanes.
+/// How a notification leaves, beside the broker's topic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Way {
+    /// The channels' lanes; none while quiet hours hold it back, or where no channel hears it.
+    pub lanes: Vec<String>,
+    /// What leaves by a lane in one message has the same name here; none without a lane.
+    pub message: Option<String>,
+    /// When it leaves; none without a lane.
+    pub leaves_at: Option<Timestamp>,
+}
+
+/// What staff was told, and how.
 #[derive(Debug, Default)]
-struct Told(Vec<(Notification, Vec<String>)>);
+struct Told(Vec<(Notification, Way)>);
 
 impl Preview {
     /// A plant of which nothing is known, whose staff is told by these settings.
@@ -52,7 +63,7 @@ impl Preview {
             rules,
             bearings: BTreeMap::new(),
             told: Vec::new(),
-            lanes: Vec::new(),
+            ways: Vec::new(),
             lately: Vec::new(),
         }
     }
@@ -99,9 +110,9 @@ impl Preview {
     }
 
     fn note(&mut self, told: Told) {
-        for (notification, lanes) in told.0 {
+        for (notification, way) in told.0 {
             self.told.push(notification);
-            self.lanes.push(lanes);
+            self.ways.push(way);
         }
     }
 
@@ -180,10 +191,9 @@ impl Preview {
         &self.told
     }
 
-    /// The lanes by which the notification of this place was told, beside the broker's; none while quiet
-    /// hours hold it back.
-    pub fn lanes(&self, place: usize) -> &[String] {
-        self.lanes.get(place).map_or(&[], Vec::as_slice)
+    /// How the notification of this place leaves.
+    pub fn way(&self, place: usize) -> Way {
+        self.ways.get(place).cloned().unwrap_or_default()
     }
 
     /// How many episodes began.
@@ -195,8 +205,13 @@ impl Preview {
 impl Told {
     /// Takes what an announcement tells; its episode, if it has one.
     fn take(&mut self, announcement: Announcement) -> Option<Box<EpisodeChange>> {
-        let rows = announcement.outgoing.into_iter().filter(|row| row.topic.is_none());
-        self.0.push((announcement.notification, rows.map(|row| row.lane).collect()));
+        let mut way = Way::default();
+        for row in announcement.outgoing.into_iter().filter(|row| row.topic.is_none()) {
+            way.lanes.push(row.lane);
+            way.message = row.group;
+            way.leaves_at = Some(row.due_at);
+        }
+        self.0.push((announcement.notification, way));
         announcement.episode
     }
 }

@@ -13,6 +13,7 @@ use pdm_agent::service::Agent;
 use pdm_agent::settings::{AgentSettings, NotifySettings};
 use pdm_harness::{Mosquitto, Persistence, header, whole_request};
 use pdm_service::clock::{Clock, SharedClock, SystemClock};
+use pdm_shared::event::{Change, ChangeKind};
 use pdm_shared::time::Timestamp;
 use rand::{RngExt as _, SeedableRng as _};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -251,4 +252,51 @@ async fn a_killed_agent_tells_each_alarm_under_one_key() {
     );
     assert_eq!((taken.len() as u64, titles.len() as u64), (BEARINGS, BEARINGS), "seed {SEED}");
     agent.kill();
+}
+
+/// Two machines run at a load that was never run before: staff reads of both in one message, at the time of the
+/// day's changes, also where the agent was started anew in between; the broker's topic hears at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn operating_changes_of_two_machines_arrive_as_one_message_of_the_day() {
+    let name = "operating_changes_of_two_machines_arrive_as_one_message_of_the_day";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let (url, asked) = messenger().await;
+    let mut settings = settings(broker.port(), folder.path());
+    settings.notify = routed(folder.path(), &url);
+    let clock = Arc::new(Ahead::default());
+    let start = || Agent::start(settings.clone(), Arc::clone(&clock) as SharedClock);
+    let agent = start().await.expect("starts");
+    let progress = subscribed(&agent).await;
+    let heard = "pdm/v1/+/+/+/notification";
+    let mut client = Client::connect(broker.port(), "test", &[heard]).await;
+    let changed = |sequence: u64| {
+        let mut event = healthy(sequence);
+        event.equipment_id = format!("P-{sequence}").parse().expect("a name");
+        event.change = Some(Change {
+            kind: ChangeKind::Operating,
+            level_ratio: 1.4,
+            bearings: Vec::new(),
+            since: event.measured_at,
+        });
+        event
+    };
+    client.send(&[changed(1), changed(2)]).await;
+    until("both are told", 30, || client.heard_on("/notification").len() == 2).await;
+    until("both rows wait", 30, || progress.borrow().unsent == 2).await;
+    agent.stop().await.expect("no part failed");
+    assert_eq!(asked.lock().expect("lock").len(), 0, "no channel hears before the time");
+
+    clock.0.store(25 * 3600, Ordering::Relaxed);
+    let agent = start().await.expect("starts");
+    let changes = || {
+        let asked = asked.lock().expect("lock").clone();
+        asked.into_iter().filter(|one| one.2.contains("[Operating change]")).collect::<Vec<_>>()
+    };
+    // the stand-in fails at its first request
+    until("the message of the day, twice", 30, || changes().len() == 2).await;
+    agent.stop().await.expect("no part failed");
+    let told = changes();
+    assert_eq!(told[0], told[1], "one key, one content");
+    assert!(told[0].2.ends_with("and 1 more"), "{}", told[0].2);
 }

@@ -3,6 +3,8 @@
 //! Whether an instant lies in them follows from its local time alone. So the hour that a clock shows
 //! twice belongs to them both times, and one that it leaves out is missed by nobody.
 
+use std::str::FromStr;
+
 use chrono::{
     Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Weekday,
 };
@@ -54,6 +56,42 @@ impl Zone {
     }
 }
 
+/// A time of day, the same on every day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeOfDay(NaiveTime);
+
+impl TimeOfDay {
+    /// This time in whole hours, for defaults; midnight where there is no such hour.
+    pub fn at_hour(hour: u32) -> Self {
+        Self(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default())
+    }
+
+    /// The first instant after `after` at which a clock of the zone shows this time. On a day on which the
+    /// clock leaves it out, the first time that it shows after it.
+    pub fn next(self, zone: Zone, after: Timestamp) -> Timestamp {
+        let today = zone.local(after).date();
+        let of_day = |days| zone.instant(today.checked_add_days(Days::new(days))?.and_time(self.0));
+        // a clock may leave out a whole day
+        (0..3).filter_map(of_day).find(|at| *at > after).unwrap_or(after)
+    }
+}
+
+impl FromStr for TimeOfDay {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "24:00" {
+            return Ok(Self(NaiveTime::MIN));
+        }
+        let is_whole = text.len() == 5;
+        NaiveTime::parse_from_str(text, "%H:%M")
+            .ok()
+            .filter(|_time| is_whole)
+            .map(Self)
+            .ok_or_else(|| format!("{text:?} is no time, allowed is HH:MM from 00:00 to 24:00"))
+    }
+}
+
 /// Hours of some days of the week.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,13 +139,7 @@ pub(crate) fn next_minute(at: Timestamp, is: impl Fn(Timestamp) -> bool) -> Opti
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NaiveTime, D::Error> {
     let text = String::deserialize(deserializer)?;
-    if text == "24:00" {
-        return Ok(NaiveTime::MIN);
-    }
-    let is_whole = text.len() == 5;
-    NaiveTime::parse_from_str(&text, "%H:%M").ok().filter(|_time| is_whole).ok_or_else(|| {
-        D::Error::custom(format!("{text:?} is no time, allowed is HH:MM from 00:00 to 24:00"))
-    })
+    text.parse().map(|TimeOfDay(time)| time).map_err(D::Error::custom)
 }
 
 fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>, D::Error> {

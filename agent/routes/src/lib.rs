@@ -16,7 +16,7 @@ mod route;
 mod table;
 mod telling;
 
-pub use hours::{Hours, Zone};
+pub use hours::{Hours, TimeOfDay, Zone};
 pub use near::ToldLately;
 pub use rota::{Gap, Override, Rota, Shift};
 pub use route::{Route, Step};

@@ -7,7 +7,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 
-use crate::{Audience, Group, Hours, Rota, Route, Subject, Table, Zone};
+use crate::{Audience, Group, Hours, Rota, Route, Subject, Table, TimeOfDay, Zone};
 
 mod properties;
 
@@ -244,4 +244,28 @@ fn names_that_go_in_circles_are_refused_and_end() {
     .expect("a table");
     let people = circle.people(&["a".to_owned()], at("2026-01-01T00:00:00Z"));
     assert_eq!(people, BTreeSet::from(["kim".to_owned()]));
+}
+
+/// The next time of day is later than now, whatever the clock leaves out or shows twice.
+#[test]
+fn a_time_of_day_comes_once_a_day_on_the_clock_of_its_zone() {
+    let next = |zone: &str, time: &str, now: &str| {
+        let zone: Zone = serde_json::from_value(serde_json::json!(zone)).expect("a zone");
+        time.parse::<TimeOfDay>().expect("a time").next(zone, at(now))
+    };
+    for (zone, time, now, expected) in [
+        ("Asia/Seoul", "08:00", "2026-11-24T22:59:59.999Z", "2026-11-24T23:00:00Z"),
+        ("Asia/Seoul", "08:00", "2026-11-24T23:00:00Z", "2026-11-25T23:00:00Z"),
+        ("UTC", "24:00", "2026-12-31T12:00:00Z", "2027-01-01T00:00:00Z"),
+        // the hour from 02:00 is left out on this day
+        ("Europe/Berlin", "02:30", "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
+        // 02:30 is shown twice, and told the first time
+        ("Europe/Berlin", "02:30", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"),
+        ("Europe/Berlin", "02:30", "2026-10-25T00:29:59Z", "2026-10-25T00:30:00Z"),
+        // the whole 30th was left out: the first time shown after it is midnight of the 31st
+        ("Pacific/Apia", "08:00", "2011-12-29T20:00:00Z", "2011-12-30T10:00:00Z"),
+    ] {
+        assert_eq!(next(zone, time, now), at(expected), "{zone} {time} {now}");
+    }
+    assert!("8:00".parse::<TimeOfDay>().is_err());
 }

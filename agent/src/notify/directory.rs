@@ -36,8 +36,10 @@ pub(super) struct Heard {
     pub(super) lanes: Vec<String>,
     /// How far it has been told afterwards.
     pub(super) telling: Option<Telling>,
-    /// Not before this time: the end of the quiet hours.
+    /// Not before this time: the end of the quiet hours, the time of the day's changes.
     pub(super) not_before: Option<Timestamp>,
+    /// With what other machines tell at that time, in one message.
+    pub(super) is_shared: bool,
 }
 
 impl Directory {
@@ -141,7 +143,7 @@ impl Directory {
             telling.everybody |= earlier.everybody;
         }
         let lanes = begun.tell.map(|audience| self.lanes(&audience, level)).unwrap_or_default();
-        Heard { lanes, telling: Some(telling), not_before: None }
+        Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
     /// Who hears that it is over; a Watch within quiet hours leaves when they end.
@@ -161,14 +163,14 @@ impl Directory {
             }
             None => self.once(key, level, now),
         };
-        Heard { lanes, telling: None, not_before }
+        Heard { lanes, not_before, ..Heard::default() }
     }
 
     /// Who hears that an alarm is repeated.
     pub(super) fn again(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Heard {
         let Some(telling) = alarm.telling.as_ref().filter(|_| !self.table.is_plain()) else {
             let lanes = self.once(key, alarm.risk, now);
-            return Heard { lanes, telling: alarm.telling.clone(), not_before: None };
+            return Heard { lanes, telling: alarm.telling.clone(), ..Heard::default() };
         };
         let mut telling = telling.clone();
         let again = self.table.again(&telling, alarm.risk, now);
@@ -176,7 +178,7 @@ impl Directory {
             telling.heard.extend(people.iter().cloned());
         }
         let lanes = again.map(|audience| self.lanes(&audience, alarm.risk)).unwrap_or_default();
-        Heard { lanes, telling: Some(telling), not_before: None }
+        Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
     /// How far an alarm has been told that was told with another's.

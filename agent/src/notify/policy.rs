@@ -135,7 +135,9 @@ impl Policy {
         let due_at = end_of_interval(now, wait_s).max(heard.not_before.unwrap_or(now));
         // who leaves together is settled here, whatever fails or crashes until it has left
         let (site, machine) = (&subject.key.site, &subject.key.equipment);
-        let group = format!("{site}/{machine}@{}", due_at.unix_ms());
+        let whose =
+            if heard.is_shared { "changes".to_owned() } else { format!("{site}/{machine}") };
+        let group = format!("{whose}@{}", due_at.unix_ms());
         let row = |lane: String| Outgoing {
             key: new_id(now),
             lane,

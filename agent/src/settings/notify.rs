@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use pdm_episode::EpisodeRules;
-use pdm_routes::{Group, Hours, Rota, Route, Zone};
+use pdm_routes::{Group, Hours, Rota, Route, TimeOfDay, Zone};
 use pdm_service::config::{ConfigError, above_zero, within};
 use pdm_shared::bounds;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
 use super::YEAR_H;
 use super::email::EmailSettings;
@@ -50,6 +50,10 @@ pub struct NotifySettings {
     pub related_within_min: f64,
     /// Hours of invalid windows after which staff is told of the sensor; 0 never.
     pub sensor_after_h: f64,
+    /// When channels hear of the operating changes of all machines together, each day on the clock of `zone`; at
+    /// once without it.
+    #[serde(deserialize_with = "time_or_none")]
+    pub changes_at: Option<TimeOfDay>,
     /// Seconds that notifications of one machine wait at most to go out together, at most a day;
     /// Critical never waits.
     pub group_wait_s: f64,
@@ -92,6 +96,7 @@ impl Default for NotifySettings {
             page_url: None,
             related_within_min: 60.0,
             sensor_after_h: 1.0,
+            changes_at: Some(TimeOfDay::at_hour(8)),
             group_wait_s: 5.0,
             give_up_after_h: 24.0,
             per_recipient_per_hour: 120,
@@ -168,6 +173,13 @@ impl NotifySettings {
         self.email.as_ref().map_or(Ok(()), |email| email.check(path, has_people))?;
         self.check_people(path)
     }
+}
+
+/// A time of day; none for an empty text.
+fn time_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeOfDay>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_set = !text.is_empty();
+    is_set.then(|| text.parse().map_err(de::Error::custom)).transpose()
 }
 
 /// Languages of a notification.

@@ -94,6 +94,8 @@ fn errors_name_line_key_value_and_what_is_allowed() {
         error("[notify]\ngroup_wait_s = 86401.0\n"),
         "/etc/pdm/agent.toml: notify.group_wait_s is 86401, allowed is 0 to 86400 seconds"
     );
+    let changes = error("[notify]\nchanges_at = \"8\"\n");
+    assert!(changes.contains("\"8\" is no time, allowed is HH:MM"), "{changes}");
     let never = error("[notify]\nrepeat_after_h = nan\n");
     assert!(never.contains("is NaN, allowed is 0 to 8760 hours"), "{never}");
     let open = error("[http]\nlisten = \"0.0.0.0:9465\"\n");

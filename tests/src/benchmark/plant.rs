@@ -5,17 +5,18 @@
 //! through the edge's [`Monitor`], the rules of `pdm-expert` and the policy of telling ([`Preview`]); nothing but the scorer knows what a
 //! machine was drawn as.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use pdm_agent::preview::Preview;
-use pdm_agent::settings::NotifySettings;
+use pdm_agent::settings::{NotifySettings, WebhookSettings};
 use pdm_edge::condition::{Monitor, MonitorSettings, Neighbour, Observation};
 use pdm_edge::pipeline::tell_once;
 use pdm_expert::rules::Rules;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::event::{Event, QualityFlag};
-use pdm_shared::id::BearingId;
+use pdm_shared::id::{BearingId, EquipmentId};
 use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 
@@ -47,8 +48,10 @@ pub struct Plant {
 /// A message about a sound bearing.
 #[derive(Debug, Clone, Serialize)]
 pub struct Told {
-    /// Day on which staff was told.
+    /// Day on which the message left.
     pub day: u32,
+    /// What left in one message has the same name here.
+    pub message: String,
     /// Machine and bearing.
     pub name: String,
     /// What staff reads first.
@@ -98,7 +101,7 @@ pub fn evaluate(first: u64, machines: u64, watched: u64) -> Plant {
     let mut plant = Plant::default();
     for seed in first..first + watched.min(machines) {
         let machine = Machine::draw(seed, machines);
-        watch(&machine, &mut plant);
+        watch(seed, &machine, &mut plant);
     }
     plant
 }
@@ -190,11 +193,13 @@ impl<'a> Watched<'a> {
     /// Counts what staff was told with a window, and acknowledges it.
     fn count(&mut self, window: &Window, event: &Event, staff: &mut Staff, plant: &mut Plant) {
         let told = staff.preview.told();
-        for one in &told[staff.counted..] {
+        for (place, one) in told.iter().enumerate().skip(staff.counted) {
             if window.hours < self.sound_h() {
-                let reason = one.reason;
+                let (reason, way) = (one.reason, staff.preview.way(place));
+                let wait_s = way.leaves_at.map_or(0.0, |at| at.seconds_since(window.at));
                 plant.sound_messages.push(Told {
-                    day: (window.hours / 24.0) as u32,
+                    day: (window.hours / 24.0 + wait_s / 86_400.0) as u32,
+                    message: way.message.unwrap_or_else(|| one.notification_id.to_string()),
                     name: self.bearing.name.clone(),
                     title: one.title.en.clone(),
                     is_alarm: !matches!(
@@ -240,11 +245,12 @@ struct Staff {
 
 /// Watches the bearings of a machine side by side, as the edge does: each knows what the others had
 /// seen by the window before.
-fn watch(machine: &Machine, plant: &mut Plant) {
-    let template: Event =
+fn watch(seed: u64, machine: &Machine, plant: &mut Plant) {
+    let mut template: Event =
         serde_json::from_str(include_str!("../../../config/examples/event-healthy.json"))
             .expect("the contract's example is an event");
-    let preview = Preview::new(NotifySettings::default(), Rules::default());
+    template.equipment_id = EquipmentId::from_any(&format!("M-{seed}"));
+    let preview = Preview::new(settings(), Rules::default());
     let mut staff = Staff { preview, counted: 0 };
     let mut watched: Vec<Watched<'_>> =
         machine.bearings.iter().map(|bearing| Watched::new(machine, bearing)).collect();
@@ -274,6 +280,16 @@ fn watch(machine: &Machine, plant: &mut Plant) {
     for one in watched {
         one.finish(plant);
     }
+}
+
+/// Staff hears by one channel, with the settings that the program has by itself.
+fn settings() -> NotifySettings {
+    let staff = WebhookSettings {
+        name: "staff".to_owned(),
+        url: Some("http://staff.invalid/".to_owned()),
+        ..WebhookSettings::default()
+    };
+    NotifySettings { webhook: vec![staff], ..NotifySettings::default() }
 }
 
 /// The name of a machine's bearing by its number, from 1 on.
@@ -369,19 +385,20 @@ impl Plant {
     /// What staff was told, in one paragraph.
     fn messages(&self) -> String {
         let most = |of: fn(&Failed) -> usize| self.failures.iter().map(of).max().unwrap_or(0);
-        let mut kinds = std::collections::BTreeMap::<&str, usize>::new();
+        let mut kinds = BTreeMap::<&str, usize>::new();
         for told in &self.sound_messages {
             *kinds.entry(kind_of(&told.title)).or_default() += 1;
         }
         let kinds: Vec<String> =
             kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let news = self.sound_messages.len();
         let (mean, worst) = self.a_day(|_| true);
         let (alarms, worst_alarms) = self.a_day(|told| told.is_alarm);
         format!(
             "Episodes a failure: at most {}, messages at most {} (acknowledged within an hour). \
              Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day; \
              of them alarms and what takes them back: {alarms:.2} on average, {worst_alarms:.1} on the worst \
-             day. What all of them were: {}.\n",
+             day. They told {news} things: {}.\n",
             most(|failed| failed.episodes),
             most(|failed| failed.messages),
             kinds.join(", "),
@@ -391,9 +408,11 @@ impl Plant {
     /// Messages about 200 sound bearings in a day, on average and on the worst one.
     fn a_day(&self, counts: impl Fn(&Told) -> bool) -> (f64, f64) {
         let counted = self.sound_messages.iter().filter(|told| counts(told));
-        let mut days = std::collections::BTreeMap::<u32, usize>::new();
-        for told in counted {
-            *days.entry(told.day).or_default() += 1;
+        let messages: BTreeMap<&str, u32> =
+            counted.map(|told| (told.message.as_str(), told.day)).collect();
+        let mut days = BTreeMap::<u32, usize>::new();
+        for day in messages.into_values() {
+            *days.entry(day).or_default() += 1;
         }
         let bearing_days = (self.sound_years * 365.25).max(f64::MIN_POSITIVE);
         let all = days.values().sum::<usize>() as f64;

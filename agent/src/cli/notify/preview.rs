@@ -10,13 +10,17 @@ use pdm_shared::bounds::MAX_EVENT_BYTES;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 
 use crate::cli::bearing_name::bearing;
 use crate::cli::{Lang, failure};
-use crate::preview::Preview;
+use crate::preview::{Preview, Way};
 use crate::service::connect_store;
 use crate::settings::{AgentSettings, NotifySettings};
 use crate::store::Store;
+
+/// A wait of this length is told, s (chosen): notifications of one machine usually wait a few seconds.
+const A_WHILE_S: f64 = 60.0;
 
 /// Most stored events of one preview: about half a gigabyte of memory.
 const MOST: usize = 200_000;
@@ -82,6 +86,16 @@ pub(super) fn run(args: &PreviewArgs) -> anyhow::Result<Exit> {
     play.end()
 }
 
+/// Which channels hear, and when, if that is later than a group waits.
+fn leaving(way: &Way, now: Timestamp) -> String {
+    if way.lanes.is_empty() {
+        return "  -> broker alone".to_owned();
+    }
+    let later = way.leaves_at.filter(|at| at.seconds_since(now) > A_WHILE_S);
+    let at = later.map_or(String::new(), |at| format!(" at {at}"));
+    format!("  -> {}{at}", way.lanes.join(", "))
+}
+
 /// Events on their way through the preview, and what is printed of them.
 struct Play<'a> {
     args: &'a PreviewArgs,
@@ -107,11 +121,9 @@ impl<'a> Play<'a> {
                 continue;
             }
             let title = notification.title.in_language(self.args.lang.into());
-            let lanes = self.preview.lanes(place);
-            let to = match (&self.args.config, lanes) {
+            let to = match (&self.args.config, self.preview.way(place)) {
                 (None, _) => String::new(),
-                (Some(_), []) => "  -> broker alone".to_owned(),
-                (Some(_), lanes) => format!("  -> {}", lanes.join(", ")),
+                (Some(_), way) => leaving(&way, event.measured_at),
             };
             writeln!(self.out, "{}  {title}{to}", event.measured_at)?;
         }

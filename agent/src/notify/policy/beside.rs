@@ -5,16 +5,31 @@ use pdm_expert::case::BearingState;
 use pdm_routes::Audience;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion};
-use pdm_shared::event::{Change, Event};
+use pdm_shared::event::{Change, ChangeKind, Event};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{JudgedWindow, Policy, Subject, id_of, notification};
+use crate::notify::directory::Heard;
 use crate::notify::{MQTT_LANE, wording};
 use crate::store::{Announcement, Outgoing};
 use crate::workflow::documents::Written;
+
+/// How loud that is which is no risk.
+const BESIDE: RiskLevel = RiskLevel::Warning;
+
+/// Levels that change by less than this factor wait for the day's message. Chosen: a load between half and full
+/// moves levels less, and a machine whose levels have doubled is looked at on the day it happens.
+const WAITS_BELOW: f64 = 2.0;
+
+/// Whether a change is one of the machine's operation and a small one.
+fn is_of_operation(change: &Change) -> bool {
+    let ratio = change.level_ratio;
+    let is_small = (WAITS_BELOW.recip()..WAITS_BELOW).contains(&ratio);
+    change.kind == ChangeKind::Operating && is_small
+}
 
 impl Policy {
     /// What is told of a window with which no risk is told: a failed sensor, a change of the machine, the
@@ -62,15 +77,24 @@ impl Policy {
         is_back.then(|| self.beside(key, NotificationReason::Message, words, now))
     }
 
-    /// A change of the machine or its mounting that the edge found: told once, it is no risk.
+    /// A change of the machine or its mounting that the edge found: told once, it is no risk. Changes of
+    /// operation are told together.
     pub(super) fn changed(
         &self,
         key: &BearingKey,
         change: Option<&Change>,
         now: Timestamp,
     ) -> Option<Announcement> {
-        let words = wording::changed(key, change?);
-        Some(self.beside(key, NotificationReason::Message, words, now))
+        let change = change?;
+        let words = wording::changed(key, change);
+        let at = self.settings.changes_at.filter(|_| is_of_operation(change));
+        let heard = Heard {
+            lanes: self.directory.once(key, BESIDE, now),
+            not_before: at.map(|at| at.next(self.settings.zone, now)),
+            is_shared: at.is_some(),
+            ..Heard::default()
+        };
+        Some(self.beside_to(&heard, key, NotificationReason::Message, words, now))
     }
 
     /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
@@ -197,22 +221,32 @@ impl Policy {
         self.directory.lanes(&Audience::Everybody, loudness).iter().any(|one| one == lane)
     }
 
-    /// Something about a bearing that is no risk of it: as loud as a Warning.
+    /// Something about a bearing that is no risk of it.
     fn beside(
         &self,
+        key: &BearingKey,
+        reason: NotificationReason,
+        words: (Text, Text),
+        now: Timestamp,
+    ) -> Announcement {
+        let lanes = self.directory.once(key, BESIDE, now);
+        let heard = Heard { lanes, ..Heard::default() };
+        self.beside_to(&heard, key, reason, words, now)
+    }
+
+    fn beside_to(
+        &self,
+        heard: &Heard,
         key: &BearingKey,
         reason: NotificationReason,
         (title, body): (Text, Text),
         now: Timestamp,
     ) -> Announcement {
-        let risk = RiskLevel::Warning;
-        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        let (risk, loudness) = (BESIDE, BESIDE);
+        let subject = Subject { key, event_id: None, risk, loudness, reason, title, body };
         let notification = notification(&subject, now);
-        Announcement {
-            outgoing: self.outgoing(&subject, &notification, now),
-            notification,
-            episode: None,
-        }
+        let outgoing = self.rows(&subject, &notification, heard, now);
+        Announcement { outgoing, notification, episode: None }
     }
 
     /// A message to staff about a bearing. `call_id` makes its identity, so the same call

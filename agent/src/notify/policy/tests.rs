@@ -208,3 +208,48 @@ fn what_comes_with_the_window_of_an_alarm_stands_in_the_alarm() {
     let beside = policy.beside_risk(&key, &window, at).expect("told by itself");
     assert_eq!(beside.notification.reason, NotificationReason::Message);
 }
+
+/// What an operating change of a machine brings: the hook's row, and whether the broker's leaves at once.
+fn operating_change(machine: &str, ratio: f64, settings: &NotifySettings) -> (Outgoing, bool) {
+    let policy = Policy::new(settings.clone(), Prefix::default());
+    let healthy = include_str!("../../../../config/examples/event-healthy.json");
+    let event: Event = serde_json::from_str(healthy).expect("event");
+    let now = Timestamp::parse("2026-11-24T03:00:00Z").expect("a time");
+    let change = Change {
+        kind: ChangeKind::Operating,
+        level_ratio: ratio,
+        bearings: Vec::new(),
+        since: now,
+    };
+    let key = BearingKey { equipment: machine.parse().expect("a name"), ..event.key() };
+    let told = policy.changed(&key, Some(&change), now).expect("told");
+    let (broker, hook): (Vec<_>, Vec<_>) =
+        told.outgoing.into_iter().partition(|row| row.topic.is_some());
+    (hook.into_iter().next().expect("the hook's"), broker[0].due_at == now)
+}
+
+/// Of a load that was never run before, staff of a whole plant reads in one message a day.
+#[test]
+fn operating_changes_of_all_machines_leave_together_once_a_day() {
+    let hook = crate::settings::WebhookSettings {
+        name: "ops".to_owned(),
+        url: Some("http://ops.invalid/".to_owned()),
+        ..Default::default()
+    };
+    let zone = serde_json::from_str("\"Asia/Seoul\"").expect("a zone");
+    let mut settings = NotifySettings { webhook: vec![hook], zone, ..NotifySettings::default() };
+    let (one, is_published) = operating_change("P-101", 1.3, &settings);
+    assert!(is_published, "the topic hears at once");
+    assert_eq!(one.due_at, Timestamp::parse("2026-11-24T23:00:00Z").expect("eight in Seoul"));
+    let (other, _) = operating_change("P-102", 0.7, &settings);
+    assert_eq!((one.group.clone(), one.due_at), (other.group, other.due_at));
+
+    let soon = Timestamp::parse("2026-11-24T03:00:05Z").expect("a time");
+    for doubled in [2.1, 0.4, f64::NAN] {
+        let (doubled, _) = operating_change("P-103", doubled, &settings);
+        assert!(doubled.due_at <= soon && doubled.group != one.group, "{doubled:?}");
+    }
+    settings.changes_at = None;
+    let (at_once, _) = operating_change("P-101", 1.3, &settings);
+    assert!(at_once.due_at <= soon, "{at_once:?}");
+}

@@ -58,8 +58,9 @@ impl Course {
         let told = self.preview.told().iter().enumerate();
         told.map(|(place, one)| {
             let minutes = one.created_at.seconds_since(self.begin) / 60.0;
-            let lanes = self.preview.lanes(place).iter();
-            let lanes = lanes.map(|lane| lane.replace("to:", "").replace(":email", "")).collect();
+            let lanes = self.preview.way(place).lanes;
+            let lanes =
+                lanes.iter().map(|lane| lane.replace("to:", "").replace(":email", "")).collect();
             (minutes, one.reason, lanes)
         })
         .collect()
