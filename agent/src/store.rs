@@ -29,6 +29,7 @@ mod postgres;
 mod retention;
 mod roles;
 mod sequence;
+mod shown;
 mod sql;
 mod sqlite;
 

@@ -2,6 +2,7 @@
 //! with names that this version no longer takes.
 
 use pdm_shared::episode::AcknowledgementState;
+use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -18,6 +19,7 @@ pub(in crate::store) async fn suite(fresh: impl AsyncFn() -> SqlStore) {
     alarms_of_before_are_episodes(&fresh().await).await;
     an_alarm_told_beside_another_is_still(&fresh().await).await;
     a_bearing_keeps_the_judgement_of_its_newest_window(&fresh().await).await;
+    windows_of_before_are_shown_beside_new_ones(&fresh().await).await;
     a_name_that_is_no_longer_taken_hides_no_other_row(&fresh().await).await;
 }
 
@@ -154,6 +156,29 @@ async fn a_bearing_keeps_the_judgement_of_its_newest_window(store: &SqlStore) {
     let newest = Timestamp::from_unix_ms(3000);
     assert_eq!(told, [(newest, Some(6.5)), (None, None)]);
     assert!(fleet[0].event_id.is_some() && fleet[1].event_id.is_none(), "{fleet:?}");
+}
+
+/// Migration 0043: windows of before are told by their events, and one that cannot be read hides no other.
+async fn windows_of_before_are_shown_beside_new_ones(store: &SqlStore) {
+    store.migrate_before(43).await;
+    let (before, after) = (event(1), event(3));
+    for (number, payload) in
+        [(1, serde_json::to_string(&before).expect("json")), (2, "{}".to_owned())]
+    {
+        let (id, at_ms) = (id(store, number), before.measured_at.unix_ms());
+        let sql = format!(
+            "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                                 measured_at_ms, received_at_ms, payload)
+             VALUES ({id}, 'gw-01', {number}, 'ulsan-1', 'P-101', 'DE', {at_ms}, {at_ms}, '{payload}')"
+        );
+        store.raw(&sql).await;
+    }
+    store.migrate().await.expect("migrated");
+    store.store(&[incoming(&after)], at(0.0), "dead").await.expect("stored");
+    let windows = store.windows(&key(), at(1e6), 9).await.expect("read");
+    let told: Vec<_> = windows.iter().map(|one| (one.measured_at, one.rms_g)).collect();
+    let of = |event: &Event| (event.measured_at, event.time_domain.rms_g);
+    assert_eq!(told, [of(&before), of(&after)]);
 }
 
 /// Migration 0031: the alarm of one cause, which stood within a reason, is a column.

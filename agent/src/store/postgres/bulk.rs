@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::store::database::Dialect;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
+use crate::store::shown;
 use crate::store::{Judged, Outgoing, StoreError};
 
 /// One column of many rows.
@@ -32,13 +33,13 @@ pub(in crate::store) async fn insert_events(
     let rows = sqlx::query(
         "WITH new AS (
              INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                                 measured_at_ms, received_at_ms, payload)
+                                 measured_at_ms, received_at_ms, payload, shown)
              SELECT event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                    measured_at_ms, $9, payload
+                    measured_at_ms, $10, payload, shown
              FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[],
-                         $7::bigint[], $8::text[]) WITH ORDINALITY
+                         $7::bigint[], $8::text[], $9::text[]) WITH ORDINALITY
                   AS batch (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                            measured_at_ms, payload, place)
+                            measured_at_ms, payload, shown, place)
              ORDER BY place
              ON CONFLICT (event_id) DO NOTHING
              RETURNING arrival, event_id, site, equipment_id, bearing_id),
@@ -56,6 +57,7 @@ pub(in crate::store) async fn insert_events(
     .bind(column(events, |(event, _)| event.bearing_id.as_str()))
     .bind(column(events, |(event, _)| event.measured_at.unix_ms()))
     .bind(column(events, |(_, payload)| *payload))
+    .bind(column(events, |(event, _)| shown::column_of(event)))
     .bind(now.unix_ms())
     .fetch_all(connection)
     .await?;

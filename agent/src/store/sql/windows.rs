@@ -1,72 +1,46 @@
-//! The windows of a bearing as pages and API show them.
-//!
-//! Of a stored event only the figures of a row are read; the rest of its text, spectra above all, is passed
-//! over.
+//! The windows of a bearing as pages and API show them: what stands beside each event, and the verdict of its
+//! judgement, both out of indexes.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_web::plant::WindowRow;
-use serde::Deserialize;
 
 use super::SqlStore;
 use crate::store::StoreError;
-use crate::store::database::Row;
-use crate::store::encoding::{fault_of, json_of, stage_of, word_of};
+use crate::store::database::{Connection, Identities, Row, Spelt};
+use crate::store::encoding::{fault_of, json_of, readable, stage_of, time_of, word_of};
+use crate::store::shown::Shown;
 
 /// Parameters: site, machine, bearing, until, limit.
-pub(super) const WINDOWS: &str = "SELECT e.payload, m.risk_level, m.fault_stage, m.fault_type
-     FROM events e LEFT JOIN pdm_agent_memory m ON m.event_id = e.event_id
-     WHERE e.site = $1 AND e.equipment_id = $2 AND e.bearing_id = $3 AND e.measured_at_ms <= $4
-     ORDER BY e.measured_at_ms DESC, e.arrival DESC LIMIT $5";
+pub(super) const WINDOWS: &str = "SELECT event_id, measured_at_ms, shown FROM events
+     WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND measured_at_ms <= $4
+     ORDER BY measured_at_ms DESC, arrival DESC LIMIT $5";
 
-/// What a row shows of an [`pdm_shared::event::Event`], by the same names.
-#[derive(Debug, Deserialize)]
-struct Shown {
+/// Parameters: site, machine, bearing, from, until.
+pub(super) const VERDICTS: &str = "SELECT event_id, risk_level, fault_stage, fault_type
+     FROM pdm_agent_memory
+     WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+       AND measured_at_ms >= $4 AND measured_at_ms <= $5";
+
+/// Parameter: events.
+static TEXTS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        format!(
+            "SELECT event_id, payload FROM events WHERE event_id {}",
+            dialect.in_identities("$1")
+        )
+    })
+});
+
+/// A window before its verdict is known.
+struct Window {
     event_id: EventId,
     measured_at: Timestamp,
-    operating: Operating,
-    signal_quality: SignalQuality,
-    time_domain: TimeDomain,
-    anomaly: Anomaly,
-    trend: Trend,
-    rul: Rul,
-}
-
-#[derive(Debug, Deserialize)]
-struct Operating {
-    running: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct SignalQuality {
-    valid: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct TimeDomain {
-    rms_g: Option<f64>,
-    velocity_rms_mm_s: Option<f64>,
-    kurtosis: Option<f64>,
-    envelope_rms_g: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Anomaly {
-    score: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Trend {
-    feature: String,
-    baseline_level: Option<f64>,
-    baseline_limit: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Rul {
-    hours: Option<f64>,
-    ci_low_hours: Option<f64>,
-    ci_high_hours: Option<f64>,
+    shown: Option<Shown>,
 }
 
 impl SqlStore {
@@ -80,31 +54,83 @@ impl SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(WINDOWS).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().rev().map(window_of).collect()
+        let windows = rows.iter().rev().map(window_of).collect::<Result<Vec<Window>, _>>()?;
+        let (Some(first), Some(last)) = (windows.first(), windows.last()) else {
+            return Ok(Vec::new());
+        };
+        let query = reader.query(VERDICTS).bind_key(key);
+        let query = query.bind(first.measured_at.unix_ms()).bind(last.measured_at.unix_ms());
+        let verdicts = query.fetch_all().await?;
+        let verdicts = verdicts.iter().map(|row| Ok((EventId(row.get(0)?), row)));
+        let verdicts = verdicts.collect::<Result<HashMap<EventId, &Row>, StoreError>>()?;
+        let mut texts = of_texts(&mut reader.connection(), &windows).await?;
+        let rows = windows.into_iter().filter_map(|window| {
+            let shown = window.shown.or_else(|| texts.remove(&window.event_id))?;
+            let verdict = verdicts.get(&window.event_id).copied();
+            Some(row_of(window.event_id, window.measured_at, shown, verdict))
+        });
+        rows.collect()
     }
 }
 
-fn window_of(row: &Row) -> Result<WindowRow, StoreError> {
-    let shown: Shown = json_of("an event", row.get(0)?)?;
-    let risk = row.get::<Option<&str>>(1)?.map(|risk| word_of("a risk", risk)).transpose()?;
+/// What windows show whose events have no column of it: an earlier version stored them.
+async fn of_texts(
+    connection: &mut Connection<'_>,
+    windows: &[Window],
+) -> Result<HashMap<EventId, Shown>, StoreError> {
+    let before = windows.iter().filter(|window| window.shown.is_none());
+    let before: Vec<EventId> = before.map(|window| window.event_id).collect();
+    if before.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let events: Identities = before.iter().collect();
+    let rows = connection.query(&TEXTS).bind(events).fetch_all().await?;
+    let shown = rows.iter().map(|row| {
+        let event: Event = json_of("an event", row.get(1)?)?;
+        Ok((EventId(row.get(0)?), Shown::from(&event)))
+    });
+    Ok(shown.filter_map(readable).collect())
+}
+
+fn window_of(row: &Row) -> Result<Window, StoreError> {
+    let shown = row.get::<Option<&str>>(2)?;
+    Ok(Window {
+        event_id: EventId(row.get(0)?),
+        measured_at: time_of(row.get(1)?)?,
+        shown: shown.map(|shown| json_of("a window", shown)).transpose()?,
+    })
+}
+
+fn row_of(
+    event_id: EventId,
+    measured_at: Timestamp,
+    shown: Shown,
+    verdict: Option<&Row>,
+) -> Result<WindowRow, StoreError> {
+    let (mut risk_level, mut fault_stage, mut fault_type) = (None, None, None);
+    if let Some(row) = verdict {
+        risk_level = Some(word_of("a risk", row.get(1)?)?);
+        fault_stage = Some(stage_of(row.get(2)?));
+        fault_type = row.get::<Option<&str>>(3)?.map(fault_of).transpose()?;
+    }
     Ok(WindowRow {
-        event_id: shown.event_id,
-        measured_at: shown.measured_at,
-        running: shown.operating.running,
-        valid: shown.signal_quality.valid,
-        rms_g: shown.time_domain.rms_g,
-        velocity_rms_mm_s: shown.time_domain.velocity_rms_mm_s,
-        kurtosis: shown.time_domain.kurtosis,
-        envelope_rms_g: shown.time_domain.envelope_rms_g,
-        anomaly_score: shown.anomaly.score,
-        baseline_level: shown.trend.baseline_level,
-        baseline_limit: shown.trend.baseline_limit,
-        feature: shown.trend.feature,
-        risk_level: risk,
-        fault_stage: row.get::<Option<i64>>(2)?.map(stage_of),
-        fault_type: row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
-        rul_hours: shown.rul.hours,
-        rul_low_hours: shown.rul.ci_low_hours,
-        rul_high_hours: shown.rul.ci_high_hours,
+        event_id,
+        measured_at,
+        running: shown.running,
+        valid: shown.valid,
+        rms_g: shown.rms_g,
+        velocity_rms_mm_s: shown.velocity_rms_mm_s,
+        kurtosis: shown.kurtosis,
+        envelope_rms_g: shown.envelope_rms_g,
+        anomaly_score: shown.anomaly_score,
+        baseline_level: shown.baseline_level,
+        baseline_limit: shown.baseline_limit,
+        feature: shown.feature,
+        risk_level,
+        fault_stage,
+        fault_type,
+        rul_hours: shown.rul_hours,
+        rul_low_hours: shown.rul_low_hours,
+        rul_high_hours: shown.rul_high_hours,
     })
 }

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::store::database::Numbers;
 use crate::store::encoding::{MemoryRow, sequence_of, to_json};
+use crate::store::shown;
 use crate::store::{Judged, Outgoing, StoreError};
 
 /// Rows of one statement: with the 19 columns of a judgement 1,216 parameters of the 32,766 that SQLite
@@ -47,14 +48,16 @@ pub(in crate::store) async fn insert_events(
 ) -> Result<Vec<bool>, StoreError> {
     let rows = events
         .iter()
-        .map(|(event, payload)| Ok((*event, *payload, sequence_of(event.sequence)?)))
+        .map(|(event, payload)| {
+            Ok((*event, *payload, sequence_of(event.sequence)?, shown::column_of(event)))
+        })
         .collect::<Result<Vec<_>, StoreError>>()?;
     let new = insert(
         connection,
         "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                             measured_at_ms, received_at_ms, payload) ",
+                             measured_at_ms, received_at_ms, payload, shown) ",
         &rows,
-        |row, (event, payload, sequence)| {
+        |row, (event, payload, sequence, shown)| {
             row.push_bind(event.event_id.0)
                 .push_bind(event.gateway_id.as_str())
                 .push_bind(*sequence)
@@ -63,7 +66,8 @@ pub(in crate::store) async fn insert_events(
                 .push_bind(event.bearing_id.as_str())
                 .push_bind(event.measured_at.unix_ms())
                 .push_bind(now.unix_ms())
-                .push_bind(*payload);
+                .push_bind(*payload)
+                .push_bind(shown.clone());
         },
         " ON CONFLICT (event_id) DO NOTHING RETURNING event_id",
     )
