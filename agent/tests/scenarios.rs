@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use pdm_harness::{ModelReply, ModelStandIn};
 use pdm_report::Report;
+use pdm_shared::risk::RiskLevel;
 use serde_json::{Value, json};
 
 fn typed(arguments: &[&str]) -> Output {
@@ -163,8 +164,8 @@ fn a_trace_of_an_unknown_event_is_refused() {
     assert_eq!(typed(&["trace", "P-101", "--config", &config]).status.code(), Some(64));
 }
 
-/// A language model of a script: looks up twice, then concludes Warning, whatever it is asked about.
-fn always_warning(request: &Value) -> ModelReply {
+/// A language model of a script: looks up twice, then concludes this risk, whatever it is asked about.
+fn always(risk: &str, request: &Value) -> ModelReply {
     let messages = request["messages"].as_array().expect("messages");
     let looked_up = messages.iter().filter(|message| message["role"] == "tool").count();
     if looked_up < 2 {
@@ -177,39 +178,50 @@ fn always_warning(request: &Value) -> ModelReply {
     let conclusion = json!({
         "thoughts": titles.map(thought),
         "fault_type": "outer_race", "fault_stage": 2, "degradation_speed": "moderate",
-        "rul_basis": "unknown", "risk_level": "Warning", "uncertainty_level": "low",
+        "rul_basis": "unknown", "risk_level": risk, "uncertainty_level": "low",
         "reason": { "ko": "외륜 결함선이 뚜렷함", "en": "The outer race line is clear" },
         "recommendation": { "ko": "교체 계획 수립", "en": "Plan the replacement" },
     });
     ModelReply::Calls(vec![("conclude".to_owned(), conclusion)])
 }
 
+/// The scenario that the tests with a language model play: from sound to a failing outer race.
+const ACCELERATING: &str = "config/scenarios/outer_race_accelerating.toml";
+
+/// A configuration with this model, and with this beside it.
+fn configured(folder: &Path, model: &ModelStandIn, more: &str) -> String {
+    let config = folder.join("agent.toml");
+    let address = model.base_url();
+    let text = format!(
+        "[store]\nsqlite = \"agent.db\"\n[broker]\n[reasoner]\nbase_url = {address:?}\n\
+         dialect = \"native\"\n{more}"
+    );
+    std::fs::write(&config, text).expect("written");
+    config.to_str().expect("a path").to_owned()
+}
+
+/// The scenario as it is played with these arguments, which ends with this code.
+fn played(more: &[&str], code: i32) -> Value {
+    let output = typed(&[&["scenario", "run", ACCELERATING, "--json"], more].concat());
+    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("json")
+}
+
+fn diagnoses(all: &Value) -> Vec<Value> {
+    let events = all["scenarios"][0]["events"].as_array().expect("events");
+    events.iter().map(|event| event["diagnosis"].clone()).collect()
+}
+
 /// R-AGENT-5: the same risks with a model as without one; where it agrees nothing is said, where it does
 /// not the disagreement is shown.
 #[test]
 fn a_scenario_with_a_scripted_model_keeps_its_risks_and_shows_where_the_model_differs() {
-    let model = ModelStandIn::answering(always_warning);
+    let model = ModelStandIn::answering(|request| always("Warning", request));
     let folder = tempfile::tempdir().expect("folder");
-    let config = folder.path().join("agent.toml");
-    let address = model.base_url();
-    let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\n[reasoner]\nbase_url = {address:?}\ndialect = \"native\"\n"
-    );
-    std::fs::write(&config, text).expect("written");
-    let file = "config/scenarios/outer_race_accelerating.toml";
-    let config = config.to_str().expect("a path");
-    let play = |more: &[&str]| -> Value {
-        let output = typed(&[&["scenario", "run", file, "--json"], more].concat());
-        assert!(output.status.success(), "as expected: {output:?}");
-        serde_json::from_slice(&output.stdout).expect("json")
-    };
-    let (alone, beside) = (play(&[]), play(&["--reasoner", config]));
-    let events = |all: &Value| -> Vec<Value> {
-        let events = all["scenarios"][0]["events"].as_array().expect("events");
-        events.iter().map(|event| event["diagnosis"].clone()).collect()
-    };
+    let config = &configured(folder.path(), &model, "");
+    let (alone, beside) = (played(&[], 0), played(&["--reasoner", config], 0));
     let mut stances = BTreeMap::<String, usize>::new();
-    for (alone, beside) in events(&alone).iter().zip(events(&beside)) {
+    for (alone, beside) in diagnoses(&alone).iter().zip(diagnoses(&beside)) {
         for field in ["risk_level", "fault_stage", "fault_type", "recommendation"] {
             assert_eq!(alone[field], beside[field], "{field}");
         }
@@ -230,8 +242,52 @@ fn a_scenario_with_a_scripted_model_keeps_its_risks_and_shows_where_the_model_di
     assert_eq!((&agreement["of"], &agreement["all"]), (&json!(stances["agrees"]), &json!(given)));
     assert_eq!(alone["kpis"]["agreement"], Value::Null);
     assert_eq!(model.violations(), Vec::<String>::new());
-    let output = typed(&["scenario", "run", file, "--reasoner", config]);
+    let output = typed(&["scenario", "run", ACCELERATING, "--reasoner", config]);
     let told = String::from_utf8_lossy(&output.stdout);
     let line = format!("{}/{given}, 0 without an opinion", stances["agrees"]);
     assert!(told.contains(&line) && told.contains("The language model sees"), "{told}");
+}
+
+/// R-AGENT-5: in the loop the model's verdict becomes the judgement, with the rules as its floor. Where it agrees
+/// the judgement is the same; a Critical by rules waits for nobody and is not lowered; what it raises is raised,
+/// so that the scenario ends otherwise than expected and says so.
+#[test]
+fn a_scenario_with_the_model_in_the_loop_is_raised_by_it_and_never_lowered() {
+    let alone = diagnoses(&played(&[], 0));
+    for (concluded, code, expected) in [
+        (
+            "Warning",
+            0,
+            BTreeMap::from([("llm agrees", 2), ("expert lowers", 1), ("expert none", 6)]),
+        ),
+        (
+            "Critical",
+            70,
+            BTreeMap::from([("llm raises", 1), ("expert agrees", 1), ("expert none", 7)]),
+        ),
+    ] {
+        let model = ModelStandIn::answering(move |request| always(concluded, request));
+        let folder = tempfile::tempdir().expect("folder");
+        let config = &configured(folder.path(), &model, "[judging]\nreasoner = \"llm\"\n");
+        let in_loop = diagnoses(&played(&["--reasoner", config], code));
+        let mut found = BTreeMap::<String, usize>::new();
+        for (alone, in_loop) in alone.iter().zip(&in_loop) {
+            let (rules, told) = (risk(alone), risk(in_loop));
+            assert!(told >= rules, "{told} where the rules say {rules}");
+            let stance = in_loop["second_opinion"]["stance"].as_str().unwrap_or("none");
+            let by = in_loop["reasoner"].as_str().expect("a word");
+            *found.entry(format!("{by} {stance}")).or_default() += 1;
+            assert!(by != "llm" || in_loop["risk_level"] == concluded, "{stance} at {told}");
+            let differs = matches!(stance, "raises" | "lowers");
+            assert_eq!(in_loop["disagreement"].is_object(), differs, "{stance} at {told}");
+        }
+        let found: BTreeMap<&str, usize> =
+            found.iter().map(|(word, n)| (word.as_str(), *n)).collect();
+        assert_eq!(found, expected, "{concluded}");
+        assert_eq!(model.violations(), Vec::<String>::new());
+    }
+}
+
+fn risk(diagnosis: &Value) -> RiskLevel {
+    serde_json::from_value(diagnosis["risk_level"].clone()).expect("a risk")
 }
