@@ -2,7 +2,6 @@
 //! its fault; certainty and evidence; since when; how fast; what to do until when; what happens
 //! otherwise; safety.
 
-use pdm_episode::Tell;
 use pdm_expert::case::BearingState;
 use pdm_expert::wording::element;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
@@ -15,10 +14,12 @@ use pdm_shared::time::Timestamp;
 use crate::workflow::documents::Written;
 
 mod change;
+mod meanwhile;
 mod timing;
 mod watching;
 
 pub(super) use change::changed;
+pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use timing::timing;
 pub(super) use watching::{heard, sensor_back, sensor_failed, silent, store_away, store_back};
 
@@ -72,56 +73,6 @@ pub(super) fn not_written(
 /// The title of a level that comes back again and again.
 pub(super) fn again(title: &Text) -> Text {
     Text::new(format!("[반복 발생] {}", title.ko), format!("[Again] {}", title.en))
-}
-
-/// Title and body at the end of a suppression: what rose or resolved meanwhile.
-pub(super) fn meanwhile(
-    key: &BearingKey,
-    tell: Tell,
-    stands: RiskLevel,
-    (until, is_by_design): (Timestamp, bool),
-) -> (Text, Text) {
-    let (equipment, bearing) = (&key.equipment, &key.bearing);
-    let at = until.date_time().format("%Y-%m-%d %H:%M UTC");
-    let now = stands.label();
-    let (level, what) = match tell {
-        Tell::Raised(level) | Tell::Insisted(level) => (
-            level,
-            Text::new(
-                "알림이 보류된 동안 위험도가 상승해 현재도 유지됨",
-                "The risk rose while staff was told nothing, and stands",
-            ),
-        ),
-        Tell::Passed(level) => (
-            level,
-            Text::new(
-                format!("알림이 보류된 동안 위험도가 상승했다가 내려감. 현재 위험도: {}", now.ko),
-                format!(
-                    "The risk rose while staff was told nothing, and fell. It is now {}",
-                    now.en
-                ),
-            ),
-        ),
-        Tell::Cleared(level) => (
-            level,
-            Text::new("알림이 보류된 동안 해제됨", "It was over while staff was told nothing"),
-        ),
-    };
-    let label = level.label();
-    let (ko, en) = if is_by_design {
-        ("게이트웨이 통신 복구", "its gateway is back")
-    } else {
-        ("보류 종료", "end of its shelf")
-    };
-    let title = Text::new(
-        format!("[{}] {equipment} {bearing} {ko}", label.ko),
-        format!("[{}] {equipment} {bearing}: {en}", label.en),
-    );
-    let body = Text::new(
-        format!("{}\n{ko}: {at}\n조치: 베어링 상태와 최근 판정 확인", what.ko),
-        format!("{}\nAt {at}: {en}\nAction: look at the bearing and its last judgement", what.en),
-    );
-    (title, body)
 }
 
 /// Title and body of the message that a language model sees a higher risk.

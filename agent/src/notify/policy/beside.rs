@@ -88,9 +88,11 @@ impl Policy {
         let change = change?;
         let words = wording::changed(key, change);
         let at = self.settings.changes_at.filter(|_| is_of_operation(change));
+        let not_before = at.map(|at| at.next(self.settings.zone, now));
         let heard = Heard {
-            lanes: self.directory.once(key, BESIDE, now),
-            not_before: at.map(|at| at.next(self.settings.zone, now)),
+            // whoever is on duty then
+            lanes: self.directory.once(key, BESIDE, not_before.unwrap_or(now)),
+            not_before,
             is_shared: at.is_some(),
             ..Heard::default()
         };

@@ -13,6 +13,7 @@ use pdm_shared::topic::BearingTopic;
 
 use super::near::freed_if_worse;
 use super::{Policy, Subject, id_of, topic_of, wording};
+use crate::notify::wording::Ended;
 use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 /// A window that was judged.
@@ -169,8 +170,13 @@ impl Policy {
             return Followed::Quiet(Box::new(self.change(key, Some(record), step)));
         };
         let stands = step.episode.course.condition.level();
-        let is_by_design = matches!(record.episode.suppression, Suppression::ByDesign { .. });
-        let (title, body) = wording::meanwhile(key, tell, stands, (until, is_by_design));
+        let ended = match (&record.beside, &record.episode.suppression) {
+            (Some(beside), Suppression::ByDesign { .. }) => Ended::Cause(&beside.source),
+            (None, Suppression::ByDesign { .. }) => Ended::GatewayLost,
+            (_, Suppression::OutOfService { .. }) => Ended::Work,
+            (_, Suppression::Shelved { .. } | Suppression::None) => Ended::Shelf,
+        };
+        let (title, body) = wording::meanwhile(key, tell, stands, (until, ended));
         let (reason, risk) = match tell {
             Tell::Raised(level) | Tell::Insisted(level) | Tell::Passed(level) => {
                 (NotificationReason::Raised, level)
