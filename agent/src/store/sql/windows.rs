@@ -13,7 +13,7 @@ use super::SqlStore;
 use crate::store::StoreError;
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{fault_of, json_of, readable, stage_of, time_of, word_of};
-use crate::store::shown::Shown;
+use crate::store::shown::{self, Shown};
 
 /// Parameters: site, machine, bearing, until, limit.
 pub(super) const WINDOWS: &str = "SELECT event_id, measured_at_ms, shown FROM events
@@ -93,11 +93,11 @@ async fn of_texts(
 }
 
 fn window_of(row: &Row) -> Result<Window, StoreError> {
-    let shown = row.get::<Option<&str>>(2)?;
+    let column = row.get::<Option<&str>>(2)?;
     Ok(Window {
         event_id: EventId(row.get(0)?),
         measured_at: time_of(row.get(1)?)?,
-        shown: shown.map(|shown| json_of("a window", shown)).transpose()?,
+        shown: column.map(shown::read).transpose()?,
     })
 }
 
