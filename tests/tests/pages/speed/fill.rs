@@ -154,9 +154,9 @@ fn events(of: &Spelling, series: &str) -> String {
     let (judged, value) = if of.judged.is_empty() { ("", "") } else { (of.judged, ", 1") };
     format!(
         "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
-                             measured_at_ms, received_at_ms, payload{judged})
+                             measured_at_ms, received_at_ms, payload, shown{judged})
          SELECT {}, s.gateway_id, n.n * 1000 + s.sequence, s.site, s.equipment_id, s.bearing_id,
-                {ms}, {ms}, {renamed}{value}
+                {ms}, {ms}, {renamed}, s.shown{value}
          FROM {series} n CROSS JOIN speed_seed s CROSS JOIN (SELECT '{spectra}' AS spectra) x
          ORDER BY n.n",
         (of.identity)(&hex),
