@@ -188,3 +188,33 @@ fn a_simulated_run_to_failure_is_one_episode_and_at_most_six_messages() {
 fn titles(preview: &Preview) -> Vec<&str> {
     preview.told().iter().map(|told| told.title.en.as_str()).collect()
 }
+
+/// A sensor that fails is told within seconds, and that it is back in the message of the day.
+#[test]
+fn a_sensor_that_fails_is_told_at_once_and_its_return_waits_for_the_days_message() {
+    let hook = crate::settings::WebhookSettings {
+        name: "ops".to_owned(),
+        url: Some("http://ops.invalid/".to_owned()),
+        ..Default::default()
+    };
+    let settings = NotifySettings { webhook: vec![hook], ..NotifySettings::default() };
+    let mut course = Course { preview: Preview::new(settings, Rules::default()), ..Course::new() };
+    for valid in [true, false, true] {
+        course.event.signal_quality.valid = valid;
+        let flat = || vec![pdm_shared::event::QualityFlag::FlatLine];
+        course.event.signal_quality.flags = if valid { Vec::new() } else { flat() };
+        for _ in 0..24 {
+            course.window(1.0);
+        }
+    }
+    let waits_s = |place: usize| {
+        let way = course.preview.way(place);
+        let told = &course.preview.told()[place];
+        way.leaves_at.expect("leaves").seconds_since(told.created_at)
+    };
+    assert_eq!(course.preview.told().len(), 2, "{:?}", course.preview.told());
+    assert!(waits_s(0) <= 5.0 && waits_s(1) > 3600.0, "{} {}", waits_s(0), waits_s(1));
+    let leaves = course.preview.way(1).leaves_at.expect("leaves");
+    assert_eq!(leaves.unix_ms() % 86_400_000, 8 * 3_600_000, "08:00 UTC");
+    assert!(course.preview.way(1).message.is_some_and(|name| name.starts_with("changes@")));
+}

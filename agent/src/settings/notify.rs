@@ -50,8 +50,8 @@ pub struct NotifySettings {
     pub related_within_min: f64,
     /// Hours of invalid windows after which staff is told of the sensor; 0 never.
     pub sensor_after_h: f64,
-    /// When channels hear of the operating changes of all machines together, each day on the clock of `zone`; at
-    /// once without it.
+    /// When channels hear of the operating changes of all machines, and of sensors that are back, together: each
+    /// day on the clock of `zone`; at once without it.
     #[serde(deserialize_with = "time_or_none")]
     pub changes_at: Option<TimeOfDay>,
     /// Seconds that notifications of one machine wait at most to go out together, at most a day;

@@ -56,9 +56,29 @@ pub struct Told {
     pub name: String,
     /// What staff reads first.
     pub title: String,
-    /// It tells of damage, or takes that back; else of a sensor that fails or of a change of the machine, which
-    /// are true.
-    pub is_alarm: bool,
+    /// What it is about.
+    pub kind: Kind,
+}
+
+/// What a message about a sound bearing is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Kind {
+    /// Damage, or the end of it: there is none.
+    Alarm,
+    /// A sensor that fails. Sensors of the plant do.
+    FailedSensor,
+    /// A change of the machine, or a sensor's return.
+    News,
+}
+
+impl Kind {
+    fn of(reason: NotificationReason) -> Self {
+        match reason {
+            NotificationReason::Silent => Self::FailedSensor,
+            NotificationReason::Message => Self::News,
+            _ => Self::Alarm,
+        }
+    }
 }
 
 /// A bearing that failed.
@@ -202,10 +222,7 @@ impl<'a> Watched<'a> {
                     message: way.message.unwrap_or_else(|| one.notification_id.to_string()),
                     name: self.bearing.name.clone(),
                     title: one.title.en.clone(),
-                    is_alarm: !matches!(
-                        reason,
-                        NotificationReason::Silent | NotificationReason::Message
-                    ),
+                    kind: Kind::of(reason),
                 });
             } else {
                 self.damage_messages += 1;
@@ -393,12 +410,13 @@ impl Plant {
             kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         let news = self.sound_messages.len();
         let (mean, worst) = self.a_day(|_| true);
-        let (alarms, worst_alarms) = self.a_day(|told| told.is_alarm);
+        let (sound, worst_sound) = self.a_day(|told| told.kind != Kind::FailedSensor);
+        let (alarms, worst_alarms) = self.a_day(|told| told.kind == Kind::Alarm);
         format!(
             "Episodes a failure: at most {}, messages at most {} (acknowledged within an hour). \
              Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day; \
-             of them alarms and what takes them back: {alarms:.2} on average, {worst_alarms:.1} on the worst \
-             day. They told {news} things: {}.\n",
+             without those that tell of a sensor which did fail: {sound:.2} and {worst_sound:.1}; \
+             of alarms and what takes them back: {alarms:.2} and {worst_alarms:.1}. They told {news} things: {}.\n",
             most(|failed| failed.episodes),
             most(|failed| failed.messages),
             kinds.join(", "),

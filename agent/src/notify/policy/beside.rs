@@ -62,7 +62,7 @@ impl Policy {
         fails.then(|| self.beside(key, NotificationReason::Silent, words, now))
     }
 
-    /// The return of a sensor that staff was told of.
+    /// The return of a sensor that staff was told of. Nobody has to act on it, so it waits for the day's message.
     pub(super) fn sensor_back(
         &self,
         key: &BearingKey,
@@ -74,7 +74,8 @@ impl Policy {
         let sensor = &state.points.get(point)?.sensor;
         let is_back = wait_s > 0.0 && sensor.is_back_after(wait_s);
         let words = wording::sensor_back(key, point);
-        is_back.then(|| self.beside(key, NotificationReason::Message, words, now))
+        let heard = self.in_the_days_message(key, true, now);
+        is_back.then(|| self.beside_to(&heard, key, NotificationReason::Message, words, now))
     }
 
     /// A change of the machine or its mounting that the edge found: told once, it is no risk. Changes of
@@ -87,16 +88,21 @@ impl Policy {
     ) -> Option<Announcement> {
         let change = change?;
         let words = wording::changed(key, change);
-        let at = self.settings.changes_at.filter(|_| is_of_operation(change));
+        let heard = self.in_the_days_message(key, is_of_operation(change), now);
+        Some(self.beside_to(&heard, key, NotificationReason::Message, words, now))
+    }
+
+    /// Who hears, at once or in the message of the day.
+    fn in_the_days_message(&self, key: &BearingKey, may_wait: bool, now: Timestamp) -> Heard {
+        let at = self.settings.changes_at.filter(|_| may_wait);
         let not_before = at.map(|at| at.next(self.settings.zone, now));
-        let heard = Heard {
+        Heard {
             // whoever is on duty then
             lanes: self.directory.once(key, BESIDE, not_before.unwrap_or(now)),
             not_before,
             is_shared: at.is_some(),
             ..Heard::default()
-        };
-        Some(self.beside_to(&heard, key, NotificationReason::Message, words, now))
+        }
     }
 
     /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.

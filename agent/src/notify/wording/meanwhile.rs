@@ -34,6 +34,22 @@ impl Ended<'_> {
             }
         }
     }
+
+    /// In which time staff was told nothing of this bearing by itself.
+    fn meanwhile(self) -> Text {
+        match self {
+            Self::Cause(source) => {
+                let (equipment, bearing) = (&source.equipment, &source.bearing);
+                Text::new(
+                    format!("{equipment} {bearing} 알람과 함께 알린 동안"),
+                    format!("while it was told with {equipment} {bearing}"),
+                )
+            }
+            Self::Shelf | Self::Work | Self::GatewayLost => {
+                Text::new("알림이 보류된 동안", "while staff was told nothing")
+            }
+        }
+    }
 }
 
 /// Title and body at the end of a suppression: what rose or resolved meanwhile.
@@ -46,30 +62,34 @@ pub(in crate::notify) fn meanwhile(
     let (equipment, bearing) = (&key.equipment, &key.bearing);
     let at = until.date_time().format("%Y-%m-%d %H:%M UTC");
     let now = stands.label();
+    let (meanwhile, ended) = (ended.meanwhile(), ended.words());
     let (level, what) = match tell {
         Tell::Raised(level) | Tell::Insisted(level) => (
             level,
             Text::new(
-                "알림이 보류된 동안 위험도가 상승해 현재도 유지됨",
-                "The risk rose while staff was told nothing, and stands",
+                format!("{} 위험도가 상승해 현재도 유지됨", meanwhile.ko),
+                format!("The risk rose {}, and stands", meanwhile.en),
             ),
         ),
         Tell::Passed(level) => (
             level,
             Text::new(
-                format!("알림이 보류된 동안 위험도가 상승했다가 내려감. 현재 위험도: {}", now.ko),
                 format!(
-                    "The risk rose while staff was told nothing, and fell. It is now {}",
-                    now.en
+                    "{} 위험도가 상승했다가 내려감. 현재 위험도: {}",
+                    meanwhile.ko, now.ko
                 ),
+                format!("The risk rose {}, and fell. It is now {}", meanwhile.en, now.en),
             ),
         ),
         Tell::Cleared(level) => (
             level,
-            Text::new("알림이 보류된 동안 해제됨", "It was over while staff was told nothing"),
+            Text::new(
+                format!("{} 해제됨", meanwhile.ko),
+                format!("It was over {}", meanwhile.en),
+            ),
         ),
     };
-    let (label, ended) = (level.label(), ended.words());
+    let label = level.label();
     let title = Text::new(
         format!("[{}] {equipment} {bearing} {}", label.ko, ended.ko),
         format!("[{}] {equipment} {bearing}: {}", label.en, ended.en),
@@ -93,10 +113,12 @@ mod tests {
         let key = |bearing| BearingKey::parse("ulsan-1", "P-101", bearing).expect("names");
         let (own, source) = (key("NDE"), key("DE"));
         let at = Timestamp::from_unix_ms(0).expect("epoch");
-        let title = |ended| {
+        let words = |ended| {
             let told = Tell::Raised(RiskLevel::Watch);
-            meanwhile(&own, told, RiskLevel::Watch, (at, ended)).0.en
+            meanwhile(&own, told, RiskLevel::Watch, (at, ended))
         };
+        let title = |ended| words(ended).0.en;
+        let body = |ended| words(ended).1.en;
         assert_eq!(title(Ended::Shelf), "[Watch] P-101 NDE: end of its shelf");
         assert_eq!(title(Ended::Work), "[Watch] P-101 NDE: the work on the machine is over");
         assert_eq!(title(Ended::GatewayLost), "[Watch] P-101 NDE: its gateway is back");
@@ -104,5 +126,8 @@ mod tests {
             title(Ended::Cause(&source)),
             "[Watch] P-101 NDE: the alarm of P-101 DE that it was told with is over"
         );
+        assert!(body(Ended::Shelf).starts_with("The risk rose while staff was told nothing, and"));
+        let told_with = body(Ended::Cause(&source));
+        assert!(told_with.starts_with("The risk rose while it was told with P-101 DE, and stands"));
     }
 }
