@@ -128,6 +128,10 @@ pub struct About {
     pub title: Text,
     /// Words to find the document by.
     pub keywords: Keywords,
+    /// Questions that the document answers, in the words of those who ask: a search compares them with its
+    /// question (document expansion by queries: Nogueira et al. 2019, arXiv:1904.08375).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
     /// Machine of the document.
     pub equipment: Option<String>,
     /// Bearing of the document.

@@ -48,6 +48,16 @@ impl Chunk {
         parts.join("\n\n")
     }
 
+    /// What a search by words or by meaning reads below the head: the text, and the questions that it answers.
+    pub fn searched(&self) -> String {
+        let mut text = self.body();
+        for question in &self.about.asked {
+            text.push('\n');
+            text.push_str(question);
+        }
+        text
+    }
+
     /// The citation of a hit: `MH-03 외륜 박리 … (config/knowledge/mh-03.md)`.
     pub fn citation(&self) -> String {
         let made_up = if self.about.synthetic { ", synthetic" } else { "" };
@@ -89,6 +99,7 @@ fn modes(document: &Document) -> Vec<Chunk> {
             let about = About {
                 title: mode.title.clone(),
                 keywords: mode.keywords.clone(),
+                asked: mode.asked.clone(),
                 fault_type: mode.fault_type,
                 ..document.about.clone()
             };
@@ -102,6 +113,7 @@ fn modes(document: &Document) -> Vec<Chunk> {
         .filter(|section| !document.modes.iter().any(|mode| section.is_within(&mode.section)));
     if let Some(first) = chunks.first_mut() {
         first.sections.extend(shared.cloned());
+        first.about.asked.extend(document.about.asked.iter().cloned());
     }
     chunks
 }

@@ -11,6 +11,7 @@
 //! equipment = "P-101"            # optional, as are bearing, fault_type
 //! synthetic = true               # default false
 //! sources = ["…"]
+//! asked = ["…", "…"]             # questions that it answers, in the words of those who ask; optional
 //! +++
 //! ## 1. 설비 정보
 //! …
@@ -20,7 +21,7 @@
 //! A section may have its English below a line `<!-- en -->`, item for item: English documents
 //! quote it. A search covers titles and keywords in both languages, but not this English text.
 //!
-//! An FMEA lists its failure modes (`[[modes]]`: section, title, keywords, fault_type).
+//! An FMEA lists its failure modes (`[[modes]]`: section, title, keywords, fault_type, asked).
 
 use std::path::Path;
 
@@ -83,6 +84,7 @@ impl Document {
             doc_type: front.doc_type,
             title: front.title,
             keywords: front.keywords,
+            asked: front.asked,
             equipment: front.equipment,
             bearing: front.bearing,
             fault_type: front.fault_type,
@@ -114,6 +116,7 @@ impl Document {
             doc_type: DocType::FreeText,
             title: Text::new(title.clone(), title),
             keywords: Keywords::default(),
+            asked: Vec::new(),
             equipment: None,
             bearing: None,
             fault_type: None,
@@ -191,6 +194,40 @@ mod tests {
     fn an_fmea_without_modes_is_refused() {
         let error = read(&REPORT.replace("report", "fmea")).expect_err("wrong").to_string();
         assert!(error.contains("modes is 0, allowed is one [[modes]] or more"), "{error}");
+    }
+
+    #[test]
+    fn the_questions_that_a_document_answers_are_read_and_bounded() {
+        let with = |asked: &str| {
+            read(&REPORT.replace("\n+++\n# Title", &format!("\nasked = {asked}\n+++\n# Title")))
+        };
+        let document = with("[\"왜 이리 시끄럽지\", \"why so loud\"]").expect("document");
+        assert_eq!(document.about.asked, ["왜 이리 시끄럽지", "why so loud"]);
+        let chunk = &cut(&document)[0];
+        assert!(chunk.searched().ends_with("왜 이리 시끄럽지\nwhy so loud"));
+        assert!(!chunk.body().contains("loud"), "what is quoted is the text alone");
+        for (wrong, told) in [
+            ("[\" \"]".to_owned(), "allowed is questions of 1 to 300 characters"),
+            (format!("[\"{}\"]", "x".repeat(301)), "allowed is questions of 1 to 300 characters"),
+            (
+                format!("[{}]", "\"x\",".repeat(121)),
+                "asked is 121, allowed is at most 120 questions",
+            ),
+        ] {
+            let error = with(&wrong).expect_err("wrong").to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_failure_mode_has_its_own_questions_and_the_first_those_of_the_document() {
+        let text = "+++\nid = \"EM-07\"\ncollection = \"equipment_manual\"\ndoc_type = \"fmea\"\n\
+            title = { ko = \"가\", en = \"a\" }\nasked = [\"scales?\"]\n[[modes]]\nsection = \"1\"\n\
+            title = { ko = \"나\", en = \"b\" }\nasked = [\"outer?\"]\n[[modes]]\nsection = \"2\"\n\
+            title = { ko = \"다\", en = \"c\" }\n+++\n## 1. outer\nO\n## 2. inner\nI\n";
+        let chunks = cut(&read(text).expect("document"));
+        assert_eq!(chunks[0].about.asked, ["outer?", "scales?"]);
+        assert!(chunks[1].about.asked.is_empty());
     }
 
     #[test]

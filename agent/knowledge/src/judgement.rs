@@ -23,6 +23,7 @@ pub fn chunk(diagnosis: &Diagnosis) -> Chunk {
         collection: Collection::AnalysisHistory,
         doc_type: DocType::Judgement,
         keywords: keywords(diagnosis),
+        asked: Vec::new(),
         equipment: Some(diagnosis.equipment_id.to_string()),
         bearing: Some(diagnosis.bearing_id.to_string()),
         fault_type: diagnosis.fault_type,

@@ -25,6 +25,7 @@ pub mod keeper;
 pub mod lookup;
 pub mod passages;
 pub mod pdf;
+mod questions;
 pub mod relevance;
 pub mod section;
 pub mod settings;
@@ -45,7 +46,8 @@ pub use store::{Filter, Hit};
 
 use embed::breaker::Breaker;
 use embed::{EmbedError, Embedder, Passage};
-use relevance::{CUT_OFF, LEAST, Relevance};
+use questions::Questions;
+use relevance::{ByModel, CUT_OFF, LEAST, Relevance};
 use store::guarded::GuardedStore;
 use store::{Point, Query, StoreError, VectorStore};
 
@@ -134,6 +136,7 @@ pub struct Knowledge {
     embedder: Arc<dyn Embedder>,
     pdf_reader: PdfReader,
     relevance: Arc<Relevance>,
+    questions: Questions,
 }
 
 impl Knowledge {
@@ -156,7 +159,7 @@ impl Knowledge {
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let store = settings.store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
-        Ok(Self { store, embedder, pdf_reader: PdfReader::absent(), relevance: Arc::default() })
+        Ok(Self::of(store, embedder))
     }
 
     /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is
@@ -180,7 +183,12 @@ impl Knowledge {
         store.prepare().await?;
         let store = Arc::new(GuardedStore::new(store));
         let embedder = Arc::new(Breaker::new(embedder));
-        Ok(Self { store, embedder, pdf_reader: PdfReader::absent(), relevance: Arc::default() })
+        Ok(Self::of(store, embedder))
+    }
+
+    fn of(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
+        let (relevance, questions) = (Arc::default(), Questions::default());
+        Self { store, embedder, pdf_reader: PdfReader::absent(), relevance, questions }
     }
 
     /// The knowledge base with a way to read PDFs; without it they are refused.
@@ -283,10 +291,10 @@ impl Knowledge {
         if mode != Mode::Fused {
             return Ok(Findings { hits: found, by_words_alone, answered: None });
         }
-        let cosines = self.cosines(collection, &asked, &found).await?;
+        let by_model = self.by_model(collection, &asked, &found).await?;
         let (relevance, query) = (Arc::clone(&self.relevance), query.to_owned());
         // reading a chunk for the first time is computation: kept off the async threads
-        let judge = move || relevance.judge(&query, found, cosines.as_deref());
+        let judge = move || relevance.judge(&query, found, by_model.as_ref());
         let judged = tokio::task::spawn_blocking(judge).await.map_err(|error| {
             let place = "relevance".to_owned();
             StoreError::Unavailable { place, reason: error.to_string() }
@@ -314,20 +322,27 @@ impl Knowledge {
         let sparse = Some(words::query_vector(query));
         let asked = Query { dense, sparse, filter: Filter::default(), top_k: JUDGED };
         let found = self.store.search(collection, &asked).await?;
-        let cosines = self.cosines(collection, &asked, &found).await?;
-        let evidence = self.relevance.evidence(query, &found, cosines.as_deref());
+        let by_model = self.by_model(collection, &asked, &found).await?;
+        let evidence = self.relevance.evidence(query, &found, by_model.as_ref());
         Ok((found, evidence))
     }
 
-    /// The cosine of each candidate with the question, where a model makes the embedding: that of the local
-    /// one says no more than the words do.
-    async fn cosines(
+    /// What the embedding says of each candidate, where a model makes it: the local one says no more than the
+    /// words do. Nothing while the questions of a candidate are not learnt, which begins then.
+    async fn by_model(
         &self,
         collection: Collection,
         asked: &Query,
         found: &[Hit],
-    ) -> Result<Option<Vec<f32>>, KnowledgeError> {
-        if !self.embedder.is_model() || asked.dense.is_none() || found.is_empty() {
+    ) -> Result<Option<ByModel>, KnowledgeError> {
+        let Some(dense) = asked.dense.as_ref().filter(|_| self.embedder.is_model()) else {
+            return Ok(None);
+        };
+        let Some(of_questions) = self.questions.nearness(dense, found) else {
+            self.questions.learn_later(found, &self.embedder);
+            return Ok(None);
+        };
+        if found.is_empty() {
             return Ok(None);
         }
         let by_meaning = Query { sparse: None, top_k: asked.candidates(), ..asked.clone() };
@@ -337,7 +352,25 @@ impl Knowledge {
             let same = near.iter().find(|other| other.chunk.id == hit.chunk.id);
             same.map_or(lowest, |other| other.score)
         };
-        Ok(Some(found.iter().map(cosine).collect()))
+        Ok(Some(ByModel { cosines: found.iter().map(cosine).collect(), asked: of_questions }))
+    }
+
+    /// Learns the questions that the documents say they answer, where a model makes the embedding; a search
+    /// begins it in the background otherwise.
+    ///
+    /// # Errors
+    /// An error of the store or the embedding.
+    pub async fn learn_questions(&self) -> Result<(), KnowledgeError> {
+        if !self.embedder.is_model() {
+            return Ok(());
+        }
+        // judgements name no questions
+        for collection in [Collection::EquipmentManual, Collection::MaintenanceHistory] {
+            let stored = self.store.list(collection, &Filter::default()).await?;
+            let chunks: Vec<Chunk> = stored.into_iter().map(|stored| stored.chunk).collect();
+            self.questions.learn(&chunks, self.embedder.as_ref()).await?;
+        }
+        Ok(())
     }
 
     /// Stores a judgement in `analysis_history`. Returns false if the same judgement was stored
@@ -400,8 +433,10 @@ impl Knowledge {
     }
 
     async fn points(&self, chunks: Vec<Chunk>) -> Result<Vec<Point>, KnowledgeError> {
-        let passages: Vec<Passage> =
-            chunks.iter().map(|chunk| Passage { head: chunk.head(), body: chunk.body() }).collect();
+        let passages: Vec<Passage> = chunks
+            .iter()
+            .map(|chunk| Passage { head: chunk.head(), body: chunk.searched() })
+            .collect();
         let vectors = self.embedder.embed_passages(&passages).await?;
         let embedder = self.version();
         // counting words is computation: kept off the async threads

@@ -133,6 +133,17 @@ mod tests {
     }
 
     #[test]
+    fn every_shipped_chunk_names_questions_that_it_answers_and_no_two_name_the_same() {
+        let mut asked = std::collections::HashSet::new();
+        for chunk in documents().expect("right").iter().flat_map(crate::chunk::cut) {
+            assert!(chunk.about.asked.len() >= 20, "{}", chunk.id);
+            for question in chunk.about.asked {
+                assert!(asked.insert(question.clone()), "{}: {question}", chunk.id);
+            }
+        }
+    }
+
+    #[test]
     fn a_shipped_id_belongs_to_its_text_alone() {
         let read = |text: &str| {
             Document::parse("x.md".as_ref(), text, Collection::EquipmentManual).expect("a document")

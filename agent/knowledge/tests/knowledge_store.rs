@@ -19,6 +19,7 @@ fn chunk(id: &str, document: &str, text: &str) -> Chunk {
         doc_type: DocType::Report,
         title: Text::new(text, text),
         keywords: Keywords::default(),
+        asked: Vec::new(),
         equipment: None,
         bearing: None,
         fault_type: None,

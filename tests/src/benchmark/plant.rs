@@ -76,7 +76,9 @@ impl Kind {
         match reason {
             NotificationReason::Silent => Self::FailedSensor,
             NotificationReason::Message => Self::News,
-            _ => Self::Alarm,
+            NotificationReason::Raised
+            | NotificationReason::Repeated
+            | NotificationReason::Cleared => Self::Alarm,
         }
     }
 }

@@ -14,11 +14,11 @@ use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_knowledge::settings::{EmbeddingChoice, OpenAiChoice};
 use pdm_knowledge::store::embedded::EmbeddedStore;
 use pdm_knowledge::store::{Point, Query, VectorStore};
-use pdm_knowledge::{Collection, Filter, Knowledge, KnowledgeSettings, Mode, judgement, words};
+use pdm_knowledge::{Collection, Filter, KnowledgeSettings, Mode, judgement, words};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
 use pdm_tests::retrieval::{
-    Answer, FITTED_TO, Quality, Set, Split, ask, ask_everywhere, filled_by, fit, questions,
+    Answer, Asked, FITTED_TO, Quality, Set, Split, ask, ask_everywhere, filled_by, fit, questions,
 };
 use rand::{Rng, SeedableRng};
 
@@ -70,8 +70,8 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// The knowledge base that the arguments ask for.
-async fn knowledge(args: &Args, folder: &Path) -> anyhow::Result<Knowledge> {
-    let mut settings = KnowledgeSettings::embedded(folder.join("knowledge.db"));
+fn settings(args: &Args, folder: &Path, name: &str) -> KnowledgeSettings {
+    let mut settings = KnowledgeSettings::embedded(folder.join(format!("{name}.db")));
     if let Some(url) = &args.embed {
         let roles = |typed: &[String]| match typed {
             [query, passage] => Roles { query: query.clone(), passage: passage.clone() },
@@ -86,25 +86,25 @@ async fn knowledge(args: &Args, folder: &Path) -> anyhow::Result<Knowledge> {
             ..OpenAiChoice::default()
         });
     }
-    filled_by(settings).await
+    settings
 }
 
 async fn fitted(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let knowledge = knowledge(args, folder.path()).await?;
     let mut chosen = Vec::new();
     for set in FITTED_TO {
         let may = questions(set)?.into_iter().filter(|q| q.split == Split::Choose);
         chosen.push((set, may.collect()));
     }
-    let told = fit::fit(&knowledge, &chosen, args.embed.is_some()).await?;
+    let of = |name: &str| settings(args, folder.path(), name);
+    let told = fit::fit(of, &chosen, args.embed.is_some()).await?;
     write!(std::io::stdout().lock(), "{told}")?;
     Ok(())
 }
 
 async fn quality(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let knowledge = knowledge(args, folder.path()).await?;
+    let knowledge = filled_by(settings(args, folder.path(), "knowledge"), Asked::All).await?;
     let questions = questions(args.set)?;
     let mut out = std::io::stdout().lock();
     writeln!(

@@ -1,4 +1,6 @@
-//! Fits the two models of the relevance: that one chunk answers a question, and that any does.
+//! Fits the models of the relevance: that one chunk answers a question, and that any does; for documents that name
+//! no questions that they answer, and for those that do. The latter count twice, once where every second document
+//! has none: what a plant adds to the shipped documents may name none.
 //!
 //! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. The order of the
 //! chunks is fitted first ([`order`]), then the probability along it. Of what makes an answer unlikely, the
@@ -11,9 +13,10 @@
 use std::fmt::Write as _;
 
 use pdm_knowledge::Knowledge;
-use pdm_knowledge::relevance::{ELSEWHERE, Evidence, SHARED};
+use pdm_knowledge::relevance::{BY_MODEL, ELSEWHERE, Evidence, ONE, SHARED};
+use pdm_knowledge::store::Hit;
 
-use super::{Question, Set};
+use super::{Asked, KnowledgeSettings, Question, Set, filled_by};
 
 mod folds;
 mod order;
@@ -58,7 +61,8 @@ impl Fitted {
 struct Case {
     question: Question,
     ids: Vec<String>,
-    /// One example for each candidate.
+    /// One example for each candidate: the evidence of one that names questions, then that of one that names none,
+    /// whichever it is not being 0.
     one: Vec<Example>,
     evidence: Evidence,
 }
@@ -66,57 +70,96 @@ struct Case {
 impl Case {
     /// The evidence that any candidate answers, where `order` judges them one by one.
     fn any(&self, order: &Fitted) -> Example {
-        let log_odds = |row: &[f32]| {
-            let row: Vec<f64> = row.iter().map(|value| f64::from(*value)).collect();
-            order.log_odds(&row) as f32
-        };
-        let row = self.evidence.any(log_odds).into_iter().map(f64::from).collect();
+        let odds: Vec<f32> = self.one.iter().map(|(row, _)| order.log_odds(row) as f32).collect();
+        let row = self.evidence.any(&odds).into_iter().map(f64::from).collect();
         (row, !self.question.relevant.is_empty())
     }
 }
 
-/// Fits both models to the questions of all sets; the text to print.
+/// The questions of all sets with their evidence.
+type Cases = Vec<(Set, Vec<Case>)>;
+
+/// Fits the models to the questions of all sets, by knowledge bases that `settings` makes; the text to print.
 ///
 /// # Errors
-/// The search fails.
+/// A document is refused, or the search fails.
 pub async fn fit(
-    knowledge: &Knowledge,
+    settings: impl Fn(&str) -> KnowledgeSettings,
     sets: &[(Set, Vec<Question>)],
-    with_cosine: bool,
+    with_model: bool,
 ) -> anyhow::Result<String> {
-    let mut cases: Vec<(Set, Vec<Case>)> = Vec::new();
+    let end = if with_model { "_AND_MODEL" } else { "" };
+    let bare = cases(settings("none"), Asked::None, sets, with_model).await?;
+    let mut told = fitted("WORDS", end, &bare, &Vec::new())?;
+    let all = cases(settings("all"), Asked::All, sets, with_model).await?;
+    let half = cases(settings("half"), Asked::EverySecond, sets, with_model).await?;
+    told.push_str(&fitted("QUESTIONS", end, &all, &half)?);
+    Ok(told)
+}
+
+async fn cases(
+    settings: KnowledgeSettings,
+    asked: Asked,
+    sets: &[(Set, Vec<Question>)],
+    with_model: bool,
+) -> anyhow::Result<Cases> {
+    let knowledge = filled_by(settings, asked).await?;
+    let mut cases = Vec::new();
     for (set, questions) in sets {
         let mut of_set = Vec::new();
         for question in questions {
-            of_set.push(case(knowledge, question, with_cosine).await?);
+            of_set.push(case(&knowledge, question, with_model).await?);
         }
         cases.push((*set, of_set));
     }
-    let all: Vec<&Case> = cases.iter().flat_map(|(_, of_set)| of_set).collect();
-    let mut told = constants(&all, if with_cosine { "_WITH_COSINE" } else { "" })?;
-    let judged = folds::judged(&cases);
+    Ok(cases)
+}
+
+/// The constants of a pair, and how well models of the other sets judge each set, as it is and `beside`.
+fn fitted(name: &str, end: &str, cases: &Cases, beside: &Cases) -> anyhow::Result<String> {
+    let all: Vec<&Case> = cases.iter().chain(beside).flat_map(|(_, of_set)| of_set).collect();
+    let mut told = constants(&all, &format!("{name}{end}"))?;
+    let judged = folds::judged(cases, &[cases, beside]);
     told.push_str(&folds::cut_offs(&judged)?);
     told.push_str(&folds::told(&judged)?);
+    if !beside.is_empty() {
+        told.push_str("// the same where every second document names no questions:\n");
+        let judged = folds::judged(beside, &[cases, beside]);
+        told.push_str(&folds::cut_offs(&judged)?);
+        told.push_str(&folds::told(&judged)?);
+    }
     Ok(told)
 }
 
 async fn case(
     knowledge: &Knowledge,
     question: &Question,
-    with_cosine: bool,
+    with_model: bool,
 ) -> anyhow::Result<Case> {
     let (found, evidence) = knowledge.evidence(question.collection, &question.text).await?;
     let row = |row: &[f32]| {
-        let used = if with_cosine { row } else { &row[..row.len() - 1] };
-        used.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>()
+        let is_used = |at: usize| with_model || !BY_MODEL.contains(&at);
+        let used = |(at, value): (usize, &f32)| if is_used(at) { f64::from(*value) } else { 0.0 };
+        row.iter().enumerate().map(used).collect::<Vec<f64>>()
     };
-    let rows = found.iter().zip(&evidence.one);
+    let named: Vec<bool> = found.iter().map(|hit| !hit.chunk.about.asked.is_empty()).collect();
+    let rows = found.iter().zip(&evidence.one).zip(&named);
+    let example = |((hit, of), named): ((&Hit, &Vec<f32>), &bool)| {
+        (apart(row(of), *named), question.relevant.contains(&hit.chunk.id))
+    };
     Ok(Case {
-        one: rows.map(|(hit, of)| (row(of), question.relevant.contains(&hit.chunk.id))).collect(),
+        one: rows.map(example).collect(),
         ids: found.into_iter().map(|hit| hit.chunk.id).collect(),
         question: question.clone(),
         evidence,
     })
+}
+
+/// The evidence of a chunk, apart by whether it names questions, and 1 where it does not.
+fn apart(row: Vec<f64>, named: bool) -> Vec<f64> {
+    let none = vec![0.0; row.len()];
+    let (first, second) = if named { (row, none) } else { (none, row) };
+    [first, second, vec![f64::from(u8::from(!named))]].concat()
 }
 
 /// The models that one chunk answers and that any does.
@@ -128,16 +171,26 @@ fn models(cases: &[&Case]) -> (Fitted, Fitted) {
     (one, train(&twice, Balance::Even))
 }
 
-fn constants(cases: &[&Case], end: &str) -> anyhow::Result<String> {
+fn constants(cases: &[&Case], name: &str) -> anyhow::Result<String> {
     let (one, any) = models(cases);
     let mut told = String::new();
-    for (name, model) in [("ONE", one), ("ANY", any)] {
+    writeln!(told, "pub const {name}: Models = Models {{")?;
+    let (named, rest) = one.weights.split_at(ONE.len());
+    let (unnamed, shift) = rest.split_at(ONE.len());
+    let shift = one.bias + shift.first().copied().unwrap_or_default();
+    let unnamed = Fitted { bias: shift, weights: unnamed.to_vec() };
+    // where none names questions, there is nothing to fit
+    let rows = || cases.iter().flat_map(|case| &case.one);
+    let has_named = rows().any(|(row, _)| row.last() == Some(&0.0));
+    let named = Fitted { bias: one.bias, weights: named.to_vec() };
+    let named = if has_named { named } else { unnamed.clone() };
+    for (name, model) in [("named", named), ("unnamed", unnamed), ("any", any)] {
         let weights: Vec<String> =
             model.weights.iter().map(|weight| format!("{weight:.4}")).collect();
         let (bias, weights) = (model.bias, weights.join(", "));
-        writeln!(told, "pub const {name}{end}: Model<'static> = Model {{")?;
-        writeln!(told, "    bias: {bias:.4},\n    weights: &[{weights}],\n}};")?;
+        writeln!(told, "    {name}: Model {{ bias: {bias:.4}, weights: &[{weights}] }},")?;
     }
+    writeln!(told, "}};")?;
     Ok(told)
 }
 
@@ -161,7 +214,7 @@ fn along(questions: &[&[Example]]) -> Fitted {
         .iter()
         .flat_map(|rows| rows.iter())
         .map(|(row, answers)| {
-            let shared = SHARED.iter().map(|at| row[*at]);
+            let shared = SHARED.iter().map(|at| row[*at] + row[*at + ONE.len()]);
             (std::iter::once(place(row)).chain(shared).collect(), *answers)
         })
         .collect();
@@ -169,6 +222,7 @@ fn along(questions: &[&[Example]]) -> Fitted {
     let mut weights: Vec<f64> = weights.iter().map(|weight| weight * scale.weights[0]).collect();
     for (at, weight) in SHARED.iter().zip(&scale.weights[1..]) {
         weights[*at] += weight;
+        weights[*at + ONE.len()] += weight;
     }
     Fitted { bias: scale.bias, weights }
 }

@@ -14,6 +14,10 @@ use crate::section::Section;
 const FENCE: &str = "+++";
 /// Longest id, bytes.
 pub(super) const MAX_ID: usize = 100;
+/// Most questions of a document or a failure mode: two for each line of a long procedure.
+const MAX_ASKED: usize = 120;
+/// Longest question, characters.
+const MAX_QUESTION: usize = 300;
 
 /// A failure mode of an FMEA.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -29,6 +33,9 @@ pub struct FailureMode {
     /// Fault of the mode.
     #[serde(default)]
     pub fault_type: Option<Fault>,
+    /// Questions that the mode answers.
+    #[serde(default)]
+    pub asked: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,6 +54,8 @@ pub(super) struct FrontMatter {
     pub(super) synthetic: bool,
     #[serde(default)]
     pub(super) sources: Vec<String>,
+    #[serde(default)]
+    pub(super) asked: Vec<String>,
     #[serde(default)]
     pub(super) modes: Vec<FailureMode>,
 }
@@ -70,6 +79,8 @@ impl FrontMatter {
         // one line in front, so that the parser's line numbers match those of the file
         let front: Self = config::parse(path, &format!("\n{front}"))?;
         check_id(path, &front.id)?;
+        check_asked(path, "asked", &front.asked)?;
+        front.modes.iter().try_for_each(|mode| check_asked(path, "modes.asked", &mode.asked))?;
         Ok(front)
     }
 
@@ -91,6 +102,17 @@ impl FrontMatter {
             ))
         })
     }
+}
+
+fn check_asked(path: &Path, key: &str, asked: &[String]) -> Result<(), ConfigError> {
+    if asked.len() > MAX_ASKED {
+        return Err(ConfigError::value(path, key, asked.len(), "at most 120 questions"));
+    }
+    let is_wrong =
+        |question: &&String| question.trim().is_empty() || question.chars().count() > MAX_QUESTION;
+    asked.iter().find(is_wrong).map_or(Ok(()), |question| {
+        Err(ConfigError::value(path, key, question, "questions of 1 to 300 characters"))
+    })
 }
 
 fn check_id(path: &Path, id: &str) -> Result<(), ConfigError> {

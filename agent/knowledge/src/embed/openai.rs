@@ -196,7 +196,9 @@ impl Embedder for OpenAiEmbedder {
 
     async fn embed_passages(&self, passages: &[Passage]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let whole = |passage: &Passage| {
-            let text = format!("{}{}\n{}", self.prefix.passage, passage.head, passage.body);
+            let Passage { head, body } = passage;
+            let joint = if body.is_empty() { "" } else { "\n" };
+            let text = format!("{}{head}{joint}{body}", self.prefix.passage);
             text.chars().take(MAX_CHARS).collect()
         };
         self.embed(passages.iter().map(whole).collect()).await

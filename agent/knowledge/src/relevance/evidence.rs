@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::ByModel;
 use super::nearness::Nearness;
 use super::reading::{Matched, Reading};
 use super::terms::Term;
 
-/// Names of the evidence of one chunk, in its order; the last only where there are cosines of an endpoint.
-pub const ONE: [&str; 13] = [
+/// Names of the evidence of one chunk, in its order; the last two only where a model makes the embedding.
+pub const ONE: [&str; 18] = [
     "ln(1 + rare terms in title and keywords)",
     "ln(1 + rare terms in the best section)",
     "ln(1 + rare terms in the chunk)",
@@ -20,11 +21,16 @@ pub const ONE: [&str; 13] = [
     "concepts among the terms",
     "1 / place by words and the local embedding",
     "cosine of the local embedding",
+    "ln(1 + rare terms in the best question that it answers)",
+    "share in the best question that it answers",
+    "likeness of the best question that it answers",
+    "cosine of the local embedding with the nearest question that it answers",
     "endpoint's cosine above the candidates' mean, in their spread",
+    "endpoint's nearness to its questions above the candidates' mean, in their spread",
 ];
 
 /// Names of the evidence that any chunk answers.
-pub const ANY: [&str; 9] = [
+pub const ANY: [&str; 13] = [
     "log-odds that the best candidate answers",
     "terms, 3 to 15",
     "share of the question in the best candidate",
@@ -34,10 +40,18 @@ pub const ANY: [&str; 9] = [
     "ln(1 + verbs that none has)",
     "topics of elsewhere that no candidate names, at most 2",
     "topics of elsewhere that the best candidate does not name, at most 2",
+    "ln(1 + what no candidate has of the terms that are no verbs)",
+    "share of the question in the best question of any candidate",
+    "likeness of the best question of any candidate",
+    "highest cosine of the local embedding with a question of any candidate",
 ];
 
 /// Places of the topics of elsewhere in [`ANY`].
 pub const ELSEWHERE: [usize; 2] = [7, 8];
+/// Places of the numbers of [`ONE`] that come from the questions that a chunk says it answers.
+const ASKED: std::ops::Range<usize> = 12..16;
+/// Places of the numbers of [`ONE`] that an endpoint's model makes.
+pub const BY_MODEL: std::ops::Range<usize> = 16..18;
 /// Places of the numbers of [`ONE`] that all chunks of a question share.
 pub const SHARED: [usize; 2] = [7, 9];
 
@@ -90,8 +104,8 @@ pub(super) struct Question<'a> {
     /// Its topics that documents on bearings seldom treat.
     pub(super) elsewhere: &'a [usize],
     pub(super) nearness: Nearness,
-    /// Cosines of an endpoint's embedding.
-    pub(super) cosines: Option<&'a [f32]>,
+    /// Nearness by an endpoint's embedding.
+    pub(super) by_model: Option<&'a ByModel>,
 }
 
 pub(super) fn of(question: &Question<'_>, readings: &[Arc<Reading>]) -> Evidence {
@@ -105,7 +119,7 @@ pub(super) fn of(question: &Question<'_>, readings: &[Arc<Reading>]) -> Evidence
     let unnamed = topics.iter().filter(|topic| !readings.iter().any(|r| names(topic, r))).count();
     let cosines = &question.nearness.cosines;
     Evidence {
-        one: one(&rows, question, readings.len()),
+        one: one(&rows, question, readings),
         foreign,
         unnamed,
         nearest: cosines.iter().copied().fold(0.0, f32::max),
@@ -121,8 +135,10 @@ impl From<Row> for Asked {
 }
 
 /// The evidence of each candidate.
-fn one(rows: &[Row], question: &Question<'_>, candidates: usize) -> Vec<Vec<f32>> {
-    let heights = question.cosines.map(heights);
+fn one(rows: &[Row], question: &Question<'_>, readings: &[Arc<Reading>]) -> Vec<Vec<f32>> {
+    let candidates = readings.len();
+    let heights = question.by_model.map(|by| heights(&by.cosines)).unwrap_or_default();
+    let of_questions = question.by_model.map(|by| heights_of_some(&by.asked)).unwrap_or_default();
     let concepts = rows.iter().filter(|row| row.is_concept).count();
     let concepts = concepts as f32 / rows.len().max(1) as f32;
     let all_rare: f32 = rows.iter().map(|row| row.weight * row.rarity).sum::<f32>().max(1e-6);
@@ -136,7 +152,8 @@ fn one(rows: &[Row], question: &Question<'_>, candidates: usize) -> Vec<Vec<f32>
     let best_rare = rare.iter().copied().fold(0.0, f32::max);
     let one = rare.iter().enumerate().map(|(at, rare)| {
         let (head, section, rarest) = parts(rows, at);
-        let height = heights.as_ref().and_then(|heights| heights.get(at)).copied();
+        let asked = readings.get(at).map(|reading| asked(rows, at, reading, all_rare));
+        let asked = asked.unwrap_or_default();
         let place = question.nearness.places.get(at).copied().unwrap_or(candidates);
         vec![
             head.ln_1p(),
@@ -151,16 +168,21 @@ fn one(rows: &[Row], question: &Question<'_>, candidates: usize) -> Vec<Vec<f32>
             concepts,
             1.0 / (place + 1) as f32,
             question.nearness.cosines.get(at).copied().unwrap_or_default(),
-            height.unwrap_or_default(),
+            asked.rare.ln_1p(),
+            asked.rare / all_rare,
+            asked.likeness,
+            question.nearness.asked.get(at).copied().unwrap_or_default(),
+            heights.get(at).copied().unwrap_or_default(),
+            of_questions.get(at).copied().unwrap_or_default(),
         ]
     });
     one.collect()
 }
 
 impl Evidence {
-    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` judges one candidate.
-    pub fn any(&self, log_odds: impl Fn(&[f32]) -> f32) -> Vec<f32> {
-        let odds = self.one.iter().map(|row| log_odds(row)).enumerate();
+    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` are those of each candidate.
+    pub fn any(&self, log_odds: &[f32]) -> Vec<f32> {
+        let odds = log_odds.iter().copied().enumerate();
         let best = odds.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         let (top, odds) = best.unwrap_or_default();
         let all: f32 = self.asked.iter().map(|term| term.weight).sum::<f32>().max(1e-6);
@@ -169,6 +191,10 @@ impl Evidence {
         let covered: f32 = self.asked.iter().map(|term| term.weight * in_top(term)).sum();
         let known: f32 = self.asked.iter().map(|term| term.weight * in_any(term)).sum();
         let verbs = || self.asked.iter().filter(|term| term.is_verb);
+        let highest =
+            |at: usize| self.one.iter().filter_map(|row| row.get(at)).copied().fold(0.0, f32::max);
+        let others = self.asked.iter().filter(|term| !term.is_verb);
+        let unknown: f32 = others.map(|term| term.weight * (1.0 - in_any(term))).sum();
         let topics = |count: usize| count.min(MOST_TOPICS) as f32;
         vec![
             odds,
@@ -180,6 +206,10 @@ impl Evidence {
             verbs().map(|term| 1.0 - in_any(term)).sum::<f32>().ln_1p(),
             topics(self.unnamed),
             topics(self.foreign.get(top).copied().unwrap_or_default()),
+            unknown.ln_1p(),
+            highest(ASKED.start + 1),
+            highest(ASKED.start + 2),
+            highest(ASKED.start + 3),
         ]
     }
 }
@@ -208,6 +238,39 @@ fn parts(rows: &[Row], at: usize) -> (f32, f32, f32) {
         }
     }
     (head, sections.into_iter().fold(0.0, f32::max), rarest)
+}
+
+/// [`heights`] of those that are there; the others stand at their mean.
+fn heights_of_some(cosines: &[Option<f32>]) -> Vec<f32> {
+    let there: Vec<f32> = cosines.iter().copied().flatten().collect();
+    let mut heights = heights(&there).into_iter();
+    cosines.iter().map(|one| one.and_then(|_| heights.next()).unwrap_or_default()).collect()
+}
+
+/// The question that a candidate says it answers and that is most like the one asked.
+#[derive(Debug, Clone, Copy, Default)]
+struct BestAsked {
+    /// Rare terms in it.
+    rare: f32,
+    /// Share of the question asked that is in it, times the share of its words that are asked for: the root.
+    likeness: f32,
+}
+
+fn asked(rows: &[Row], at: usize, reading: &Reading, all_rare: f32) -> BestAsked {
+    let mut best = BestAsked::default();
+    for (number, asked) in reading.asked.iter().enumerate() {
+        let (mut rare, mut words) = (0.0, 0.0);
+        for row in rows {
+            let matched = row.matched.get(at).and_then(|matched| matched.asked.get(number));
+            let matched = matched.copied().unwrap_or_default();
+            rare += row.weight * row.rarity * matched;
+            words += matched;
+        }
+        let covered = (words / asked.words.max(1) as f32).min(1.0);
+        best.rare = best.rare.max(rare);
+        best.likeness = best.likeness.max((rare / all_rare * covered).sqrt());
+    }
+    best
 }
 
 /// How far each cosine stands above their mean, in standard deviations.

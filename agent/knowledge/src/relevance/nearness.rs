@@ -16,13 +16,18 @@ pub(super) struct Nearness {
     pub(super) places: Vec<usize>,
     /// Cosine of the local embedding.
     pub(super) cosines: Vec<f32>,
+    /// Highest cosine of the local embedding with a question that the candidate says it answers; 0 without one.
+    pub(super) asked: Vec<f32>,
 }
 
 /// The nearness of each candidate.
 pub(super) fn of(query: &str, readings: &[impl AsRef<Reading>]) -> Nearness {
     let asked = LocalEmbedder::vector(query, "");
-    let dot = |reading: &Reading| reading.dense.iter().zip(&asked).map(|(a, b)| a * b).sum();
-    let cosines: Vec<f32> = readings.iter().map(|reading| dot(reading.as_ref())).collect();
+    let dot = |dense: &[f32]| dense.iter().zip(&asked).map(|(a, b)| a * b).sum::<f32>();
+    let cosines: Vec<f32> = readings.iter().map(|reading| dot(&reading.as_ref().dense)).collect();
+    let nearest =
+        |reading: &Reading| reading.asked.iter().map(|one| dot(&one.dense)).fold(0.0, f32::max);
+    let nearest: Vec<f32> = readings.iter().map(|reading| nearest(reading.as_ref())).collect();
     let words = by_words(query, readings);
     let mut fused = vec![0.0_f32; readings.len()];
     for (scores, floor) in [(&cosines, f32::NEG_INFINITY), (&words, 0.0)] {
@@ -36,7 +41,7 @@ pub(super) fn of(query: &str, readings: &[impl AsRef<Reading>]) -> Nearness {
     for (place, at) in ranked(&fused).into_iter().enumerate() {
         places[at] = place;
     }
-    Nearness { places, cosines }
+    Nearness { places, cosines, asked: nearest }
 }
 
 /// BM25 of each candidate, with the inverse document frequency among the candidates.

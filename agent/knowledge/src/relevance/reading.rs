@@ -1,5 +1,6 @@
 //! A chunk as the relevance reads it: its words with the parts they stand in, and the concepts of each
-//! part. A part is the head (title and keywords) or a section with its English.
+//! part. A part is the head (title and keywords), a section with its English, or a question that the document
+//! says it answers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +11,11 @@ use crate::embed::local::LocalEmbedder;
 use crate::glossary::{concepts, topics};
 use crate::words::{fold, marked_words, passage_vector};
 
-/// Most parts of a chunk; further sections count as the last one.
-const MAX_PARTS: usize = 64;
+/// Parts of a chunk: the head, then so many sections and questions. Further ones count as the last of their kind.
+const SECTIONS: usize = 63;
+const QUESTIONS: usize = 128;
+/// The part of the first question.
+const FIRST_QUESTION: usize = 1 + SECTIONS;
 
 /// Half of a concept's worth is reached by so many mentions; three or more are worth all.
 const HALF: f32 = 0.6;
@@ -21,18 +25,45 @@ const FULL: f32 = 1.3;
 /// A chunk, read.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// Each word once, with one bit for each part it stands in; bit 0 is the head.
-    words: Vec<(Spelt, u64)>,
+    /// Each word once, with the parts that it stands in; part 0 is the head.
+    words: Vec<(Spelt, Places)>,
     /// Mentions of concepts by part.
     mentions: Vec<HashMap<usize, u32>>,
     /// Mentions of concepts in all parts.
     all: HashMap<usize, u32>,
     /// Topics of elsewhere that it names.
     topics: HashSet<usize>,
+    /// The questions that it says it answers.
+    pub(super) asked: Vec<Asked>,
     /// Its vector by the local embedding.
     pub(super) dense: Vec<f32>,
     /// Its words as the keyword search counts them.
     pub(super) sparse: HashMap<u32, f32>,
+}
+
+/// A question that a chunk says it answers.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Number of its words.
+    pub(super) words: usize,
+    /// Its vector by the local embedding.
+    pub(super) dense: Vec<f32>,
+}
+
+/// A set of parts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Places([u64; (FIRST_QUESTION + QUESTIONS).div_ceil(64)]);
+
+impl Places {
+    fn insert(&mut self, part: usize) {
+        if let Some(bits) = self.0.get_mut(part / 64) {
+            *bits |= 1 << (part % 64);
+        }
+    }
+
+    fn contains(&self, part: usize) -> bool {
+        self.0.get(part / 64).is_some_and(|bits| bits >> (part % 64) & 1 == 1)
+    }
 }
 
 /// How far a chunk has what a term asks for, 0…1.
@@ -42,11 +73,13 @@ pub(super) struct Matched {
     pub(super) all: f32,
     /// By section.
     pub(super) sections: Vec<f32>,
+    /// By question.
+    pub(super) asked: Vec<f32>,
 }
 
 impl Reading {
     pub(super) fn of(chunk: &Chunk) -> Self {
-        let (head, body) = (chunk.head(), chunk.body());
+        let (head, body) = (chunk.head(), chunk.searched());
         let sparse = passage_vector(&head, &body);
         let sections = chunk
             .sections
@@ -57,25 +90,34 @@ impl Reading {
             mentions: Vec::new(),
             all: HashMap::new(),
             topics: HashSet::new(),
+            asked: Vec::new(),
             dense: LocalEmbedder::vector(&head, &body),
             sparse: sparse.indices.into_iter().zip(sparse.values).collect(),
         };
         let mut places: HashMap<String, usize> = HashMap::new();
         for (at, text) in std::iter::once(head).chain(sections).enumerate() {
-            reading.take(&fold(&text), at.min(MAX_PARTS - 1), &mut places);
+            reading.take(&fold(&text), at.min(SECTIONS), &mut places);
+        }
+        for (at, question) in chunk.about.asked.iter().enumerate() {
+            let part = FIRST_QUESTION + at.min(QUESTIONS - 1);
+            let words = reading.take(&fold(question), part, &mut places);
+            reading.asked.push(Asked { words, dense: LocalEmbedder::vector(question, "") });
         }
         reading
     }
 
-    fn take(&mut self, folded: &str, part: usize, places: &mut HashMap<String, usize>) {
-        for (word, _whole) in marked_words(folded) {
+    /// Takes the text of a part; the number of its words.
+    fn take(&mut self, folded: &str, part: usize, places: &mut HashMap<String, usize>) -> usize {
+        let words = marked_words(folded);
+        let count = words.len();
+        for (word, _whole) in words {
             let next = self.words.len();
             let at = *places.entry(word.clone()).or_insert(next);
             if at == next {
-                self.words.push((Spelt::of(&word), 0));
+                self.words.push((Spelt::of(&word), Places::default()));
             }
             if let Some((_, parts)) = self.words.get_mut(at) {
-                *parts |= 1 << part;
+                parts.insert(part);
             }
         }
         if self.mentions.len() <= part {
@@ -88,6 +130,7 @@ impl Reading {
             *self.all.entry(concept).or_default() += count;
         }
         self.topics.extend(topics(folded));
+        count
     }
 
     /// Whether the chunk names a topic of elsewhere.
@@ -105,7 +148,7 @@ impl Reading {
                 if likeness > 0.0 {
                     whole = whole.max(likeness);
                     for (at, part) in parts.iter_mut().enumerate() {
-                        if places >> at & 1 == 1 {
+                        if places.contains(at) {
                             *part = part.max(likeness);
                         }
                     }
@@ -118,8 +161,9 @@ impl Reading {
                 *part = part.max(worth(mentions.get(concept)));
             }
         }
+        let asked = parts.split_off(parts.len().min(FIRST_QUESTION));
         let sections = parts.split_off(parts.len().min(1));
-        Matched { head: parts.first().copied().unwrap_or_default(), all: whole, sections }
+        Matched { head: parts.first().copied().unwrap_or_default(), all: whole, sections, asked }
     }
 }
 

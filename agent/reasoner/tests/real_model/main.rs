@@ -31,9 +31,10 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// How a model is asked: how many texts, how many conversations at once, and until when.
+/// How a model is asked: from which text on, how many, how many conversations at once, and until when.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
+    from: usize,
     most: usize,
     at_once: usize,
     until: Option<Instant>,
@@ -41,7 +42,7 @@ struct Plan {
 
 impl Plan {
     /// Everything, one after the other.
-    const ALL: Self = Self { most: usize::MAX, at_once: 1, until: None };
+    const ALL: Self = Self { from: 0, most: usize::MAX, at_once: 1, until: None };
 
     fn is_over(self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
@@ -51,7 +52,7 @@ impl Plan {
 async fn attempts(model: &dyn Model, dialect: Dialect, plan: Plan) -> Tally {
     let texts = Texts::read();
     let bench = Bench::new(model, dialect);
-    let made = stream::iter(texts.all().into_iter().take(plan.most))
+    let made = stream::iter(texts.all().into_iter().skip(plan.from).take(plan.most))
         // a conversation that has not begun in time is none
         .take_while(|_| future::ready(!plan.is_over()))
         .map(|(way, text)| {
@@ -116,8 +117,9 @@ async fn real(test: &str) -> Option<Real> {
     let most = number("PDM_MODEL_ATTEMPTS").map_or(usize::MAX, |most| most as usize);
     let minutes = number("PDM_MODEL_MINUTES").map(|minutes| Duration::from_mins(1) * minutes);
     let until = minutes.map(|minutes| Instant::now() + minutes);
+    let from = number("PDM_MODEL_FROM").map_or(0, |from| from as usize);
     let at_once = number("PDM_MODEL_AT_ONCE").map_or(1, |at_once| at_once as usize);
-    let plan = Plan { most, at_once, until };
+    let plan = Plan { from, most, at_once, until };
     let _there = rustls::crypto::ring::default_provider().install_default();
     let settings = ReasonerSettings {
         base_url,

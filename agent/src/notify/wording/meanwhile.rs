@@ -74,19 +74,13 @@ pub(in crate::notify) fn meanwhile(
         Tell::Passed(level) => (
             level,
             Text::new(
-                format!(
-                    "{} 위험도가 상승했다가 내려감. 현재 위험도: {}",
-                    meanwhile.ko, now.ko
-                ),
+                format!("{} 위험도가 상승했다가 내려감. 현재 위험도: {}", meanwhile.ko, now.ko),
                 format!("The risk rose {}, and fell. It is now {}", meanwhile.en, now.en),
             ),
         ),
         Tell::Cleared(level) => (
             level,
-            Text::new(
-                format!("{} 해제됨", meanwhile.ko),
-                format!("It was over {}", meanwhile.en),
-            ),
+            Text::new(format!("{} 해제됨", meanwhile.ko), format!("It was over {}", meanwhile.en)),
         ),
     };
     let label = level.label();

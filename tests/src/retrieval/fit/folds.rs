@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use pdm_knowledge::relevance::CUT_OFF;
 
-use super::{Case, Set, hidden, models};
+use super::{Case, Cases, Set, hidden, models};
 use crate::retrieval::{Answer, DEPTH, Quality};
 
 /// A question of a set, judged by models of the other sets.
@@ -17,10 +17,11 @@ pub(super) struct Judged {
     hidden: f64,
 }
 
-/// Judges every set by the models of the others.
-pub(super) fn judged(sets: &[(Set, Vec<Case>)]) -> Vec<(Set, Vec<Judged>)> {
+/// Judges every set by the models of the others, fitted to those of `fitted_to`.
+pub(super) fn judged(sets: &Cases, fitted_to: &[&Cases]) -> Vec<(Set, Vec<Judged>)> {
     let of_set = |(left_out, cases): &(Set, Vec<Case>)| {
-        let others = sets.iter().filter(|(set, _)| set != left_out);
+        let sets = fitted_to.iter().flat_map(|sets| sets.iter());
+        let others = sets.filter(|(set, _)| set != left_out);
         let (one, any) = models(&others.flat_map(|(_, of_set)| of_set).collect::<Vec<_>>());
         let judge = |case: &Case| {
             let mut found: Vec<(f64, &String)> = case
