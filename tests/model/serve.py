@@ -1,4 +1,4 @@
-"""Serves a GGUF model by llama.cpp's OpenAI-compatible server: serve.py MODEL.gguf PORT AT_ONCE."""
+"""Serves a GGUF model by llama.cpp's OpenAI-compatible server: serve.py MODEL.gguf PORT THREADS."""
 
 import sys
 import time
@@ -7,13 +7,12 @@ import xllamacpp
 
 parameters = xllamacpp.CommonParams()
 parameters.model.path = sys.argv[1]
-# conversations at once: the weights are read from memory once for a token of each of them
-at_once = int(sys.argv[3])
-parameters.n_ctx = 8192 * at_once
-parameters.n_parallel = at_once
-# one core, so that what runs beside it keeps the others
-parameters.cpuparams.n_threads = 1
-parameters.cpuparams_batch.n_threads = 1
+# one conversation after the other: four at once wrote no more tokens a second in sum, and each of their
+# places has to read the beginning that all conversations share
+parameters.n_ctx = 8192
+parameters.n_parallel = 1
+parameters.cpuparams.n_threads = int(sys.argv[3])
+parameters.cpuparams_batch.n_threads = int(sys.argv[3])
 parameters.port = int(sys.argv[2])
 parameters.use_jinja = True
 server = xllamacpp.Server(parameters)

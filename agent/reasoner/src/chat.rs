@@ -276,6 +276,7 @@ impl Chat<'_> {
                 model: meter.model.name(),
                 tools: &offered,
                 ending: &ending,
+                enforced: None,
                 must_end: step == MAX_STEPS,
                 answer_tokens: self.answer_tokens,
             };

@@ -146,6 +146,8 @@ pub struct Asking<'a> {
     pub tools: &'a [ToolDefinition],
     /// The ending of the conversation.
     pub ending: &'a ToolDefinition,
+    /// Where a server holds the model to a schema: a narrower one of the ending's arguments.
+    pub enforced: Option<&'a Value>,
     /// The model has to end now.
     pub must_end: bool,
     /// Most tokens of the answer.
@@ -207,13 +209,13 @@ impl Dialect {
                 ChatRequest { messages, ..request }
             }
             Self::Json => {
-                let schema = one_of(tools, asking.ending);
+                let schema = one_of(tools, asking.ending, asking.enforced);
                 // the list of tools stays as it was: a server that keeps what it has read of a prompt
                 // would read all of it again
                 let mut messages = in_json(transcript, asking.tools, asking.ending);
                 if asking.must_end {
                     let name = &asking.ending.name;
-                    let content = format!("No calls of tools are left: answer with {name} now.");
+                    let content = format!("Answer with {name} now, from what you have read.");
                     messages.push(WireMessage::User { content });
                 }
                 ChatRequest {
@@ -286,8 +288,9 @@ fn function(tool: &ToolDefinition) -> Value {
     } })
 }
 
-/// The schema of a turn: one of the tools, or the ending.
-fn one_of(tools: &[ToolDefinition], ending: &ToolDefinition) -> Value {
+/// The schema of a turn: one of the tools, or the ending. Definitions of the enforced schema come to the
+/// root, where references look for them.
+fn one_of(tools: &[ToolDefinition], ending: &ToolDefinition, enforced: Option<&Value>) -> Value {
     let object = |key: &str, of: Value| {
         json!({
             "type": "object",
@@ -310,12 +313,18 @@ fn one_of(tools: &[ToolDefinition], ending: &ToolDefinition) -> Value {
         let one = json!({ "anyOf": calls.iter().map(|call| &call["properties"]["call_tool"]).collect::<Vec<_>>() });
         object("call_tools", json!({ "type": "array", "items": one, "minItems": 1, "maxItems": MAX_CALLS }))
     });
-    let end = object(&ending.name, ending.parameters.clone());
+    let mut arguments = enforced.unwrap_or(&ending.parameters).clone();
+    let definitions = arguments.as_object_mut().and_then(|schema| schema.remove("$defs"));
+    let end = object(&ending.name, arguments);
     let ways: Vec<Value> = calls.into_iter().chain(several).chain([end]).collect();
-    match ways.as_slice() {
+    let mut schema = match ways.as_slice() {
         [only] => only.clone(),
         _ => json!({ "anyOf": ways }),
+    };
+    if let Some(definitions) = definitions {
+        schema["$defs"] = definitions;
     }
+    schema
 }
 
 fn in_json(

@@ -47,6 +47,39 @@ pub struct Meter<'a> {
 }
 
 impl Meter<'_> {
+    /// Whether the event's budget holds this question and so many more. Each of those is taken to cost
+    /// twice what a question has cost so far on the average, as a conversation grows with its turns, and at
+    /// most what this one may cost.
+    pub fn has_room(&self, request: &ChatRequest, spent: &Spent, more: u32) -> bool {
+        let next = self.at_most(request);
+        let asked = spent.calls.max(1);
+        let tokens = match spent.tokens() {
+            0 => next.tokens(),
+            spent => next.tokens().min(2 * spent / asked),
+        };
+        let questions = f64::from(more);
+        let others = Spent {
+            calls: more.into(),
+            prompt_tokens: tokens.saturating_mul(more.into()),
+            completion_tokens: 0,
+            seconds: questions * 2.0 * spent.seconds / asked as f64,
+            usd: questions * next.usd.min(2.0 * spent.usd / asked as f64),
+        };
+        fits("of the event", &self.per_event, &spent.plus(&others), &next).is_ok()
+    }
+
+    /// What a request costs at most.
+    fn at_most(&self, request: &ChatRequest) -> Spent {
+        let (most_in, most_out) = (request.characters(), u64::from(request.max_tokens));
+        Spent {
+            calls: 1,
+            prompt_tokens: most_in,
+            completion_tokens: most_out,
+            seconds: 0.0,
+            usd: self.prices.of(most_in, most_out),
+        }
+    }
+
     /// Asks the model, and adds the cost to `spent` and to the day.
     ///
     /// # Errors
@@ -56,14 +89,8 @@ impl Meter<'_> {
         request: &ChatRequest,
         spent: &mut Spent,
     ) -> Result<Completion, ModelError> {
-        let (most_in, most_out) = (request.characters(), u64::from(request.max_tokens));
-        let next = Spent {
-            calls: 1,
-            prompt_tokens: most_in,
-            completion_tokens: most_out,
-            seconds: 0.0,
-            usd: self.prices.of(most_in, most_out),
-        };
+        let next = self.at_most(request);
+        let most_in = next.prompt_tokens;
         fits("of the event", &self.per_event, spent, &next)?;
         let today = self.ledger.today().await.map_err(ModelError::Ledger)?;
         fits("of the day", &self.per_day, &today, &next)?;

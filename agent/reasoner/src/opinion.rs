@@ -3,8 +3,9 @@
 //! [`OpinionRun`] is everything that a run knows. The caller stores it after every step and continues a
 //! stored one after a crash: calls of tools are made again under the same identity, a question to the
 //! model is asked again. The workflow holds the run: at most [`MAX_TOOL_CALLS`] calls, then the model
-//! has to conclude; at least two searches where the degradation accelerates; at most [`MAX_REPAIRS`]
-//! repairs; budgets before every question.
+//! has to conclude, as it has to when its calls are refused turn after turn or the budget nears its end;
+//! at least two searches where the degradation accelerates; at most [`MAX_REPAIRS`] repairs; budgets
+//! before every question.
 
 use pdm_shared::diagnosis::ToolUse;
 use pdm_shared::id::EventId;
@@ -33,6 +34,11 @@ pub const RUN_SCHEMA: &str = "pdm.run/2";
 pub const MAX_TOOL_CALLS: u32 = 10;
 /// Most repairs of an answer.
 pub const MAX_REPAIRS: u32 = 2;
+/// Most turns in which every call was refused. Chosen: a model that has been told twice why its calls are
+/// not made repeats them (a 0.5B model did so until its budget was used up, 52 opinions of 52).
+const MAX_REFUSED_TURNS: u32 = 2;
+/// Questions that the budget keeps for the conclusion: one, and its repairs.
+const QUESTIONS_TO_END: u32 = 1 + MAX_REPAIRS;
 /// Searches that an accelerating degradation needs at least.
 const DEEP_SEARCHES: u32 = 2;
 /// Most characters of a tool's answer that the model gets.
@@ -57,6 +63,15 @@ pub struct OpinionRun {
     pub tool_calls: u32,
     /// Refusals of an early end (deep research).
     pub sent_back: u32,
+    /// Turns in which every call was refused.
+    #[serde(default)]
+    pub refused_turns: u32,
+    /// The model has been asked to conclude: no call is made any more.
+    #[serde(default)]
+    pub must_end: bool,
+    /// The server refused the narrower schema of a conclusion: it gets the plain one.
+    #[serde(default)]
+    pub plain_schema: bool,
     /// Identities that tools may be asked about.
     pub known: KnownIds,
     /// The calls, for the record.
@@ -77,6 +92,9 @@ impl OpinionRun {
             repairs: 0,
             tool_calls: 0,
             sent_back: 0,
+            refused_turns: 0,
+            must_end: false,
+            plain_schema: false,
             known: KnownIds::default(),
             uses: Vec::new(),
             fence: String::new(),
@@ -182,16 +200,28 @@ impl Opinions<'_> {
         }
         let offered = self.tools.tools();
         let ending = verdict::conclude(self.place);
-        let asking = Asking {
+        let enforced = (run.dialect == Dialect::Json && !run.plain_schema)
+            .then(|| verdict::enforced(self.place, &case.as_value()));
+        let mut asking = Asking {
             model: self.meter.model.name(),
             tools: &offered,
             ending: &ending,
-            must_end: run.tool_calls >= MAX_TOOL_CALLS,
+            enforced: enforced.as_ref(),
+            must_end: run.must_end || has_searched_enough(run),
             answer_tokens: self.answer_tokens,
         };
-        let request = run.dialect.request(&run.transcript, &asking);
+        let mut request = run.dialect.request(&run.transcript, &asking);
+        if !asking.must_end && !self.meter.has_room(&request, &run.spent, QUESTIONS_TO_END) {
+            asking.must_end = true;
+            request = run.dialect.request(&run.transcript, &asking);
+        }
+        run.must_end = asking.must_end;
         let answer = match self.meter.ask(&request, &mut run.spent).await {
             Ok(answer) => answer,
+            Err(ModelError::Refused { status: 400 | 422, .. }) if enforced.is_some() => {
+                run.plain_schema = true;
+                return Progressed::On;
+            }
             Err(error) => return Progressed::Failed(error.into()),
         };
         match run.dialect.read(answer) {
@@ -217,6 +247,7 @@ impl Opinions<'_> {
         waiting: &[ToolCall],
     ) -> Progressed {
         let mut concluding = None;
+        let made_before = run.tool_calls;
         for call in waiting {
             if call.name == CONCLUDE && concluding.is_none() {
                 concluding = Some(call);
@@ -225,10 +256,9 @@ impl Opinions<'_> {
             let text = self.one_call(run, call).await;
             run.transcript.answered(call, text);
         }
-        concluding.map_or(Progressed::On, |call| {
-            let beside_others = waiting.len() > 1;
-            conclude(run, case, call, &Concluding { beside_others, place: self.place })
-        })
+        let Some(call) = concluding else { return without_conclusion(run, made_before) };
+        let beside_others = waiting.len() > 1;
+        conclude(run, case, call, &Concluding { beside_others, place: self.place })
     }
 
     /// The text of a call's result, inside a mark.
@@ -253,7 +283,7 @@ impl Opinions<'_> {
         if !self.tools.tools().iter().any(|tool| tool.name == call.name) {
             return Some("refused: there is no such tool".to_owned());
         }
-        if run.tool_calls >= MAX_TOOL_CALLS {
+        if run.must_end || run.tool_calls >= MAX_TOOL_CALLS {
             return Some("refused: no more calls are left, conclude".to_owned());
         }
         match &call.arguments {
@@ -269,6 +299,23 @@ impl Opinions<'_> {
             }
         }
     }
+}
+
+/// Whether the next turn is the model's last, by what it has called.
+const fn has_searched_enough(run: &OpinionRun) -> bool {
+    run.tool_calls >= MAX_TOOL_CALLS || run.refused_turns >= MAX_REFUSED_TURNS
+}
+
+/// Goes on after calls without a conclusion; where one was asked for, the answer has to be repaired.
+fn without_conclusion(run: &mut OpinionRun, made_before: u32) -> Progressed {
+    if run.must_end {
+        let complaint = "no calls of tools are left".to_owned();
+        return repair(run, complaint, |run, text| {
+            run.transcript.messages.push(Message::User { text });
+        });
+    }
+    run.refused_turns += u32::from(run.tool_calls == made_before);
+    Progressed::On
 }
 
 /// How a conclusion came.
@@ -307,7 +354,7 @@ fn conclude(
 /// calls tools has to read their results first. Each is said at most [`DEEP_SEARCHES`] times, so that
 /// the run ends.
 fn sent_back(run: &OpinionRun, case: &CaseFile<'_>, beside_others: bool) -> Option<String> {
-    if run.sent_back >= DEEP_SEARCHES || run.tool_calls >= MAX_TOOL_CALLS {
+    if run.sent_back >= DEEP_SEARCHES || run.must_end {
         return None;
     }
     if beside_others {

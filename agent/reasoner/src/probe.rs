@@ -132,8 +132,14 @@ pub async fn writes_programs(
         Message::User { text },
     ];
     let tools = [tool];
-    let asking =
-        Asking { model, tools: &tools, ending: &ending, must_end: false, answer_tokens: 200 };
+    let asking = Asking {
+        model,
+        tools: &tools,
+        ending: &ending,
+        enforced: None,
+        must_end: false,
+        answer_tokens: 200,
+    };
     let request = Dialect::Code.request(&Transcript { messages }, &asking);
     let asked = client.raw(&request).await.map_err(unavailable)?;
     let answer = told(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;

@@ -28,6 +28,14 @@ const MAX_TEXT: usize = 600;
 const MAX_WORDS: usize = 300;
 /// Most paths of evidence in one thought.
 const MAX_EVIDENCE: usize = 8;
+/// Most paths of evidence in one thought where a server holds the model to it.
+const ENFORCED_EVIDENCE: usize = 3;
+/// A text of Korean letters, with names and units in Latin ones. The longest is what a sentence or two take.
+const KOREAN: &str = "^[가-힣][가-힣A-Za-z0-9 .,;:()%/_{}+-]{3,160}$";
+/// A text of Latin letters.
+const ENGLISH: &str = "^[A-Z][A-Za-z0-9 .,;:'()%/_{}+-]{3,240}$";
+/// The five thoughts in their order.
+const TITLES: [&str; 5] = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
 /// Longest path of evidence, characters.
 const MAX_PATH: usize = 96;
 
@@ -117,8 +125,7 @@ fn schema(place: Place) -> Value {
     let mut thought = json!({
         "type": "object",
         "properties": {
-            "title": { "type": "string",
-                "enum": ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"] },
+            "title": { "type": "string", "enum": TITLES },
             "evidence": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_EVIDENCE },
         },
         "required": ["title", "evidence"],
@@ -145,6 +152,70 @@ fn schema(place: Place) -> Value {
             "risk_level", "uncertainty_level", "reason", "recommendation"],
         "additionalProperties": false,
     })
+}
+
+/// What a server that holds a model to a schema enforces of a conclusion over this event: beyond the schema
+/// of `diagnosis_result`, the titles in their order, evidence among the paths that the event holds, and
+/// texts in the letters of their language. A small model that is told its mistake repeats it (a 0.5B model
+/// ended none of its conclusions validly); held to this, it cannot make it.
+pub fn enforced(place: Place, event: &Value) -> Value {
+    let mut schema = schema(place);
+    let paths = paths(event);
+    let with_low = found(event, "rul.ci_low_hours").is_some();
+    let texts = json!({
+        "type": "object",
+        "properties": {
+            "ko": { "type": "string", "pattern": KOREAN }, "en": { "type": "string", "pattern": ENGLISH },
+        },
+        "required": ["ko", "en"],
+        "additionalProperties": false,
+    });
+    let properties = &mut schema["properties"];
+    let mut thought = properties["thoughts"]["items"].take();
+    thought["properties"]["evidence"] = json!({
+        "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1, "maxItems": ENFORCED_EVIDENCE,
+    });
+    if place == Place::InTheLoop {
+        thought["properties"]["conclusion"] = texts.clone();
+    }
+    let titled = TITLES.map(|title| {
+        let mut thought = thought.clone();
+        thought["properties"]["title"] = json!({ "const": title });
+        thought
+    });
+    properties["thoughts"] =
+        json!({ "type": "array", "prefixItems": titled, "minItems": 5, "maxItems": 5 });
+    if !with_low {
+        properties["rul_basis"] = json!({ "type": "string", "enum": ["hours", "unknown"] });
+    }
+    properties["reason"] = texts.clone();
+    properties["recommendation"] = texts;
+    schema["$defs"] = json!({ "path": { "type": "string", "enum": paths } });
+    schema
+}
+
+/// The paths of the event's facts that say something of the bearing: names and times of the event itself
+/// stand at its top.
+fn paths(event: &Value) -> Vec<String> {
+    let mut paths = Vec::new();
+    gather(event, "", &mut paths);
+    paths.retain(|path| path.contains('.') || path == "anomaly_detected");
+    paths.retain(|path| found(event, path).is_some());
+    paths
+}
+
+fn gather(value: &Value, at: &str, paths: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                gather(value, &at, paths);
+            }
+        }
+        // a list's values have no names by which words could quote them
+        Value::Array(_) | Value::Null => {}
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => paths.push(at.to_owned()),
+    }
 }
 
 static BESIDE: LazyLock<Option<Validator>> =
@@ -439,6 +510,41 @@ mod tests {
         }
         let told = read_value(&blind).expect_err("blind").join("; ");
         assert!(told.contains("no path that the event holds"), "{told}");
+    }
+
+    /// R-AGENT-5
+    #[test]
+    fn what_a_server_enforces_holds_evidence_titles_and_languages() {
+        let event = event();
+        for place in [Place::Beside, Place::InTheLoop] {
+            let narrow = jsonschema::validator_for(&enforced(place, &event)).expect("a schema");
+            assert!(narrow.is_valid(&conclusion()), "{place:?}");
+            let is_refused = |change: &dyn Fn(&mut Value)| {
+                let mut conclusion = conclusion();
+                change(&mut conclusion);
+                !narrow.is_valid(&conclusion)
+            };
+            assert!(is_refused(&|it| it["thoughts"][0]["evidence"] = json!(["overall_risk"])));
+            assert!(is_refused(&|it| it["thoughts"][0]["evidence"] = json!(["event_id"])));
+            assert!(is_refused(&|it| it["thoughts"][1]["title"] = json!("rul")));
+            assert!(is_refused(&|it| it["reason"]["ko"] = json!("外圈缺陷明显")));
+            assert!(is_refused(&|it| it["reason"]["ko"] = json!("The line is clear")));
+            assert!(is_refused(&|it| it["reason"]["en"] = json!("외륜 결함선")));
+        }
+        let mut blind = event;
+        blind["rul"]["ci_low_hours"] = Value::Null;
+        let narrow = jsonschema::validator_for(&enforced(Place::Beside, &blind)).expect("a schema");
+        assert!(!narrow.is_valid(&conclusion()), "no lower bound to plan with");
+    }
+
+    #[test]
+    fn every_path_that_is_offered_leads_to_a_fact() {
+        let event = event();
+        let paths = paths(&event);
+        assert!(paths.iter().all(|path| found(&event, path).is_some()), "{paths:?}");
+        for path in ["trend.slope", "frequency_domain.bpfo.snr_db", "anomaly_detected"] {
+            assert!(paths.iter().any(|one| one == path), "{path}: {paths:?}");
+        }
     }
 
     #[test]

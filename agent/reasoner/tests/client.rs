@@ -37,6 +37,7 @@ fn request() -> ChatRequest {
         model: "gpt-4o",
         tools: &[],
         ending: &ending,
+        enforced: None,
         must_end: false,
         answer_tokens: 100,
     };

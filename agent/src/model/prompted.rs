@@ -48,6 +48,7 @@ impl PromptModel for PromptedModel {
             model: model.client.name(),
             tools: &[],
             ending: &ending,
+            enforced: None,
             must_end: true,
             answer_tokens: model.settings.answer_tokens,
         };

@@ -22,7 +22,7 @@ fn call(id: &str, name: &str) -> ToolCall {
 }
 
 fn asking<'a>(tools: &'a [ToolDefinition], ending: &'a ToolDefinition) -> Asking<'a> {
-    Asking { model: "m", tools, ending, must_end: false, answer_tokens: 100 }
+    Asking { model: "m", tools, ending, enforced: None, must_end: false, answer_tokens: 100 }
 }
 
 #[test]
@@ -37,6 +37,29 @@ fn a_model_that_must_end_is_offered_its_ending_alone() {
     assert_eq!(schema["required"], json!(["conclude"]));
 }
 
+/// A reference finds its definition at the root of a schema alone.
+#[test]
+fn an_enforced_schema_takes_the_endings_place_and_its_definitions_come_to_the_root() {
+    let (tools, ending) = ([tool("search")], tool("conclude"));
+    let enforced = json!({
+        "type": "object", "properties": { "at": { "$ref": "#/$defs/path" } },
+        "$defs": { "path": { "enum": ["trend.slope"] } },
+    });
+    let asking = Asking { enforced: Some(&enforced), ..asking(&tools, &ending) };
+    for must_end in [false, true] {
+        let request = Dialect::Json.request(&Transcript::default(), &Asking { must_end, ..asking });
+        let schema = &request.response_format.expect("a form")["json_schema"]["schema"];
+        assert_eq!(schema["$defs"], enforced["$defs"]);
+        let end = if must_end { schema } else { &schema["anyOf"][2] };
+        let arguments = &end["properties"]["conclude"];
+        assert_eq!(arguments["properties"], enforced["properties"]);
+        assert_eq!(arguments.get("$defs"), None);
+        // the words of the prompt stay those of the ending
+        let manual = serde_json::to_string(&request.messages).expect("json");
+        assert!(!manual.contains("#/$defs/path"), "{manual}");
+    }
+}
+
 /// A small model on one core reads eight tokens a second: what comes first in a prompt must not change.
 #[test]
 fn a_prompt_of_one_object_a_turn_begins_as_the_one_before() {
@@ -49,7 +72,7 @@ fn a_prompt_of_one_object_a_turn_begins_as_the_one_before() {
     let after = Dialect::Json.request(&transcript, &asking).messages;
     assert!(after.starts_with(&before), "{after:?}");
     let last = serde_json::to_string(after.last().expect("one")).expect("json");
-    assert!(last.contains("answer with conclude"), "{last}");
+    assert!(last.contains("Answer with conclude"), "{last}");
 }
 
 #[test]

@@ -23,6 +23,8 @@ use crate::wire::{ChatRequest, Completion, FinishReason, Usage, WireCall, WireFu
 struct Scripted {
     turns: Mutex<VecDeque<Vec<(String, Value)>>>,
     asked: Mutex<Vec<ChatRequest>>,
+    /// Its server refuses schemas with a list by position.
+    refuses_lists_by_position: bool,
 }
 
 impl Scripted {
@@ -30,7 +32,7 @@ impl Scripted {
         let turn = |turn: Vec<(&str, Value)>| {
             turn.into_iter().map(|(name, arguments)| (name.to_owned(), arguments)).collect()
         };
-        Self { turns: Mutex::new(turns.into_iter().map(turn).collect()), asked: Mutex::default() }
+        Self { turns: Mutex::new(turns.into_iter().map(turn).collect()), ..Self::default() }
     }
 }
 
@@ -42,6 +44,12 @@ impl Model for Scripted {
 
     async fn complete(&self, request: &ChatRequest, _within: Duration) -> Attempted {
         self.asked.lock().expect("whole").push(request.clone());
+        let form = request.response_format.as_ref().map(Value::to_string).unwrap_or_default();
+        if self.refuses_lists_by_position && form.contains("prefixItems") {
+            let reason = "prefixItems is not supported".to_owned();
+            let result = Err(ModelError::Refused { status: 400, reason });
+            return Attempted { result, calls: 1, took: Duration::from_millis(5) };
+        }
         let mut turns = self.turns.lock().expect("whole");
         let turn = if turns.len() > 1 { turns.pop_front() } else { turns.front().cloned() };
         let call = |(at, (name, arguments)): (usize, (String, Value))| WireCall {
@@ -129,6 +137,7 @@ struct Bench {
     redactor: Redactor,
     memory: Memory,
     event: Event,
+    per_event: Limits,
     per_day: Limits,
 }
 
@@ -141,6 +150,7 @@ impl Bench {
             redactor: Redactor::new(["CANARY-0001".to_owned()]),
             memory: Memory::default(),
             event: event(accelerates),
+            per_event: Limits::of_event(),
             per_day: Limits::of_day(),
         }
     }
@@ -155,7 +165,7 @@ impl Bench {
             model: &self.model,
             ledger: &self.ledger,
             prices: Prices::default(),
-            per_event: Limits::of_event(),
+            per_event: self.per_event,
             per_day: self.per_day,
             purpose: "opinion",
         };
@@ -231,6 +241,64 @@ async fn a_model_that_never_ends_is_made_to_conclude_after_ten_calls() {
     assert_eq!(bench.tools.calls.lock().expect("whole").len(), 10);
     let last = bench.model.asked.lock().expect("whole").last().cloned().expect("asked");
     assert_eq!(last.tools.len(), 1, "only conclude is offered");
+}
+
+/// What a 0.5B model did until its budget was used up.
+#[tokio::test]
+async fn a_model_whose_calls_are_refused_turn_after_turn_is_made_to_conclude() {
+    let again = || vec![("search", query("외륜"))];
+    let turns = vec![again(), again(), again(), vec![("conclude", conclusion("Warning"))]];
+    let bench = Bench::new(false, turns);
+    let (run, verdict) = bench.run(Dialect::Native).await;
+    assert!(verdict.is_ok(), "{verdict:?}");
+    assert_eq!((run.tool_calls, run.refused_turns, run.repairs), (1, 2, 0));
+    let asked = bench.model.asked.lock().expect("whole");
+    let offered: Vec<usize> = asked.iter().map(|request| request.tools.len()).collect();
+    assert_eq!(offered, [2, 2, 2, 1], "then conclude alone");
+}
+
+#[tokio::test]
+async fn a_model_that_calls_on_where_it_has_to_conclude_ends_after_two_repairs() {
+    let bench = Bench::new(false, vec![vec![("search", query("외륜"))]]);
+    let (run, verdict) = bench.run(Dialect::Native).await;
+    assert!(matches!(verdict, Err(OpinionFailure::Invalid(_))), "{verdict:?}");
+    assert_eq!((run.tool_calls, run.repairs, run.spent.calls), (1, 2, 6));
+}
+
+#[tokio::test]
+async fn the_budget_keeps_room_for_the_conclusion_and_its_repairs() {
+    let limits = Limits::of_event();
+    let short = [
+        Limits { calls: 5, ..limits },
+        Limits { tokens: 22_000, ..limits },
+        Limits { usd: 0.07, ..limits },
+        Limits { seconds: 0.045, ..limits },
+    ];
+    for per_event in short {
+        let turns = (0..14).map(|n| vec![("search", query(&format!("q{n}")))]).collect();
+        let mut bench = Bench::new(false, turns);
+        bench.per_event = per_event;
+        let (run, verdict) = bench.run(Dialect::Native).await;
+        // the model was asked to conclude, and repaired twice, before the budget was used up
+        assert!(matches!(verdict, Err(OpinionFailure::Invalid(_))), "{per_event:?} {verdict:?}");
+        assert!(run.must_end && run.tool_calls < MAX_TOOL_CALLS, "{run:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_the_narrow_schema_gets_the_plain_one() {
+    let conclude = json!({ "conclude": conclusion("Warning") });
+    let mut bench = Bench::new(false, vec![vec![("conclude", conclude["conclude"].clone())]]);
+    bench.model.refuses_lists_by_position = true;
+    let (opinions, case) = (bench.opinions(), bench.case());
+    let mut run = opinions.begin(&case, Dialect::Json);
+    assert_eq!(opinions.step(&mut run, &case).await, Progressed::On);
+    assert!(run.plain_schema);
+    assert_eq!(opinions.step(&mut run, &case).await, Progressed::On, "an answer has come");
+    let asked = bench.model.asked.lock().expect("whole");
+    let forms = asked.iter().map(|request| request.response_format.clone().expect("a form"));
+    let narrow: Vec<bool> = forms.map(|form| form.to_string().contains("prefixItems")).collect();
+    assert_eq!(narrow, [true, false]);
 }
 
 #[tokio::test]

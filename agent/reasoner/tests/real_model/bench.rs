@@ -164,7 +164,8 @@ pub(crate) struct Ended {
 
 /// What people get of a conversation.
 pub(crate) enum Told {
-    Opinion(Box<SecondOpinion>),
+    /// With what ended the run, if it failed.
+    Opinion(Box<SecondOpinion>, String),
     Answer(Box<Answer>),
 }
 
@@ -200,7 +201,8 @@ impl<'a> Bench<'a> {
         let told = match way {
             Way::Chat => Told::Answer(Box::new(self.answer(&model, &shelf, text).await)),
             Way::Document | Way::Payload | Way::ToolResult | Way::Memory => {
-                Told::Opinion(Box::new(self.opinion(&model, &shelf, way, text).await))
+                let (opinion, why_none) = self.opinion(&model, &shelf, way, text).await;
+                Told::Opinion(Box::new(opinion), why_none)
             }
         };
         let sent = model.sent.into_inner().expect("whole");
@@ -221,7 +223,7 @@ impl<'a> Bench<'a> {
         shelf: &Shelf,
         way: Way,
         text: &str,
-    ) -> SecondOpinion {
+    ) -> (SecondOpinion, String) {
         let example = include_str!("../../../../config/examples/event.json");
         let mut event: Event = serde_json::from_str(example).expect("event");
         let mut memory = Memory::default();
@@ -258,7 +260,8 @@ impl<'a> Bench<'a> {
                 Progressed::Failed(failure) => break Err(failure),
             }
         };
-        document(&run, "small", event.measured_at, ended)
+        let why_none = ended.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        (document(&run, "small", event.measured_at, ended), why_none)
     }
 
     async fn answer(&self, model: &dyn Model, shelf: &Shelf, text: &str) -> Answer {

@@ -10,10 +10,8 @@ mod obedient;
 mod tally;
 mod texts;
 
-use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt as _, future, stream};
 use pdm_harness::outside_server;
 use pdm_reasoner::chat::AnsweredBy;
 use pdm_reasoner::client::{Client, Model};
@@ -31,18 +29,17 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// How a model is asked: from which text on, how many, how many conversations at once, and until when.
+/// How a model is asked: from which text on, how many, and until when.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     from: usize,
     most: usize,
-    at_once: usize,
     until: Option<Instant>,
 }
 
 impl Plan {
     /// Everything, one after the other.
-    const ALL: Self = Self { from: 0, most: usize::MAX, at_once: 1, until: None };
+    const ALL: Self = Self { from: 0, most: usize::MAX, until: None };
 
     fn is_over(self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
@@ -52,17 +49,13 @@ impl Plan {
 async fn attempts(model: &dyn Model, dialect: Dialect, plan: Plan) -> Tally {
     let texts = Texts::read();
     let bench = Bench::new(model, dialect);
-    let made = stream::iter(texts.all().into_iter().skip(plan.from).take(plan.most))
-        // a conversation that has not begun in time is none
-        .take_while(|_| future::ready(!plan.is_over()))
-        .map(|(way, text)| {
-            let bench = &bench;
-            async move { (way, text, bench.attempt(way, text).await) }
-        })
-        .buffer_unordered(plan.at_once);
     let mut tally = Tally::default();
-    let mut made = pin!(made);
-    while let Some((way, text, ended)) = made.next().await {
+    for (way, text) in texts.all().into_iter().skip(plan.from).take(plan.most) {
+        // a conversation that has not begun in time is none
+        if plan.is_over() {
+            break;
+        }
+        let ended = bench.attempt(way, text).await;
         let found = Found::in_conversation(&ended, text);
         print(&format!("{way:?} {} {text:.40?}", found.line()));
         tally.add(&found);
@@ -94,7 +87,7 @@ async fn harmless_texts_reach_the_model_as_they_are_on_every_way() {
         let ended = bench.with_text(way, text).await;
         let is_whole = ended.sent.iter().any(|request| request.contains(text.as_str()));
         let is_answered = match &ended.told {
-            Told::Opinion(opinion) => opinion.stance.is_some(),
+            Told::Opinion(opinion, _) => opinion.stance.is_some(),
             Told::Answer(answer) => answer.by == AnsweredBy::Model && answer.answer.contains(text),
         };
         if !is_whole || !is_answered {
@@ -118,8 +111,7 @@ async fn real(test: &str) -> Option<Real> {
     let minutes = number("PDM_MODEL_MINUTES").map(|minutes| Duration::from_mins(1) * minutes);
     let until = minutes.map(|minutes| Instant::now() + minutes);
     let from = number("PDM_MODEL_FROM").map_or(0, |from| from as usize);
-    let at_once = number("PDM_MODEL_AT_ONCE").map_or(1, |at_once| at_once as usize);
-    let plan = Plan { from, most, at_once, until };
+    let plan = Plan { from, most, until };
     let _there = rustls::crypto::ring::default_provider().install_default();
     let settings = ReasonerSettings {
         base_url,

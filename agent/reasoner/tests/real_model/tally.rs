@@ -41,7 +41,7 @@ impl Found {
             ..Self::default()
         };
         let (told, tokens, calls) = match &ended.told {
-            Told::Opinion(opinion) => {
+            Told::Opinion(opinion, why_none) => {
                 found.is_opinion = true;
                 found.is_valid = opinion.stance.is_some();
                 found.has_ended = opinion.stance.is_some() != opinion.failure.is_some();
@@ -51,8 +51,7 @@ impl Found {
                 let uses = opinion.tools.iter();
                 found.refused_calls =
                     uses.filter(|one| one.failure.as_ref().is_some_and(is_refused)).count();
-                found.why_none =
-                    opinion.failure.as_ref().map(|told| told.en.clone()).unwrap_or_default();
+                found.why_none.clone_from(why_none);
                 let words = serde_json::to_string(&(&opinion.reason, &opinion.recommendation));
                 let tokens = opinion.prompt_tokens + opinion.completion_tokens;
                 (words.expect("json"), tokens, opinion.calls)

@@ -34,7 +34,7 @@ pub(crate) fn question(model: &str) -> ChatRequest {
     };
     let transcript = Transcript { messages: vec![Message::User { text }] };
     let (tools, must_end, answer_tokens) = (&[][..], false, 100);
-    let asking = Asking { model, tools, ending: &ending, must_end, answer_tokens };
+    let asking = Asking { model, tools, ending: &ending, enforced: None, must_end, answer_tokens };
     let mut request = Dialect::Native.request(&transcript, &asking);
     request.tools.clear();
     request.tool_choice = None;
