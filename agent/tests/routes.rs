@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pdm_agent::service::Agent;
+use pdm_agent::service::{Agent, Handle};
 use pdm_agent::settings::{AgentSettings, NotifySettings};
 use pdm_harness::{Mosquitto, Persistence, header, whole_request};
 use pdm_service::clock::{Clock, SharedClock, SystemClock};
@@ -147,28 +147,56 @@ fn routed(folder: &std::path::Path, url: &str) -> NotifySettings {
     AgentSettings::parse(&folder.join("agent.toml"), &text).expect("valid").notify
 }
 
+/// An agent with the route, which is started anew and at other times.
+struct Routed {
+    broker: Mosquitto,
+    _folder: tempfile::TempDir,
+    settings: AgentSettings,
+    clock: Arc<Ahead>,
+    asked: Asked,
+}
+
+impl Routed {
+    /// Nothing where the broker is missing.
+    async fn new(test: &str) -> Option<Self> {
+        let broker = Mosquitto::start(test, Persistence::Memory)?;
+        let folder = tempfile::tempdir().expect("folder");
+        let (url, asked) = messenger().await;
+        let mut settings = settings(broker.port(), folder.path());
+        settings.notify = routed(folder.path(), &url);
+        Some(Self { broker, _folder: folder, settings, clock: Arc::default(), asked })
+    }
+
+    async fn start(&self) -> Handle {
+        let clock = Arc::clone(&self.clock) as SharedClock;
+        Agent::start(self.settings.clone(), clock).await.expect("starts")
+    }
+
+    fn set_ahead(&self, seconds: i64) {
+        self.clock.0.store(seconds, Ordering::Relaxed);
+    }
+
+    fn asked(&self) -> Vec<(String, String, String)> {
+        self.asked.lock().expect("lock").clone()
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_alarm_goes_on_along_its_route_over_a_restart() {
     let name = "an_alarm_goes_on_along_its_route_over_a_restart";
-    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
-    let folder = tempfile::tempdir().expect("folder");
-    let (url, asked) = messenger().await;
-    let mut settings = settings(broker.port(), folder.path());
-    settings.notify = routed(folder.path(), &url);
-    let clock = Arc::new(Ahead::default());
-    let agent =
-        Agent::start(settings.clone(), Arc::clone(&clock) as SharedClock).await.expect("starts");
+    let Some(routed) = Routed::new(name).await else { return };
+    let agent = routed.start().await;
     subscribed(&agent).await;
-    let mut client = Client::connect(broker.port(), "test", &[]).await;
+    let mut client = Client::connect(routed.broker.port(), "test", &[]).await;
     client.send(&[event(1)]).await;
-    let count = || asked.lock().expect("lock").len();
+    let count = || routed.asked().len();
     until("the first step, twice", 30, || count() == 2).await;
     agent.stop().await.expect("no part failed");
-    clock.0.store(31 * 60, Ordering::Relaxed);
-    let agent = Agent::start(settings, clock).await.expect("starts");
+    routed.set_ahead(31 * 60);
+    let agent = routed.start().await;
     until("the second step", 30, || count() == 3).await;
     agent.stop().await.expect("no part failed");
-    let asked = asked.lock().expect("lock").clone();
+    let asked = routed.asked();
     let to: Vec<&str> = asked.iter().map(|(_, to, _)| to.as_str()).collect();
     assert_eq!(to, ["010-kim", "010-kim", "010-choi"]);
     assert_eq!(asked[0].0, asked[1].0, "one key over the tries");
@@ -259,17 +287,11 @@ async fn a_killed_agent_tells_each_alarm_under_one_key() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operating_changes_of_two_machines_arrive_as_one_message_of_the_day() {
     let name = "operating_changes_of_two_machines_arrive_as_one_message_of_the_day";
-    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
-    let folder = tempfile::tempdir().expect("folder");
-    let (url, asked) = messenger().await;
-    let mut settings = settings(broker.port(), folder.path());
-    settings.notify = routed(folder.path(), &url);
-    let clock = Arc::new(Ahead::default());
-    let start = || Agent::start(settings.clone(), Arc::clone(&clock) as SharedClock);
-    let agent = start().await.expect("starts");
+    let Some(routed) = Routed::new(name).await else { return };
+    let agent = routed.start().await;
     let progress = subscribed(&agent).await;
     let heard = "pdm/v1/+/+/+/notification";
-    let mut client = Client::connect(broker.port(), "test", &[heard]).await;
+    let mut client = Client::connect(routed.broker.port(), "test", &[heard]).await;
     let changed = |sequence: u64| {
         let mut event = healthy(sequence);
         event.equipment_id = format!("P-{sequence}").parse().expect("a name");
@@ -285,12 +307,12 @@ async fn operating_changes_of_two_machines_arrive_as_one_message_of_the_day() {
     until("both are told", 30, || client.heard_on("/notification").len() == 2).await;
     until("both rows wait", 30, || progress.borrow().unsent == 2).await;
     agent.stop().await.expect("no part failed");
-    assert_eq!(asked.lock().expect("lock").len(), 0, "no channel hears before the time");
+    assert_eq!(routed.asked().len(), 0, "no channel hears before the time");
 
-    clock.0.store(25 * 3600, Ordering::Relaxed);
-    let agent = start().await.expect("starts");
+    routed.set_ahead(25 * 3600);
+    let agent = routed.start().await;
     let changes = || {
-        let asked = asked.lock().expect("lock").clone();
+        let asked = routed.asked();
         asked.into_iter().filter(|one| one.2.contains("[Operating change]")).collect::<Vec<_>>()
     };
     // the stand-in fails at its first request

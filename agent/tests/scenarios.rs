@@ -240,6 +240,8 @@ fn a_scenario_with_a_scripted_model_keeps_its_risks_and_shows_where_the_model_di
     let agreement = &beside["kpis"]["agreement"];
     let given: usize = stances.values().sum();
     assert_eq!((&agreement["of"], &agreement["all"]), (&json!(stances["agrees"]), &json!(given)));
+    let lower = stances.get("lowers").copied().unwrap_or_default();
+    assert_eq!(beside["kpis"]["lowered"], json!({ "of": lower, "all": given }));
     assert_eq!(alone["kpis"]["agreement"], Value::Null);
     assert_eq!(model.violations(), Vec::<String>::new());
     let output = typed(&["scenario", "run", ACCELERATING, "--reasoner", config]);

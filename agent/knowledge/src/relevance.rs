@@ -44,7 +44,6 @@
 //! | no document names questions | 0.883 | 0.871 | 0.725 |
 //! | every second one does | 0.908 | 0.911 | 0.811 |
 //! | all do | 0.926 | 0.936 | 0.848 |
-//! | all do, one model for all chunks, whether they name questions or not | 0.923 | 0.916 | 0.829 |
 //!
 //! The margin to the second chunk adds nothing beside the rest, and the cosine of each section costs an
 //! endpoint ten times the vectors: both are left out.

@@ -47,23 +47,23 @@ pub struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Whether the event's budget holds this question and so many more. Each of those is taken to cost
-    /// twice what a question has cost so far on the average, as a conversation grows with its turns, and at
-    /// most what this one may cost.
+    /// Whether the event's budget holds this question and so many more. Each of those is taken to cost what
+    /// a question has cost so far on the average; before the first, half of what that may cost at most, since
+    /// a token of JSON or English has more than two characters.
     pub fn has_room(&self, request: &ChatRequest, spent: &Spent, more: u32) -> bool {
         let next = self.at_most(request);
         let asked = spent.calls.max(1);
         let tokens = match spent.tokens() {
-            0 => next.tokens(),
-            spent => next.tokens().min(2 * spent / asked),
+            0 => next.tokens() / 2,
+            spent => next.tokens().min(spent / asked),
         };
-        let questions = f64::from(more);
+        let usd = if spent.usd > 0.0 { spent.usd / asked as f64 } else { 0.5 * next.usd };
         let others = Spent {
             calls: more.into(),
             prompt_tokens: tokens.saturating_mul(more.into()),
             completion_tokens: 0,
-            seconds: questions * 2.0 * spent.seconds / asked as f64,
-            usd: questions * next.usd.min(2.0 * spent.usd / asked as f64),
+            seconds: f64::from(more) * spent.seconds / asked as f64,
+            usd: f64::from(more) * usd,
         };
         fits("of the event", &self.per_event, &spent.plus(&others), &next).is_ok()
     }

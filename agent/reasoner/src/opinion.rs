@@ -37,8 +37,9 @@ pub const MAX_REPAIRS: u32 = 2;
 /// Most turns in which every call was refused. Chosen: a model that has been told twice why its calls are
 /// not made repeats them (a 0.5B model did so until its budget was used up, 52 opinions of 52).
 const MAX_REFUSED_TURNS: u32 = 2;
-/// Questions that the budget keeps for the conclusion: one, and its repairs.
-const QUESTIONS_TO_END: u32 = 1 + MAX_REPAIRS;
+/// Questions that the budget keeps beyond the next one: the conclusion, its repairs, and one for the growth
+/// of the conversation.
+const QUESTIONS_TO_END: u32 = 2 + MAX_REPAIRS;
 /// Searches that an accelerating degradation needs at least.
 const DEEP_SEARCHES: u32 = 2;
 /// Most characters of a tool's answer that the model gets.

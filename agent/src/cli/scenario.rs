@@ -200,6 +200,10 @@ fn figures(kpis: &Kpis) -> Vec<(&'static str, String)> {
                 |share| format!("{share}, {} without an opinion", kpis.opinions_failed),
             ),
         ),
+        (
+            "lower by the model's own words",
+            kpis.lowered.map_or_else(|| "–".to_owned(), |share| share.to_string()),
+        ),
         ("shortest lead time", lead),
         ("stored to judged, p95", format!("{:.1} ms", kpis.judged_p95_ms)),
         ("with research, p95", format!("{:.1} ms", kpis.researched_p95_ms)),

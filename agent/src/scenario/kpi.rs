@@ -48,6 +48,8 @@ pub struct Kpis {
     pub ungrounded_figures: usize,
     /// Second opinions of a language model with the same risk, of those that it gave; none without a model.
     pub agreement: Option<Share>,
+    /// Second opinions that would lower the risk, of those that it gave; none without a model.
+    pub lowered: Option<Share>,
     /// Judgements on which the language model gave no opinion.
     pub opinions_failed: usize,
     /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
@@ -126,7 +128,8 @@ impl Kpis {
                 .filter(|event| !event.documents_due && !is_bare(event))
                 .count(),
             ungrounded_figures: events().map(|event| event.ungrounded).sum(),
-            agreement: agreement(played),
+            agreement: stances(played, OpinionStance::Agrees),
+            lowered: stances(played, OpinionStance::Lowers),
             opinions_failed: opinions(played).filter(|opinion| opinion.stance.is_none()).count(),
             shortest_lead_time_h: played.iter().filter_map(lead_time_h).min_by(f64::total_cmp),
             judged_p95_ms: p95_ms(events().filter(|event| is_bare(event) && !is_researched(event))),
@@ -153,9 +156,10 @@ fn opinions(played: &[Played]) -> impl Iterator<Item = &SecondOpinion> {
     events.filter_map(|event| event.diagnosis.second_opinion.as_ref())
 }
 
-fn agreement(played: &[Played]) -> Option<Share> {
+/// Opinions with this stance, of those that have one.
+fn stances(played: &[Played], wanted: OpinionStance) -> Option<Share> {
     let stances = opinions(played).filter_map(|opinion| opinion.stance);
-    let share = Share::of(stances.map(|stance| stance == OpinionStance::Agrees));
+    let share = Share::of(stances.map(|stance| stance == wanted));
     (share.all > 0).then_some(share)
 }
 

@@ -23,7 +23,7 @@ use pdm_service::http::server::{self, Peer};
 use crate::plant::Unavailable;
 use crate::problem::Problem;
 use crate::session::{self, form_key};
-use crate::{Shared, Site, audit, pages};
+use crate::{Shared, Site, audit};
 
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "pdm_session";
@@ -96,6 +96,13 @@ pub(crate) struct Technician(pub(crate) Viewer);
 #[derive(Debug, Clone)]
 pub(crate) struct Admin(pub(crate) Viewer);
 
+/// Who was refused and why, an extension of the answer: pages show it as one.
+#[derive(Debug, Clone)]
+pub(crate) struct Refused {
+    pub(crate) viewer: Viewer,
+    pub(crate) problem: Problem,
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for Technician {
     type Rejection = Response;
 
@@ -122,11 +129,11 @@ fn ranked(parts: &Parts, needed: Role) -> Result<Viewer, Box<Response>> {
             let has = found.map_or("no role", Role::as_str);
             let told = format!("this needs the role {needed}, you have {has}");
             let problem = Problem::new(StatusCode::FORBIDDEN, told);
-            let is_page = !parts.uri.path().starts_with("/api/");
-            Err(Box::new(match viewer.filter(|_| is_page) {
-                Some(viewer) => pages::refused(viewer, &parts.headers, &problem),
-                None => problem.into_response(),
-            }))
+            let mut refusal = problem.clone().into_response();
+            if let Some(viewer) = viewer.cloned() {
+                refusal.extensions_mut().insert(Refused { viewer, problem });
+            }
+            Err(Box::new(refusal))
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::access::Admin;
 use crate::asking::{Path, Query};
 use crate::plant::{BearingRow, EpisodeDetail, EpisodeFilter, Place, SpectrumRow, WorkRow};
 use crate::problem::Problem;
-use crate::{Shared, cursor, openapi};
+use crate::{Shared, cursor};
 
 /// Rows of a page where the caller names no number.
 const USUAL: u32 = 100;
@@ -32,7 +32,6 @@ const WATERFALL: u32 = 60;
 
 pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
-        .route("/openapi.json", get(|| async { Json(openapi::document()) }))
         .route("/bearings", get(fleet))
         .route("/bearings/{site}/{equipment}/{bearing}", get(bearing))
         .route("/bearings/{site}/{equipment}/{bearing}/windows", get(windows))

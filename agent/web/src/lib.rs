@@ -111,7 +111,7 @@ pub fn router(site: Site) -> Router {
     let streams = Arc::new(Semaphore::new(live::STREAMS));
     let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });
     let guarded = pages::router()
-        .nest("/api/v1", api::router())
+        .nest("/api/v1", api::router().merge(openapi::router()))
         .merge(live::router())
         .merge(talk::router())
         .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), access::enter));

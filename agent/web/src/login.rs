@@ -50,7 +50,7 @@ static NOBODY: LazyLock<String> =
 /// Attempts to log in.
 #[derive(Debug)]
 pub(crate) struct Attempts {
-    turns: Semaphore,
+    pub(crate) turns: Semaphore,
     wrong: Mutex<HashMap<String, (u32, Instant)>>,
 }
 
@@ -316,7 +316,7 @@ async fn first_user(
     }
     let name = user_name(&form.name).map_err(Problem::unfit)?;
     password::check(&name, &form.password).map_err(Problem::unfit)?;
-    let hash = hashed(shared, form.password).await?;
+    let hash = password::hashed(&shared.attempts.turns, form.password).await?;
     let user = User {
         name,
         role: Role::Admin,
@@ -333,15 +333,6 @@ async fn first_user(
     shared.site.setup.end();
     audit::note(shared, &user.name, "page", peer, "user add", format!("{} admin", user.name)).await;
     Ok(set(&shared.site, &session::open(&shared.site, Some(&user)).await?))
-}
-
-/// The hash of a password, made off the reactor.
-pub(crate) async fn hashed(shared: &Shared, password: String) -> Result<String, Problem> {
-    let stopped = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
-    let _turn = shared.attempts.turns.acquire().await.map_err(|_closed| stopped())?;
-    let hashed = tokio::task::spawn_blocking(move || password::hash(&password)).await;
-    let hashed = hashed.map_err(|_cancelled| stopped())?;
-    hashed.map_err(Problem::unfit)
 }
 
 #[cfg(test)]

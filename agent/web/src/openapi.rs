@@ -1,5 +1,9 @@
 //! The OpenAPI 3.1 document of the API. Its schemas are those of the rows and of the contracts.
 
+use std::sync::Arc;
+
+use axum::routing::get;
+use axum::{Json, Router};
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
@@ -8,12 +12,17 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+use crate::Shared;
 use crate::accounts::Act;
 use crate::api::acting::{AckBody, FollowUpBody, ShelfBody};
 use crate::plant::{
     BearingRow, ChannelRow, EpisodeDetail, GatewayRow, SpectrumRow, WindowRow, WorkRow,
 };
 use crate::talk;
+
+pub(crate) fn router() -> Router<Arc<Shared>> {
+    Router::new().route("/openapi.json", get(|| async { Json(document()) }))
+}
 
 /// A route of the API that reads.
 struct Route {

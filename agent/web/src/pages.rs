@@ -27,8 +27,9 @@ mod work_order;
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{Extension, Form};
+use axum::extract::{Extension, Form, Request};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use minijinja::value::Value;
@@ -39,7 +40,7 @@ use serde::Deserialize;
 
 use forms::{AckForm, ShelfForm};
 
-use crate::access::{Viewer, inner};
+use crate::access::{Refused, Viewer, inner};
 use crate::problem::Problem;
 use crate::{Shared, assets, language};
 
@@ -74,6 +75,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/gateways", get(lists::gateways))
         .route("/chat", get(chat::page).post(chat::ask))
         .route("/language", post(choose))
+        .route_layer(middleware::from_fn(show_refusals))
 }
 
 /// Pages that are open to whoever has their link.
@@ -186,9 +188,14 @@ fn refusal(reader: &Reader, problem: &Problem) -> Response {
     page("problem.html", reader, problem.status(), of)
 }
 
-/// A refusal of somebody who has entered, as a page.
-pub(crate) fn refused(viewer: &Viewer, headers: &HeaderMap, problem: &Problem) -> Response {
-    refusal(&Reader::of(viewer, headers), problem)
+/// Shows the refusal of somebody who has entered as a page.
+pub(crate) async fn show_refusals(request: Request, next: Next) -> Response {
+    let headers = request.headers().clone();
+    let answer = next.run(request).await;
+    match answer.extensions().get::<Refused>() {
+        Some(Refused { viewer, problem }) => refusal(&Reader::of(viewer, &headers), problem),
+        None => answer,
+    }
 }
 
 /// What the login page offers.

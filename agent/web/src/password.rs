@@ -4,6 +4,10 @@
 
 use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier as _, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
+use axum::http::StatusCode;
+use tokio::sync::Semaphore;
+
+use crate::problem::Problem;
 
 /// Fewest characters. NIST SP 800-63B asks for 8 at least; no data chose the two more.
 pub const LEAST: usize = 10;
@@ -62,6 +66,15 @@ pub fn fits(password: &str, hash: &str) -> bool {
     }
     PasswordHash::new(hash)
         .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+}
+
+/// The hash of a password, made off the reactor when its turn has come.
+pub(crate) async fn hashed(turns: &Semaphore, password: String) -> Result<String, Problem> {
+    let stopped = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
+    let _turn = turns.acquire().await.map_err(|_closed| stopped())?;
+    let hashed = tokio::task::spawn_blocking(move || hash(&password)).await;
+    let hashed = hashed.map_err(|_cancelled| stopped())?;
+    hashed.map_err(Problem::unfit)
 }
 
 #[cfg(test)]

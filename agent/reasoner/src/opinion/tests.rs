@@ -269,10 +269,10 @@ async fn a_model_that_calls_on_where_it_has_to_conclude_ends_after_two_repairs()
 async fn the_budget_keeps_room_for_the_conclusion_and_its_repairs() {
     let limits = Limits::of_event();
     let short = [
-        Limits { calls: 5, ..limits },
+        Limits { calls: 6, ..limits },
         Limits { tokens: 22_000, ..limits },
         Limits { usd: 0.07, ..limits },
-        Limits { seconds: 0.045, ..limits },
+        Limits { seconds: 0.05, ..limits },
     ];
     for per_event in short {
         let turns = (0..14).map(|n| vec![("search", query(&format!("q{n}")))]).collect();

@@ -13,7 +13,6 @@ use serde::Deserialize;
 use super::{Reader, refusal, show};
 use crate::access::{Admin, Viewer};
 use crate::accounts::{User, UserChange, user_name};
-use crate::login::hashed;
 use crate::problem::Problem;
 use crate::{Shared, password};
 
@@ -74,7 +73,7 @@ async fn added(shared: &Shared, viewer: &Viewer, form: AddForm) -> Result<(), Pr
     let user = User {
         name: name.clone(),
         role,
-        password: Some(hashed(shared, form.password).await?),
+        password: Some(password::hashed(&shared.attempts.turns, form.password).await?),
         provider: None,
         is_disabled: false,
         created_at: shared.site.clock.now(),
@@ -124,7 +123,10 @@ async fn changed(
         }
         (None, Some(password), None) => {
             password::check(&name, &password).map_err(Problem::unfit)?;
-            (UserChange::Password(hashed(shared, password).await?), "password".to_owned())
+            (
+                UserChange::Password(password::hashed(&shared.attempts.turns, password).await?),
+                "password".to_owned(),
+            )
         }
         (None, None, Some(disabled)) => {
             let disabled = match disabled.as_str() {
