@@ -9,7 +9,7 @@ parameters = xllamacpp.CommonParams()
 parameters.model.path = sys.argv[1]
 # one conversation after the other: four at once wrote no more tokens a second in sum, and each of their
 # places has to read the beginning that all conversations share
-# the list of the agent's tools alone takes a third of it
+# a question with the agent's tools takes five to six thousand tokens
 parameters.n_ctx = 32768
 parameters.n_parallel = 1
 parameters.cpuparams.n_threads = int(sys.argv[3])

@@ -4,9 +4,6 @@
 //! replaced: `{rul.hours}` by the value at that path, any other figure that stands in no named evidence
 //! by the mark of grounding.
 
-use std::sync::LazyLock;
-
-use jsonschema::Validator;
 use pdm_expert::grounding::{Sources, WITHHELD};
 use pdm_shared::diagnosis::{
     DegradationSpeed, Evidence, OpinionStance, ThoughtTitle, ThoughtWords, UncertaintyLevel,
@@ -15,10 +12,14 @@ use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::dialect::ToolDefinition;
 use crate::guard::{TextLanguage, language_of, plain};
+
+mod schema;
+
+pub use schema::enforced;
 
 /// Name of the function by which the model ends.
 pub const CONCLUDE: &str = "conclude";
@@ -26,16 +27,6 @@ pub const CONCLUDE: &str = "conclude";
 const MAX_TEXT: usize = 600;
 /// Longest words of one thought, characters.
 const MAX_WORDS: usize = 300;
-/// Most paths of evidence in one thought.
-const MAX_EVIDENCE: usize = 8;
-/// Most paths of evidence in one thought where a server holds the model to it.
-const ENFORCED_EVIDENCE: usize = 3;
-/// A text of Korean letters, with names and units in Latin ones. The longest is what a sentence or two take.
-const KOREAN: &str = "^[가-힣][가-힣A-Za-z0-9 .,;:()%/_{}+-]{3,160}$";
-/// A text of Latin letters.
-const ENGLISH: &str = "^[A-Z][A-Za-z0-9 .,;:'()%/_{}+-]{3,240}$";
-/// The five thoughts in their order.
-const TITLES: [&str; 5] = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
 /// Longest path of evidence, characters.
 const MAX_PATH: usize = 96;
 
@@ -111,117 +102,9 @@ pub fn conclude(place: Place) -> ToolDefinition {
     ToolDefinition {
         name: CONCLUDE.to_owned(),
         description: "Ends the analysis with diagnosis_result.".to_owned(),
-        parameters: schema(place),
+        parameters: schema::schema(place),
     }
 }
-
-fn schema(place: Place) -> Value {
-    let text = json!({
-        "type": "object",
-        "properties": { "ko": { "type": "string" }, "en": { "type": "string" } },
-        "required": ["ko", "en"],
-        "additionalProperties": false,
-    });
-    let mut thought = json!({
-        "type": "object",
-        "properties": {
-            "title": { "type": "string", "enum": TITLES },
-            "evidence": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_EVIDENCE },
-        },
-        "required": ["title", "evidence"],
-        "additionalProperties": false,
-    });
-    if place == Place::InTheLoop {
-        // not required: a thought without words keeps the expert's alone
-        thought["properties"]["conclusion"] = text.clone();
-    }
-    json!({
-        "type": "object",
-        "properties": {
-            "thoughts": { "type": "array", "items": thought, "minItems": 5, "maxItems": 5 },
-            "fault_type": { "enum": ["outer_race", "inner_race", "ball", "cage", null] },
-            "fault_stage": { "type": "integer", "enum": [0, 1, 2, 3, 4] },
-            "degradation_speed": { "type": "string", "enum": ["none", "slow", "moderate", "rapid"] },
-            "rul_basis": { "type": "string", "enum": ["ci_low_hours", "hours", "unknown"] },
-            "risk_level": { "type": "string", "enum": ["Normal", "Watch", "Warning", "Critical"] },
-            "uncertainty_level": { "type": "string", "enum": ["low", "medium", "high"] },
-            "reason": text,
-            "recommendation": text,
-        },
-        "required": ["thoughts", "fault_type", "fault_stage", "degradation_speed", "rul_basis",
-            "risk_level", "uncertainty_level", "reason", "recommendation"],
-        "additionalProperties": false,
-    })
-}
-
-/// What a server that holds a model to a schema enforces of a conclusion over this event: beyond the schema
-/// of `diagnosis_result`, the titles in their order, evidence among the paths that the event holds, and
-/// texts in the letters of their language. A small model that is told its mistake repeats it (a 0.5B model
-/// ended none of its conclusions validly); held to this, it cannot make it.
-pub fn enforced(place: Place, event: &Value) -> Value {
-    let mut schema = schema(place);
-    let paths = paths(event);
-    let with_low = found(event, "rul.ci_low_hours").is_some();
-    let texts = json!({
-        "type": "object",
-        "properties": {
-            "ko": { "type": "string", "pattern": KOREAN }, "en": { "type": "string", "pattern": ENGLISH },
-        },
-        "required": ["ko", "en"],
-        "additionalProperties": false,
-    });
-    let properties = &mut schema["properties"];
-    let mut thought = properties["thoughts"]["items"].take();
-    thought["properties"]["evidence"] = json!({
-        "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1, "maxItems": ENFORCED_EVIDENCE,
-    });
-    if place == Place::InTheLoop {
-        thought["properties"]["conclusion"] = texts.clone();
-    }
-    let titled = TITLES.map(|title| {
-        let mut thought = thought.clone();
-        thought["properties"]["title"] = json!({ "const": title });
-        thought
-    });
-    properties["thoughts"] =
-        json!({ "type": "array", "prefixItems": titled, "minItems": 5, "maxItems": 5 });
-    if !with_low {
-        properties["rul_basis"] = json!({ "type": "string", "enum": ["hours", "unknown"] });
-    }
-    properties["reason"] = texts.clone();
-    properties["recommendation"] = texts;
-    schema["$defs"] = json!({ "path": { "type": "string", "enum": paths } });
-    schema
-}
-
-/// The paths of the event's facts that say something of the bearing: names and times of the event itself
-/// stand at its top.
-fn paths(event: &Value) -> Vec<String> {
-    let mut paths = Vec::new();
-    gather(event, "", &mut paths);
-    paths.retain(|path| path.contains('.') || path == "anomaly_detected");
-    paths.retain(|path| found(event, path).is_some());
-    paths
-}
-
-fn gather(value: &Value, at: &str, paths: &mut Vec<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-                gather(value, &at, paths);
-            }
-        }
-        // a list's values have no names by which words could quote them
-        Value::Array(_) | Value::Null => {}
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => paths.push(at.to_owned()),
-    }
-}
-
-static BESIDE: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema(Place::Beside)).ok());
-static IN_THE_LOOP: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema(Place::InTheLoop)).ok());
 
 /// Most complaints about one conclusion, so that the text for the model stays short.
 const MAX_COMPLAINTS: usize = 5;
@@ -239,8 +122,8 @@ pub fn read(
 ) -> Result<Verdict, Vec<String>> {
     let value = Value::Object(arguments.clone());
     let validator = match place {
-        Place::Beside => &BESIDE,
-        Place::InTheLoop => &IN_THE_LOOP,
+        Place::Beside => &schema::BESIDE,
+        Place::InTheLoop => &schema::IN_THE_LOOP,
     };
     if let Some(validator) = validator.as_ref() {
         let complaint = |error: jsonschema::ValidationError<'_>| {
@@ -416,7 +299,9 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
+    use super::schema::paths;
     use super::*;
 
     fn event() -> Value {
