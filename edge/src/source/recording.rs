@@ -24,12 +24,14 @@ use options::{check_channels, cut_of, rate_of};
 
 pub use options::RecordingOptions;
 pub use sequence::open_sequence;
+pub(crate) use stated::{NumberEncoding, StatedChannel};
 
 mod bounds;
 mod matlab5;
 mod npy;
 mod options;
 mod sequence;
+mod stated;
 mod text;
 mod wav;
 
@@ -46,20 +48,46 @@ pub(crate) trait RawSnapshots: Send {
 
 /// An opened file: its shape and its numbers.
 pub(crate) struct RawRecording {
-    pub(crate) channels: usize,
+    /// The format, as a person calls it: `WAV`, `MAT level 5`, `TDMS`.
+    #[expect(dead_code, reason = "the commands do not print yet what was read")]
+    pub(crate) format: &'static str,
+    /// The channels in the order of the rows of a snapshot, as the file describes them. Time columns
+    /// that the reader used for the rate are not among them.
+    pub(crate) channels: Vec<StatedChannel>,
     pub(crate) samples: usize,
     pub(crate) snapshots: u64,
     /// Sampling rate stated in the file, Hz.
     pub(crate) stated_rate_hz: Option<f64>,
+    /// Time of the first sample stated in the file.
+    #[expect(dead_code, reason = "no reader states one yet")]
+    pub(crate) stated_start: Option<Timestamp>,
     pub(crate) reader: Box<dyn RawSnapshots>,
 }
 
 impl RawRecording {
-    /// A file whose only snapshot is in memory.
-    pub(crate) fn whole(data: Array2<f64>, stated_rate_hz: Option<f64>) -> Self {
-        let (channels, samples) = data.dim();
+    /// A file whose only snapshot is in memory, and that states nothing of its channels but their
+    /// encoding.
+    pub(crate) fn whole(
+        format: &'static str,
+        data: Array2<f64>,
+        stated_rate_hz: Option<f64>,
+        encoding: NumberEncoding,
+    ) -> Self {
+        let channel = StatedChannel { encoding, ..StatedChannel::default() };
+        let channels = vec![channel; data.nrows()];
+        Self::described(format, data, channels, stated_rate_hz)
+    }
+
+    /// A file whose only snapshot is in memory, with a description of each channel.
+    pub(crate) fn described(
+        format: &'static str,
+        data: Array2<f64>,
+        channels: Vec<StatedChannel>,
+        stated_rate_hz: Option<f64>,
+    ) -> Self {
+        let samples = data.ncols();
         let reader = Box::new(InMemory(Some(data)));
-        Self { channels, samples, snapshots: 1, stated_rate_hz, reader }
+        Self { format, channels, samples, snapshots: 1, stated_rate_hz, stated_start: None, reader }
     }
 }
 
@@ -107,7 +135,7 @@ impl Recording {
         options: &RecordingOptions,
     ) -> Result<Self, SourceError> {
         let sample_rate = rate_of(path, options, raw.stated_rate_hz)?;
-        check_channels(path, options, raw.channels)?;
+        check_channels(path, options, raw.channels.len())?;
         let cut = cut_of(path, options, raw.samples, sample_rate)?;
         let blocks = match options.snapshot {
             None => raw.snapshots,
@@ -126,11 +154,11 @@ impl Recording {
             }
         };
         let channels =
-            if options.channels.is_empty() { raw.channels } else { options.channels.len() };
+            if options.channels.is_empty() { raw.channels.len() } else { options.channels.len() };
         Ok(Self {
             path: path.to_owned(),
             format: SourceFormat { channels, sample_rate, block_samples: Some(cut.1 - cut.0) },
-            file_channels: raw.channels,
+            file_channels: raw.channels.len(),
             options: options.clone(),
             cut,
             reader: raw.reader,

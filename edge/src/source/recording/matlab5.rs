@@ -17,7 +17,7 @@ use std::path::Path;
 use ndarray::Array2;
 
 use super::bounds::{MAX_SAMPLES, whole};
-use super::{RawRecording, SourceError};
+use super::{NumberEncoding, RawRecording, SourceError};
 
 mod element;
 mod matrix;
@@ -82,7 +82,8 @@ pub(super) fn open(
     let content = whole(path, file)?;
     let arrays = parse(&content).map_err(|what| SourceError::malformed(path, what))?;
     let chosen = choose(path, &arrays, variable)?;
-    Ok(RawRecording::whole(as_channels(chosen), rate_beside(&arrays, &chosen.path)))
+    let rate_hz = rate_beside(&arrays, &chosen.path);
+    Ok(RawRecording::whole("MAT level 5", as_channels(chosen), rate_hz, NumberEncoding::Real))
 }
 
 /// All numeric arrays of a file, in its order.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use ndarray::Array2;
 
 use super::bounds::{Gunzip, check_samples};
-use super::{RawRecording, RawSnapshots, SourceError};
+use super::{NumberEncoding, RawRecording, RawSnapshots, SourceError, StatedChannel};
 
 mod header;
 
@@ -42,13 +42,34 @@ pub(super) fn open(
         if is_gzip { Box::new(BufReader::new(Gunzip::new(file))) } else { file };
     let header = header::read(path, &mut reader)?;
     let (snapshots, channels, samples) = axes(path, &header)?;
+    let encoding = header.number.encoding();
     let numbers = Numbers { path: path.to_owned(), reader, number: header.number, is_gzip };
     if header.fortran_order {
         return fortran(numbers, (snapshots, channels, samples));
     }
     let left = snapshots as u64;
     let reader = Box::new(InOrder { numbers, channels, samples, left });
-    Ok(RawRecording { channels, samples, snapshots: left, stated_rate_hz: None, reader })
+    Ok(described(channels, samples, left, encoding, reader))
+}
+
+/// A recording of this shape; an array states nothing of its channels but their encoding.
+fn described(
+    channels: usize,
+    samples: usize,
+    snapshots: u64,
+    encoding: NumberEncoding,
+    reader: Box<dyn RawSnapshots>,
+) -> RawRecording {
+    let channel = StatedChannel { encoding, ..StatedChannel::default() };
+    RawRecording {
+        format: "NumPy array",
+        channels: vec![channel; channels],
+        samples,
+        snapshots,
+        stated_rate_hz: None,
+        stated_start: None,
+        reader,
+    }
 }
 
 /// Snapshots, channels and samples of the array.
@@ -177,9 +198,10 @@ fn fortran(
     let count = product(&numbers.path, &[snapshots, channels, samples])?;
     let data = numbers.take(count)?;
     numbers.finish()?;
+    let encoding = numbers.number.encoding();
     let left = snapshots as u64;
     let reader = Box::new(OutOfOrder { data, snapshots, channels, samples, next: 0 });
-    Ok(RawRecording { channels, samples, snapshots: left, stated_rate_hz: None, reader })
+    Ok(described(channels, samples, left, encoding, reader))
 }
 
 struct OutOfOrder {

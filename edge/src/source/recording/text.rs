@@ -19,7 +19,7 @@ use std::path::Path;
 use ndarray::Array2;
 
 use super::bounds::{check_samples, whole};
-use super::{RawRecording, SourceError};
+use super::{NumberEncoding, RawRecording, SourceError};
 
 /// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several
 /// times that.
@@ -69,7 +69,8 @@ pub(super) fn open(
     }
     let rows = table.rows();
     let at = |(c, row): (usize, usize)| table.numbers[row * table.columns + columns[c]];
-    Ok(RawRecording::whole(Array2::from_shape_fn((columns.len(), rows), at), None))
+    let data = Array2::from_shape_fn((columns.len(), rows), at);
+    Ok(RawRecording::whole("columns of text", data, None, NumberEncoding::Real))
 }
 
 /// The numbers of a text, row by row, with the names of their columns.

@@ -9,7 +9,7 @@ use hound::{SampleFormat, WavReader};
 use ndarray::Array2;
 
 use super::bounds::{MAX_SAMPLES, check_samples};
-use super::{RawRecording, SourceError};
+use super::{NumberEncoding, RawRecording, SourceError};
 
 /// First bytes of the format.
 pub(super) const MAGIC: &[u8] = b"RIFF";
@@ -35,7 +35,11 @@ pub(super) fn open(path: &Path, file: impl Read) -> Result<RawRecording, SourceE
         return Err(SourceError::malformed(path, "the WAV file holds no samples"));
     }
     let data = Array2::from_shape_fn((channels, samples), |(c, s)| numbers[s * channels + c]);
-    Ok(RawRecording::whole(data, Some(f64::from(spec.sample_rate))))
+    let encoding = match spec.sample_format {
+        SampleFormat::Float => NumberEncoding::Real,
+        SampleFormat::Int => NumberEncoding::Counts { bits: spec.bits_per_sample.into() },
+    };
+    Ok(RawRecording::whole("WAV", data, Some(f64::from(spec.sample_rate)), encoding))
 }
 
 fn told(path: &Path, error: hound::Error) -> SourceError {

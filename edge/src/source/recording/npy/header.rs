@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::{MAGIC, SourceError};
+use super::{MAGIC, NumberEncoding, SourceError};
 
 /// Longest header that is read. NumPy writes 118 bytes for a numeric array; 64 KiB is the most that
 /// a header of format version 1 can announce.
@@ -34,6 +34,16 @@ pub(super) struct Number {
 }
 
 impl Number {
+    /// The encoding of the samples.
+    pub(super) fn encoding(self) -> NumberEncoding {
+        match self.kind {
+            NumberKind::Float => NumberEncoding::Real,
+            NumberKind::Signed | NumberKind::Unsigned => {
+                NumberEncoding::Counts { bits: self.bytes as u32 * 8 }
+            }
+        }
+    }
+
     /// Decodes NumPy's `descr`, such as `<i2`, `>f8`, `|u1`.
     fn parse(descr: &str) -> Option<Self> {
         let mut chars = descr.chars();

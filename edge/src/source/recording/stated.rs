@@ -1,0 +1,30 @@
+//! What a file states of its numbers: the name and unit of each channel, its rate and its start.
+//!
+//! Every reader of a format fills these in as the file spells them; the interpretation decides what
+//! they mean. Invariant: nothing here is guessed, a statement that the file does not make is `None`.
+
+/// What a file states of one of its channels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct StatedChannel {
+    /// The name of the column, variable or channel, as the file spells it.
+    pub(crate) name: Option<String>,
+    /// The unit, as the file spells it.
+    pub(crate) unit: Option<String>,
+    /// The encoding of the numbers in the file.
+    pub(crate) encoding: NumberEncoding,
+}
+
+/// The encoding of a channel's numbers in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum NumberEncoding {
+    /// Decimal text or floating point, or integers that the reader has scaled by a factor that the
+    /// file states: numbers that can be a physical quantity as they are.
+    #[default]
+    Real,
+    /// Integers of a converter without a factor in the file: a scale is needed to make them a
+    /// physical quantity.
+    Counts {
+        /// Bits that carry the number.
+        bits: u32,
+    },
+}
