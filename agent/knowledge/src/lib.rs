@@ -82,6 +82,12 @@ pub enum KnowledgeError {
         #[source]
         source: pdm_service::secret::SecretError,
     },
+    /// The plant's files of words cannot be read.
+    #[error("knowledge: {0}")]
+    Words(#[from] pdm_service::config::ConfigError),
+    /// Words of a text were used before the plant's words were read: a mistake of the program.
+    #[error("knowledge: words: the glossary is in use already with other words")]
+    WordsSettled,
     /// The question has no searchable word.
     #[error("the query {query:?} has no word to search for")]
     EmptyQuery {
@@ -156,6 +162,11 @@ impl Knowledge {
     /// # Errors
     /// The errors of [`Knowledge::open`] that no waiting corrects.
     pub async fn connect(settings: &KnowledgeSettings) -> Result<Self, KnowledgeError> {
+        if let Some(words) = &settings.words
+            && !glossary::install(glossary::PlantFiles::read_from(words)?)
+        {
+            return Err(KnowledgeError::WordsSettled);
+        }
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let store = settings.store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
@@ -429,7 +440,7 @@ impl Knowledge {
 
     /// Identity of how passages are embedded and their words counted.
     fn version(&self) -> String {
-        format!("{}+words/{}", self.embedder.id(), words::VERSION)
+        format!("{}+words/{}{}", self.embedder.id(), words::VERSION, glossary::plant_digest())
     }
 
     async fn points(&self, chunks: Vec<Chunk>) -> Result<Vec<Point>, KnowledgeError> {

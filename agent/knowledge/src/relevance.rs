@@ -9,13 +9,12 @@
 //! misses by one slip ([`spelling`]). A term matches a part of a chunk (title and keywords, one section, or one of
 //! the questions that the document says it answers) by the same word, by a word that is spelt much alike, or by
 //! the same concept. Rare terms count more (inverse document frequency among the candidates), words that any talk
-//! is full of count less (`words/common.rs`). From this, and from how near a chunk is by its words and the local
+//! is full of count less (`common` of `config/words/grammar.toml`). From this, and from how near a chunk is by its words and the local
 //! embedding ([`nearness`]), come numbers of evidence ([`Evidence`]), and logistic models turn them into
 //! probabilities: that one chunk answers (one model for chunks that name questions, one for those that do not),
 //! and that any does. The latter weighs the log-odds of the best chunk, how much of the question that chunk covers,
-//! and the question's topics of elsewhere (food, cranes, hydraulics: `glossary/elsewhere.rs`,
-//! `glossary/beyond.rs`) that it does not name. Where an endpoint makes the embeddings, how far a chunk's cosine
-//! stands above those of the other candidates is evidence too, and so is how near the question is to those that
+//! and the question's topics of elsewhere (food, cranes, hydraulics: `config/words/topics.toml`) that it does
+//! not name. Where an endpoint makes the embeddings, how far a chunk's cosine stands above those of the other candidates is evidence too, and so is how near the question is to those that
 //! a chunk says it answers; their scale is that of no model.
 //!
 //! The models' coefficients ([`fitted`]) come from the questions that may be used (`tests/data/retrieval*.toml`

@@ -9,6 +9,7 @@
 //! # a server in the plant with a model of the E5 family:
 //! # embedding = { openai = { base_url = "http://127.0.0.1:8000/v1", model = "multilingual-e5-small",
 //! #   dimensions = 384, prefix = { query = "query: ", passage = "passage: " } } }
+//! words = "words"                         # words and topics of the plant's own (config/words/)
 //! max_judgements = 10000                  # judgements that a file keeps for searching; 0: all
 //! filter_by_model = false                 # the model of [reasoner] drops passages that do not help
 //! ```
@@ -24,6 +25,7 @@ use super::KnowledgeError;
 use super::embed::local::LocalEmbedder;
 use super::embed::openai::OpenAiEmbedder;
 use super::embed::{Embedder, Roles};
+use super::glossary::PlantFiles;
 use super::store::VectorStore;
 use super::store::embedded::EmbeddedStore;
 use super::store::qdrant::QdrantStore;
@@ -35,6 +37,7 @@ pub struct KnowledgeFile {
     documents: Option<PathBuf>,
     store: Option<StoreChoice>,
     embedding: EmbeddingChoice,
+    words: Option<PathBuf>,
     max_judgements: Option<usize>,
     filter_by_model: bool,
 }
@@ -49,6 +52,8 @@ pub struct KnowledgeSettings {
     pub store: StoreChoice,
     /// Embedder that makes the vectors.
     pub embedding: EmbeddingChoice,
+    /// File or folder of words and topics that the plant adds to the glossary.
+    pub words: Option<PathBuf>,
     /// Most judgements that the embedded store keeps, 0 for all; a Qdrant server keeps all.
     pub max_judgements: usize,
     /// Whether the language model drops passages that do not help, where people and programs ask
@@ -167,9 +172,18 @@ impl KnowledgeFile {
             }),
             EmbeddingChoice::Local => EmbeddingChoice::Local,
         };
-        let filter_by_model = self.filter_by_model;
-        let settings =
-            KnowledgeSettings { documents, store, embedding, max_judgements, filter_by_model };
+        let words = self.words.map(|words| folder.join(words));
+        if let Some(words) = &words {
+            PlantFiles::read_from(words)?;
+        }
+        let settings = KnowledgeSettings {
+            documents,
+            store,
+            embedding,
+            words,
+            max_judgements,
+            filter_by_model: self.filter_by_model,
+        };
         settings.check(path)?;
         Ok(settings)
     }
@@ -183,6 +197,7 @@ impl KnowledgeSettings {
             documents: None,
             store: StoreChoice::Sqlite(store.into()),
             embedding: EmbeddingChoice::Local,
+            words: None,
             max_judgements: MAX_JUDGEMENTS,
             filter_by_model: false,
         }

@@ -12,12 +12,12 @@
 
 use std::collections::BTreeMap;
 
-use super::glossary::{CONCEPTS, concepts};
+use super::glossary::{concept_list, concepts};
 
-pub(crate) mod common;
 mod grammar;
 mod hangul;
 
+pub(crate) use grammar::is_common;
 use grammar::{is_ending, is_filler, is_stop, stem, without_particle};
 pub use hangul::fold;
 pub(crate) use hangul::is_hangul;
@@ -93,7 +93,7 @@ fn terms(text: &str) -> Vec<(String, f32, u32)> {
     let mut all: Vec<(String, f32, u32)> = concepts(&folded)
         .into_iter()
         .map(|(at, count)| {
-            let concept = &CONCEPTS[at];
+            let concept = &concept_list()[at];
             (format!("§{}", concept.name), CONCEPT_WEIGHT * concept.weight, count)
         })
         .collect();

@@ -45,7 +45,9 @@ pub(super) fn knowledge(error: KnowledgeError) -> Failure {
         KnowledgeError::Document(DocumentError::Unreadable { .. }) => Exit::NoInput,
         KnowledgeError::Document(_) => Exit::BadInput,
         KnowledgeError::Store(_) | KnowledgeError::Embed(_) => Exit::Unavailable,
-        KnowledgeError::Secret { .. } => Exit::Config,
+        KnowledgeError::Secret { .. } | KnowledgeError::Words(_) | KnowledgeError::WordsSettled => {
+            Exit::Config
+        }
         KnowledgeError::EmptyQuery { .. } => Exit::Usage,
     };
     Failure::new(exit, error)

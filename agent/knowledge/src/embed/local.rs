@@ -8,7 +8,7 @@
 use async_trait::async_trait;
 
 use super::{EmbedError, Embedder, Passage, normalise};
-use crate::glossary::{CONCEPTS, concepts};
+use crate::glossary::{concept_list, concepts};
 use crate::words::{coordinate, fold, words};
 
 /// Coordinates of concepts, with room for more entries in the glossary.
@@ -51,7 +51,7 @@ impl LocalEmbedder {
             }
         }
         // ten mentions of a concept do not count ten times
-        for (slot, concept) in concept_part.iter_mut().zip(CONCEPTS) {
+        for (slot, concept) in concept_part.iter_mut().zip(concept_list()) {
             *slot = slot.ln_1p() * concept.weight;
         }
         for slot in &mut word_part {
@@ -116,7 +116,29 @@ mod tests {
 
     #[test]
     fn the_glossary_fits_into_its_coordinates() {
-        assert!(CONCEPTS.len() <= CONCEPT_DIMENSIONS, "{}", CONCEPTS.len());
+        assert!(concept_list().len() <= CONCEPT_DIMENSIONS, "{}", concept_list().len());
+    }
+
+    /// A changed word of `config/words/` changes stored vectors: then the version of [`LocalEmbedder`]
+    /// and that of the counted words rise with this digest.
+    #[test]
+    fn shipped_words_give_the_vectors_of_this_version() {
+        use sha2::{Digest, Sha256};
+        let mut hasher = Sha256::new();
+        for chunk in
+            crate::shipped::documents().expect("documents").iter().flat_map(crate::chunk::cut)
+        {
+            let body = chunk.body();
+            for text in body.lines().chain([body.as_str()]) {
+                for value in LocalEmbedder::vector(text, &body) {
+                    hasher.update(value.to_le_bytes());
+                }
+                let topics = crate::glossary::topics(&fold(text));
+                hasher.update(format!("{:?} {topics:?}", crate::words::query_vector(text)));
+            }
+        }
+        let digest = hasher.finalize();
+        assert_eq!(digest[..8], [0x14, 0x73, 0xe8, 0x56, 0x68, 0xe8, 0xc4, 0x5e]);
     }
 
     proptest::proptest! {

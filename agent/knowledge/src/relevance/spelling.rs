@@ -7,8 +7,8 @@
 use std::sync::LazyLock;
 
 use super::likeness::jamo;
-use crate::glossary::{self, CONCEPTS};
-use crate::words::common::is_common;
+use crate::glossary::{self, concept_list};
+use crate::words::is_common;
 use crate::words::{is_hangul, stemmed};
 
 /// Fewest letters of a Latin word that is taken for misspelt.
@@ -24,14 +24,17 @@ struct Known {
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let mut known = Known { latin: Vec::new(), hangul: Vec::new() };
-    for (at, concept) in CONCEPTS.iter().enumerate() {
-        let single = concept.english().filter(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
+    for (at, concept) in concept_list().iter().enumerate() {
+        let is_single = |word: &&String| word.bytes().all(|b| b.is_ascii_lowercase());
+        let single = concept.en.iter().filter(is_single);
         // a wrong ending is not cut off
-        let latin =
-            single.flat_map(|word| [word, stemmed(word)]).map(|word| word.chars().collect());
+        let latin = single
+            .flat_map(|word| [word.as_str(), stemmed(word)])
+            .map(|word| word.chars().collect());
         let long = latin.filter(|word: &Vec<char>| word.len() >= MIN_LATIN);
         known.latin.extend(long.map(|word| (word, at)));
-        let hangul = concept.korean().filter(|stem| stem.chars().all(is_hangul)).map(jamo);
+        let hangul =
+            concept.ko.iter().filter(|stem| stem.chars().all(is_hangul)).map(|stem| jamo(stem));
         known.hangul.extend(hangul.filter(|stem| stem.len() >= MIN_JAMO).map(|stem| (stem, at)));
     }
     known
@@ -84,7 +87,7 @@ mod tests {
     use super::*;
 
     fn meaning(word: &str) -> Option<&'static str> {
-        meant(stemmed(word)).map(|at| CONCEPTS[at].name)
+        meant(stemmed(word)).map(|at| concept_list()[at].name.as_str())
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::likeness::Spelt;
 use super::spelling;
-use crate::glossary::{CONCEPTS, concepts};
-use crate::words::common::is_common;
+use crate::glossary::{concept_list, concepts};
+use crate::words::is_common;
 use crate::words::{fold, is_hangul, marked_words};
 
 /// Weight of a word that is no concept.
@@ -92,7 +92,7 @@ fn weight(word: &str, own: &[usize], is_verb: bool) -> f32 {
 }
 
 fn of_concepts(own: &[usize]) -> f32 {
-    let weights = own.iter().filter_map(|at| CONCEPTS.get(*at)).map(|concept| concept.weight);
+    let weights = own.iter().filter_map(|at| concept_list().get(*at)).map(|concept| concept.weight);
     CONCEPT.0 + CONCEPT.1 * weights.fold(0.0, f32::max)
 }
 

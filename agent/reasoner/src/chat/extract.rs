@@ -2,8 +2,13 @@
 //!
 //! A question may ask for several things; each is a [`Lookup`] of its own.
 
+use std::path::Path;
+use std::sync::LazyLock;
+
+use pdm_service::config;
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::text::{Language, Text};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::StepCall;
@@ -41,101 +46,53 @@ pub(super) enum Lookup {
     Cases,
 }
 
-/// Words by which a question asks for something, in lower case.
-const WORDS: [(Lookup, &[&str]); 8] = [
-    (
-        Lookup::Why,
-        &["왜", "근거", "이유", "원인", "why", "reason", "ground", "evidence", "because"],
-    ),
-    (Lookup::Life, &["잔여", "수명", "언제까지", "며칠", "rul", "life", "how long", "remaining"]),
-    (
-        Lookup::Work,
-        &[
-            "조치",
-            "작업",
-            "교체",
-            "할 일",
-            "무엇을 해",
-            "정비",
-            "예비품",
-            "work",
-            "action",
-            "do about",
-            "todo",
-            "spare",
-            "what to do",
-            "recommend",
-        ],
-    ),
-    (Lookup::Told, &["알림", "알람", "경보", "통보", "notif", "alarm", "alert", "told"]),
-    (
-        Lookup::Past,
-        &[
-            "이력",
-            "언제부터",
-            "이전",
-            "지난",
-            "변화",
-            "history",
-            "since",
-            "before",
-            "past",
-            "earlier",
-        ],
-    ),
-    (
-        Lookup::Manual,
-        &[
-            "매뉴얼",
-            "절차",
-            "방법",
-            "어떻게",
-            "사양",
-            "기준",
-            "manual",
-            "procedure",
-            "how to",
-            "how do",
-            "specification",
-            "what is",
-            "무엇인",
-            "뜻",
-        ],
-    ),
-    (Lookup::Cases, &["사례", "비슷한", "유사", "case", "similar", "happened"]),
-    (
-        Lookup::Fleet,
-        &[
-            "전체",
-            "모든",
-            "어느 베어링",
-            "가장",
-            "목록",
-            "설비들",
-            "all bearings",
-            "which bearing",
-            "worst",
-            "fleet",
-            "list",
-            "every",
-        ],
-    ),
-];
+/// Words by which a question asks for something, in lower case (`config/words/questions.toml`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestionWords {
+    why: Vec<String>,
+    life: Vec<String>,
+    work: Vec<String>,
+    told: Vec<String>,
+    past: Vec<String>,
+    manual: Vec<String>,
+    cases: Vec<String>,
+    fleet: Vec<String>,
+    state: Vec<String>,
+}
 
-/// Words by which a question asks for the state.
-const STATE: [&str; 10] =
-    ["상태", "어때", "위험", "단계", "괜찮", "state", "status", "risk", "how is", "stage"];
+impl QuestionWords {
+    /// What can be asked for beside the state, in the order of the sentences of an answer.
+    fn lookups(&self) -> [(Lookup, &[String]); 8] {
+        [
+            (Lookup::Why, &self.why),
+            (Lookup::Life, &self.life),
+            (Lookup::Work, &self.work),
+            (Lookup::Told, &self.told),
+            (Lookup::Past, &self.past),
+            (Lookup::Manual, &self.manual),
+            (Lookup::Cases, &self.cases),
+            (Lookup::Fleet, &self.fleet),
+        ]
+    }
+}
+
+static QUESTION_WORDS: LazyLock<QuestionWords> = LazyLock::new(|| {
+    let text = include_str!("../../../../config/words/questions.toml");
+    config::parse(Path::new("questions.toml"), text).expect("tests read the shipped file")
+});
 
 /// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
 pub(super) fn asked_for(clause: &str, has_bearing: bool) -> Vec<Lookup> {
     let text = clause.to_lowercase();
-    let asks = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let mut asked: Vec<Lookup> = WORDS
+    let asks = |words: &[String]| words.iter().any(|word| text.contains(word.as_str()));
+    let mut asked: Vec<Lookup> = QUESTION_WORDS
+        .lookups()
         .iter()
         .filter(|(lookup, words)| asks(words) && (has_bearing || !lookup.is_of_bearing()))
         .map(|(lookup, _)| *lookup)
         .collect();
-    if has_bearing && asks(&STATE) {
+    if has_bearing && asks(&QUESTION_WORDS.state) {
         asked.insert(0, Lookup::State);
     }
     asked
@@ -146,7 +103,7 @@ pub(super) fn otherwise(question: &str, has_bearing: bool) -> Lookup {
     let text = question.to_lowercase();
     if has_bearing {
         Lookup::State
-    } else if STATE.iter().any(|word| text.contains(word)) {
+    } else if QUESTION_WORDS.state.iter().any(|word| text.contains(word.as_str())) {
         Lookup::Fleet
     } else {
         Lookup::Manual
