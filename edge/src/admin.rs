@@ -6,7 +6,7 @@
 //!
 //! `/healthz` answers 200 if no part of the process has failed and events can be written to the
 //! spool, `/readyz` if the spool can be read too. `/healthz` says `degraded` with the reason, and
-//! 200, while the agent's receipts cannot be believed. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
+//! 200, while the agent's receipts cannot be believed or something is wrong with a source. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
 //! of the gateway would not bring the broker back.
 
 mod log;
@@ -30,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::Progress;
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
 
@@ -71,6 +72,7 @@ struct Shared {
     progress: watch::Receiver<Progress>,
     access: Access,
     relearning: Relearning,
+    remarks: Remarks,
 }
 
 /// Binds the listener.
@@ -81,7 +83,7 @@ pub async fn bind(
     settings: &AdminSettings,
     spool: Spool,
     progress: watch::Receiver<Progress>,
-    relearning: Relearning,
+    (relearning, remarks): (Relearning, Remarks),
 ) -> Result<Admin, AdminError> {
     let listen = settings.listen;
     let access = settings.access()?;
@@ -89,7 +91,8 @@ pub async fn bind(
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
     log::listening(listen);
-    Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, access, relearning }) })
+    let shared = Shared { spool, progress, access, relearning, remarks };
+    Ok(Admin { listener, shared: Arc::new(shared) })
 }
 
 impl AdminSettings {
@@ -131,11 +134,14 @@ async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
     if let Some(text) = standstill(&progress) {
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     }
-    match progress.receipt_trouble {
-        // events are measured, kept and sent, so a restart would not help
-        Some(trouble) => (StatusCode::OK, format!("degraded: {trouble}\n")).into_response(),
-        None => (StatusCode::OK, "ok\n").into_response(),
+    // events are measured, kept and sent, so a restart would not help
+    let mut troubles: Vec<String> =
+        progress.receipt_trouble.iter().map(ToString::to_string).collect();
+    troubles.extend(shared.remarks.lines());
+    if troubles.is_empty() {
+        return (StatusCode::OK, "ok\n").into_response();
     }
+    (StatusCode::OK, format!("degraded: {}\n", troubles.join("\ndegraded: "))).into_response()
 }
 
 /// Why no work is done, if none is.

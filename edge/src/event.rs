@@ -42,6 +42,8 @@ pub struct Measured {
     pub samples: usize,
     /// Their rate.
     pub rate: SampleRate,
+    /// Their true rate, where the gateway's clock measured it.
+    pub measured_rate: Option<SampleRate>,
     /// The shaft turned.
     pub is_running: bool,
     /// Shaft speed, and where it comes from.
@@ -83,7 +85,9 @@ pub fn assemble(
         window: Window {
             samples: measured.samples as u64,
             sampling_rate_hz,
-            duration_s: measured.samples as f64 / sampling_rate_hz,
+            measured_rate_hz: measured.measured_rate.map(SampleRate::get),
+            duration_s: measured.samples as f64
+                / measured.measured_rate.unwrap_or(measured.rate).get(),
         },
         operating: Operating {
             running: measured.is_running,

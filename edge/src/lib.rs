@@ -19,6 +19,7 @@ pub mod progress;
 pub mod publish;
 pub mod quality;
 pub mod relearning;
+pub mod remarks;
 pub mod series;
 pub mod settings;
 pub mod source;

@@ -64,6 +64,8 @@ pub struct QualityContext {
     pub full_scale_g: Option<f64>,
     /// Length of the window by the clock, s, for live sources.
     pub elapsed_s: Option<f64>,
+    /// The rate of a live source, measured over minutes, is too far from the configured one.
+    pub is_wrong_rate: bool,
 }
 
 impl QualityContext {
@@ -75,6 +77,7 @@ impl QualityContext {
             machine_off_rms_g: None,
             full_scale_g: None,
             elapsed_s: None,
+            is_wrong_rate: false,
         }
     }
 }
@@ -112,7 +115,8 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
         // make the window invalid
         found.push((QualityFlag::TooShort, has_too_few));
     }
-    if context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed)) {
+    let is_wrong = context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed));
+    if is_wrong || context.is_wrong_rate {
         found.push((QualityFlag::WrongRate, true));
     }
     let Some(level) = Level::of(accel_m_s2) else {

@@ -56,6 +56,8 @@ pub struct EdgeSettings {
     pub admin: Option<AdminSettings>,
     /// Time that stopping may take.
     pub shutdown_grace: Duration,
+    /// A watched folder ends once everything in it is measured.
+    pub until_done: bool,
 }
 
 impl EdgeSettings {
@@ -84,6 +86,7 @@ impl EdgeSettings {
             sources,
             admin: None,
             shutdown_grace: DEFAULT_GRACE,
+            until_done: false,
         }
     }
 

@@ -13,6 +13,7 @@ use pdm_shared::units::SampleRate;
 
 pub mod calibration;
 pub mod error;
+pub mod folder;
 pub mod frames;
 pub mod iio;
 mod input;
@@ -24,7 +25,7 @@ pub mod stream;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
-pub use input::SourceInput;
+pub use input::{SourceHost, SourceInput};
 pub use recording::{RecordingOptions, open_content, open_recording, open_sequence};
 
 /// The form of a source's blocks.
@@ -39,6 +40,33 @@ pub struct SourceFormat {
     pub block_samples: Option<usize>,
 }
 
+/// The rate of a block's samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum BlockRate {
+    /// That of the source's format.
+    #[default]
+    Format,
+    /// Another one, which the file states.
+    Stated(SampleRate),
+    /// The rate as it was measured by the gateway's clock; that of the format is the nominal one.
+    Measured {
+        /// The true rate.
+        rate: SampleRate,
+        /// It is further from the nominal one than is configured.
+        is_off: bool,
+    },
+}
+
+impl BlockRate {
+    /// The rate, where it is not that of the format.
+    pub const fn own(self) -> Option<SampleRate> {
+        match self {
+            Self::Format => None,
+            Self::Stated(rate) | Self::Measured { rate, .. } => Some(rate),
+        }
+    }
+}
+
 /// A stretch of samples, all channels side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
@@ -49,6 +77,8 @@ pub struct Block {
     /// True if the first sample follows the last one of the block before without a gap. False for
     /// the first block, for snapshots, and after samples were lost.
     pub follows_on: bool,
+    /// The rate of these samples.
+    pub rate: BlockRate,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }

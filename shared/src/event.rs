@@ -98,6 +98,10 @@ pub struct Window {
     pub samples: u64,
     /// Samples per second.
     pub sampling_rate_hz: f64,
+    /// Samples per second as the gateway's clock measured them at a live source. The lines are
+    /// measured with this rate; absent where no rate was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_rate_hz: Option<f64>,
     /// Length of the window, s.
     pub duration_s: f64,
 }

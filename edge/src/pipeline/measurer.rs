@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pdm_dsp::order::ShaftAngle;
 use pdm_service::clock::SharedClock;
@@ -24,9 +25,10 @@ use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
 use crate::settings::Tachometer;
-use crate::source::Block;
+use crate::source::folder::FolderLedger;
+use crate::source::{Block, BlockRate, SourceFormat};
 use crate::spool::Batch;
-use crate::window::{Window, Windower};
+use crate::window::{Cut, Window, Windower};
 
 /// A measurer and the state of its source.
 pub(super) struct Measurer {
@@ -37,6 +39,8 @@ pub(super) struct Measurer {
     pub(super) next: NextWindow,
     pub(super) times: BlockTimes,
     pub(super) rate: SampleRate,
+    /// What was read of a watched folder; `None` for any other source.
+    pub(super) folder: Option<Folder>,
     /// Time from the start of one window to that of the next, s; 0: every window is measured.
     pub(super) every_s: f64,
     /// A live source cannot be continued after a restart, so its position alone is no reason for a
@@ -54,6 +58,14 @@ pub(super) struct Measurer {
     pub(super) clock_watch: Option<ClockWatch>,
     pub(super) batches: mpsc::Sender<Batch>,
     pub(super) progress: watch::Sender<Progress>,
+}
+
+/// A watched folder: its notes, and how its files are cut.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) ledger: FolderLedger,
+    /// Length of a window; `None`: each snapshot is one.
+    pub(super) window: Option<Duration>,
 }
 
 /// Number of points that each core measures one after the other.
@@ -98,7 +110,13 @@ impl Measurer {
             }
             let mut windows = Vec::new();
             let mut has_moved = false;
+            let mut notes = BTreeMap::new();
             for mut block in blocks {
+                notes.append(&mut self.notes(&block));
+                if block.accel_m_s2.ncols() == 0 {
+                    continue;
+                }
+                self.fit_to(&block);
                 let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
                 self.next.skip_into(&mut block);
                 self.next.push(&block, before_s);
@@ -108,7 +126,7 @@ impl Measurer {
                 windows.extend(cut);
             }
             windows.retain(|window| self.is_wanted(window, &mut last_start));
-            if windows.is_empty() && !has_moved {
+            if windows.is_empty() && !has_moved && notes.is_empty() {
                 continue;
             }
             self.relearners.apply(&mut self.points);
@@ -118,11 +136,37 @@ impl Measurer {
             let moved_s = self.clock_watch.as_ref().and_then(|w| w.moved_s(self.clock.now()));
             timing::tell_moved(&mut events, moved_s);
             let count = events.len() as u64;
-            let batch = Batch { events, memory: self.memory() };
+            let mut memory = self.memory();
+            memory.append(&mut notes);
+            let batch = Batch { events, memory };
             self.progress.send_modify(|progress| progress.measured += count);
             if self.batches.blocking_send(batch).is_err() {
                 return;
             }
+        }
+    }
+
+    /// What was read of a watched folder up to this block.
+    fn notes(&self, block: &Block) -> BTreeMap<String, Vec<u8>> {
+        let measured = block.index + u64::from(block.accel_m_s2.ncols() > 0);
+        self.folder.as_ref().map(|folder| folder.ledger.take(measured)).unwrap_or_default()
+    }
+
+    /// Cuts the snapshots of a file at the rate of that file.
+    fn fit_to(&mut self, block: &Block) {
+        let (Some(folder), BlockRate::Stated(rate)) = (&self.folder, block.rate) else { return };
+        if rate == self.rate {
+            return;
+        }
+        self.rate = rate;
+        let Some(window) = folder.window else { return };
+        // a window of a file with a very low rate has one sample, and is told as too short
+        let samples = ((window.as_secs_f64() * rate.get()).round() as usize).max(1);
+        let cut = Cut::Equal { samples, hop: samples };
+        let format = SourceFormat { channels: 0, sample_rate: rate, block_samples: None };
+        if let Ok(windower) = Windower::new(cut, &format) {
+            self.windower = windower;
+            self.next = NextWindow::new(cut, self.next.position().clone());
         }
     }
 
@@ -176,6 +220,7 @@ impl Measurer {
                 .filter_map(|((window, at), angle)| {
                     let samples = samples_of(window, point.channel());
                     let seen = (angle.as_ref(), beside);
+                    point.set_rate(window.rate);
                     (!samples.is_empty())
                         .then(|| point.measure_beside(&samples, seen, *at, clock.now()))
                 })
@@ -232,6 +277,8 @@ impl Measurer {
             .collect();
         let position =
             serde_json::to_vec(&self.next.position()).expect("numbers and times always make JSON");
+        // a folder is remembered by its files; an earlier version's count would be taken over again
+        let position = if self.folder.is_some() { Vec::new() } else { position };
         memory.insert(position_key(&self.name), position);
         memory
     }

@@ -25,6 +25,7 @@ use crate::condition::{self, Monitor, Neighbour, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
+use crate::source::BlockRate;
 use crate::source::speed_tag::SpeedTag;
 use crate::{features as blocks, quality};
 
@@ -59,7 +60,12 @@ struct Memory {
 pub struct Point {
     settings: PointSettings,
     place: EventNames,
+    /// The rate that everything is measured with.
     rate: SampleRate,
+    /// The rate that the source or the file states.
+    stated_rate: SampleRate,
+    /// The rate as the gateway's clock measured it, and whether it is too far from the stated one.
+    measured_rate: Option<(SampleRate, bool)>,
     memory: Memory,
     plans: FftPlans,
     tag: Option<SpeedTag>,
@@ -103,7 +109,16 @@ impl Point {
         };
         let monitor = Monitor::new(settings.monitor.clone());
         let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false, owed: false };
-        Self { settings, place, rate, memory, plans: FftPlans::default(), tag: None }
+        Self {
+            settings,
+            place,
+            rate,
+            stated_rate: rate,
+            measured_rate: None,
+            memory,
+            plans: FftPlans::default(),
+            tag: None,
+        }
     }
 
     /// The point with FFT plans that it shares with other points.
@@ -116,6 +131,22 @@ impl Point {
     #[must_use]
     pub(crate) fn with_tag(self, tag: Option<SpeedTag>) -> Self {
         Self { tag, ..self }
+    }
+
+    /// Sets the rate of the windows that follow. The true rate is used where it was measured, since
+    /// a defect line lies where the time of the machine puts it.
+    pub(crate) const fn set_rate(&mut self, rate: BlockRate) {
+        match rate {
+            BlockRate::Format => {}
+            BlockRate::Stated(rate) => {
+                self.rate = rate;
+                self.stated_rate = rate;
+            }
+            BlockRate::Measured { rate, is_off } => {
+                self.rate = rate;
+                self.measured_rate = Some((rate, is_off));
+            }
+        }
     }
 
     /// Takes over a memory that [`Self::memory`] returned. The present settings stay in force.
@@ -226,7 +257,8 @@ impl Point {
         let measured = Measured {
             at,
             samples: accel_m_s2.len(),
-            rate: self.rate,
+            rate: self.stated_rate,
+            measured_rate: self.measured_rate.map(|measured| measured.0),
             is_running: quality.is_running,
             speed,
             state,
@@ -241,6 +273,7 @@ impl Point {
     fn assess(&self, accel_m_s2: &[f64]) -> Quality {
         let context = QualityContext {
             speed: Some(self.settings.speed),
+            is_wrong_rate: self.measured_rate.is_some_and(|measured| measured.1),
             ..quality::QualityContext::new(self.rate)
         };
         assess(accel_m_s2, &context)

@@ -197,6 +197,7 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
             DEFAULT_GRACE,
             0.0,
         )?,
+        until_done: false,
     };
     if let Some(admin) = &settings.admin
         && admin.token.is_none()

@@ -12,7 +12,7 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use super::{Block, Calibration, SourceFormat};
+use super::{Block, BlockRate, Calibration, SourceFormat};
 
 /// Most channels of a stream, the same as of a recording: far more than a rack of sensors has.
 const MAX_CHANNELS: usize = 1024;
@@ -214,7 +214,7 @@ impl FrameDecoder {
         self.next_index += 1;
         let follows_on = std::mem::replace(&mut self.follows_on, true);
         let started_at = Some(self.began(accel_m_s2.ncols()));
-        Block { index, started_at, follows_on, accel_m_s2 }
+        Block { index, started_at, follows_on, rate: BlockRate::Format, accel_m_s2 }
     }
 
     /// Time of the first of `samples`, the last of which has just arrived.

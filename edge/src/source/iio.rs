@@ -18,7 +18,7 @@ use ndarray::Array2;
 use pdm_service::clock::SharedClock;
 use pdm_shared::units::SampleRate;
 
-use super::{Block, Source, SourceError, SourceFormat};
+use super::{Block, BlockRate, Source, SourceError, SourceFormat};
 
 mod scan;
 
@@ -105,7 +105,9 @@ impl Source for Iio {
         self.next_index += 1;
         let duration_s = samples as f64 / self.format.sample_rate.get();
         let started_at = Some(self.clock.now().plus_seconds(-duration_s));
-        Ok(Some(Block { index, started_at, follows_on: index > 0, accel_m_s2 }))
+        let follows_on = index > 0;
+        let rate = BlockRate::Format;
+        Ok(Some(Block { index, started_at, follows_on, rate, accel_m_s2 }))
     }
 
     fn expected_blocks(&self) -> Option<u64> {

@@ -11,6 +11,7 @@ use super::mqtt::{TopicSettings, open_topic};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
 use super::{RecordingOptions, Source, SourceError, open_sequence};
+use crate::remarks::Remarks;
 
 /// The origin of a source's samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,16 @@ pub enum SourceInput {
         files: Vec<PathBuf>,
         /// The part of each file to read.
         options: Box<RecordingOptions>,
+    },
+    /// Recordings whose folders are watched by a service: files are measured as they come, each once.
+    /// A command that ends reads what is there.
+    Watched {
+        /// Files and folders.
+        files: Vec<PathBuf>,
+        /// The part of each file to read.
+        options: Box<RecordingOptions>,
+        /// Time between two looks.
+        every: Duration,
     },
     /// A simulated machine.
     Simulator(Box<SimulatorSettings>),
@@ -46,6 +57,24 @@ pub enum SourceInput {
     Iio(IioSettings),
 }
 
+/// What a source is given by the program that opens it.
+#[derive(Debug, Clone)]
+pub struct SourceHost {
+    /// The clock that dates the blocks of a live source.
+    pub clock: SharedClock,
+    /// Name of the source in logs, metrics and remarks.
+    pub name: String,
+    /// Where the source states what is wrong with it.
+    pub remarks: Remarks,
+}
+
+impl SourceHost {
+    /// A host that shows no remarks, for commands that open a source once.
+    pub fn alone(clock: SharedClock, name: impl Into<String>) -> Self {
+        Self { clock, name: name.into(), remarks: Remarks::default() }
+    }
+}
+
 impl SourceInput {
     /// Opens the source. Live sources take the times of their blocks from `clock`.
     ///
@@ -55,9 +84,19 @@ impl SourceInput {
     /// # Errors
     /// [`SourceError`] if a file or device cannot be opened, or an option does not fit it.
     pub fn open(&self, clock: &SharedClock) -> Result<Box<dyn Source>, SourceError> {
-        let clock = SharedClock::clone(clock);
+        self.open_at(&SourceHost::alone(SharedClock::clone(clock), "source"))
+    }
+
+    /// [`Self::open`] with the name of the source and the place of its remarks.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_at(&self, host: &SourceHost) -> Result<Box<dyn Source>, SourceError> {
+        let clock = SharedClock::clone(&host.clock);
         match self {
-            Self::Recording { files, options } => open_sequence(files, options),
+            Self::Recording { files, options } | Self::Watched { files, options, .. } => {
+                open_sequence(files, options)
+            }
             Self::Simulator(settings) => match Simulator::new((**settings).clone()) {
                 Ok(simulator) => Ok(Box::new(simulator)),
                 Err(error) => Err(SourceError::options("simulator".as_ref(), error.to_string())),

@@ -19,7 +19,7 @@ use ndarray::{Array2, Axis, Slice};
 use pdm_service::files::open_regular;
 use pdm_shared::time::Timestamp;
 
-use super::{Block, Calibration, Source, SourceError, SourceFormat};
+use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
 use options::{check_channels, cut_of, rate_of};
 
 pub use options::RecordingOptions;
@@ -218,7 +218,8 @@ impl Source for Recording {
         self.next_index += 1;
         let accel_m_s2 = self.calibrated(&raw);
         let started_at = self.started_at(index);
-        Ok(Some(Block { index, started_at, follows_on: false, accel_m_s2 }))
+        let rate = BlockRate::Format;
+        Ok(Some(Block { index, started_at, follows_on: false, rate, accel_m_s2 }))
     }
 
     fn skip_blocks(&mut self, count: u64) -> Result<u64, SourceError> {

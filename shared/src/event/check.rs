@@ -91,6 +91,7 @@ impl Event {
         self.check_texts()?;
         not_negative("delayed_s", Some(self.delayed_s))?;
         not_negative("window.sampling_rate_hz", Some(self.window.sampling_rate_hz))?;
+        not_negative("window.measured_rate_hz", self.window.measured_rate_hz)?;
         not_negative("window.duration_s", Some(self.window.duration_s))?;
         not_negative("operating.shaft_speed_rpm", self.operating.shaft_speed_rpm)?;
         share("anomaly.score", self.anomaly.score)?;

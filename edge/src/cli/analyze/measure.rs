@@ -106,7 +106,12 @@ fn event(
         measured_at,
         replayed: false,
         delayed_s: 0.0,
-        window: Window { samples, sampling_rate_hz, duration_s: samples as f64 / sampling_rate_hz },
+        window: Window {
+            samples,
+            sampling_rate_hz,
+            measured_rate_hz: None,
+            duration_s: samples as f64 / sampling_rate_hz,
+        },
         operating: Operating {
             running: quality.is_running,
             shaft_speed_rpm: Some(speed.get()),
