@@ -38,7 +38,7 @@ pub use pdm_service::postgres::WayError;
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::StoreError;
-pub use intake::{Backlog, GatewayState, Incoming, Stored};
+pub use intake::{Backlog, GatewayState, Incoming, RefusedEvents, Stored};
 pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,

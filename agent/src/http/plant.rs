@@ -42,9 +42,15 @@ fn away(error: StoreError) -> Unavailable {
 }
 
 impl StoredPlant {
-    /// The time from which on everything is read: far enough ahead for a gateway's fast clock.
+    /// The time from which on everything is read: far enough ahead for a clock that was ahead.
     fn end(&self) -> Timestamp {
         self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0)
+    }
+
+    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most, and what
+    /// lies beyond was measured by a wrong clock.
+    fn last(&self) -> Timestamp {
+        self.clock.now().plus_seconds(86_400.0)
     }
 }
 
@@ -72,7 +78,7 @@ impl Plant for StoredPlant {
         until: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<WindowRow>, Unavailable> {
-        let until = until.unwrap_or_else(|| self.end());
+        let until = until.unwrap_or_else(|| self.last());
         self.store.windows(key, until, limit).await.map_err(away)
     }
 
@@ -82,7 +88,7 @@ impl Plant for StoredPlant {
         until: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<Event>, Unavailable> {
-        let until = until.unwrap_or_else(|| self.end());
+        let until = until.unwrap_or_else(|| self.last());
         self.store.last_spectra(key, until, limit).await.map_err(away)
     }
 

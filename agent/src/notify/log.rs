@@ -1,6 +1,6 @@
 //! What happens to notifications and publications, each as one function that logs and counts.
 
-use pdm_shared::id::BearingKey;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use uuid::Uuid;
 
 use crate::store::{StoreError, VECTORS_LANE};
@@ -93,4 +93,14 @@ pub(super) fn store_away() {
 /// The store answers again.
 pub(super) fn store_back(after: std::time::Duration) {
     tracing::warn!(after_s = after.as_secs(), "store answers again");
+}
+
+/// How many gateways have events that are refused.
+pub(super) fn refused_gateways(count: usize) {
+    metrics::gauge!("pdm_agent_refused_gateways").set(count as f64);
+}
+
+/// Staff is told that events of a gateway are refused.
+pub(super) fn events_refused(gateway: &GatewayKey, bearings: usize) {
+    tracing::error!(%gateway, bearings, "events of this gateway are refused, and staff is told");
 }

@@ -15,11 +15,13 @@ use crate::workflow::documents::Written;
 
 mod change;
 mod meanwhile;
+mod refused;
 mod timing;
 mod watching;
 
 pub(super) use change::changed;
 pub(super) use meanwhile::{Ended, meanwhile};
+pub(super) use refused::{admitted, refused};
 pub(super) use timing::timing;
 pub(super) use watching::{heard, sensor_back, sensor_failed, silent, store_away, store_back};
 
@@ -246,6 +248,30 @@ pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
     Text::new(
         format!("먼저 알린 {names}보다 심하므로 이 베어링이 원인일 가능성이 크다"),
         format!("Likely source: this bearing, which is worse than {names}, told before"),
+    )
+}
+
+/// Who else the alarm of a bearing tells of, in its title.
+pub(super) fn and_others(title: &Text, others: &[(BearingKey, RiskLevel)]) -> Text {
+    let names = others.iter().take(NAMED).map(|(key, _)| key.bearing.to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    Text::new(format!("{} (함께: {names})", title.ko), format!("{} (also: {names})", title.en))
+}
+
+/// Bearings of the same machine that rose after an alarm and are told with it.
+pub(super) fn told_with(others: &[(BearingKey, RiskLevel)]) -> Text {
+    let names = |pick: fn(&Text) -> &str| {
+        let one = |(key, level): &(BearingKey, RiskLevel)| {
+            format!("{} {} [{}]", key.equipment, key.bearing, pick(&level.label()))
+        };
+        others.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ")
+    };
+    Text::new(
+        format!("같은 설비에서 함께 상승: {}. 더 심해지면 따로 알림", names(|text| &text.ko)),
+        format!(
+            "Risen beside it on this machine: {}. Told by itself if it gets worse",
+            names(|text| &text.en)
+        ),
     )
 }
 

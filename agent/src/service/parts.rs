@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_reasoner::toolbox::CatalogueTools;
-use pdm_service::clock::{Patience, SharedClock, SteadyClock};
+use pdm_service::clock::{JumpWatch, Patience, SharedClock, SteadyClock};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
 use pdm_tools::Runtime;
@@ -211,6 +211,8 @@ impl Parts {
             policy: self.policy.clone(),
             silence: self.settings.silence.clone(),
             reporter: self.reporter.clone(),
+            owners: self.settings.gateways.clone(),
+            jumps: JumpWatch::new(Arc::clone(&self.clock)),
             started: self.clock.now(),
         };
         let stop = self.stops.judging.clone();

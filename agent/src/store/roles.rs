@@ -24,8 +24,8 @@ use uuid::Uuid;
 use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
     EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack, Incoming,
-    IntakeTerms, Outgoing, Recall, Reported, SendOutcome, StoreError, Stored, ToldInHour, Unjudged,
-    WorkCounts,
+    IntakeTerms, Outgoing, Recall, RefusedEvents, Reported, SendOutcome, StoreError, Stored,
+    ToldInHour, Unjudged, WorkCounts,
 };
 
 mod desk;
@@ -110,6 +110,19 @@ pub trait GatewayStore: Send + Sync + std::fmt::Debug {
     /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its next
     /// events and status are taken as they are. False if the gateway is not known.
     async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError>;
+
+    /// Events that are refused, by gateway, bearing and cause, in this order.
+    async fn refused(&self) -> Result<Vec<RefusedEvents>, StoreError>;
+
+    /// Notes that staff was told of these refused events at `now`.
+    async fn note_refusals_told(
+        &self,
+        told: &[RefusedEvents],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Forgets refused events: they are taken now, or came no more for long.
+    async fn forget_refused(&self, over: &[RefusedEvents]) -> Result<(), StoreError>;
 }
 
 /// Reading what waits and writing judgements; used by the judging task.
@@ -266,6 +279,14 @@ pub trait EpisodeStore: Send + Sync + std::fmt::Debug {
     /// Episodes that are told with another alarm of their cause, at most `limit` after the episode `after`,
     /// in the order of their identities.
     async fn told_beside(
+        &self,
+        after: Uuid,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// Open episodes under a suppression, and those of which one has withheld something, at most `limit`
+    /// after the episode `after`, in the order of their identities.
+    async fn suppressed(
         &self,
         after: Uuid,
         limit: u32,

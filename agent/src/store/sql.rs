@@ -37,6 +37,7 @@ mod outbox;
 mod pages;
 mod pins;
 mod recollection;
+mod refusals;
 mod retention;
 mod runs;
 mod series;

@@ -10,12 +10,14 @@ use pdm_shared::id::{BearingKey, Epoch, GatewayId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::{SqlStore, pins};
+use super::{SqlStore, pins, refusals};
 use crate::store::admission::Books;
 use crate::store::database::{Connection, Dialect, Query, Row, Spelt};
 use crate::store::encoding::{json_of, readable, sequence_of, time_of};
 use crate::store::sequence::{Gap, Sequence};
-use crate::store::{GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, StoreError, log};
+use crate::store::{
+    GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, RefusedEvents, StoreError, log,
+};
 
 /// Parameter: before. Locks the gateways of old gaps in the order of their names, because storing
 /// events locks gateways before gaps and in this order: two transactions never wait for each other.
@@ -114,8 +116,29 @@ impl GatewayStore for SqlStore {
              WHERE site = $1 AND gateway_id = $2",
         );
         let changed = query.bind_gateway(gateway).execute().await?;
+        refusals::forget_one(&mut connection, gateway, None).await?;
         transaction.commit().await?;
         Ok(changed > 0)
+    }
+
+    async fn refused(&self) -> Result<Vec<RefusedEvents>, StoreError> {
+        refusals::all(&mut self.read().await?.connection()).await
+    }
+
+    async fn note_refusals_told(
+        &self,
+        told: &[RefusedEvents],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        refusals::note_told(&mut transaction.connection(), told, now).await?;
+        transaction.commit().await
+    }
+
+    async fn forget_refused(&self, over: &[RefusedEvents]) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        refusals::forget(&mut transaction.connection(), over).await?;
+        transaction.commit().await
     }
 }
 

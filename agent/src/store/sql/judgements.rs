@@ -29,10 +29,15 @@ static DROP_CHECKPOINTS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// The last window of a bearing stays where the new one is older or ahead of the clock; one that lies more
+/// than a day ahead, which an earlier version wrote, does not stay: `intake.ahead_s` is a day at most.
 static WRITE_STANDING: LazyLock<Spelt> = LazyLock::new(|| {
     let newer = |column: &str| {
         format!(
-            "{column} = CASE WHEN bearings.last_measured_at_ms > excluded.last_measured_at_ms
+            "{column} = CASE WHEN excluded.last_measured_at_ms IS NULL
+                               OR (bearings.last_measured_at_ms > excluded.last_measured_at_ms
+                                   AND bearings.last_measured_at_ms
+                                       <= excluded.updated_at_ms + 86400000)
                              THEN bearings.{column} ELSE excluded.{column} END"
         )
     };
@@ -256,13 +261,19 @@ pub(in crate::store) async fn save(
     for bearing in judged {
         let stored = |judged: &&Judged| first.contains(&judged.diagnosis.event_id);
         let last = bearing.judgements.last().filter(stored);
-        let newest =
-            bearing.judgements.iter().filter(stored).max_by_key(|judged| judged.measured_at);
-        if let (Some(last), Some(newest)) = (last, newest) {
+        let in_time = bearing.judgements.iter().filter(stored).filter(|judged| !is_ahead(judged));
+        let newest = in_time.max_by_key(|judged| judged.measured_at);
+        if let Some(last) = last {
             write_standing(connection, bearing, &last.diagnosis, newest).await?;
         }
     }
     Ok(())
+}
+
+/// Whether a window was measured ahead of the clock: such a one counts as late, and lies after its
+/// judgement. It is shown as no bearing's last.
+fn is_ahead(judged: &Judged) -> bool {
+    judged.late && judged.measured_at > judged.diagnosis.judged_at
 }
 
 /// Writes what follows from the judgements that are the first of their event: episodes, rows of the
@@ -304,12 +315,12 @@ async fn write_effects(
 }
 
 /// Writes the state of a bearing after its last judgement, and which judgement is that of its newest window:
-/// a window that came late leaves it.
+/// a window that came late or lies ahead of the clock leaves it.
 async fn write_standing(
     connection: &mut Connection<'_>,
     bearing: &BearingJudged,
     last: &Diagnosis,
-    newest: &Judged,
+    newest: Option<&Judged>,
 ) -> Result<(), StoreError> {
     connection
         .query(&WRITE_STANDING)
@@ -320,9 +331,9 @@ async fn write_standing(
         .bind(last.judged_at.unix_ms())
         .bind(to_json("a bearing's state", &bearing.state)?)
         .bind(to_json("a bearing's judgements", &bearing.recent)?)
-        .bind(newest.diagnosis.event_id.0)
-        .bind(newest.measured_at.unix_ms())
-        .bind(newest.diagnosis.rul_assessment.hours)
+        .bind(newest.map(|one| one.diagnosis.event_id.0))
+        .bind(newest.map(|one| one.measured_at.unix_ms()))
+        .bind(newest.and_then(|one| one.diagnosis.rul_assessment.hours))
         .execute()
         .await?;
     Ok(())
