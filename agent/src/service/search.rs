@@ -140,6 +140,8 @@ fn failure(error: KnowledgeError) -> Failure {
         KnowledgeError::Store(StoreError::Dimensions { .. })
         | KnowledgeError::Document(_)
         | KnowledgeError::Secret { .. }
+        | KnowledgeError::Words(_)
+        | KnowledgeError::WordsSettled
         | KnowledgeError::EmptyQuery { .. } => Failure::Permanent(text),
     }
 }
