@@ -21,18 +21,25 @@ use pdm_shared::time::Timestamp;
 
 use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
 use options::{check_channels, cut_of, rate_of};
+use snapshots::snapshots_of;
 
 pub use options::RecordingOptions;
 pub use sequence::open_sequence;
 pub(crate) use stated::{NumberEncoding, StatedChannel};
 
 mod bounds;
+mod leaves;
+mod lvm;
 mod matlab5;
 mod npy;
 mod options;
 mod sequence;
+mod snapshots;
 mod stated;
+mod tdms;
 mod text;
+mod universal;
+mod variables;
 mod wav;
 
 /// Raw numbers of a file, snapshot by snapshot.
@@ -59,7 +66,6 @@ pub(crate) struct RawRecording {
     /// Sampling rate stated in the file, Hz.
     pub(crate) stated_rate_hz: Option<f64>,
     /// Time of the first sample stated in the file.
-    #[expect(dead_code, reason = "no reader states one yet")]
     pub(crate) stated_start: Option<Timestamp>,
     pub(crate) reader: Box<dyn RawSnapshots>,
 }
@@ -277,10 +283,19 @@ fn raw_of(
     if start.starts_with(npy::MAGIC) || start.starts_with(&GZIP_MAGIC) {
         return npy::open(path, file, start.starts_with(&GZIP_MAGIC));
     }
-    if start.starts_with(wav::MAGIC) {
+    if wav::is_wav(start) {
         return wav::open(path, file);
     }
     let variable = options.variable.as_deref();
+    if start.starts_with(lvm::MAGIC) {
+        return lvm::open(path, file, variable);
+    }
+    if start.starts_with(tdms::MAGIC) {
+        return tdms::open(path, file, variable);
+    }
+    if universal::is_universal(start) {
+        return universal::open(path, file, variable);
+    }
     match matlab5::version(start, extension(path) == "mat") {
         matlab5::Version::Five => return matlab5::open(path, file, variable),
         matlab5::Version::Refused(why) => return Err(SourceError::malformed(path, why)),
