@@ -30,10 +30,6 @@ const FLAT_SHARE: f64 = 0.98;
 /// Number of equal samples in a row that count as a drop-out. Worst of the 313 recordings: 4.
 const DROP_OUT_SAMPLES: usize = 16;
 
-/// Mean, as a multiple of the vibration's RMS, above which a drift is flagged. Worst of the 313
-/// recordings: 3.7 (IMS).
-const FAR_MEAN: f64 = 6.0;
-
 /// Change of the mean within the window, as a multiple of the vibration's RMS: above the first
 /// figure a drift is flagged, above the second the window is invalid. Worst of the 313 recordings:
 /// 0.73 (IMS), which is flagged and stays valid.
@@ -137,7 +133,7 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
     if level.longest_run >= DROP_OUT_SAMPLES {
         found.push((QualityFlag::DropOut, true));
     }
-    found.extend(drift(accel_m_s2, &level));
+    found.extend(drift(accel_m_s2));
     if slope::is_ski_slope(accel_m_s2, rate_hz) {
         found.push((QualityFlag::SkiSlope, true));
     }
@@ -194,11 +190,11 @@ fn clipping(
         .then_some((QualityFlag::Clipping, share > GROSS_CLIPPING_SHARE))
 }
 
-/// A mean that is far from zero or that changes.
-fn drift(accel: &[f64], level: &Level) -> Option<(QualityFlag, bool)> {
+/// A mean that changes. A steady one is an offset, such as gravity on an upright axis, and takes
+/// nothing from the vibration around it.
+fn drift(accel: &[f64]) -> Option<(QualityFlag, bool)> {
     let (wander, vibration) = level::wander(accel);
-    let is_far = level.mean.abs() > FAR_MEAN * level.rms;
-    if wander > DRIFT.0 * vibration || is_far {
+    if wander > DRIFT.0 * vibration {
         return Some((QualityFlag::DcDrift, wander > DRIFT.1 * vibration));
     }
     None

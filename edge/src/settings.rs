@@ -21,6 +21,7 @@ use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
 mod file;
+mod json;
 mod lines;
 mod live;
 mod source;

@@ -11,14 +11,20 @@ use ndarray::Array2;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
+mod alignment;
 pub mod calibration;
+pub mod decoder;
 pub mod error;
 pub mod folder;
+pub mod framed;
 pub mod frames;
 pub mod iio;
 mod input;
+pub mod json_burst;
+pub mod listen;
 pub mod mqtt;
 pub mod recording;
+mod sample_clock;
 pub mod simulator;
 pub mod speed_tag;
 pub mod stream;
@@ -27,6 +33,7 @@ pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
 pub use input::{SourceHost, SourceInput};
 pub use recording::{RecordingOptions, open_content, open_recording, open_sequence};
+pub use sample_clock::DEFAULT_RATE_TOLERANCE;
 
 /// The form of a source's blocks.
 #[derive(Debug, Clone, PartialEq)]

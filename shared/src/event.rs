@@ -164,7 +164,7 @@ pub enum QualityFlag {
     FlatLine,
     /// A stretch of identical samples inside a moving signal.
     DropOut,
-    /// The mean is far from zero or moves during the window.
+    /// The mean moves during the window.
     DcDrift,
     /// Level falls off from the lowest frequencies on: loose mount or saturated amplifier.
     SkiSlope,

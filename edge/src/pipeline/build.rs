@@ -160,7 +160,8 @@ impl Builder<'_> {
         let position = self.position(source, opened.as_ref());
         let is_live = source.pace == Pace::Live;
         let plans = if is_live { FftPlans::live(self.turn) } else { FftPlans::default() };
-        let tag = source.speed_tag.as_ref().map(SpeedTag::follow).transpose();
+        let tag = source.speed_tag.as_ref();
+        let tag = tag.map(|tag| SpeedTag::follow(tag, self.host(source))).transpose();
         let tag =
             tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })?;
         let points = self.points(source, &format, &plans, tag.as_ref());
@@ -178,6 +179,7 @@ impl Builder<'_> {
         let (name, clock) = (source.name.clone(), Arc::clone(self.shared.clock));
         let (measured, progress) = (Arc::clone(&queue), self.shared.progress.clone());
         let folder = ledger.map(|ledger| Folder { ledger, window: source.window });
+        let remarks = self.shared.remarks.clone();
         let (every, tachometer) = (source.every, source.tachometer);
         let measurer = Box::new(move |batches| Measurer {
             name,
@@ -197,6 +199,8 @@ impl Builder<'_> {
             clock,
             clock_watch,
             batches,
+            remarks,
+            is_without_time: false,
             progress,
         });
         Ok(Built { name: source.name.clone(), reader, measurer, queue })

@@ -24,6 +24,7 @@ use super::timing::{self, ClockWatch};
 use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::Tachometer;
 use crate::source::folder::FolderLedger;
 use crate::source::{Block, BlockRate, SourceFormat};
@@ -57,6 +58,9 @@ pub(super) struct Measurer {
     /// Only of a live source: a recording brings its times along.
     pub(super) clock_watch: Option<ClockWatch>,
     pub(super) batches: mpsc::Sender<Batch>,
+    pub(super) remarks: Remarks,
+    /// The clock of the gateway is not right yet, and the log says so.
+    pub(super) is_without_time: bool,
     pub(super) progress: watch::Sender<Progress>,
 }
 
@@ -67,6 +71,9 @@ pub(super) struct Folder {
     /// Length of a window; `None`: each snapshot is one.
     pub(super) window: Option<Duration>,
 }
+
+/// 2020-01-01, ms since 1970: a clock before is that of a machine without a battery.
+const FIRST_RIGHT_MS: i64 = 1_577_836_800_000;
 
 /// Number of points that each core measures one after the other.
 fn share(points: usize) -> usize {
@@ -125,6 +132,12 @@ impl Measurer {
                 has_moved |= !cut.is_empty() && !self.is_live;
                 windows.extend(cut);
             }
+            if self.is_live && self.clock.now().unix_ms() < FIRST_RIGHT_MS {
+                self.leave_out(&mut windows);
+            } else if std::mem::take(&mut self.is_without_time) {
+                log::clock_is_right(&self.name);
+                self.remarks.withdraw(&self.name, "clock");
+            }
             windows.retain(|window| self.is_wanted(window, &mut last_start));
             if windows.is_empty() && !has_moved && notes.is_empty() {
                 continue;
@@ -168,6 +181,17 @@ impl Measurer {
             self.windower = windower;
             self.next = NextWindow::new(cut, self.next.position().clone());
         }
+    }
+
+    /// Leaves windows out that cannot be dated: the gateway started without a battery, and its clock
+    /// is not set yet. Dated in 1970 they would spoil every trend.
+    fn leave_out(&mut self, windows: &mut Vec<Window>) {
+        log::windows_without_time(&self.name, windows.len(), self.is_without_time);
+        if !std::mem::replace(&mut self.is_without_time, true) {
+            let text = "nothing is measured: the gateway's clock stands before 2020".to_owned();
+            self.remarks.set(&self.name, "clock", text);
+        }
+        windows.clear();
     }
 
     fn is_wanted(&self, window: &Window, last: &mut Option<Timestamp>) -> bool {

@@ -53,6 +53,12 @@ struct Memory {
     /// A look is due because of an anomaly or a complete baseline, and was refused so far.
     #[serde(default)]
     owed: bool,
+    /// The strongest defect line of each element at the last look, dB, and windows in a row in which one
+    /// stands far above that.
+    #[serde(default)]
+    looked_at_db: Option<f64>,
+    #[serde(default)]
+    risen: u32,
 }
 
 /// A measuring point at work.
@@ -108,7 +114,15 @@ impl Point {
             measuring_point: settings.measuring_point.clone(),
         };
         let monitor = Monitor::new(settings.monitor.clone());
-        let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false, owed: false };
+        let memory = Memory {
+            monitor,
+            look: None,
+            spectra_at: None,
+            alarmed: false,
+            owed: false,
+            looked_at_db: None,
+            risen: 0,
+        };
         Self {
             settings,
             place,
@@ -223,7 +237,7 @@ impl Point {
         let steady = turned.as_ref().and_then(|turned| turned.steady.as_deref());
         let accel_m_s2 = steady.filter(|_| usable).unwrap_or(accel_m_s2);
         let tachometer = turned.as_ref().map(|turned| turned.speed);
-        let tag = self.tag.as_ref().and_then(SpeedTag::speed);
+        let tag = self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
         let speed = match (tachometer, tag) {
             (Some(speed), _) => (speed, SpeedSource::Tachometer),
             (None, Some(speed)) => (speed, SpeedSource::Tag),
@@ -241,6 +255,9 @@ impl Point {
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
         };
         let judgement = self.memory.monitor.observe_beside(&observation, neighbours);
+        if fast.is_some() {
+            self.note_rise(&frequency, &judgement);
+        }
         let seen = match &fast {
             Some(_) => self.look_if_due(accel_m_s2, at, (tachometer, tag), &judgement),
             None => None,

@@ -80,6 +80,11 @@ impl Calibration {
         Ok(Self { unit, scale, offset })
     }
 
+    /// Whether raw numbers become millivolts, which a sensitivity turns into acceleration.
+    pub(super) const fn is_voltage(&self) -> bool {
+        matches!(self.unit, AccelUnit::Millivolt { .. })
+    }
+
     /// One raw number as acceleration, m/s². A result that is not finite becomes NaN.
     pub fn to_m_s2(&self, raw: f64) -> f64 {
         let value = raw * self.scale - self.offset;

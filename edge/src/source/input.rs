@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 
-use super::frames::FrameFormat;
+use super::decoder::StreamFormat;
 use super::iio::{IioSettings, open_iio};
+use super::json_burst::JsonForm;
+use super::listen::{ListenBy, listen};
 use super::mqtt::{TopicSettings, open_topic};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
@@ -36,14 +38,25 @@ pub enum SourceInput {
     /// A simulated machine.
     Simulator(Box<SimulatorSettings>),
     /// Frames from standard input.
-    StandardInput(FrameFormat),
+    StandardInput(StreamFormat),
     /// Frames from a TCP server.
     Tcp {
         /// `host:port` of the server.
         address: String,
         /// Form of the frames.
-        format: FrameFormat,
+        format: StreamFormat,
         /// Silence after which the connection counts as lost.
+        silence: Duration,
+    },
+    /// Frames from a sender that connects to the edge, or sends it datagrams.
+    Listen {
+        /// How it reaches the edge.
+        by: ListenBy,
+        /// `host:port` of the edge; without a host on loopback.
+        address: String,
+        /// Form of the frames.
+        format: StreamFormat,
+        /// Silence after which another sender may take the place.
         silence: Duration,
     },
     /// Frames from an MQTT topic.
@@ -51,7 +64,9 @@ pub enum SourceInput {
         /// Broker and topic.
         topic: Box<TopicSettings>,
         /// Form of the frames.
-        format: FrameFormat,
+        format: StreamFormat,
+        /// Where samples stand in messages of JSON; `None`: frames.
+        json: Option<Box<JsonForm>>,
     },
     /// Accelerometers of Linux' Industrial I/O.
     Iio(IioSettings),
@@ -92,7 +107,6 @@ impl SourceInput {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_at(&self, host: &SourceHost) -> Result<Box<dyn Source>, SourceError> {
-        let clock = SharedClock::clone(&host.clock);
         match self {
             Self::Recording { files, options } | Self::Watched { files, options, .. } => {
                 open_sequence(files, options)
@@ -101,10 +115,13 @@ impl SourceInput {
                 Ok(simulator) => Ok(Box::new(simulator)),
                 Err(error) => Err(SourceError::options("simulator".as_ref(), error.to_string())),
             },
-            Self::StandardInput(format) => open_stdin(format, clock),
-            Self::Tcp { address, format, silence } => open_tcp(address, format, *silence, clock),
-            Self::Topic { topic, format } => open_topic(topic, format, clock),
-            Self::Iio(settings) => open_iio(settings, clock),
+            Self::StandardInput(format) => open_stdin(format, host),
+            Self::Tcp { address, format, silence } => open_tcp(address, format, *silence, host),
+            Self::Listen { by, address, format, silence } => {
+                listen(*by, address, format, *silence, host)
+            }
+            Self::Topic { topic, format, json } => open_topic(topic, format, json.as_deref(), host),
+            Self::Iio(settings) => open_iio(settings, host),
         }
     }
 }

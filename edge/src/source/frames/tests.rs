@@ -32,7 +32,7 @@ fn a_format_out_of_range_is_refused() {
     assert_eq!(error.to_string(), "number of channels is 0, allowed is 1 to 1024");
     let three = vec![Calibration::default(); 3];
     assert!(FrameFormat { calibrations: three, ..format(Encoding::I16) }.check().is_err());
-    assert!("i32".parse::<Encoding>().is_err());
+    assert!("i8".parse::<Encoding>().is_err());
 }
 
 /// With a copy of the rest for each block, a message of 16 MiB in blocks of two frames took
