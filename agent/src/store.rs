@@ -47,15 +47,15 @@ pub use opinion::{
     BehindHeld, HeldAnswer, HeldJudgement, MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts,
     OpinionEnded,
 };
-pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
+pub use outbox::{Claimed, Delivery, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
     CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
     HeldStore, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
-    OpinionStore, OutboxStore, PageStore, RecollectionStore, RetentionStore, ReviseAssets,
-    SeriesStore, StatusStore, Store,
+    OpinionStore, OutboxStore, PageStore, PlantPart, RecollectionStore, Removal, RemovalStore,
+    RetentionStore, ReviseAssets, SeriesStore, StatusStore, Store, TakenOut,
 };
 pub use sql::{SqlStore, connect, open};
 

@@ -148,13 +148,20 @@ impl Parts {
         let others: Vec<(Lane, Arc<dyn Channel>)> =
             channels.into_iter().map(|channel| (lane(), channel)).collect();
         let per_hour = self.settings.notify.per_recipient_per_hour;
+        let owners = self.settings.gateways.clone();
         let topic = self.topic(&publisher);
-        let ceiling = Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour));
+        let ceiling =
+            Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour, owners.clone()));
         self.spawn(Task::Outbox, mqtt.clone().run_summaries(topic, Arc::clone(&ceiling)));
         self.spawn(Task::Outbox, mqtt.run_mqtt(publisher, ceiling));
         self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
-            let ceiling = Arc::new(Ceiling::new(self.store.clone(), channel.lane(), per_hour));
+            let ceiling = Arc::new(Ceiling::new(
+                self.store.clone(),
+                channel.lane(),
+                per_hour,
+                owners.clone(),
+            ));
             let summaries = lane.clone().run_summaries(channel.clone(), Arc::clone(&ceiling));
             self.spawn(Task::Outbox, summaries);
             self.spawn(Task::Outbox, lane.run(channel, ceiling));

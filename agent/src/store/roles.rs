@@ -4,6 +4,8 @@
 //! Every method is one transaction. Methods fail with [`StoreError`]; its variants say whether trying
 //! again can help.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use pdm_decision::table::SeriesValue;
 use pdm_decision::{Case, Sample, Window};
@@ -22,21 +24,23 @@ use pdm_web::plant::{BearingRow, ChannelRow, WindowRow};
 use uuid::Uuid;
 
 use super::{
-    Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
-    EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack, Incoming,
-    IntakeTerms, Outgoing, Recall, RefusedEvents, Reported, SendOutcome, StoreError, Stored,
-    ToldInHour, Unjudged, WorkCounts,
+    Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Delivery, EpisodeChange,
+    EpisodeRecord, EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack,
+    Incoming, IntakeTerms, Outgoing, Recall, RefusedEvents, Reported, SendOutcome, StoreError,
+    Stored, ToldInHour, Unjudged, WorkCounts,
 };
 
 mod desk;
 mod graph;
 mod held;
 mod opinion;
+mod removal;
 
 pub use desk::DeskStore;
 pub use graph::{GraphStore, ReviseAssets};
 pub use held::HeldStore;
 pub use opinion::OpinionStore;
+pub use removal::{PlantPart, Removal, RemovalStore, TakenOut};
 
 /// Starting and ending the store; used by the program that opens it.
 #[async_trait]
@@ -195,6 +199,9 @@ pub trait HistoryStore: Send + Sync + std::fmt::Debug {
 
     /// The steps of an event's run, in their order.
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError>;
+
+    /// What became of a notification, by lane.
+    async fn deliveries(&self, notification_id: Uuid) -> Result<Vec<Delivery>, StoreError>;
 }
 
 /// What pages and API show; used by the HTTP server.
@@ -386,8 +393,26 @@ pub trait CeilingStore: Send + Sync + std::fmt::Debug {
     /// What a lane has delivered in the hour that begins at `hour`.
     async fn told_in(&self, lane: &str, hour: Timestamp) -> Result<ToldInHour, StoreError>;
 
-    /// Counts a message of this hour.
-    async fn note_message(&self, lane: &str, hour: Timestamp) -> Result<(), StoreError>;
+    /// What a lane has delivered in the hour that begins at `hour`, by share.
+    async fn shares_told(
+        &self,
+        lane: &str,
+        hour: Timestamp,
+    ) -> Result<BTreeMap<String, u32>, StoreError>;
+
+    /// Counts a message of this hour, of this share.
+    async fn note_message(
+        &self,
+        lane: &str,
+        share: &str,
+        hour: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// The gateway that a bearing belongs to by its first event.
+    async fn gateway_of(&self, key: &BearingKey) -> Result<Option<GatewayKey>, StoreError>;
+
+    /// How many gateways are known.
+    async fn gateway_count(&self) -> Result<u32, StoreError>;
 
     /// The rows of a lane that are held back.
     async fn held_back(&self, lane: &str) -> Result<HeldBack, StoreError>;
@@ -458,6 +483,7 @@ pub trait Store:
     + OutboxStore
     + ChannelStore
     + CeilingStore
+    + RemovalStore
     + RecollectionStore
     + RetentionStore
     + SeriesStore
@@ -483,6 +509,7 @@ impl<S> Store for S where
         + OutboxStore
         + ChannelStore
         + CeilingStore
+        + RemovalStore
         + RecollectionStore
         + RetentionStore
         + SeriesStore

@@ -38,6 +38,7 @@ mod pages;
 mod pins;
 mod recollection;
 mod refusals;
+mod removal;
 mod retention;
 mod runs;
 mod series;

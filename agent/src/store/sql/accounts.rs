@@ -10,7 +10,7 @@ use pdm_web::plant::Unavailable;
 
 use super::SqlStore;
 use crate::store::StoreError;
-use crate::store::database::{Lock, Query, Row};
+use crate::store::database::{Connection, Lock, Query, Row};
 use crate::store::encoding::{time_of, word_of};
 
 /// Most acts that are kept. Chosen: a hundred acts a day for twenty years; some 100 MB.
@@ -236,19 +236,7 @@ impl AccountStore for SqlStore {
 
     async fn note_act(&self, act: &Act) -> Result<(), Unavailable> {
         let mut transaction = self.write().await?;
-        let mut connection = transaction.connection();
-        let dialect = connection.dialect();
-        let text = |text: &str| dialect.text(text).into_owned();
-        let query = connection.query(
-            "INSERT INTO acts (at_ms, who, via, peer, action, what)
-             VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
-        );
-        let query = query.bind(act.at.unix_ms()).bind(text(&act.who)).bind(text(&act.via));
-        let query = query.bind(act.peer.as_deref().map(text));
-        let row = query.bind(text(&act.action)).bind(text(&act.what)).fetch_one().await?;
-        let last: i64 = row.get(0)?;
-        let query = connection.query("DELETE FROM acts WHERE id <= $1");
-        query.bind(last - MOST_ACTS).execute().await?;
+        note_act(&mut transaction.connection(), act).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -312,4 +300,21 @@ fn digest_of(row: &Row, column: usize) -> Result<Digest, StoreError> {
         what: "a digest",
         reason: format!("it has {length} bytes, allowed are 32"),
     })
+}
+
+/// Writes an act down, within the transaction of what was done.
+pub(super) async fn note_act(connection: &mut Connection<'_>, act: &Act) -> Result<(), StoreError> {
+    let dialect = connection.dialect();
+    let text = |text: &str| dialect.text(text).into_owned();
+    let query = connection.query(
+        "INSERT INTO acts (at_ms, who, via, peer, action, what)
+         VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
+    );
+    let query = query.bind(act.at.unix_ms()).bind(text(&act.who)).bind(text(&act.via));
+    let query = query.bind(act.peer.as_deref().map(text));
+    let row = query.bind(text(&act.action)).bind(text(&act.what)).fetch_one().await?;
+    let last: i64 = row.get(0)?;
+    let query = connection.query("DELETE FROM acts WHERE id <= $1");
+    query.bind(last - MOST_ACTS).execute().await?;
+    Ok(())
 }

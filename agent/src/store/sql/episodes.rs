@@ -21,7 +21,7 @@ mod write;
 
 pub(super) use acts::{acknowledge, shelve};
 pub(super) use row::{AlarmColumns, columns, record_of};
-pub(super) use write::write;
+pub(super) use write::{put, write};
 
 /// Episodes that stand and that nobody has acknowledged, by a column with the time at which they are due.
 /// Parameters: now, the latest time that a right clock writes, limit.

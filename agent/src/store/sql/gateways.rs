@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use pdm_shared::delivery::{GatewayStatus, RECEIPT_SCHEMA, Receipt};
+use pdm_shared::delivery::{GatewayStatus, Presence, RECEIPT_SCHEMA, Receipt};
 use pdm_shared::event::{Event, HIGHEST_SEQUENCE};
 use pdm_shared::id::{BearingKey, Epoch, GatewayId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
@@ -116,7 +116,7 @@ impl GatewayStore for SqlStore {
              WHERE site = $1 AND gateway_id = $2",
         );
         let changed = query.bind_gateway(gateway).execute().await?;
-        refusals::forget_one(&mut connection, gateway, None).await?;
+        refusals::end(&mut connection, gateway).await?;
         transaction.commit().await?;
         Ok(changed > 0)
     }
@@ -265,6 +265,24 @@ pub(super) async fn begin(
         .fetch_one()
         .await?;
     Ok(row.get::<i64>(0)?.unsigned_abs())
+}
+
+/// Whether a status is the last word of a gateway that was taken out: the broker may keep it for ever. One
+/// that is online is there again.
+pub(super) async fn is_forgotten(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+    presence: Presence,
+) -> Result<bool, StoreError> {
+    let statement = match presence {
+        Presence::Offline => "SELECT 1 FROM forgotten_gateways WHERE site = $1 AND gateway_id = $2",
+        Presence::Online => "DELETE FROM forgotten_gateways WHERE site = $1 AND gateway_id = $2",
+    };
+    let query = connection.query(statement).bind_gateway(gateway);
+    match presence {
+        Presence::Offline => Ok(query.fetch_optional().await?.is_some()),
+        Presence::Online => query.execute().await.map(|_| false),
+    }
 }
 
 /// Notes that a gateway's events come under a topic that names it.

@@ -308,6 +308,9 @@ async fn note_status(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
+    if gateways::is_forgotten(connection, &gateway, status.status).await? {
+        return Ok(());
+    }
     connection
         .query(
             "INSERT INTO gateways (site, gateway_id, presence, presence_at_ms)

@@ -131,3 +131,14 @@ pub(super) async fn forget_one(
         .await?;
     Ok(())
 }
+
+/// Ends the refusals of a gateway that staff has admitted: the next look of the watch tells so.
+pub(super) async fn end(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<(), StoreError> {
+    let query =
+        connection.query("UPDATE refusals SET last_at_ms = 0 WHERE site = $1 AND gateway_id = $2");
+    query.bind_gateway(gateway).execute().await?;
+    Ok(())
+}

@@ -65,7 +65,7 @@ fn merged(change: &EpisodeChange, stored: Option<&EpisodeRecord>) -> Episode {
 }
 
 /// Writes an episode as it is.
-pub(super) async fn put(
+pub(in crate::store::sql) async fn put(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     episode: &Episode,
