@@ -8,29 +8,33 @@
 //! ([`super::framed`]).
 
 use ndarray::Array2;
+use pdm_shared::units::SampleRate;
 
 use super::frames::Encoding;
 
-/// RMS, as a share of full scale, above which an integer fills the range; even spread gives 0.577.
-const FULL: f64 = 0.4;
+/// RMS, as a share of full scale, above which the low byte may stand above the high one. Even spread
+/// gives 0.577, the low bytes of small numbers, which are near 0 or 255, about 0.2.
+const FULL: f64 = 0.1;
 /// RMS of the shifted bytes, as a share of that of the bytes, below which the shifted ones are the
 /// samples.
 const SHIFTED: f64 = 0.3;
-/// Samples of a channel that are compared.
+/// Samples of a channel that are compared, at the end of a block.
 const LOOKED_AT: usize = 512;
 
-/// Parts of a block that are compared one by one, and fewest samples of one.
-const PARTS: usize = 8;
+/// Length of the parts of a block that are compared one by one, s, and fewest samples of one: half a
+/// turn of a motor, in which every channel has some impacts or none.
+const PART_S: f64 = 0.025;
 const LEAST_PART: usize = 64;
-/// Parts after which the levels of the channels are known, and parts in a row that show them turned.
-const KNOWN: u32 = 16;
-const IN_A_ROW: u32 = 3;
+/// Parts after which the levels of the channels are known, and parts in a row that show them turned:
+/// a tenth of a second in which every channel has the level of its neighbour. No data chose them.
+const KNOWN: u32 = 6;
+const IN_A_ROW: u32 = 4;
 /// Distance of levels (mean of the differences of their logarithms) above which they are others, and
 /// share of it that is left once they are turned back. 0.3 is a third more vibration at every
 /// channel; a turn of equal levels leaves the distance as it is. No data chose them.
 const OTHERS: f64 = 0.3;
 const TURNED_BACK: f64 = 0.35;
-/// Share by which the known levels follow the present ones.
+/// Share by which the known levels follow those of a part: over half a second.
 const FOLLOWING: f64 = 0.05;
 
 /// What the bytes show.
@@ -43,8 +47,10 @@ pub(super) enum Misplaced {
 }
 
 /// Follows the levels of the channels.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Alignment {
+    /// Samples of a part.
+    part: usize,
     /// ln of the RMS and mean of each channel.
     known: Vec<(f64, f64)>,
     parts: u32,
@@ -52,6 +58,12 @@ pub(super) struct Alignment {
 }
 
 impl Alignment {
+    /// For channels of this rate.
+    pub(super) fn new(rate: SampleRate) -> Self {
+        let part = ((PART_S * rate.get()) as usize).max(LEAST_PART);
+        Self { part, known: Vec::new(), parts: 0, turned: (0, 0) }
+    }
+
     /// True if blocks have been seen whose bytes were in place.
     pub(super) const fn is_known(&self) -> bool {
         self.parts > 0
@@ -77,7 +89,7 @@ impl Alignment {
             self.parts = 1;
             return None;
         }
-        let length = samples.div_ceil(PARTS).max(LEAST_PART);
+        let length = self.part;
         for first in (0..samples).step_by(length) {
             let last = (first + length).min(samples);
             if last - first < length && last - first < LEAST_PART {
@@ -116,9 +128,11 @@ impl Alignment {
         }
         self.turned = (0, 0);
         self.parts = self.parts.saturating_add(1);
+        // the mean of the first parts, later of the latest ones
+        let following = FOLLOWING.max(1.0 / f64::from(self.parts));
         for (known, now) in self.known.iter_mut().zip(levels) {
-            known.0 += FOLLOWING * (now.0 - known.0);
-            known.1 += FOLLOWING * (now.1 - known.1);
+            known.0 += following * (now.0 - known.0);
+            known.1 += following * (now.1 - known.1);
         }
         None
     }
@@ -160,8 +174,11 @@ fn level<'a>(samples: impl Iterator<Item = &'a f64>) -> (f64, f64) {
 fn shifted_bytes(bytes: &[u8], encoding: Encoding, channels: usize) -> Option<usize> {
     let width = encoding.bytes();
     let full_scale = encoding.full_scale()?;
+    // what was lost moves everything behind it, so the end of the block shows it
+    let looked_at = LOOKED_AT * channels * width;
+    let bytes = &bytes[bytes.len().saturating_sub(looked_at) / width * width..];
     let rms = |shift: usize, swapped: bool| {
-        let samples = bytes.get(shift..)?.chunks_exact(width).take(LOOKED_AT * channels);
+        let samples = bytes.get(shift..)?.chunks_exact(width);
         let mut values = Vec::with_capacity(samples.len());
         for raw in samples {
             let value = if swapped { encoding.swapped().decode(raw) } else { encoding.decode(raw) };
@@ -172,6 +189,13 @@ fn shifted_bytes(bytes: &[u8], encoding: Encoding, channels: usize) -> Option<us
         let power = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
         (values.len() >= LEAST_PART).then(|| power.sqrt())
     };
+    let low = if encoding.is_big_endian() { width - 1 } else { 0 };
+    let mut lowest = bytes.iter().skip(low).step_by(width);
+    let first = lowest.next()?;
+    if lowest.all(|byte| byte == first) {
+        // numbers that are left-justified: their lowest byte is in its place
+        return None;
+    }
     let own = rms(0, false)?;
     if own < FULL {
         return None;
@@ -202,7 +226,8 @@ mod tests {
     #[test]
     fn channels_that_change_places_are_found_and_a_load_is_no_turn() {
         for turn in [1, 2] {
-            let mut alignment = Alignment::default();
+            let rate = SampleRate::new(25_600.0).expect("valid");
+            let mut alignment = Alignment::new(rate);
             for n in 0..5 {
                 assert_eq!(alignment.turned(&block(n * 2560, 0, 1.0)), None);
             }

@@ -66,6 +66,11 @@ impl Encoding {
         }
     }
 
+    /// Whether the high byte comes first.
+    pub(super) const fn is_big_endian(self) -> bool {
+        matches!(self, Self::I16Be | Self::I24Be | Self::I32Be | Self::F32Be)
+    }
+
     /// The encoding with the other byte order.
     pub(super) const fn swapped(self) -> Self {
         match self {
@@ -224,8 +229,8 @@ impl FrameDecoder {
     pub(super) fn at(format: FrameFormat, rate_tolerance: f64, host: SourceHost) -> Self {
         Self {
             clock: SampleClock::new(format.sample_rate, rate_tolerance, host),
+            alignment: Alignment::new(format.sample_rate),
             format,
-            alignment: Alignment::default(),
             pending: Vec::new(),
             taken: 0,
             part_of_frame: 0,

@@ -128,6 +128,8 @@ struct Recording {
     reader: Box<dyn RawSnapshots>,
     next_index: u64,
     blocks: u64,
+    /// Time of the first sample, where the file states it.
+    stated_start: Option<Timestamp>,
 }
 
 impl Recording {
@@ -170,6 +172,7 @@ impl Recording {
             reader: raw.reader,
             next_index: 0,
             blocks,
+            stated_start: raw.stated_start,
         })
     }
 
@@ -199,7 +202,8 @@ impl Recording {
         if snapshot > 0 && self.options.period_s.is_none() {
             return None;
         }
-        self.options.started_at.map(|at| at.plus_seconds(since + self.options.start_s))
+        let first = self.options.started_at.or(self.stated_start);
+        first.map(|at| at.plus_seconds(since + self.options.start_s))
     }
 }
 
