@@ -81,7 +81,7 @@ fn levels_after_loss(lost: usize) -> Vec<[f64; 3]> {
         }
     }
     // in the second block, or, as whole samples, in the first
-    let at = if lost % 2 == 0 { 3000 } else { 6 * 2560 + 3000 };
+    let at = if lost.is_multiple_of(2) { 3000 } else { 6 * 2560 + 3000 };
     bytes.drain(at..at + lost);
     let mut decoder = FrameDecoder::new(format, Arc::new(SystemClock));
     decoder.push(&bytes);
