@@ -22,7 +22,7 @@ mod header;
 mod losses;
 
 use header::{FrameHeader, HEADER_BYTES, MAGIC};
-use losses::{Losses, WhyLost};
+use losses::Losses;
 
 /// Blocks from bytes.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ impl FramedDecoder {
                 }
                 let lost = header.first_frame - sender.next_frame;
                 if lost > 0 {
-                    self.losses.lost(lost, WhyLost::Missing);
+                    self.losses.lost(lost);
                     self.begin_anew();
                     self.clock.lost(lost);
                 }

@@ -14,13 +14,6 @@ const QUIET: Duration = Duration::from_secs(10);
 /// Difference of the sender's clock from the gateway's above which a remark says so, s.
 const CLOCKS_APART_S: f64 = 5.0;
 
-/// Why frames are lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WhyLost {
-    /// They did not come.
-    Missing,
-}
-
 /// Sums since the last log line.
 #[derive(Debug)]
 pub(super) struct Losses {
@@ -37,9 +30,9 @@ impl Losses {
     }
 
     /// Frames are missing by their count.
-    pub(super) fn lost(&mut self, frames: u64, why: WhyLost) {
-        let WhyLost::Missing = why;
-        self.count("pdm_edge_stream_lost_frames_total", frames);
+    pub(super) fn lost(&mut self, frames: u64) {
+        counter!("pdm_edge_stream_lost_frames_total", "source" => self.host.name.clone())
+            .increment(frames);
         counter!("pdm_edge_stream_gaps_total", "source" => self.host.name.clone(), "cause" => "missing")
             .increment(1);
         self.frames += frames;
@@ -48,7 +41,8 @@ impl Losses {
 
     /// A block whose checksum is wrong.
     pub(super) fn damaged(&mut self) {
-        self.count("pdm_edge_stream_damaged_blocks_total", 1);
+        counter!("pdm_edge_stream_damaged_blocks_total", "source" => self.host.name.clone())
+            .increment(1);
         self.blocks += 1;
         self.log();
     }
@@ -56,7 +50,8 @@ impl Losses {
     /// Bytes that belong to no block.
     pub(super) fn skipped(&mut self, bytes: usize) {
         if bytes > 0 {
-            self.count("pdm_edge_stream_skipped_bytes_total", bytes as u64);
+            counter!("pdm_edge_stream_skipped_bytes_total", "source" => self.host.name.clone())
+                .increment(bytes as u64);
             self.bytes += bytes as u64;
             self.log();
         }
@@ -64,7 +59,8 @@ impl Losses {
 
     /// A block that came twice, or after a later one.
     pub(super) fn late(&self) {
-        self.count("pdm_edge_stream_late_blocks_total", 1);
+        counter!("pdm_edge_stream_late_blocks_total", "source" => self.host.name.clone())
+            .increment(1);
     }
 
     /// The sender was started again.
@@ -89,10 +85,6 @@ impl Losses {
         } else {
             self.host.remarks.withdraw(&self.host.name, "sender clock");
         }
-    }
-
-    fn count(&self, name: &'static str, count: u64) {
-        counter!(name, "source" => self.host.name.clone()).increment(count);
     }
 
     fn log(&mut self) {
