@@ -22,8 +22,9 @@ use super::{BlockRate, SourceHost};
 
 mod log;
 
-/// Share by which the true rate may differ from the configured one where none is configured. MEMS
-/// accelerometers state up to 5 % for their internal oscillator.
+/// Share by which the true rate may differ from the configured one where none is configured. No data
+/// chose it: twice the 2.5 % that are reported of an oscillator over temperature (OpenBCI Cyton), and
+/// far below a rate that is configured wrong.
 pub const DEFAULT_RATE_TOLERANCE: f64 = 0.05;
 
 /// Length of a bin, s, and number of bins that are kept: the earliest of half a second of arrivals
