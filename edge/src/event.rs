@@ -9,6 +9,7 @@ use pdm_shared::event::{
     TimeDomain, Timing, Window,
 };
 use pdm_shared::fault::Fault;
+use pdm_shared::feature::{Feature, LineFigure};
 use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Rpm, SampleRate};
@@ -114,22 +115,23 @@ pub fn assemble(
 /// turns than a verdict needs make them a matter of chance.
 pub fn features(time: &TimeDomain, frequency: &FrequencyDomain, with_lines: bool) -> Features {
     let mut features = Features::new();
-    for (key, value) in [
-        ("rms_g", time.rms_g),
-        ("kurtosis", time.kurtosis),
-        ("crest_factor", time.crest_factor),
-        ("envelope_rms_g", time.envelope_rms_g),
-        ("velocity_rms_mm_s", time.velocity_rms_mm_s),
-        ("low_band_rms_g", time.low_band_rms_g),
+    for (feature, value) in [
+        (Feature::Rms, time.rms_g),
+        (Feature::Kurtosis, time.kurtosis),
+        (Feature::CrestFactor, time.crest_factor),
+        (Feature::EnvelopeRms, time.envelope_rms_g),
+        (Feature::Velocity, time.velocity_rms_mm_s),
+        (Feature::LowBandRms, time.low_band_rms_g),
     ] {
         if let Some(value) = value {
-            features.insert(key.to_owned(), value);
+            features.insert(feature.key().into_owned(), value);
         }
     }
     if with_lines {
         for fault in Fault::ALL {
             if let Some(snr_db) = frequency.line(fault).snr_db {
-                features.insert(format!("{}.snr_db", fault.frequency_key()), snr_db);
+                let feature = Feature::Line(Some(fault), LineFigure::Level);
+                features.insert(feature.key().into_owned(), snr_db);
             }
         }
     }
