@@ -261,9 +261,38 @@ impl Judging {
                 Err(error) => failure = Some(error),
             }
         }
-        self.store.save(&judged).await?;
-        self.report(judged);
+        failure = self.save_all(judged).await?.or(failure);
         failure.map_or(Ok(count), Err)
+    }
+
+    /// Saves the judgements of a batch in one transaction. Where the database refuses a row of it, each
+    /// bearing is saved by itself, so that the others do not wait for it; returns the last failure then.
+    async fn save_all(
+        &self,
+        judged: Vec<BearingJudged>,
+    ) -> Result<Option<JudgingError>, JudgingError> {
+        match self.store.save(&judged).await {
+            Ok(()) => {
+                self.report(judged);
+                return Ok(None);
+            }
+            Err(error @ StoreError::Content { .. }) if judged.len() > 1 => {
+                log::failed(&error.into())
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let mut failure = None;
+        for bearing in judged {
+            let bearing = vec![bearing];
+            match self.store.save(&bearing).await {
+                Ok(()) => self.report(bearing),
+                Err(error) => {
+                    log::bearing_not_saved(&bearing, &error);
+                    failure = Some(error.into());
+                }
+            }
+        }
+        Ok(failure)
     }
 
     /// The latest time that a window's clock may have told.

@@ -6,13 +6,21 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use super::JudgingError;
-use crate::store::StoreError;
+use crate::store::{BearingJudged, StoreError};
 use crate::workflow::{Node, WorkflowError};
 
 /// A batch could not be judged or saved; it is tried again.
 pub(super) fn failed(error: &JudgingError) {
     metrics::counter!("pdm_agent_judging_errors_total").increment(1);
     tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot judge, trying again");
+}
+
+/// The judgements of one bearing could not be saved; those of the others were.
+pub(super) fn bearing_not_saved(bearings: &[BearingJudged], error: &StoreError) {
+    metrics::counter!("pdm_agent_judging_errors_total").increment(1);
+    for bearing in bearings {
+        tracing::error!(bearing = %bearing.key, %error, "cannot save judgements, trying again");
+    }
 }
 
 /// The store does not say what was told lately: an alarm is told although its cause may have been told.

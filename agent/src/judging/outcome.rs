@@ -7,6 +7,7 @@ use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
 use pdm_shared::diagnosis::{Diagnosis, Told};
 use pdm_shared::id::EventId;
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -158,18 +159,36 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) 
         }
     };
     let measure =
-        open("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend", None);
-    let spare = open("예비품 재고 점검", "Check that a spare is in stock", None);
-    let mut actions = match diagnosis.risk_level {
-        RiskLevel::Normal => Vec::new(),
-        RiskLevel::Watch => vec![measure, spare],
-        RiskLevel::Warning => vec![
-            open("교체 계획 수립과 부품 발주", "Plan the replacement, order the parts", lead),
-            measure,
+        || open("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend", None);
+    let mut actions = match (diagnosis.risk_level, diagnosis.is_of_machine()) {
+        (RiskLevel::Normal, _) => Vec::new(),
+        (RiskLevel::Watch, true) => vec![
+            measure(),
+            open("설비의 부하·정렬·체결 상태 점검", "Check load, alignment and fastening", None),
         ],
-        RiskLevel::Critical => {
-            let stop = "안전한 시점에 정지하고 LOTO 후 교체";
-            let stop_en = "Stop as soon as it is safe, lock out, replace";
+        (RiskLevel::Watch, false) => {
+            vec![measure(), open("예비품 재고 점검", "Check that a spare is in stock", None)]
+        }
+        (RiskLevel::Warning, true) => vec![
+            open("설비 정밀 점검 계획과 실시", "Plan and make a check of the machine", lead),
+            measure(),
+        ],
+        (RiskLevel::Warning, false) => vec![
+            open("교체 계획 수립과 부품 발주", "Plan the replacement, order the parts", lead),
+            measure(),
+        ],
+        (RiskLevel::Critical, is_of_machine) => {
+            let (stop, stop_en) = if is_of_machine {
+                (
+                    "안전한 시점에 정지하고 LOTO 후 점검",
+                    "Stop as soon as it is safe, lock out, inspect",
+                )
+            } else {
+                (
+                    "안전한 시점에 정지하고 LOTO 후 교체",
+                    "Stop as soon as it is safe, lock out, replace",
+                )
+            };
             vec![
                 open(stop, stop_en, Some(at)),
                 open("접근 제한과 부하 저감", "Keep people away, reduce load", Some(at)),
@@ -227,7 +246,8 @@ pub(super) fn name_superseded(
         return;
     }
     let body = &mut announcement.notification.body;
-    body.ko = format!("{}\n작업지시 {}: 새 작업지시 {new}로 대체", body.ko, old.join(", "));
+    let by_new = with_particle(new, Particle::Towards);
+    body.ko = format!("{}\n작업지시 {}: 새 작업지시 {by_new} 대체", body.ko, old.join(", "));
     body.en = format!("{}\nWork order {}: superseded by {new}", body.en, old.join(", "));
     for name in old.iter().chain([&new]) {
         sources.add_name(name);

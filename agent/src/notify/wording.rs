@@ -3,9 +3,9 @@
 //! otherwise; safety.
 
 use pdm_expert::case::BearingState;
-use pdm_expert::wording::element;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
 use pdm_shared::event::{Change, Event};
+use pdm_shared::fault::finding_in_words;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -108,28 +108,7 @@ pub(super) fn opined(
 }
 
 fn fault(diagnosis: &Diagnosis) -> Text {
-    let stage = diagnosis.fault_stage;
-    match (diagnosis.fault_type, stage) {
-        (Some(fault), 0) => {
-            let name = element(fault);
-            Text::new(
-                format!("베어링 {} 결함 의심", name.ko),
-                format!("{} fault suspected", name.en),
-            )
-        }
-        (Some(fault), _) => {
-            let name = element(fault);
-            Text::new(
-                format!("베어링 {} 결함(P-F {stage}단계)", name.ko),
-                format!("{} fault (P-F stage {stage})", name.en),
-            )
-        }
-        (None, 0) => Text::new("진동 이상", "vibration anomaly"),
-        (None, _) => Text::new(
-            format!("베어링 이상, 부위 미특정(P-F {stage}단계)"),
-            format!("bearing anomaly, element not named (P-F stage {stage})"),
-        ),
-    }
+    finding_in_words(diagnosis.fault_type, diagnosis.fault_stage)
 }
 
 /// The body, one statement a line.

@@ -42,6 +42,7 @@ mod removal;
 mod retention;
 mod runs;
 mod series;
+mod standing;
 mod windows;
 
 /// The store on a SQLite file or a PostgreSQL server.

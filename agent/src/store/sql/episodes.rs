@@ -20,6 +20,7 @@ mod row;
 mod write;
 
 pub(super) use acts::{acknowledge, shelve};
+use row::record_as_readable;
 pub(super) use row::{AlarmColumns, columns, record_of};
 pub(super) use write::{put, write};
 
@@ -263,7 +264,7 @@ pub(super) async fn read(
         .bind_key(key)
         .fetch_optional()
         .await?;
-    row.as_ref().map(record_of).transpose()
+    row.as_ref().map(|row| record_as_readable(key, row)).transpose()
 }
 
 /// Writes a notification and the episode after it. The caller writes the rows of the outbox.

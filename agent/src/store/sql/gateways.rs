@@ -89,7 +89,8 @@ impl GatewayStore for SqlStore {
                     highest_sequence, proven
              FROM gateways ORDER BY site, gateway_id",
         );
-        query.fetch_all().await?.iter().map(state_of).collect()
+        let rows = query.fetch_all().await?;
+        Ok(rows.iter().map(state_of).filter_map(readable).collect())
     }
 
     async fn bearing_owners(&self) -> Result<Vec<(BearingKey, GatewayKey)>, StoreError> {

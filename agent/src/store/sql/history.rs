@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::SqlStore;
 use crate::store::database::{Dialect, Row, Spelt};
-use crate::store::encoding::{count_of, fault_of, json_of, stage_of, time_of, word_of};
+use crate::store::encoding::{count_of, fault_of, json_of, readable, stage_of, time_of, word_of};
 use crate::store::{Delivery, HistoryStore, StoreError};
 
 /// Parameters: site, machine, bearing, until, limit. Spectra are nine tenths of a payload: SQLite
@@ -60,7 +60,7 @@ impl HistoryStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(&HISTORY).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().rev().map(past_event_of).collect()
+        Ok(rows.iter().rev().map(past_event_of).filter_map(readable).collect())
     }
 
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError> {
@@ -69,7 +69,8 @@ impl HistoryStore for SqlStore {
             "SELECT number, node, at_ms, detail FROM trace_steps WHERE event_id = $1
              ORDER BY number",
         );
-        query.bind(event_id.0).fetch_all().await?.iter().map(step_of).collect()
+        let rows = query.bind(event_id.0).fetch_all().await?;
+        Ok(rows.iter().map(step_of).filter_map(readable).collect())
     }
 
     async fn deliveries(&self, notification_id: Uuid) -> Result<Vec<Delivery>, StoreError> {

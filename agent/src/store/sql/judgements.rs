@@ -12,10 +12,10 @@ use pdm_shared::id::{BearingKey, EventId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, bulk, episodes, follow_ups, held, opinions, runs};
+use super::{Database, SqlStore, bulk, episodes, follow_ups, held, opinions, runs, standing};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
-    MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
+    MemoryRow, count_of, fault_of, json_of, readable, stage_of, time_of, to_json, word_of,
 };
 use crate::store::{
     BearingJudged, Checkpoint, Finished, Judged, JudgementStore, Outgoing, Recall, StoreError,
@@ -78,7 +78,8 @@ impl JudgementStore for SqlStore {
         let mut reader = self.read().await?;
         let row = reader
             .query(
-                "SELECT state, recent FROM bearings
+                "SELECT state, recent, risk_level, fault_stage, fault_type, last_measured_at_ms
+                 FROM bearings
                  WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
             )
             .bind_key(key)
@@ -86,11 +87,11 @@ impl JudgementStore for SqlStore {
             .await?;
         let (mut state, mut known) = (BearingState::default(), None);
         if let Some(row) = row {
-            state = json_of::<BearingState>("a bearing's state", row.get(0)?)?;
-            known = row
-                .get::<Option<&str>>(1)?
-                .map(|recent| json_of::<Vec<Remembered>>("a bearing's judgements", recent))
-                .transpose()?;
+            state = standing::state_of(key, &row)?;
+            let recent = row.get::<Option<&str>>(1)?;
+            known = recent.and_then(|recent| {
+                readable(json_of::<Vec<Remembered>>("a bearing's judgements", recent))
+            });
         }
         let mut connection = reader.connection();
         let recent = match known {
@@ -219,8 +220,7 @@ async fn last_windows(
         .bind(i64::try_from(RECALLED).unwrap_or(i64::MAX))
         .fetch_all()
         .await?;
-    let windows =
-        rows.iter().map(remembered_of).collect::<Result<Vec<Remembered>, StoreError>>()?;
+    let windows: Vec<Remembered> = rows.iter().map(remembered_of).filter_map(readable).collect();
     let mut recent = Vec::with_capacity(RECALLED);
     for window in windows.into_iter().rev() {
         remember(&mut recent, window);
