@@ -84,6 +84,8 @@ impl RemovalStore for SqlStore {
         let mut out = TakenOut::default();
         for key in known(&mut connection, from).await? {
             let Some(new) = from.renamed(to, &key) else { continue };
+            // before their rows have the new name: they would be judged under the former one
+            out.waiting += set_waiting_aside(&mut connection, &key).await?;
             if with_history {
                 carry_over(&mut connection, &key, &new).await?;
             }
@@ -176,10 +178,7 @@ async fn take_bearing_out(
     );
     let query = query.bind_key(key).bind(how.by.as_str()).bind(how.now.unix_ms());
     out.work += query.bind(how.reason.as_str()).execute().await?;
-    let waiting = connection.query(&WAITING).bind_key(key).fetch_all().await?;
-    let waiting = waiting.iter().map(|row| row.get(0)).collect::<Result<Vec<i64>, _>>()?;
-    bulk::set_aside(connection, &waiting).await?;
-    out.waiting += waiting.len() as u64;
+    out.waiting += set_waiting_aside(connection, key).await?;
     let query = connection
         .query("DELETE FROM bearings WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3");
     query.bind_key(key).execute().await?;
@@ -194,6 +193,17 @@ async fn take_bearing_out(
     clear(connection, &topics, how, out).await?;
     out.bearings.push(key.clone());
     Ok(())
+}
+
+/// Leaves the events of a bearing that wait without a judgement; tells how many that are.
+async fn set_waiting_aside(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+) -> Result<u64, StoreError> {
+    let rows = connection.query(&WAITING).bind_key(key).fetch_all().await?;
+    let waiting = rows.iter().map(|row| row.get(0)).collect::<Result<Vec<i64>, _>>()?;
+    bulk::set_aside(connection, &waiting).await?;
+    Ok(waiting.len() as u64)
 }
 
 /// Closes the open episode of a bearing or gateway; tells how many that are.
