@@ -55,8 +55,8 @@ pub struct MachineArgs {
     /// Shaft speed in revolutions per minute
     #[arg(long, value_name = "RPM")]
     pub rpm: Option<f64>,
-    /// Largest deviation of the true speed, in percent; the speed is searched within it [default:
-    /// 2]
+    /// Largest deviation of the true speed, in percent; the speed is searched within it, and more than 5
+    /// declares it uncertain [default: 5]
     #[arg(long, value_name = "PCT")]
     pub rpm_tolerance: Option<f64>,
     /// Bearing of the catalogue (see `pdm-edge bearings`)
@@ -252,7 +252,7 @@ mod tests {
     fn orders_are_four_numbers() {
         let read = machine("3.245,4.755,2.5546,0.4056").machine().expect("valid");
         assert!((read.orders.bsf.get() - 2.5546).abs() < 1e-12);
-        assert!((read.speed_tolerance - 0.02).abs() < 1e-12);
+        assert!((read.speed_tolerance - 0.05).abs() < 1e-12);
         for wrong in ["3.2,4.7,2.5", "3.2,4.7,2.5,x", "4.7,3.2,2.5,0.4", "3.2,4.7,2.5,1.4", ""] {
             let error = machine(wrong).machine().expect_err(wrong);
             assert_eq!(exit_of(&error), Exit::Usage, "{error}");
