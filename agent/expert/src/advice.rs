@@ -25,7 +25,7 @@ pub struct ShownState {
 
 impl ShownState {
     /// The part of the machine to check, where nothing that stands speaks of the bearing.
-    fn machine(&self, staging: &Staging) -> Option<MachinePart> {
+    fn machine(self, staging: &Staging) -> Option<MachinePart> {
         staging.machine.filter(|_| self.stage == 0 && self.fault.is_none())
     }
 }
@@ -34,7 +34,7 @@ impl ShownState {
 ///
 /// Where nothing speaks of the bearing, the advice is a check of the machine and no order of a bearing.
 pub fn recommend(
-    shown: &ShownState,
+    shown: ShownState,
     screening: &Screening,
     staging: &Staging,
     remaining: &Remaining,

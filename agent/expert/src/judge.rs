@@ -91,7 +91,7 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
     let fault = shown_fault(&thoughts, &state, shown_stage);
     let mut diagnosis =
-        assemble(case, rules, thoughts, &ShownState { risk, stage: shown_stage, fault });
+        assemble(case, rules, thoughts, ShownState { risk, stage: shown_stage, fault });
     course::tell(&mut diagnosis, case, &state);
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
@@ -103,7 +103,7 @@ fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement 
     let risk = state.risk().max(thoughts.proposal.risk);
     let stage = state.stage().max(thoughts.staging.stage);
     let fault = shown_fault(&thoughts, &state, stage);
-    let mut diagnosis = assemble(case, rules, thoughts, &ShownState { risk, stage, fault });
+    let mut diagnosis = assemble(case, rules, thoughts, ShownState { risk, stage, fault });
     diagnosis.uncertainty.level = UncertaintyLevel::High;
     diagnosis.uncertainty.causes.push(Text::new(
         "측정 시각이 현재보다 앞섬: 게이트웨이 시계를 확인",
@@ -148,7 +148,7 @@ fn shown_fault(thoughts: &Thoughts, state: &BearingState, stage: u8) -> Option<F
     own.or_else(|| state.fault().filter(|_| stage > 0))
 }
 
-fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: &ShownState) -> Diagnosis {
+fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: ShownState) -> Diagnosis {
     let recommendation =
         recommend(shown, &thoughts.screening, &thoughts.staging, &thoughts.remaining, rules);
     let mut overall = overall(case, &thoughts, shown);
@@ -220,7 +220,7 @@ fn uncertainty(case: &Case<'_>, mut doubts: Vec<Doubt>) -> Uncertainty {
     Uncertainty { level, causes: doubts.into_iter().map(|doubt| doubt.cause).collect() }
 }
 
-fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: &ShownState) -> Thought {
+fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Thought {
     let label = shown.risk.label();
     let head = Text::new(
         format!("{}({}):", label.ko, shown.risk.as_str()),
@@ -265,7 +265,21 @@ fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
     })
 }
 
-fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &ShownState) -> Text {
+/// The reason for the risk where the window shows no anomaly.
+fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
+    if risk > RiskLevel::Normal {
+        Text::new("이번 측정은 정상 범위", "this window is in the usual range")
+    } else if thoughts.screening.finding == Finding::Suspected {
+        Text::new(
+            "확인되지 않은 징후가 있어 재측정 필요",
+            "a sign that is not confirmed asks for a further measurement",
+        )
+    } else {
+        Text::new("조치가 필요한 징후 없음", "nothing that asks for action")
+    }
+}
+
+fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
     use crate::degradation::TrendClass;
     if thoughts.screening.finding == Finding::CannotJudge {
         return Text::new(
@@ -274,19 +288,7 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &ShownState) -> Text {
         );
     }
     if !thoughts.screening.is_anomaly() {
-        return if shown.risk == RiskLevel::Normal {
-            let is_suspected = thoughts.screening.finding == Finding::Suspected;
-            if is_suspected {
-                Text::new(
-                    "확인되지 않은 징후가 있어 재측정 필요",
-                    "a sign that is not confirmed asks for a further measurement",
-                )
-            } else {
-                Text::new("조치가 필요한 징후 없음", "nothing that asks for action")
-            }
-        } else {
-            Text::new("이번 측정은 정상 범위", "this window is in the usual range")
-        };
+        return without_anomaly(thoughts, shown.risk);
     }
     let trend = match thoughts.degrading.class {
         TrendClass::Stable => Text::new("뚜렷한 상승 추세 없음", "no rising trend"),

@@ -130,7 +130,7 @@ fn first(diagnosis: &Diagnosis, event: &Event, rule: &str) -> Vec<Question> {
             "두 부위의 결함선이 함께 보임: 어느 쪽인가",
             "Lines of two elements stand: which is it",
         );
-        let both = with_particle(&subject, Particle::And);
+        let both = with_particle(subject, Particle::And);
         let query = format!("{both} {} 구분 방법 주파수 측대파", named(Some(*other)));
         questions.push(question(1, MANUAL, query, kind, ("RESEARCH-3", why)));
     }
@@ -238,7 +238,7 @@ fn third(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry, round: u32) ->
             format!("{document} speaks against it: what tells the two apart"),
         );
         let other = one.record.cause.as_deref().unwrap_or_default();
-        let both = with_particle(&subject, Particle::And);
+        let both = with_particle(subject, Particle::And);
         let query = format!("{both} 구분 확인 방법 {}", topic_of(other));
         let mut asked = question(round, MANUAL, query, &[], ("RESEARCH-8", why));
         asked.drawn_from = Some(document);

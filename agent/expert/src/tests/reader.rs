@@ -231,7 +231,9 @@ fn two_hundred_judgements_contradict_neither_themselves_nor_each_other() {
     for (name, diagnosis) in &all {
         if is_shown {
             println!("\n{name}: {} stage {}", diagnosis.risk_level, diagnosis.fault_stage);
-            texts(diagnosis).iter().for_each(|text| println!("  {}\n  {}", text.ko, text.en));
+            for text in texts(diagnosis) {
+                println!("  {}\n  {}", text.ko, text.en);
+            }
         }
         found.extend(stumbles(diagnosis).into_iter().map(|one| format!("{name}: {one}")));
     }
