@@ -277,7 +277,7 @@ impl Judging {
                 return Ok(None);
             }
             Err(error @ StoreError::Content { .. }) if judged.len() > 1 => {
-                log::failed(&error.into())
+                log::failed(&error.into());
             }
             Err(error) => return Err(error.into()),
         }
