@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         store.close().await;
         out
     })?;
-    if out.bearings.is_empty() && out.gateways.is_empty() {
+    if !out.is_something() {
         let told = anyhow::anyhow!("nothing is known of {}", args.part);
         return Err(Failure::new(Exit::NoInput, told).into());
     }

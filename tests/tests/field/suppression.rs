@@ -20,8 +20,9 @@ use crate::open_plant::{
 /// A broker, an agent with one web hook, and a client.
 pub(crate) struct Field {
     _broker: Mosquitto,
-    _folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
     pub(crate) settings: AgentSettings,
+    pub(crate) port: u16,
     pub(crate) posts: Posts,
     pub(crate) client: Client,
     sent: std::sync::atomic::AtomicU64,
@@ -38,7 +39,7 @@ impl Field {
         settings.silence.offline_after_s = 1.0;
         let client = Client::connect(port).await;
         let sent = std::sync::atomic::AtomicU64::new(0);
-        Some(Self { _broker: broker, _folder: folder, settings, posts, client, sent })
+        Some(Self { _broker: broker, folder, settings, port, posts, client, sent })
     }
 
     pub(crate) async fn start(&self) -> Handle {
@@ -237,7 +238,7 @@ async fn one_message_of_a_stranger_ends_no_gateways_intake() {
     agent.stop().await.expect("no part failed");
 }
 
-/// A clock that runs twenty times as fast.
+/// A clock that runs a hundred times as fast.
 #[derive(Debug)]
 struct Fast(Instant);
 

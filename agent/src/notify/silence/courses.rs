@@ -288,7 +288,11 @@ impl Plant {
         let now = self.now();
         let shelve = Shelve {
             schema: SHELVE_SCHEMA.to_owned(),
-            action: if hours % 2 == 0 { ShelveAction::Shelve } else { ShelveAction::OutOfService },
+            action: if hours.is_multiple_of(2) {
+                ShelveAction::Shelve
+            } else {
+                ShelveAction::OutOfService
+            },
             until: Some(now.plus_seconds(3600.0 * f64::from(hours))),
             by: "kim".to_owned(),
             reason: "spare on its way".to_owned(),
@@ -349,7 +353,7 @@ impl Plant {
             Some(followed) => followed,
             None => return,
         };
-        let open = record.filter(|one| one.is_open()).map(|one| one.version());
+        let open = record.filter(crate::store::EpisodeRecord::is_open).map(|one| one.version());
         self.watchdog.follow(key, open, followed).await.expect("written");
     }
 

@@ -67,7 +67,7 @@ pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &dyn Store) {
     let new = GatewayKey::new(old.site.clone(), "gw-99".parse().expect("name"));
     put(store, &[event(1)]).await;
     let out = store.replace_gateway(&old, &new, &how(false)).await.expect("replaced");
-    assert_eq!(out.gateways, [old.clone()]);
+    assert_eq!(out.gateways, std::slice::from_ref(&old));
     assert_eq!(store.bearing_owners().await.expect("read"), [(key(), new.clone())]);
     let status = |status| Incoming::Status {
         site: old.site.clone(),

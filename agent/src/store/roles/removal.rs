@@ -89,6 +89,13 @@ pub struct TakenOut {
     pub topics: u64,
 }
 
+impl TakenOut {
+    /// Whether anything of that name was known.
+    pub fn is_something(&self) -> bool {
+        !self.bearings.is_empty() || !self.gateways.is_empty()
+    }
+}
+
 /// Taking out and renaming; used by the command line and the HTTP server.
 #[async_trait]
 pub trait RemovalStore: Send + Sync + std::fmt::Debug {

@@ -65,7 +65,9 @@ impl RemovalStore for SqlStore {
                 take_gateway_out(&mut connection, &gateway, None, how, &mut out).await?;
             }
         }
-        note(&mut connection, how, "forget", &part.to_string()).await?;
+        if out.is_something() {
+            note(&mut connection, how, "forget", &part.to_string()).await?;
+        }
         if !how.is_dry {
             transaction.commit().await?;
         }
@@ -91,7 +93,9 @@ impl RemovalStore for SqlStore {
             }
             take_bearing_out(&mut connection, &key, how, &mut out).await?;
         }
-        note(&mut connection, how, "rename", &format!("{from} to {to}")).await?;
+        if out.is_something() {
+            note(&mut connection, how, "rename", &format!("{from} to {to}")).await?;
+        }
         if !how.is_dry {
             transaction.commit().await?;
         }
