@@ -6,7 +6,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn options(sample_rate: f64) -> RecordingOptions {
-    RecordingOptions { sample_rate: SampleRate::new(sample_rate).ok(), ..Default::default() }
+    let g = Calibration::new(super::super::AccelUnit::G, 1.0, 0.0).expect("valid");
+    RecordingOptions {
+        sample_rate: SampleRate::new(sample_rate).ok(),
+        calibrations: vec![g],
+        ..Default::default()
+    }
 }
 
 fn refused(name: &str, content: &[u8], options: &RecordingOptions) -> String {
