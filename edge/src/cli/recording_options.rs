@@ -13,6 +13,7 @@ use pdm_shared::units::{Rpm, SampleRate};
 
 use crate::catalogue::Catalogue;
 use crate::source::{AccelUnit, Calibration, Preferred, RecordingOptions};
+use crate::tabular::Decimal;
 
 /// The part of a recording to read.
 #[derive(Debug, Clone, Default, Args)]
@@ -52,6 +53,9 @@ pub struct RecordingArgs {
     /// file is refused]
     #[arg(long, value_name = "file|option")]
     pub prefer: Option<Preferred>,
+    /// Decimal sign of a text where the text does not tell (0,125 in one column; 1,234)
+    #[arg(long, value_name = "comma|point")]
+    pub decimal: Option<Decimal>,
 }
 
 /// The machine of a recording.
@@ -123,6 +127,7 @@ impl RecordingArgs {
             started_at: None,
             period_s: None,
             prefer: self.prefer,
+            decimal: self.decimal,
         })
     }
 
@@ -143,6 +148,7 @@ impl RecordingArgs {
             start_s: self.start_s.or(other.start_s),
             duration_s: self.duration_s.or(other.duration_s),
             prefer: self.prefer.or(other.prefer),
+            decimal: self.decimal.or(other.decimal),
         }
     }
 }

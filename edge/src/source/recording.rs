@@ -335,7 +335,7 @@ fn raw_of(
         "npy" => other("NumPy array"),
         "gz" => other("gzip file"),
         "wav" => other("WAV file"),
-        _ => text::open(path, file, variable),
+        _ => text::open(path, file, options),
     }
 }
 

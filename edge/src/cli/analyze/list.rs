@@ -15,7 +15,7 @@ use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
 
 /// The columns that a list may have.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "file",
     "channel",
     "scale",
@@ -27,6 +27,7 @@ const COLUMNS: [&str; 18] = [
     "start_s",
     "duration_s",
     "prefer",
+    "decimal",
     "rate",
     "rpm",
     "rpm_tolerance",
@@ -114,6 +115,7 @@ impl Row<'_> {
             start_s: self.value("start_s")?,
             duration_s: self.value("duration_s")?,
             prefer: self.value("prefer")?,
+            decimal: self.value("decimal")?,
         };
         let machine = MachineArgs {
             rpm: self.value("rpm")?,

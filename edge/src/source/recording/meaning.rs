@@ -100,7 +100,7 @@ pub(super) fn meaning_of(
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
 }
 
-fn since_1970(seconds: f64) -> Option<Timestamp> {
+pub(super) fn since_1970(seconds: f64) -> Option<Timestamp> {
     Timestamp::from_unix_ms((seconds * 1000.0).round() as i64)
 }
 

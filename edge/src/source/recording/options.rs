@@ -7,6 +7,7 @@ use pdm_shared::units::SampleRate;
 
 use super::{SourceError, counted};
 use crate::source::{Calibration, Preferred};
+use crate::tabular::Decimal;
 
 /// The part of a recording to read, and the meaning of its numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +32,8 @@ pub struct RecordingOptions {
     pub period_s: Option<f64>,
     /// Which side counts where the file and an option contradict each other; `None`: the file is refused.
     pub prefer: Option<Preferred>,
+    /// Decimal sign of the numbers of a text; `None`: the text tells.
+    pub decimal: Option<Decimal>,
 }
 
 pub(super) fn check_channels(

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(text: &str, variable: Option<&str>) -> Result<Array2<f64>, SourceError> {
-    let mut raw = open(Path::new("t.csv"), Cursor::new(text.as_bytes().to_vec()), variable)?;
+    let options =
+        RecordingOptions { variable: variable.map(str::to_owned), ..RecordingOptions::default() };
+    let mut raw = open(Path::new("t.csv"), Cursor::new(text.as_bytes().to_vec()), &options)?;
     Ok(raw.reader.next_snapshot()?.expect("one snapshot"))
 }
 
@@ -78,7 +80,7 @@ fn errors_name_the_line() {
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = open(Path::new("t"), Cursor::new(bytes), None);
+        let _ = open(Path::new("t"), Cursor::new(bytes), &RecordingOptions::default());
     }
 
     #[test]
