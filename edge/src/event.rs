@@ -5,8 +5,8 @@
 //! spool has numbered it.
 
 use pdm_shared::event::{
-    EVENT_SCHEMA, Event, FrequencyDomain, InputDescription, Operating, SignalQuality, Spectra, SpeedSource,
-    TimeDomain, Timing, Window,
+    EVENT_SCHEMA, Event, FrequencyDomain, InputDescription, Operating, SignalQuality, Spectra,
+    SpeedSource, TimeDomain, Timing, Window,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::feature::{Feature, LineFigure};

@@ -102,7 +102,8 @@ fn verdict(samples: &[f64], [rate, speed, bpfo, bpfi, bsf, ftf]: [f64; 6]) {
 /// Reads any bytes as a historian's table.
 fn table(bytes: &[u8]) {
     let values = vec!["rms_g".to_owned()];
-    let request = Request { time: "time".to_owned(), values, period_s: 600.0, ..Request::default() };
+    let request =
+        Request { time: "time".to_owned(), values, period_s: 600.0, ..Request::default() };
     if let Ok(table) = read(bytes, &request) {
         let Ok(()) = judge(&table, &BTreeMap::new(), |line| {
             serde_json::to_string(&line).expect("a line is JSON");

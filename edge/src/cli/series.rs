@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
-use crate::tabular::{DateOrder, Decimal};
 use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read};
+use crate::tabular::{DateOrder, Decimal};
 
 mod summary;
 

@@ -27,8 +27,8 @@ use crate::condition::{self, Monitor, Neighbour, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
-use crate::source::{BlockRate, Interpretation};
 use crate::source::speed_tag::SpeedTag;
+use crate::source::{BlockRate, Interpretation};
 use crate::{features as blocks, quality};
 
 mod looking;

@@ -235,7 +235,8 @@ fn has_word(field: &str) -> bool {
 /// Takes a row of units below the header out; returns the unit of the time.
 fn unit_row(rows: &mut Vec<FieldRow<'_>>, time: usize) -> Option<String> {
     let first = rows.first()?;
-    let is_unit = |field: &&str| field.is_empty() || *field == "-" || StatedUnit::parse(field).is_some();
+    let is_unit =
+        |field: &&str| field.is_empty() || *field == "-" || StatedUnit::parse(field).is_some();
     let has_unit = first.fields.iter().any(|field| StatedUnit::parse(field).is_some());
     if !(has_unit && first.fields.iter().all(|field| is_unit(&field))) {
         return None;
@@ -254,7 +255,10 @@ fn leave_footer_out(
 ) {
     let is_word = |row: &FieldRow<'_>| {
         let first = row.fields.get(time).copied().unwrap_or_default();
-        has_word(first) && columns.iter().all(|c| row.fields.get(*c).is_none_or(|f| f.is_empty() || has_word(f)))
+        has_word(first)
+            && columns
+                .iter()
+                .all(|c| row.fields.get(*c).is_none_or(|f| f.is_empty() || has_word(f)))
     };
     let footer = rows.iter().rev().take(MOST_BELOW).take_while(|row| is_word(row)).count();
     if footer > 0 && footer < rows.len() {
@@ -330,7 +334,9 @@ mod tests {
             (first_step("t,a\n2004.02.12.10.32.39,1\n2004.02.12.10.42.39,1") - 600.0).abs() < 1e-6
         );
         assert!((first_step("t,a\n0,1\n1,1\n2,1") - 600.0).abs() < 1e-6);
-        assert!((first_step("t,a\n0.0,1\n10.0,1") - 10.0).abs() < 1e-6);
+        assert!((first_step("t,a\n0.0,1\n600.0,1") - 600.0).abs() < 1e-6);
+        assert!((first_step("t,a\n0.0,1\n10.0,1") - 600.0).abs() < 1e-6, "minutes");
+        assert!(table("t,a\n0.5,1\n7.7,1").is_err(), "no unit fits the period");
         assert!((first_step("t,a\n1700000000000,1\n1700000000500,1") - 0.5).abs() < 1e-6);
     }
 
@@ -353,7 +359,7 @@ mod tests {
         assert!(text("t,a\n0,1\n1,x").starts_with("line 3, column \"a\": \"x\" is not a number"));
         assert!(text("t,a\n2026-01-01 00:00:00,1\nsoon,1").starts_with("line 3, column \"t\""));
         assert_eq!(text("t,a\n0,1\n1"), "line 3: 1 fields where the header has 2");
-        assert!(text("t,a\n5,1\n4,1").contains("line 3"));
+        assert!(text("t,a\n5,1\n4,1\n6,1\n7,1").contains("line 3"));
         assert_eq!(text("t,a\n"), "there are no rows below the header");
         assert_eq!(text(""), "there is no column \"t\"; there are: ");
     }

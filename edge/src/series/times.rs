@@ -57,7 +57,13 @@ pub(super) fn instants(
     let mut seconds = if is_calendar(&fields) {
         calendar_seconds(rows, time, header, asked, &mut notes)?
     } else {
-        number_seconds(rows, &fields, header.get(time).map_or("", String::as_str), asked, &mut notes)?
+        number_seconds(
+            rows,
+            &fields,
+            header.get(time).map_or("", String::as_str),
+            asked,
+            &mut notes,
+        )?
     };
     let is_reversed = seconds.len() > 1
         && seconds.first() > seconds.last()
@@ -261,9 +267,17 @@ fn unit_of_numbers(
     if agrees(1.0) {
         return Ok(plain(1.0));
     }
-    let units = [(60.0, "minutes"), (3600.0, "hours"), (DAY_S, "days"), (1e-3, "milliseconds"), (1e-6, "microseconds")];
+    let units = [
+        (60.0, "minutes"),
+        (3600.0, "hours"),
+        (DAY_S, "days"),
+        (1e-3, "milliseconds"),
+        (1e-6, "microseconds"),
+    ];
     if let Some((unit_s, what)) = units.into_iter().find(|(unit_s, _)| agrees(*unit_s)) {
-        let note = format!("the time column is read as {what}: its steps of {step} {what} are the --period of {period_s} s");
+        let note = format!(
+            "the time column is read as {what}: its steps of {step} {what} are the --period of {period_s} s"
+        );
         return Ok(NumberReading { zero: 0.0, unit_s, note: Some(note) });
     }
     Err(format!(

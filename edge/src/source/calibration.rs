@@ -125,7 +125,7 @@ impl Calibration {
 
     /// Whether raw numbers become millivolts, which a sensitivity turns into acceleration.
     pub(super) const fn is_voltage(&self) -> bool {
-        matches!(self.unit, AccelUnit::Millivolt { .. })
+        matches!(self.unit, Some(AccelUnit::Millivolt { .. }))
     }
 
     /// One raw number as acceleration, m/s². A result that is not finite becomes NaN.

@@ -120,7 +120,8 @@ impl Course {
         let longest = GAP_STEPS * median.max(usual_positive);
         let beyond = sorted.len() - sorted.partition_point(|step| *step <= longest);
         // many long steps are the digits of the column (1, 2, 1, 2 ms), few are gaps
-        let longest = if 20 * beyond > sorted.len() { longest + quantum.min(median) } else { longest };
+        let longest =
+            if 20 * beyond > sorted.len() { longest + quantum.min(median) } else { longest };
         let (mut sum, mut count) = (0.0, 0u64);
         for step in steps.iter().filter(|step| **step <= longest) {
             sum += step;
@@ -149,8 +150,7 @@ impl Course {
 
     /// Whether the rows follow an even course when the gaps are taken out.
     fn is_even(&self, steps: &[f64]) -> bool {
-        let usual: Vec<f64> =
-            steps.iter().copied().filter(|step| *step <= self.longest).collect();
+        let usual: Vec<f64> = steps.iter().copied().filter(|step| *step <= self.longest).collect();
         // most steps must be usual ones, else the gaps are the course
         if 10 * usual.len() < 9 * steps.len() {
             return false;
@@ -247,9 +247,8 @@ mod tests {
 
     #[test]
     fn microseconds_of_32_bits_go_on_after_71_minutes() {
-        let times: Vec<f64> = (0..1000u32)
-            .map(|n| f64::from(4_294_900_000u32.wrapping_add(n * 391)))
-            .collect();
+        let times: Vec<f64> =
+            (0..1000u32).map(|n| f64::from(4_294_900_000u32.wrapping_add(n * 391))).collect();
         assert!((axis(&times).step - 391.0).abs() < 1e-9);
     }
 

@@ -85,7 +85,8 @@ impl Stamp {
 
     /// `20260301`, `20260301T080000`, `20260301080000`, `260301080000`, with fractions and `Z`.
     fn compact(field: &str) -> Option<Self> {
-        let (main, fraction) = field.trim_end_matches('Z').split_once('.').unwrap_or((field, ""));
+        let plain = field.trim_end_matches('Z');
+        let (main, fraction) = plain.split_once('.').unwrap_or((plain, ""));
         let digits: String = main.chars().filter(char::is_ascii_digit).collect();
         let others: String = main.chars().filter(|c| !c.is_ascii_digit()).collect();
         if !matches!(others.as_str(), "" | "T" | "_" | "-" | " " | "t" | "Z") {
@@ -95,7 +96,9 @@ impl Stamp {
         let (year, rest) = match digits.len() {
             8 | 14 if has_year => (digits.get(..4)?.parse().ok()?, digits.get(4..)?),
             // without a mark between date and clock, six digits of date are told by their ranges
-            12 if fraction.is_empty() => (2000 + digits.get(..2)?.parse::<u16>().ok()?, digits.get(2..)?),
+            12 if fraction.is_empty() => {
+                (2000 + digits.get(..2)?.parse::<u16>().ok()?, digits.get(2..)?)
+            }
             _ => return None,
         };
         let two = |at: usize| rest.get(at..at + 2).and_then(|part| part.parse::<u16>().ok());
@@ -194,13 +197,9 @@ impl DateParts {
 ///
 /// # Errors
 /// Two orders fit; in words.
-pub fn decided_order(
-    stamps: &[Stamp],
-    asked: Option<DateOrder>,
-) -> Result<DateOrder, String> {
-    let open = |stamp: &&Stamp| {
-        stamp.date.is_some_and(|date| !matches!(date.form, DateForm::Certain(_)))
-    };
+pub fn decided_order(stamps: &[Stamp], asked: Option<DateOrder>) -> Result<DateOrder, String> {
+    let open =
+        |stamp: &&Stamp| stamp.date.is_some_and(|date| !matches!(date.form, DateForm::Certain(_)));
     let Some(first) = stamps.iter().find(open) else { return Ok(DateOrder::DayFirst) };
     let is_any = first.date.is_some_and(|date| date.form == DateForm::Any);
     let all = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
@@ -231,13 +230,14 @@ fn by_evenness(stamps: &[Stamp], orders: &[DateOrder]) -> Option<DateOrder> {
         let mut steps: Vec<i64> =
             times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_abs()).collect();
         steps.sort_unstable();
-        let (Some(&usual), Some(&longest)) = (steps.get(steps.len() / 2), steps.last()) else {
-            return false;
-        };
+        let Some(&usual) = steps.get(steps.len() / 2) else { return false };
+        // months differ by a tenth in their days, so steps of a day and steps of a month are told apart
+        let near = |step: &&i64| (**step - usual).abs() <= usual / 50;
+        let even = steps.iter().filter(near).count();
         let rises = times.windows(2).all(|pair| pair[1] >= pair[0]);
         let falls = times.windows(2).all(|pair| pair[1] <= pair[0]);
         // three rows may be even by chance
-        steps.len() >= 7 && (rises || falls) && longest <= usual.saturating_mul(3).max(1)
+        steps.len() >= 7 && (rises || falls) && 10 * even >= 9 * steps.len()
     };
     let even: Vec<DateOrder> = orders.iter().copied().filter(is_even).collect();
     // all rows on one day: every order is even, and the times within the day are the same
@@ -277,7 +277,8 @@ fn groups(field: &str) -> Option<Vec<Group<'_>>> {
 }
 
 fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
-    let small = |group: &Group<'_>| u16::try_from(group.value).ok().filter(|_| group.text.len() <= 4);
+    let small =
+        |group: &Group<'_>| u16::try_from(group.value).ok().filter(|_| group.text.len() <= 4);
     if let Some(month) = month {
         let [a, b] = groups else { return None };
         let (a_value, b_value) = (small(a)?, small(b)?);
@@ -297,7 +298,9 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
     let form = match (a.text.len(), c.text.len()) {
         (4, 1..=2) => DateForm::Certain(DateOrder::YearFirst),
         // points: German and its neighbours, where the day comes first
-        (1..=2, 2 | 4) if b.before == '.' && c.before == '.' => DateForm::Certain(DateOrder::DayFirst),
+        (1..=2, 2 | 4) if b.before == '.' && c.before == '.' => {
+            DateForm::Certain(DateOrder::DayFirst)
+        }
         (1..=2, 4) => DateForm::YearLast,
         (2, 2) => DateForm::Any,
         _ => return None,
@@ -309,9 +312,13 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
 fn time_of(groups: &[Group<'_>], words: words::FieldWords) -> Option<(Option<i64>, Option<i16>)> {
     let (hour, minute) = (groups.first()?, groups.get(1)?);
     let mut rest = groups.get(2..)?;
-    let is_second = |group: &Group<'_>| matches!(group.before, ':' | '.' | '-' | '_') && group.text.len() <= 2;
+    let is_second =
+        |group: &Group<'_>| matches!(group.before, ':' | '.' | '-' | '_') && group.text.len() <= 2;
     let second = match rest.first() {
-        Some(group) if is_second(group) && !(group.before == '-' && rest.len() <= 2 && hour.before != '-') => {
+        Some(group)
+            if is_second(group)
+                && !(group.before == '-' && rest.len() <= 2 && hour.before != '-') =>
+        {
             rest = &rest[1..];
             group.value
         }

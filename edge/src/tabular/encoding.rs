@@ -27,9 +27,8 @@ fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     if sample.len() < 8 {
         return None;
     }
-    let zeros = |offset: usize| {
-        sample.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count()
-    };
+    let zeros =
+        |offset: usize| sample.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
     let half = sample.len() / 2;
     match (zeros(0), zeros(1)) {
         (0, odd) if 2 * odd > half => Some(UTF_16LE),

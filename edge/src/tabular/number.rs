@@ -5,13 +5,52 @@ use std::str::FromStr;
 
 /// Words for a value that is missing, in lower case.
 const MISSING: [&str; 31] = [
-    "", "nan", "-nan", "+nan", "na", "n/a", "#n/a", "#na", "null", "nil", "none", "-", "--", "---", "----", "–",
-    "—", "?", "*", ".", "bad", "i/o timeout", "no data", "nodata", "no value", "error", "#value!", "#ref!", "invalid",
-    "fehler", "결측",
+    "",
+    "nan",
+    "-nan",
+    "+nan",
+    "na",
+    "n/a",
+    "#n/a",
+    "#na",
+    "null",
+    "nil",
+    "none",
+    "-",
+    "--",
+    "---",
+    "----",
+    "–",
+    "—",
+    "?",
+    "*",
+    ".",
+    "bad",
+    "i/o timeout",
+    "no data",
+    "nodata",
+    "no value",
+    "error",
+    "#value!",
+    "#ref!",
+    "invalid",
+    "fehler",
+    "결측",
 ];
 /// Further words for a number that is none: beyond the range of a converter.
 const BEYOND: [&str; 12] = [
-    "inf", "-inf", "+inf", "infinity", "-infinity", "ovr", "over", "overflow", "overrange", "overload", "∞", "-∞",
+    "inf",
+    "-inf",
+    "+inf",
+    "infinity",
+    "-infinity",
+    "ovr",
+    "over",
+    "overflow",
+    "overrange",
+    "overload",
+    "∞",
+    "-∞",
 ];
 
 /// The meaning of a comma in a number.
@@ -69,7 +108,11 @@ impl DecimalEvidence {
                 let digits = tail.chars().take_while(char::is_ascii_digit).count();
                 if groups > 1 {
                     self.point = true;
-                } else if digits != 3 || whole.starts_with('0') || whole.is_empty() || whole.len() > 3 {
+                } else if digits != 3
+                    || whole.starts_with('0')
+                    || whole.is_empty()
+                    || whole.len() > 3
+                {
                     self.comma = true;
                 } else {
                     self.open = true;
@@ -120,8 +163,7 @@ impl NumberForm {
         if !plain.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == ',') {
             return None;
         }
-        let (decimal, group) =
-            if self.decimal == Decimal::Comma { (',', '.') } else { ('.', ',') };
+        let (decimal, group) = if self.decimal == Decimal::Comma { (',', '.') } else { ('.', ',') };
         if plain.contains(group) && !is_grouped(plain, group) {
             return None;
         }
@@ -142,7 +184,8 @@ fn is_grouped(field: &str, group: char) -> bool {
     let mut groups = whole[..end].split(group);
     let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
     let rest: Vec<&str> = groups.collect();
-    first && !rest.is_empty()
+    first
+        && !rest.is_empty()
         && rest.iter().all(|part| part.len() == 3 && part.chars().all(|c| c.is_ascii_digit()))
 }
 
@@ -179,8 +222,13 @@ mod tests {
 
     #[test]
     fn words_for_a_missing_value_are_no_number() {
-        for word in ["", "NA", "N/A", "null", "-", "---", "NaN", "#N/A", "Bad", "I/O Timeout", "OVER"] {
-            assert!(point(word).is_some_and(f64::is_nan) || point(word).is_some_and(f64::is_infinite), "{word}");
+        for word in
+            ["", "NA", "N/A", "null", "-", "---", "NaN", "#N/A", "Bad", "I/O Timeout", "OVER"]
+        {
+            assert!(
+                point(word).is_some_and(f64::is_nan) || point(word).is_some_and(f64::is_infinite),
+                "{word}"
+            );
         }
     }
 

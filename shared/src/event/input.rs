@@ -65,8 +65,7 @@ impl InputDescription {
     pub fn bounded(mut self) -> Self {
         let cut = |text: &str, most: usize| {
             let is_shown = |c: char| bounds::line(c.encode_utf8(&mut [0; 4]), MAX_LINE).is_ok();
-            let plain: String =
-                text.chars().map(|c| if is_shown(c) { c } else { ' ' }).collect();
+            let plain: String = text.chars().map(|c| if is_shown(c) { c } else { ' ' }).collect();
             shown(&plain, most).into_owned()
         };
         self.format = cut(&self.format, MAX_WORD);

@@ -38,7 +38,9 @@ impl CalibrationKeys {
                 let allowed = "one of unit and sensitivity_mv_per_g";
                 return Err(origin.refuse(&format!("{key}.unit"), unit, allowed));
             }
-            (None, Some(sensitivity_mv_per_g)) => Some(AccelUnit::Millivolt { sensitivity_mv_per_g }),
+            (None, Some(sensitivity_mv_per_g)) => {
+                Some(AccelUnit::Millivolt { sensitivity_mv_per_g })
+            }
             (None, None) => None,
             (Some(text), None) => Some(text.parse().map_err(|_unknown: String| {
                 origin.refuse(&format!("{key}.unit"), text, "\"g\" or \"m/s2\"")

@@ -127,7 +127,19 @@ fn are_pulses(samples: impl Iterator<Item = f64> + Clone) -> bool {
         at_low += f64::from(u8::from(sample <= low + 0.15 * range));
         at_high += f64::from(u8::from(sample >= high - 0.15 * range));
     }
-    count >= 64.0 && at_low + at_high > 0.97 * count && at_low.min(at_high) > 0.005 * count
+    // pulses last; a signal that jumps from one level to the other with each sample is none
+    let middle = low + 0.5 * range;
+    let mut jumps = 0.0;
+    let mut before = None;
+    for sample in finite() {
+        let is_high = sample > middle;
+        jumps += f64::from(u8::from(before.is_some_and(|before| before != is_high)));
+        before = Some(is_high);
+    }
+    count >= 64.0
+        && 8.0 * jumps < count
+        && at_low + at_high > 0.97 * count
+        && at_low.min(at_high) > 0.005 * count
 }
 
 /// Refuses columns without a word on them that cannot be one quantity.

@@ -69,10 +69,14 @@ pub(crate) fn decided_rate(
                 None => Err(format!(
                     "{both}: they differ by more than 1 %; leave out --rate, or decide with --prefer file or --prefer option"
                 )),
-                Some(Preferred::File) => Ok((other, source, vec![format!("{both}: the file is preferred")])),
-                Some(Preferred::Option) => {
-                    Ok((hz, StatementSource::Option, vec![format!("{both}: the option is preferred")]))
+                Some(Preferred::File) => {
+                    Ok((other, source, vec![format!("{both}: the file is preferred")]))
                 }
+                Some(Preferred::Option) => Ok((
+                    hz,
+                    StatementSource::Option,
+                    vec![format!("{both}: the option is preferred")],
+                )),
             }
         }
     }

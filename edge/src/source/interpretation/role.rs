@@ -19,31 +19,109 @@ pub enum ChannelRole {
 }
 
 const ACCELERATION: &[&str] = &[
-    "acc", "accel", "acceleration", "accelerations", "accelerometer", "accelerometers", "vib",
-    "vibration", "vibrations", "vibe", "ax", "ay", "az", "accx", "accy", "accz", "accelx", "accely",
-    "accelz", "beschleunigung", "beschl", "schwingung", "körperschall", "icp", "iepe", "linearacceleration",
-    "horizontalvibration", "verticalvibration",
+    "acc",
+    "accel",
+    "acceleration",
+    "accelerations",
+    "accelerometer",
+    "accelerometers",
+    "vib",
+    "vibration",
+    "vibrations",
+    "vibe",
+    "ax",
+    "ay",
+    "az",
+    "accx",
+    "accy",
+    "accz",
+    "accelx",
+    "accely",
+    "accelz",
+    "beschleunigung",
+    "beschl",
+    "schwingung",
+    "körperschall",
+    "icp",
+    "iepe",
+    "linearacceleration",
+    "horizontalvibration",
+    "verticalvibration",
 ];
 const TIME: &[&str] = &[
-    "time", "timestamp", "timestamps", "datetime", "date", "clock", "zeit", "uhrzeit", "datum",
-    "zeitstempel", "millis", "micros", "elapsed", "seconds", "second", "sec", "milliseconds",
-    "microseconds", "hour", "minute", "microsecond", "epoch", "utc", "hours", "minutes", "systemtime",
+    "time",
+    "timestamp",
+    "timestamps",
+    "datetime",
+    "date",
+    "clock",
+    "zeit",
+    "uhrzeit",
+    "datum",
+    "zeitstempel",
+    "millis",
+    "micros",
+    "elapsed",
+    "seconds",
+    "second",
+    "sec",
+    "milliseconds",
+    "microseconds",
+    "hour",
+    "minute",
+    "microsecond",
+    "epoch",
+    "utc",
+    "hours",
+    "minutes",
+    "systemtime",
     "localtime",
 ];
 /// Names of time only where they are the whole name.
 const TIME_WHOLE: &[&str] = &["t", "ms", "us", "µs", "ns", "ts", "s", "x_value", "dt"];
 const COUNT: &[&str] = &[
-    "index", "idx", "count", "counter", "sample", "samples", "nr", "seq", "sequence", "row", "id",
-    "packet", "packetcounter", "lfd", "sampleno", "samplenumber", "record", "line",
+    "index",
+    "idx",
+    "count",
+    "counter",
+    "sample",
+    "samples",
+    "nr",
+    "seq",
+    "sequence",
+    "row",
+    "id",
+    "packet",
+    "packetcounter",
+    "lfd",
+    "sampleno",
+    "samplenumber",
+    "record",
+    "line",
 ];
 const COUNT_WHOLE: &[&str] = &["n", "no", "#", "no.", "i", "unnamed: 0"];
 const OTHERS: &[(&[&str], &str)] = &[
     (&["rpm", "speed", "drehzahl", "upm", "shaftspeed", "rotspeed"], "shaft speed"),
     (
-        &["tacho", "tachometer", "tach", "keyphasor", "keyphase", "encoder", "trigger", "puls", "pulse", "impuls", "pps"],
+        &[
+            "tacho",
+            "tachometer",
+            "tach",
+            "keyphasor",
+            "keyphase",
+            "encoder",
+            "trigger",
+            "puls",
+            "pulse",
+            "impuls",
+            "pps",
+        ],
         "tachometer",
     ),
-    (&["current", "currents", "strom", "phasecurrent", "phase", "amp", "amps", "ampere"], "current"),
+    (
+        &["current", "currents", "strom", "phasecurrent", "phase", "amp", "amps", "ampere"],
+        "current",
+    ),
     (&["temp", "temperature", "temperatur", "thermo", "tc"], "temperature"),
     (&["force", "kraft", "load", "last"], "force"),
     (&["torque", "drehmoment", "moment"], "torque"),
@@ -55,7 +133,13 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["mic", "microphone", "sound", "audio", "mikrofon", "acoustic"], "sound"),
     (&["humidity", "feuchte"], "humidity"),
     (&["power", "leistung"], "power"),
-    (&["battery", "status", "flag", "quality", "label", "class", "error", "rssi", "temp_c", "comment"], "no measurement"),
+    (
+        &[
+            "battery", "status", "flag", "quality", "label", "class", "error", "rssi", "temp_c",
+            "comment",
+        ],
+        "no measurement",
+    ),
     (&["strain", "dehnung"], "strain"),
     (&["angle", "winkel", "roll", "pitch", "yaw"], "angle"),
 ];
@@ -108,7 +192,9 @@ impl ChannelRole {
         if ends("beschleunigung") {
             return Self::Acceleration;
         }
-        for (tail, what) in [("drehzahl", "shaft speed"), ("strom", "current"), ("temperatur", "temperature")] {
+        for (tail, what) in
+            [("drehzahl", "shaft speed"), ("strom", "current"), ("temperatur", "temperature")]
+        {
             if ends(tail) {
                 return Self::Other(what);
             }

@@ -47,7 +47,9 @@ pub(crate) fn decided_scale(
                     let note = Some(format!("{both}: the file is preferred"));
                     done(plain, spelling.to_owned(), StatementSource::File, note)
                 }
-                Some(Preferred::Option) => by_option(Some(format!("{both}: the option is preferred"))),
+                Some(Preferred::Option) => {
+                    by_option(Some(format!("{both}: the option is preferred")))
+                }
                 // a scale other than 1 is a conversion that a person has thought of
                 None if given.states_scale() && (given.scale() - 1.0).abs() > 1e-12 => {
                     by_option(Some(both))
@@ -89,7 +91,8 @@ fn describes_counts(given: Calibration) -> bool {
 }
 
 fn counts_refused(label: &str, bits: Option<u32>) -> String {
-    let bits = bits.filter(|bits| *bits > 0).map_or_else(String::new, |bits| format!("{bits}-bit "));
+    let bits =
+        bits.filter(|bits| *bits > 0).map_or_else(String::new, |bits| format!("{bits}-bit "));
     format!(
         "{label} holds {bits}counts, and {bits}counts cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768), or scale and sensitivity (--scale with --sensitivity)"
     )

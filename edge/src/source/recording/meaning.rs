@@ -52,8 +52,11 @@ pub(super) fn meaning_of(
     check_channels(path, options, rows.len())?;
     let (mut calibrated, mut channels) = (Vec::new(), Vec::new());
     let mut notes = raw.notes.clone();
-    let wanted: Vec<usize> =
-        if options.channels.is_empty() { (0..rows.len()).collect() } else { options.channels.clone() };
+    let wanted: Vec<usize> = if options.channels.is_empty() {
+        (0..rows.len()).collect()
+    } else {
+        options.channels.clone()
+    };
     for place in wanted {
         let row = rows[place];
         let given = match options.calibrations.as_slice() {
@@ -106,10 +109,7 @@ pub(super) fn since_1970(seconds: f64) -> Option<Timestamp> {
 
 /// The only snapshot of a file, without its columns of time. An array is read snapshot by snapshot and
 /// states nothing of its rows, so it is left alone.
-fn only_snapshot(
-    path: &Path,
-    raw: &mut RawRecording,
-) -> Result<Option<Array2<f64>>, SourceError> {
+fn only_snapshot(path: &Path, raw: &mut RawRecording) -> Result<Option<Array2<f64>>, SourceError> {
     if raw.snapshots != 1 || raw.format.starts_with("NumPy") {
         return Ok(None);
     }

@@ -11,12 +11,12 @@
 use std::io::Read;
 use std::path::Path;
 
-
 use super::bounds::{check_samples, whole};
 use super::options::RecordingOptions;
 use super::time_columns::take_time_columns;
 use super::{NumberEncoding, RawRecording, SourceError, StatedChannel};
 use crate::source::interpretation::{ChannelRole, StatedUnit, role};
+use crate::source::time_axis::TimeAxis;
 use crate::tabular::encoding::decoded;
 use crate::tabular::fields::numbered_lines;
 use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
@@ -88,9 +88,10 @@ fn recording(
         let data = columns.table(&wanted).map_err(refused)?;
         let channels = wanted.iter().map(|column| stated(layout, *column)).collect();
         let all = all_columns(layout, &columns);
-        let axis = take_time_columns(columns.table(&all).map_err(refused)?, described(layout, &all))
-            .ok()
-            .and_then(|split| split.axis);
+        let axis =
+            take_time_columns(columns.table(&all).map_err(refused)?, described(layout, &all))
+                .ok()
+                .and_then(|split| split.axis);
         let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
         return Ok(RawRecording { time: axis, notes, ..raw });
     }
@@ -99,16 +100,19 @@ fn recording(
         let what = "no column of samples: all columns hold time".to_owned();
         return Err(SourceError::malformed(path, what));
     }
+    let clock = columns.clock_seconds().filter(|_| layout.header.is_none());
+    let all = if clock.is_some() { all.into_iter().skip(4).collect() } else { all };
     let data = columns.table(&all).map_err(refused)?;
     let start_s = columns.start_ns.map(|ns| ns as f64 / 1e9);
     drop(columns);
-    let split = take_time_columns(data, described(layout, &all)).map_err(refused)?;
-    let raw = RawRecording::described(
-        "columns of text",
-        split.data,
-        split.channels,
-        layout.rate_hz(),
-    );
+    let mut split = take_time_columns(data, described(layout, &all)).map_err(refused)?;
+    if let Some(seconds) = clock {
+        let column = "columns 0 to 3 (hour, minute, second, microsecond)".to_owned();
+        let axis = TimeAxis::of_column(&seconds, Some(1.0));
+        split.axis = axis.map(|axis| TimeAxis { column, ..axis });
+    }
+    let raw =
+        RawRecording::described("columns of text", split.data, split.channels, layout.rate_hz());
     let start = layout.start_and_rate.map(|(start, _)| start);
     let stated_start = start_s.or(start).and_then(super::meaning::since_1970);
     notes.extend(split.notes);
@@ -117,9 +121,8 @@ fn recording(
 
 /// The columns that hold numbers or times.
 fn all_columns(layout: &Layout, columns: &TextColumns) -> Vec<usize> {
-    let is_value = |column: &usize| {
-        layout.kinds[*column] != ColumnKind::Words && !columns.is_joined(*column)
-    };
+    let is_value =
+        |column: &usize| layout.kinds[*column] != ColumnKind::Words && !columns.is_joined(*column);
     (0..layout.kinds.len()).filter(is_value).collect()
 }
 

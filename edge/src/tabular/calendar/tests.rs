@@ -59,7 +59,9 @@ fn every_spelling_of_an_instant_gives_the_instant() {
 
 #[test]
 fn what_is_no_time_is_none() {
-    for field in ["", "x", "0.125", "-1.5", "12,5", "1e-3", "DE", "channel 1", "25:00:99", "2026-13-45x"] {
+    for field in
+        ["", "x", "0.125", "-1.5", "12,5", "1e-3", "DE", "channel 1", "25:00:99", "2026-13-45x"]
+    {
         assert_eq!(Stamp::parse(field), None, "{field}");
     }
 }

@@ -99,11 +99,19 @@ fn columns_of_vibration_are_found_among_times_counts_and_other_quantities() {
         (
             "microseconds that wrap",
             table("us,x\n", |n| {
-                format!("{},{:.5}", 4_294_900_000u32.wrapping_add((1e6 * s(n)).round() as u32), g(n))
+                format!(
+                    "{},{:.5}",
+                    4_294_900_000u32.wrapping_add((1e6 * s(n)).round() as u32),
+                    g(n)
+                )
             }),
             1,
         ),
-        ("rounded times", table("", |n| format!("{:.2},{:.5}", (100.0 * s(n)).floor() / 100.0, g(n))), 1),
+        (
+            "rounded times",
+            table("", |n| format!("{:.2},{:.5}", (100.0 * s(n)).floor() / 100.0, g(n))),
+            1,
+        ),
         ("epoch", table("timestamp,x\n", |n| format!("{:.6},{:.5}", 1.7e9 + s(n), g(n))), 1),
         ("epoch ms", table("ts,x\n", |n| format!("{:.4},{:.5}", 1.7e12 + 1e3 * s(n), g(n))), 1),
         (
@@ -125,22 +133,49 @@ fn columns_of_vibration_are_found_among_times_counts_and_other_quantities() {
             }),
             1,
         ),
-        ("newest first", {
-            let line = |n: usize| format!("{:.6},{:.5}", s(SAMPLES - 1 - n), g(SAMPLES - 1 - n));
-            table("time,x\n", line)
-        }, 1),
-        ("speed first", table("time,rpm,acc\n", |n| format!("{:.6},{:.1},{:.5}", s(n), 1797.0 + g(n), g(n))), 1),
-        ("current", table("current_a,vibration_1\n", |n| format!("{:.5},{:.5}", 9.0 * g(n), g(n))), 1),
+        (
+            "newest first",
+            {
+                let line =
+                    |n: usize| format!("{:.6},{:.5}", s(SAMPLES - 1 - n), g(SAMPLES - 1 - n));
+                table("time,x\n", line)
+            },
+            1,
+        ),
+        (
+            "speed first",
+            table("time,rpm,acc\n", |n| format!("{:.6},{:.1},{:.5}", s(n), 1797.0 + g(n), g(n))),
+            1,
+        ),
+        (
+            "current",
+            table("current_a,vibration_1\n", |n| format!("{:.5},{:.5}", 9.0 * g(n), g(n))),
+            1,
+        ),
         ("units decide", table("A (A),B (g)\n", |n| format!("{:.5},{:.5}", 9.0 * g(n), g(n))), 1),
-        ("tachometer without a header", table("", |n| {
-            let pulse = if n % 85 < 5 { 5.0 } else { 0.0 };
-            format!("{pulse:.1},{:.5}", g(n))
-        }), 1),
-        ("Korean", table("시간(초),가속도(g),온도(℃)\n", |n| format!("{:.6},{:.5},40.1", s(n), g(n))), 1),
-        ("German", table("Zeit [s];Beschleunigung [g];Drehzahl\n", |n| {
-            format!("{};{};1500,0", comma(s(n)), comma(g(n)))
-        }), 1),
-        ("words in a column", table("axis,x\n", |n| format!("DE,{:.5}", g(n))), 1),
+        (
+            "tachometer without a header",
+            table("", |n| {
+                let pulse = if n % 85 < 5 { 5.0 } else { 0.0 };
+                format!("{pulse:.1},{:.5}", g(n))
+            }),
+            1,
+        ),
+        (
+            "Korean",
+            table("시간(초),가속도(g),온도(℃)\n", |n| {
+                format!("{:.6},{:.5},40.1", s(n), g(n))
+            }),
+            1,
+        ),
+        (
+            "German",
+            table("Zeit [s];Beschleunigung [g];Drehzahl\n", |n| {
+                format!("{};{};1500,0", comma(s(n)), comma(g(n)))
+            }),
+            1,
+        ),
+        ("words in a column", table("axis,x,y\n", |n| format!("DE,{:.5},{:.5}", g(n), g(n))), 2),
     ];
     for (name, text, channels) in forms {
         assert_read(name, text.as_bytes(), &usual(), channels);
@@ -155,14 +190,22 @@ fn units_of_headers_rows_labels_and_comments_count() {
         ("header", table("Time (s),Acc X (m/s^2)\n", |n| format!("{:.6},{:.5}", s(n), m_s2(n)))),
         ("superscript", table("X [m/s²]\n", |n| format!("{:.5}", m_s2(n)))),
         ("mg", table("X (mg)\n", |n| format!("{:.3}", 1000.0 * g(n)))),
-        ("unit row", table("Time,X\n(ms),(m/s2)\n", |n| format!("{:.4},{:.5}", 1e3 * s(n), m_s2(n)))),
-        ("unit row without brackets", table("t;X\ns;mg\n", |n| format!("{:.6};{:.3}", s(n), 1000.0 * g(n)))),
+        (
+            "unit row",
+            table("Time,X\n(ms),(m/s2)\n", |n| format!("{:.4},{:.5}", 1e3 * s(n), m_s2(n))),
+        ),
+        (
+            "unit row without brackets",
+            table("t;X\ns;mg\n", |n| format!("{:.6};{:.3}", s(n), 1000.0 * g(n))),
+        ),
         ("comment", table("# unit: m/s^2\nx\n", |n| format!("{:.5}", m_s2(n)))),
         ("label", table("Einheit;m/s²\nKanal 1\n", |n| format!("{:.5}", m_s2(n)))),
     ] {
         assert_read(name, text.as_bytes(), &usual(), 1);
     }
-    let mv = table("Time,Channel A\n(ms),(mV)\n\n", |n| format!("{:.4},{:.3}", 1e3 * s(n), 100.0 * g(n)));
+    let mv = table("Time,Channel A\n(ms),(mV)\n\n", |n| {
+        format!("{:.4},{:.3}", 1e3 * s(n), 100.0 * g(n))
+    });
     let unit = AccelUnit::Millivolt { sensitivity_mv_per_g: 100.0 };
     assert_read("mV", mv.as_bytes(), &calibrated(Some(unit), None), 1);
     let volts = table("Channel A (V)\n", |n| format!("{:.6}", 0.1 * g(n)));
@@ -180,7 +223,12 @@ fn rates_are_read_from_metadata_and_times() {
         ("interval", table("Delta_X\t0.000390625\nX\n", |n| format!("{:.5}", g(n)))),
         ("Korean", table("측정주파수 : 2560\nX\n", |n| format!("{:.5}", g(n)))),
         ("times", table("time,x\n", |n| format!("{:.6},{:.5}", s(n), g(n)))),
-        ("start and rate", table("1700000000.0,1700000000.0\n2560.0,2560.0\n", |n| format!("{:.5},{:.5}", g(n), g(n)))),
+        (
+            "start and rate",
+            table("1700000000.0,1700000000.0\n2560.0,2560.0\n", |n| {
+                format!("{:.5},{:.5}", g(n), g(n))
+            }),
+        ),
     ] {
         let channels = if name == "start and rate" { 2 } else { 1 };
         assert_read(name, text.as_bytes(), &no_rate(), channels);
@@ -196,7 +244,9 @@ fn texts_of_every_encoding_line_end_and_decimal_sign_are_read() {
     };
     let big: Vec<u8> = plain.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let korean = table("시간(초),가속도(g)\n", |n| format!("{:.6},{:.5}", s(n), g(n)));
-    let german = table("Zeit [s];Beschleunigung [m/s2]\n", |n| format!("{};{}", comma(s(n)), comma(9.806_65 * g(n))));
+    let german = table("Zeit [s];Beschleunigung [m/s2]\n", |n| {
+        format!("{};{}", comma(s(n)), comma(9.806_65 * g(n)))
+    });
     let latin: Vec<u8> = german
         .replace("m/s2", "m/s\u{b2}")
         .chars()
@@ -213,17 +263,29 @@ fn texts_of_every_encoding_line_end_and_decimal_sign_are_read() {
         ("CR LF", plain.replace('\n', "\r\n").into_bytes()),
         ("CR", plain.replace('\n', "\r").into_bytes()),
         ("footer", footer.into_bytes()),
-        ("quotes", table("\"Time\",\"X\"\n", |n| format!("\"{}\",\"{}\"", comma(s(n)), comma(g(n)))).into_bytes()),
+        (
+            "quotes",
+            table("\"Time\",\"X\"\n", |n| format!("\"{}\",\"{}\"", comma(s(n)), comma(g(n))))
+                .into_bytes(),
+        ),
         ("one column of commas", table("", |n| comma(g(n))).into_bytes()),
         ("one named column of commas", table("X\n", |n| comma(g(n))).into_bytes()),
-        ("a space behind the sign", table("t\tX\n", |n| {
-            format!("{:.6}\t{} {:.5}", s(n), if g(n) < 0.0 { '-' } else { '+' }, g(n).abs())
-        }).into_bytes()),
-        ("missing values", table("x,y\n", |n| match n % 97 {
-            0 => "N/A,I/O Timeout".to_owned(),
-            1 => "---,Bad".to_owned(),
-            _ => format!("{:.5},{:.5}", g(n), g(n)),
-        }).into_bytes()),
+        (
+            "a space behind the sign",
+            table("t\tX\n", |n| {
+                format!("{:.6}\t{} {:.5}", s(n), if g(n) < 0.0 { '-' } else { '+' }, g(n).abs())
+            })
+            .into_bytes(),
+        ),
+        (
+            "missing values",
+            table("x,y\n", |n| match n % 97 {
+                0 => "N/A,I/O Timeout".to_owned(),
+                1 => "---,Bad".to_owned(),
+                _ => format!("{:.5},{:.5}", g(n), g(n)),
+            })
+            .into_bytes(),
+        ),
     ] {
         let channels = if name == "missing values" { 2 } else { 1 };
         assert_read(name, &bytes, &usual(), channels);
@@ -253,7 +315,12 @@ fn what_contradicts_or_has_two_readings_is_refused_with_the_option_that_decides(
         ("kinds", speed, usual(), ["different kinds", "--variable"]),
         ("no vibration", others, usual(), ["no column of acceleration", "--variable"]),
         ("rises", grows, usual(), ["not evenly", "--variable"]),
-        ("no rate", table("x\n", |n| format!("{:.5}", g(n))), no_rate(), ["sampling rate", "--rate"]),
+        (
+            "no rate",
+            table("x\n", |n| format!("{:.5}", g(n))),
+            no_rate(),
+            ["sampling rate", "--rate"],
+        ),
         ("cut off", cut, usual(), ["line 514", "truncated"]),
     ] {
         match read(text.as_bytes(), &options) {
@@ -269,7 +336,6 @@ fn what_contradicts_or_has_two_readings_is_refused_with_the_option_that_decides(
     assert_read("decimal", table("", |n| self::comma(g(n))).as_bytes(), &comma, 1);
 }
 
-
 /// Issue 32, point 2.
 #[test]
 fn gaps_and_lost_samples_of_an_honest_time_column_are_told() {
@@ -281,5 +347,8 @@ fn gaps_and_lost_samples_of_an_honest_time_column_are_told() {
     let input = source.interpretation().expect("a file");
     assert_eq!((input.gaps, input.lost_samples), (1, 640));
     let line = input.to_string();
-    assert!(line.contains("1 gaps, 640 samples lost") && line.contains("column \"time\""), "{line}");
+    assert!(
+        line.contains("1 gaps, 640 samples lost") && line.contains("column \"time\""),
+        "{line}"
+    );
 }

@@ -55,7 +55,8 @@ pub(super) fn layout_of(
     let mut notes = Vec::new();
     let first = sample.first_row;
     let form = form_of(&lines[first..], separator, decimal)?;
-    let separator = one_column(&lines[first..], lines.get(first.wrapping_sub(1)), separator, decimal)?;
+    let separator =
+        one_column(&lines[first..], lines.get(first.wrapping_sub(1)), separator, decimal)?;
     let form = if separator == Separator::Spaces && sample.separator == Separator::Char(',') {
         NumberForm { decimal: Decimal::Comma }
     } else {
@@ -91,17 +92,7 @@ pub(super) fn layout_of(
         first_row += 2;
     }
     let first_row = lines.get(first_row).map_or(usize::MAX, |(number, _)| *number);
-    Ok(Layout {
-        separator,
-        form,
-        kinds,
-        header,
-        units,
-        first_row,
-        metadata,
-        start_and_rate,
-        notes,
-    })
+    Ok(Layout { separator, form, kinds, header, units, first_row, metadata, start_and_rate, notes })
 }
 
 /// How well a separator fits.
@@ -302,7 +293,10 @@ fn header_and_units(
             let units = nearest.iter().map(unit).collect();
             (Some(names), units)
         }
-        None if is_unit_row(&nearest) && width > 1 && nearest.iter().all(|f| f.starts_with(['(', '['])) => {
+        None if is_unit_row(&nearest)
+            && width > 1
+            && nearest.iter().all(|f| f.starts_with(['(', '['])) =>
+        {
             (None, nearest.iter().map(unit).collect())
         }
         _ => (Some(nearest), vec![None; width]),
@@ -350,11 +344,7 @@ fn kinds_of(
 
 /// Start and rate in the first two rows, as wearable sensors write them: all columns repeat one number, first
 /// a time since 1970, then a rate.
-fn start_and_rate(
-    rows: &[Line<'_>],
-    separator: Separator,
-    form: NumberForm,
-) -> Option<(f64, f64)> {
+fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> Option<(f64, f64)> {
     let one = |row: usize| -> Option<f64> {
         let (_, line) = rows.get(row)?;
         let all: Option<Vec<f64>> =

@@ -15,15 +15,38 @@ pub(super) struct Metadata {
 
 /// Words for a rate, in lower case without spaces, `_` and `-`.
 const RATE: [&str; 17] = [
-    "samplingrate", "samplerate", "samplingfrequency", "samplefrequency", "datarate", "samplingfreq", "samplefreq",
-    "outputdatarate", "abtastrate", "abtastfrequenz", "messrate", "샘플링주파수", "샘플링레이트", "샘플링속도",
-    "측정주파수", "표본화율", "samplespersecond",
+    "samplingrate",
+    "samplerate",
+    "samplingfrequency",
+    "samplefrequency",
+    "datarate",
+    "samplingfreq",
+    "samplefreq",
+    "outputdatarate",
+    "abtastrate",
+    "abtastfrequenz",
+    "messrate",
+    "샘플링주파수",
+    "샘플링레이트",
+    "샘플링속도",
+    "측정주파수",
+    "표본화율",
+    "samplespersecond",
 ];
 /// Words for a rate only where they are the whole key.
 const RATE_WHOLE: [&str; 6] = ["rate", "fs", "sr", "odr", "freq", "frequency"];
 const INTERVAL: [&str; 11] = [
-    "deltax", "deltat", "samplinginterval", "sampleinterval", "samplingperiod", "timeinterval", "timestep",
-    "abtastintervall", "샘플링간격", "xincrement", "sampletime",
+    "deltax",
+    "deltat",
+    "samplinginterval",
+    "sampleinterval",
+    "samplingperiod",
+    "timeinterval",
+    "timestep",
+    "abtastintervall",
+    "샘플링간격",
+    "xincrement",
+    "sampletime",
 ];
 const INTERVAL_WHOLE: [&str; 4] = ["dt", "dx", "increment", "interval"];
 const UNIT_WHOLE: [&str; 7] = ["unit", "units", "einheit", "단위", "yunit", "yunits", "yunitlabel"];
@@ -45,8 +68,7 @@ impl Metadata {
         let Some((key, value)) = key_and_value(part) else { return };
         let key_unit = StatedUnit::in_header(key).map(|unit| unit.kind);
         let name: String = key.split(['(', '[']).next().unwrap_or(key).to_lowercase();
-        let name: String =
-            name.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
+        let name: String = name.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
         let is = |words: &[&str]| words.contains(&name.as_str());
         if has(&RATE) || is(&RATE_WHOLE) {
@@ -88,7 +110,8 @@ fn leading_number(value: &str) -> Option<(f64, &str)> {
         .unwrap_or(value.len());
     let (number, rest) = value.split_at(end);
     let number = number.trim_end_matches(['e', 'E', ',', '.']);
-    let number = if number.contains('.') { number.replace(',', "") } else { number.replace(',', ".") };
+    let number =
+        if number.contains('.') { number.replace(',', "") } else { number.replace(',', ".") };
     let number: f64 = number.parse().ok()?;
     (number.is_finite() && number > 0.0).then_some((number, rest))
 }
@@ -99,9 +122,8 @@ fn rate_of(value: &str) -> Option<f64> {
     let unit = unit.split([';', ',', '\t', ' ']).next().unwrap_or("");
     match unit {
         "khz" | "ks/s" | "ksps" | "ksa/s" => Some(number * 1000.0),
-        "" | "hz" | "s/s" | "sps" | "sa/s" | "samples/s" | "samples/sec" | "1/s" | "hertz" | "samples" => {
-            Some(number)
-        }
+        "" | "hz" | "s/s" | "sps" | "sa/s" | "samples/s" | "samples/sec" | "1/s" | "hertz"
+        | "samples" => Some(number),
         _ => None,
     }
 }

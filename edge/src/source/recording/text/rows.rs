@@ -75,7 +75,8 @@ impl TextColumns {
             all.notes.push(format!("{footer} lines at the end were left out"));
         }
         if repeated > 0 {
-            all.notes.push(format!("the header is repeated {repeated} times: the logger was restarted"));
+            all.notes
+                .push(format!("the header is repeated {repeated} times: the logger was restarted"));
         }
         all.resolve(layout)?;
         Ok(all)
@@ -83,9 +84,10 @@ impl TextColumns {
 
     fn is_header(&self, line: &str, layout: &Layout) -> bool {
         !self.numbers.is_empty()
-            && layout.header.as_ref().is_some_and(|header| {
-                header.len() > 1 && layout.separator.fields(line) == *header
-            })
+            && layout
+                .header
+                .as_ref()
+                .is_some_and(|header| header.len() > 1 && layout.separator.fields(line) == *header)
     }
 
     /// Adds one row.
@@ -115,8 +117,12 @@ impl TextColumns {
             let Some(value) = value else {
                 self.numbers.truncate(before);
                 let shown: String = field.chars().take(40).collect();
-                let what = if layout.kinds[column] == ColumnKind::Calendar { "time" } else { "number" };
-                return Err(format!("line {number}, column {}: {shown:?} is no {what}", column + 1));
+                let what =
+                    if layout.kinds[column] == ColumnKind::Calendar { "time" } else { "number" };
+                return Err(format!(
+                    "line {number}, column {}: {shown:?} is no {what}",
+                    column + 1
+                ));
             };
             self.numbers.push(value);
         }
@@ -177,6 +183,26 @@ impl TextColumns {
         }
         self.joined.push(column);
         ns.iter().zip(fractions).map(|(ns, part)| (*ns as f64 + part * unit_ns) / 1e9).collect()
+    }
+
+    /// The times of a table whose first four columns are hour, minute, second and microsecond, as PRONOSTIA
+    /// writes them, s.
+    pub(super) fn clock_seconds(&self) -> Option<Vec<f64>> {
+        let column = |at: usize| self.numbers.iter().skip(at).step_by(self.width).copied();
+        let is_within = |at: usize, limit: f64, must_be_whole: bool| {
+            column(at).all(|v| (0.0..limit).contains(&v) && (!must_be_whole || v.fract() == 0.0))
+        };
+        let is_clock = self.width > 4
+            && self.seconds.is_empty()
+            && is_within(0, 24.0, true)
+            && is_within(1, 60.0, true)
+            && is_within(2, 61.0, true)
+            && is_within(3, 1e6, false)
+            && column(3).any(|v| v >= 1.0);
+        is_clock.then(|| {
+            let rows = self.numbers.chunks_exact(self.width);
+            rows.map(|row| row[0] * 3600.0 + row[1] * 60.0 + row[2] + row[3] * 1e-6).collect()
+        })
     }
 
     /// Number of rows.

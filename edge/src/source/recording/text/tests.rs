@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::*;
@@ -70,7 +71,7 @@ fn an_empty_field_and_nan_are_samples_without_a_number() {
 fn errors_name_the_line() {
     let error = read("1,2\n3,4\n4,5,6\n", None).expect_err("ragged").to_string();
     assert!(error.contains("line 3 has 3 fields"), "{error}");
-    let error = read("1,2\n3", None).expect_err("cut off").to_string();
+    let error = read("1;2\n3", None).expect_err("cut off").to_string();
     assert!(error.contains("line 2 has 1 fields"), "{error}");
     let error = read("1,2\n3,x\n", None).expect_err("text").to_string();
     assert!(error.contains("line 2, column 2: \"x\" is no number"), "{error}");
