@@ -153,8 +153,6 @@ struct Recording {
     reader: Box<dyn RawSnapshots>,
     next_index: u64,
     blocks: u64,
-    /// Time of the first sample, where the file states it.
-    stated_start: Option<Timestamp>,
 }
 
 impl Recording {
@@ -198,7 +196,6 @@ impl Recording {
             reader: raw.reader,
             next_index: 0,
             blocks,
-            stated_start: raw.stated_start,
         })
     }
 
