@@ -101,7 +101,11 @@ fn open(args: &Args) -> anyhow::Result<Table> {
         (Some(first), Some(last)) => last.at.seconds_since(first.at) / 3600.0,
         _ => 0.0,
     };
-    let notes: String = table.notes.iter().map(|note| format!("; {note}")).collect();
+    let mut notes = String::new();
+    for note in &table.notes {
+        notes.push_str("; ");
+        notes.push_str(note);
+    }
     super::note(&format!(
         "{name}: columns of text: {} rows over {span_h:.1} h by {:?}, values {}{notes}",
         table.rows.len(),

@@ -236,9 +236,9 @@ fn has_word(field: &str) -> bool {
 fn unit_row(rows: &mut Vec<FieldRow<'_>>, time: usize) -> Option<String> {
     let first = rows.first()?;
     let is_unit =
-        |field: &&str| field.is_empty() || *field == "-" || StatedUnit::parse(field).is_some();
+        |field: &str| field.is_empty() || field == "-" || StatedUnit::parse(field).is_some();
     let has_unit = first.fields.iter().any(|field| StatedUnit::parse(field).is_some());
-    if !(has_unit && first.fields.iter().all(|field| is_unit(&field))) {
+    if !(has_unit && first.fields.iter().all(|field| is_unit(field))) {
         return None;
     }
     let unit = first.fields.get(time).map(|field| (*field).to_owned());

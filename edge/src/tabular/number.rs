@@ -203,7 +203,9 @@ mod tests {
 
     fn decided(fields: &[&str]) -> Option<Decimal> {
         let mut evidence = DecimalEvidence::default();
-        fields.iter().for_each(|field| evidence.take(field));
+        for field in fields {
+            evidence.take(field);
+        }
         evidence.decided()
     }
 

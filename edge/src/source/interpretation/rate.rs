@@ -62,7 +62,9 @@ pub(crate) fn decided_rate(
         (Some(hz), Some((other, source))) => {
             let place = match source {
                 StatementSource::TimeColumn => format!("the time column ({column_name}) gives"),
-                _ => "the file states".to_owned(),
+                StatementSource::File | StatementSource::Option | StatementSource::Assumed => {
+                    "the file states".to_owned()
+                }
             };
             let both = format!("{place} {} Hz, --rate says {} Hz", short(other), short(hz));
             match all.prefer {

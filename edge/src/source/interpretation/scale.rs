@@ -79,7 +79,9 @@ pub(crate) fn decided_scale(
                 Err(counts_refused(label, Some(bits)))
             }
             _ if given.unit().is_some() || given.states_scale() => by_option(None),
-            _ => done(given, "g".to_owned(), StatementSource::Assumed, None),
+            NumberEncoding::Real | NumberEncoding::Counts { .. } => {
+                done(given, "g".to_owned(), StatementSource::Assumed, None)
+            }
         },
         _ => by_option(None),
     }

@@ -15,7 +15,8 @@ use super::{
     SourceError, StatedChannel, check_channels,
 };
 use crate::source::interpretation::{
-    RateStatements, StatedUnit, choose_channels, decided_rate, decided_scale, label,
+    InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate, decided_scale,
+    label,
 };
 
 /// Whole numbers above this are counts of a converter and no acceleration in g: chosen; a bearing's
@@ -50,27 +51,9 @@ pub(super) fn meaning_of(
     let missing_values = rows.iter().filter_map(missing).sum();
     left_out.splice(0..0, raw.left_out.iter().cloned());
     check_channels(path, options, rows.len())?;
-    let (mut calibrated, mut channels) = (Vec::new(), Vec::new());
-    let mut notes = raw.notes.clone();
-    let wanted: Vec<usize> = if options.channels.is_empty() {
-        (0..rows.len()).collect()
-    } else {
-        options.channels.clone()
-    };
-    for place in wanted {
-        let row = rows[place];
-        let given = match options.calibrations.as_slice() {
-            [] => Calibration::default(),
-            [one] => *one,
-            many => many.get(place).copied().unwrap_or_default(),
-        };
-        let name = label(place, &raw.channels[row]);
-        let decided =
-            decided_scale(&name, &raw.channels[row], given, options.prefer).map_err(refused)?;
-        calibrated.push((row, decided.calibration));
-        channels.push(decided.channel);
-        notes.extend(decided.note);
-    }
+    let DecidedChannels { calibrated, channels, notes } =
+        decided_channels(path, raw, &rows, options)?;
+    let mut notes = [raw.notes.clone(), notes].concat();
     let statements = RateStatements {
         option_hz: options.sample_rate.map(SampleRate::get),
         file_hz: raw.stated_rate_hz,
@@ -101,6 +84,44 @@ pub(super) fn meaning_of(
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// The channels that are delivered, with their calibrations.
+struct DecidedChannels {
+    calibrated: Vec<(usize, Calibration)>,
+    channels: Vec<InterpretedChannel>,
+    notes: Vec<String>,
+}
+
+/// Decides unit and scale of the channels that a person wants, of the rows that are channels.
+fn decided_channels(
+    path: &Path,
+    raw: &RawRecording,
+    rows: &[usize],
+    options: &RecordingOptions,
+) -> Result<DecidedChannels, SourceError> {
+    let mut all =
+        DecidedChannels { calibrated: Vec::new(), channels: Vec::new(), notes: Vec::new() };
+    let wanted: Vec<usize> = if options.channels.is_empty() {
+        (0..rows.len()).collect()
+    } else {
+        options.channels.clone()
+    };
+    for place in wanted {
+        let row = rows[place];
+        let given = match options.calibrations.as_slice() {
+            [] => Calibration::default(),
+            [one] => *one,
+            many => many.get(place).copied().unwrap_or_default(),
+        };
+        let name = label(place, &raw.channels[row]);
+        let decided = decided_scale(&name, &raw.channels[row], given, options.prefer)
+            .map_err(|what| SourceError::options(path, what))?;
+        all.calibrated.push((row, decided.calibration));
+        all.channels.push(decided.channel);
+        all.notes.extend(decided.note);
+    }
+    Ok(all)
 }
 
 pub(super) fn since_1970(seconds: f64) -> Option<Timestamp> {

@@ -85,13 +85,12 @@ fn recording(
     notes.extend(columns.notes.iter().cloned());
     if let Some(variable) = variable {
         let wanted = named(layout, variable).map_err(refused)?;
-        let data = columns.table(&wanted).map_err(refused)?;
+        let data = columns.table(&wanted);
         let channels = wanted.iter().map(|column| stated(layout, *column)).collect();
         let all = all_columns(layout, &columns);
-        let axis =
-            take_time_columns(columns.table(&all).map_err(refused)?, described(layout, &all))
-                .ok()
-                .and_then(|split| split.axis);
+        let axis = take_time_columns(columns.table(&all), described(layout, &all))
+            .ok()
+            .and_then(|split| split.axis);
         let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
         return Ok(RawRecording { time: axis, notes, ..raw });
     }
@@ -102,7 +101,7 @@ fn recording(
     }
     let clock = columns.clock_seconds().filter(|_| layout.header.is_none());
     let all = if clock.is_some() { all.into_iter().skip(4).collect() } else { all };
-    let data = columns.table(&all).map_err(refused)?;
+    let data = columns.table(&all);
     let start_s = columns.start_ns.map(|ns| ns as f64 / 1e9);
     drop(columns);
     let mut split = take_time_columns(data, described(layout, &all)).map_err(refused)?;

@@ -114,10 +114,10 @@ fn unit_of_time(channel: &StatedChannel) -> Option<f64> {
     let by_header = || name.and_then(StatedUnit::in_header);
     // `micros`, `ms`: the name is the unit
     let by_name = || name.and_then(StatedUnit::parse);
-    match by_unit.or_else(by_header).or_else(by_name)?.kind {
-        UnitKind::Time(seconds) => Some(seconds),
-        _ => None,
-    }
+    let UnitKind::Time(seconds) = by_unit.or_else(by_header).or_else(by_name)?.kind else {
+        return None;
+    };
+    Some(seconds)
 }
 
 fn rises(values: &[f64]) -> bool {

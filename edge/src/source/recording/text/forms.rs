@@ -82,6 +82,7 @@ fn assert_read(name: &str, bytes: &[u8], options: &RecordingOptions, channels: u
 }
 
 /// Issue 32, point 2.
+#[expect(clippy::too_many_lines, reason = "a table of forms")]
 #[test]
 fn columns_of_vibration_are_found_among_times_counts_and_other_quantities() {
     let forms: Vec<(&str, String, usize)> = vec![

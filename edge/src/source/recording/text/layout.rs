@@ -4,7 +4,7 @@
 //! Invariant: a layout that has two readings is refused with both.
 
 use super::metadata::Metadata;
-use crate::source::interpretation::StatedUnit;
+use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::fields::Separator;
 use crate::tabular::number::{DecimalEvidence, is_missing};
 use crate::tabular::{Decimal, NumberForm, Stamp};
@@ -242,12 +242,15 @@ fn more_columns(
 ) -> Result<Separator, String> {
     let is_split = |line: &str| {
         let fields = separator.fields(line);
-        let is_whole = |field: &&str| {
+        let is_whole = |field: &str| {
             let digits = field.trim_start_matches(['-', '+']);
             !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
         };
         let has_zero = fields.iter().skip(1).step_by(2).any(|f| f.len() > 2 && f.starts_with('0'));
-        fields.len() > 2 && fields.len() % 2 == 0 && fields.iter().all(|f| is_whole(&f)) && has_zero
+        fields.len() > 2
+            && fields.len().is_multiple_of(2)
+            && fields.iter().all(|f| is_whole(f))
+            && has_zero
     };
     let is_quoted = |line: &str| line.contains('"');
     let sample = || rows.iter().take(SAMPLE_LINES).map(|(_, line)| *line);
@@ -375,12 +378,9 @@ impl Layout {
         let header = self.header.as_ref()?;
         header.iter().enumerate().find_map(|(column, name)| {
             let unit = StatedUnit::parse(name).or_else(|| StatedUnit::in_header(name))?;
-            match unit.kind {
-                crate::source::interpretation::UnitKind::Time(seconds) if seconds < 0.5 => {
-                    (self.kinds[column] == ColumnKind::Number).then_some((column, seconds * 1e9))
-                }
-                _ => None,
-            }
+            let UnitKind::Time(seconds) = unit.kind else { return None };
+            let is_part = seconds < 0.5 && self.kinds[column] == ColumnKind::Number;
+            is_part.then_some((column, seconds * 1e9))
         })
     }
 }

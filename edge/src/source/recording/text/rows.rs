@@ -221,10 +221,7 @@ impl TextColumns {
     }
 
     /// These columns as channel × sample.
-    ///
-    /// # Errors
-    /// A column of words; in words.
-    pub(super) fn table(&self, columns: &[usize]) -> Result<Array2<f64>, String> {
+    pub(super) fn table(&self, columns: &[usize]) -> Array2<f64> {
         let rows = self.rows();
         let mut data = Array2::zeros((columns.len(), rows));
         for (mut target, column) in data.outer_iter_mut().zip(columns) {
@@ -235,7 +232,7 @@ impl TextColumns {
             let numbers = self.numbers.iter().skip(*column).step_by(self.width);
             target.iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
         }
-        Ok(data)
+        data
     }
 }
 
