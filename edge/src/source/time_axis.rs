@@ -96,6 +96,19 @@ impl TimeAxis {
     }
 }
 
+/// Whether values never fall, or never rise: a vibration goes both ways, whatever its name (`X130_DE_time`).
+pub(crate) fn goes_one_way(values: impl Iterator<Item = f64>) -> bool {
+    let (mut rises, mut falls, mut before) = (false, false, None);
+    for value in values.filter(|value| value.is_finite()) {
+        if let Some(before) = before {
+            rises |= value > before;
+            falls |= value < before;
+        }
+        before = Some(value);
+    }
+    !(rises && falls)
+}
+
 /// The steps of a column without those across gaps.
 struct Course {
     step: f64,

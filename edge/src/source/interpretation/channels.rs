@@ -5,6 +5,7 @@
 
 use super::{ChannelRole, StatedUnit, UnitKind};
 use crate::source::recording::StatedChannel;
+use crate::source::time_axis::goes_one_way;
 
 /// The rows of a snapshot that are channels, and the others with the reason.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +43,19 @@ pub(crate) fn choose_channels(
     channels: &[StatedChannel],
     numbers: Option<&ndarray::Array2<f64>>,
 ) -> Result<ChannelChoice, String> {
-    let roles: Vec<ChannelRole> = channels.iter().map(role).collect();
+    let roles: Vec<ChannelRole> = channels
+        .iter()
+        .enumerate()
+        .map(|(row, channel)| match (role(channel), numbers) {
+            // a name may speak of time (`X130_DE_time`) where the numbers go up and down
+            (ChannelRole::Time, Some(numbers))
+                if channel.unit.is_none() && !goes_one_way(numbers.row(row).iter().copied()) =>
+            {
+                ChannelRole::Unknown
+            }
+            (role, _) => role,
+        })
+        .collect();
     let with = |wanted: ChannelRole| -> Vec<usize> {
         (0..roles.len()).filter(|row| roles[*row] == wanted).collect()
     };

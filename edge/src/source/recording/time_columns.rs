@@ -8,7 +8,7 @@ use ndarray::{Array2, Axis};
 
 use super::StatedChannel;
 use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
-use crate::source::time_axis::TimeAxis;
+use crate::source::time_axis::{TimeAxis, goes_one_way};
 
 /// Rows over which a column without a word on it must rise to be time where it is not the first.
 const LEAST_ROWS_ANYWHERE: usize = 64;
@@ -58,7 +58,7 @@ pub(super) fn take_time_columns(
                         best = Some(axis);
                     }
                 }
-                None if role == ChannelRole::Time => {
+                None if role == ChannelRole::Time && goes_one_way(values.iter().copied()) => {
                     taken.push(row);
                     left_out.push(format!("{column} (time)"));
                     notes.push(format!("{column} does not rise evenly, so it gives no rate"));

@@ -176,6 +176,11 @@ fn columns_of_vibration_are_found_among_times_counts_and_other_quantities() {
             }),
             1,
         ),
+        (
+            "a name with time",
+            table("X130_DE_time,X130_FE_time\n", |n| format!("{:.5},{:.5}", g(n), g(n))),
+            2,
+        ),
         ("words in a column", table("axis,x,y\n", |n| format!("DE,{:.5},{:.5}", g(n), g(n))), 2),
     ];
     for (name, text, channels) in forms {
