@@ -5,8 +5,8 @@
 //! spool has numbered it.
 
 use pdm_shared::event::{
-    EVENT_SCHEMA, Event, FrequencyDomain, Operating, SignalQuality, Spectra, SpeedSource,
-    TimeDomain, Timing, Window,
+    EVENT_SCHEMA, Event, FrequencyDomain, InputDescription, Operating, SignalQuality, Spectra,
+    SpeedSource, TimeDomain, Timing, Window,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::feature::{Feature, LineFigure};
@@ -53,6 +53,8 @@ pub struct Measured {
     pub state: String,
     /// Whether the signal can be judged.
     pub quality: SignalQuality,
+    /// How the samples were read, where they are from a file.
+    pub input: Option<InputDescription>,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
     /// The four defect frequencies.
@@ -101,6 +103,7 @@ pub fn assemble(
         anomaly: judgement.anomaly,
         change: judgement.change,
         timing: judgement.period.map(|period| Timing { clock_moved_s: None, period: Some(period) }),
+        input: measured.input,
         time_domain: measured.time_domain,
         frequency_domain: measured.frequency_domain,
         trend: judgement.trend,

@@ -24,4 +24,5 @@ pub mod series;
 pub mod settings;
 pub mod source;
 pub mod spool;
+pub mod tabular;
 pub mod window;

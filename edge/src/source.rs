@@ -7,6 +7,8 @@
 //! sample that is not a finite number stays as NaN (the stage `quality` judges it); blocks come in
 //! the order of time.
 
+use std::sync::Arc;
+
 use ndarray::Array2;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
@@ -20,6 +22,7 @@ pub mod framed;
 pub mod frames;
 pub mod iio;
 mod input;
+pub mod interpretation;
 pub mod json_burst;
 pub mod listen;
 pub mod mqtt;
@@ -28,10 +31,12 @@ mod sample_clock;
 pub mod simulator;
 pub mod speed_tag;
 pub mod stream;
+mod time_axis;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
 pub use input::{SourceHost, SourceInput};
+pub use interpretation::{Interpretation, Preferred};
 pub use recording::{RecordingOptions, open_content, open_recording, open_sequence};
 pub use sample_clock::DEFAULT_RATE_TOLERANCE;
 
@@ -86,6 +91,8 @@ pub struct Block {
     pub follows_on: bool,
     /// The rate of these samples.
     pub rate: BlockRate,
+    /// How the samples were read, where they are from a file.
+    pub input: Option<Arc<Interpretation>>,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }
@@ -115,6 +122,11 @@ pub trait Source: Send {
             skipped += 1;
         }
         Ok(skipped)
+    }
+
+    /// How the source is read, where it is a file: of the file at hand, if there are several.
+    fn interpretation(&self) -> Option<&Arc<Interpretation>> {
+        None
     }
 
     /// The number of blocks in all, if it is known.

@@ -5,12 +5,13 @@
 //! samples that fill no window are counted and not passed on.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ndarray::{Array2, Axis, Slice, concatenate};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use crate::source::{Block, BlockRate, SourceFormat};
+use crate::source::{Block, BlockRate, Interpretation, SourceFormat};
 
 /// The way in which blocks are cut into windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Window {
     pub started_at: Option<Timestamp>,
     /// The rate of its samples.
     pub rate: BlockRate,
+    /// How the samples were read, where they are from a file.
+    pub input: Option<Arc<Interpretation>>,
     /// Acceleration, m/s², channel × sample.
     pub accel_m_s2: Array2<f64>,
 }
@@ -63,6 +66,8 @@ pub struct Windower {
     /// Samples that are not in a finished window, and their origin.
     pending: Option<Pending>,
     left_over: u64,
+    /// How the latest block was read.
+    input: Option<Arc<Interpretation>>,
 }
 
 #[derive(Debug)]
@@ -134,11 +139,12 @@ impl Windower {
             return Err(CutError { samples, hop });
         }
         let rate = format.sample_rate;
-        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0 })
+        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0, input: None })
     }
 
     /// Adds a block; returns the windows that it completes.
-    pub fn push(&mut self, block: Block) -> Vec<Window> {
+    pub fn push(&mut self, mut block: Block) -> Vec<Window> {
+        self.input = block.input.take();
         let Cut::Equal { samples, hop } = self.cut else {
             let Block { index, started_at, rate, accel_m_s2, .. } = block;
             return vec![self.numbered((index, started_at, rate), accel_m_s2)];
@@ -179,12 +185,12 @@ impl Windower {
     ) -> Window {
         let index = self.next_index;
         self.next_index += 1;
-        Window { index, block_index, started_at, rate, accel_m_s2 }
+        Window { index, block_index, started_at, rate, input: self.input.clone(), accel_m_s2 }
     }
 
     /// Adds the block to the waiting samples, or replaces them after a gap.
     fn append(&mut self, block: Block) {
-        let Block { index, started_at, follows_on, rate, accel_m_s2 } = block;
+        let Block { index, started_at, follows_on, rate, accel_m_s2, .. } = block;
         let waiting = accel_m_s2.ncols();
         let start = BlockStart { index, started_at, rate, passed: 0, waiting };
         let alone = Pending { blocks: VecDeque::from([start]), accel_m_s2 };
@@ -218,7 +224,7 @@ mod tests {
     fn block(index: u64, first: usize, samples: usize, follows_on: bool) -> Block {
         let accel_m_s2 = Array2::from_shape_fn((1, samples), |(_, s)| (first + s) as f64);
         let started_at = Timestamp::from_unix_ms(first.cast_signed() as i64);
-        Block { index, started_at, follows_on, rate: BlockRate::Format, accel_m_s2 }
+        Block { index, started_at, follows_on, rate: BlockRate::Format, input: None, accel_m_s2 }
     }
 
     fn windower(samples: usize, hop: usize) -> Windower {

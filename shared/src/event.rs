@@ -17,10 +17,12 @@ use crate::time::Timestamp;
 
 mod change;
 mod check;
+mod input;
 mod timing;
 
 pub use change::{Change, ChangeKind};
 pub use check::EventError;
+pub use input::{InputDescription, StatementSource};
 pub use timing::{PeriodChange, Timing};
 
 /// The value of `schema` that this program writes and reads.
@@ -77,6 +79,9 @@ pub struct Event {
     /// absent in all other events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
+    /// How the samples were read from a file; absent in events of streams and devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<InputDescription>,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
     /// The four defect frequencies.
@@ -174,6 +179,8 @@ pub enum QualityFlag {
     MachineOff,
     /// The window is too short for the analysis (fewer than 15 shaft turns, for example).
     TooShort,
+    /// Levels that no bearing reaches: unit or scale of the samples are wrong.
+    Implausible,
 }
 
 /// The anomaly judgement of the edge.

@@ -384,6 +384,7 @@ fn flag_word(flag: QualityFlag) -> Text {
         QualityFlag::WrongRate => ("샘플링 속도 불일치", "wrong sampling rate"),
         QualityFlag::MachineOff => ("설비 정지", "machine off"),
         QualityFlag::TooShort => ("측정 길이 부족", "record too short"),
+        QualityFlag::Implausible => ("있을 수 없는 크기", "implausible levels"),
     };
     Text::new(ko, en)
 }

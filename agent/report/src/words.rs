@@ -62,6 +62,10 @@ pub(crate) fn quality(flag: QualityFlag) -> Text {
         }
         QualityFlag::MachineOff => Text::new("설비 정지 상태", "the machine stands"),
         QualityFlag::TooShort => Text::new("측정 구간이 짧음", "the window is short"),
+        QualityFlag::Implausible => Text::new(
+            "있을 수 없는 크기: 단위·환산 계수 확인",
+            "levels that no bearing reaches: check unit and scale",
+        ),
     }
 }
 

@@ -245,6 +245,7 @@ impl Measurer {
                     let samples = samples_of(window, point.channel());
                     let seen = (angle.as_ref(), beside);
                     point.set_rate(window.rate);
+                    point.set_input(window.input.as_ref());
                     (!samples.is_empty())
                         .then(|| point.measure_beside(&samples, seen, *at, clock.now()))
                 })

@@ -10,6 +10,8 @@
 //! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
 //! is first resampled to constant speed, since a moving defect line smears over many bins.
 
+use std::sync::Arc;
+
 use pdm_dsp::FastFindings;
 use pdm_dsp::diagnose::LEAST_TURNS;
 use pdm_dsp::order::ShaftAngle;
@@ -25,8 +27,8 @@ use crate::condition::{self, Monitor, Neighbour, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
-use crate::source::BlockRate;
 use crate::source::speed_tag::SpeedTag;
+use crate::source::{BlockRate, Interpretation};
 use crate::{features as blocks, quality};
 
 mod looking;
@@ -75,6 +77,8 @@ pub struct Point {
     memory: Memory,
     plans: FftPlans,
     tag: Option<SpeedTag>,
+    /// How the window at hand was read, where it is from a file.
+    input: Option<Arc<Interpretation>>,
 }
 
 /// The speed of a window by a tachometer.
@@ -132,6 +136,7 @@ impl Point {
             memory,
             plans: FftPlans::default(),
             tag: None,
+            input: None,
         }
     }
 
@@ -161,6 +166,11 @@ impl Point {
                 self.measured_rate = Some((rate, is_off));
             }
         }
+    }
+
+    /// Takes over how the next window was read.
+    pub(crate) fn set_input(&mut self, input: Option<&Arc<Interpretation>>) {
+        self.input = input.map(Arc::clone);
     }
 
     /// Takes over a memory that [`Self::memory`] returned. The present settings stay in force.
@@ -280,6 +290,7 @@ impl Point {
             speed,
             state,
             quality: quality.signal,
+            input: self.input.as_ref().map(|input| input.described(self.settings.channel)),
             time_domain,
             frequency_domain,
             spectra,
@@ -291,6 +302,8 @@ impl Point {
         let context = QualityContext {
             speed: Some(self.settings.speed),
             is_wrong_rate: self.measured_rate.is_some_and(|measured| measured.1),
+            lost_samples: self.input.as_ref().map_or(0, |input| input.lost_samples),
+            jitter_ratio: self.input.as_ref().and_then(|input| input.jitter_ratio).unwrap_or(0.0),
             ..quality::QualityContext::new(self.rate)
         };
         assess(accel_m_s2, &context)

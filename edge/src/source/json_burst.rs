@@ -177,7 +177,15 @@ impl BurstDecoder {
         let index = self.next_index;
         self.next_index += 1;
         let started_at = Some(started_at);
-        self.ready.push_back(Block { index, started_at, follows_on: false, rate, accel_m_s2 });
+        let follows_on = false;
+        self.ready.push_back(Block {
+            index,
+            started_at,
+            follows_on,
+            rate,
+            input: None,
+            accel_m_s2,
+        });
         Ok(())
     }
 

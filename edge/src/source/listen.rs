@@ -202,7 +202,8 @@ impl Listening {
         }
         let accel_m_s2 = Array2::zeros((self.format.channels, 0));
         let rate = BlockRate::Format;
-        Block { index: self.next_index, started_at: None, follows_on: false, rate, accel_m_s2 }
+        let index = self.next_index;
+        Block { index, started_at: None, follows_on: false, rate, input: None, accel_m_s2 }
     }
 
     fn failed(&self, why: String) -> SourceError {

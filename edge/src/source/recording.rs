@@ -14,13 +14,17 @@
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ndarray::{Array2, Axis, Slice};
 use pdm_service::files::open_regular;
 use pdm_shared::time::Timestamp;
 
+use super::interpretation::Interpretation;
+use super::time_axis::TimeAxis;
 use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
-use options::{check_channels, cut_of, rate_of};
+use meaning::{RecordingMeaning, meaning_of};
+use options::{check_channels, cut_of};
 use snapshots::snapshots_of;
 
 pub use options::RecordingOptions;
@@ -31,6 +35,7 @@ mod bounds;
 mod leaves;
 mod lvm;
 mod matlab5;
+mod meaning;
 mod npy;
 mod options;
 mod sequence;
@@ -38,6 +43,7 @@ mod snapshots;
 mod stated;
 mod tdms;
 mod text;
+mod time_columns;
 mod universal;
 mod variables;
 mod wav;
@@ -56,7 +62,6 @@ pub(crate) trait RawSnapshots: Send {
 /// An opened file: its shape and its numbers.
 pub(crate) struct RawRecording {
     /// The format, as a person calls it: `WAV`, `MAT level 5`, `TDMS`.
-    #[expect(dead_code, reason = "the commands do not print yet what was read")]
     pub(crate) format: &'static str,
     /// The channels in the order of the rows of a snapshot, as the file describes them. Time columns
     /// that the reader used for the rate are not among them.
@@ -67,6 +72,12 @@ pub(crate) struct RawRecording {
     pub(crate) stated_rate_hz: Option<f64>,
     /// Time of the first sample stated in the file.
     pub(crate) stated_start: Option<Timestamp>,
+    /// The course of the time column, where the reader has taken it out itself.
+    pub(crate) time: Option<TimeAxis>,
+    /// Columns that the reader has left out, each with the reason.
+    pub(crate) left_out: Vec<String>,
+    /// What a person should know of the reading.
+    pub(crate) notes: Vec<String>,
     pub(crate) reader: Box<dyn RawSnapshots>,
 }
 
@@ -93,7 +104,18 @@ impl RawRecording {
     ) -> Self {
         let samples = data.ncols();
         let reader = Box::new(InMemory(Some(data)));
-        Self { format, channels, samples, snapshots: 1, stated_rate_hz, stated_start: None, reader }
+        Self {
+            format,
+            channels,
+            samples,
+            snapshots: 1,
+            stated_rate_hz,
+            stated_start: None,
+            time: None,
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            reader,
+        }
     }
 }
 
@@ -121,15 +143,16 @@ pub fn open_recording(
 struct Recording {
     path: PathBuf,
     format: SourceFormat,
-    /// Number of channels of the file.
-    file_channels: usize,
+    /// Row of the snapshots and calibration of each channel.
+    rows: Vec<(usize, Calibration)>,
+    /// Time of the first sample by the file.
+    stated_start: Option<Timestamp>,
+    interpretation: Arc<Interpretation>,
     options: RecordingOptions,
     cut: (usize, usize),
     reader: Box<dyn RawSnapshots>,
     next_index: u64,
     blocks: u64,
-    /// Time of the first sample, where the file states it.
-    stated_start: Option<Timestamp>,
 }
 
 impl Recording {
@@ -142,8 +165,8 @@ impl Recording {
         mut raw: RawRecording,
         options: &RecordingOptions,
     ) -> Result<Self, SourceError> {
-        let sample_rate = rate_of(path, options, raw.stated_rate_hz)?;
-        check_channels(path, options, raw.channels.len())?;
+        let RecordingMeaning { rows, sample_rate, interpretation } =
+            meaning_of(path, &mut raw, options)?;
         let cut = cut_of(path, options, raw.samples, sample_rate)?;
         let blocks = match options.snapshot {
             None => raw.snapshots,
@@ -161,36 +184,27 @@ impl Recording {
                 return Err(SourceError::options(path, what));
             }
         };
-        let channels =
-            if options.channels.is_empty() { raw.channels.len() } else { options.channels.len() };
+        let block_samples = Some(cut.1 - cut.0);
         Ok(Self {
             path: path.to_owned(),
-            format: SourceFormat { channels, sample_rate, block_samples: Some(cut.1 - cut.0) },
-            file_channels: raw.channels.len(),
+            format: SourceFormat { channels: rows.len(), sample_rate, block_samples },
+            rows,
+            stated_start: raw.stated_start,
+            interpretation: Arc::new(interpretation),
             options: options.clone(),
             cut,
             reader: raw.reader,
             next_index: 0,
             blocks,
-            stated_start: raw.stated_start,
         })
     }
 
     /// The selected channels and samples of a snapshot, in m/s².
     fn calibrated(&self, raw: &Array2<f64>) -> Array2<f64> {
         let cut = raw.slice_axis(Axis(1), Slice::from(self.cut.0..self.cut.1));
-        let chosen: Vec<usize> = if self.options.channels.is_empty() {
-            (0..self.file_channels).collect()
-        } else {
-            self.options.channels.clone()
-        };
+        let chosen: Vec<usize> = self.rows.iter().map(|(row, _)| *row).collect();
         let mut accel = cut.select(Axis(0), &chosen);
-        for (mut row, channel) in accel.axis_iter_mut(Axis(0)).zip(chosen) {
-            let calibration = match self.options.calibrations.as_slice() {
-                [] => Calibration::default(),
-                [one] => *one,
-                many => many.get(channel).copied().unwrap_or_default(),
-            };
+        for (mut row, (_, calibration)) in accel.axis_iter_mut(Axis(0)).zip(&self.rows) {
             row.mapv_inplace(|raw| calibration.to_m_s2(raw));
         }
         accel
@@ -229,7 +243,8 @@ impl Source for Recording {
         let accel_m_s2 = self.calibrated(&raw);
         let started_at = self.started_at(index);
         let rate = BlockRate::Format;
-        Ok(Some(Block { index, started_at, follows_on: false, rate, accel_m_s2 }))
+        let input = Some(Arc::clone(&self.interpretation));
+        Ok(Some(Block { index, started_at, follows_on: false, rate, input, accel_m_s2 }))
     }
 
     fn skip_blocks(&mut self, count: u64) -> Result<u64, SourceError> {
@@ -239,6 +254,10 @@ impl Source for Recording {
             skipped += 1;
         }
         Ok(skipped)
+    }
+
+    fn interpretation(&self) -> Option<&Arc<Interpretation>> {
+        Some(&self.interpretation)
     }
 
     fn expected_blocks(&self) -> Option<u64> {
@@ -313,7 +332,7 @@ fn raw_of(
         "npy" => other("NumPy array"),
         "gz" => other("gzip file"),
         "wav" => other("WAV file"),
-        _ => text::open(path, file, variable),
+        _ => text::open(path, file, options),
     }
 }
 

@@ -26,7 +26,7 @@ impl Bench {
 
     /// Writes a recording whose level is its mark.
     fn write(&self, name: &str, mark: u32) {
-        let text = format!("0\n{mark}\n").repeat(32);
+        let text = format!("0\n{mark}.01\n").repeat(32);
         std::fs::write(self.path(name), text).expect("writes");
     }
 

@@ -68,6 +68,9 @@ fn described(
         snapshots,
         stated_rate_hz: None,
         stated_start: None,
+        time: None,
+        left_out: Vec::new(),
+        notes: Vec::new(),
         reader,
     }
 }
