@@ -32,12 +32,20 @@ pub use sequence::open_sequence;
 pub(crate) use stated::{NumberEncoding, StatedChannel};
 
 mod bounds;
+#[cfg(feature = "parquet")]
+mod columnar;
+#[cfg(any(feature = "hdf5", feature = "parquet"))]
+mod guarded;
+#[cfg(feature = "hdf5")]
+mod hdf5;
+mod json;
 mod leaves;
 mod lvm;
 mod matlab5;
 mod meaning;
 mod npy;
 mod options;
+mod packed;
 mod sequence;
 mod snapshots;
 mod stated;
@@ -300,11 +308,28 @@ fn raw_of(
     file: Box<dyn Read + Send>,
     options: &RecordingOptions,
 ) -> Result<RawRecording, SourceError> {
+    if start.starts_with(packed::GZIP_MAGIC) {
+        return packed::open_gzip(path, file, options);
+    }
+    if start.starts_with(packed::ZIP_MAGIC) {
+        return packed::open_zip(path, file, options);
+    }
+    raw_inside(path, &extension(path), start, file, options)
+}
+
+/// The reader of a content that is not compressed, or no longer; `extension` is that of its name.
+fn raw_inside(
+    path: &Path,
+    extension: &str,
+    start: &[u8],
+    file: Box<dyn Read + Send>,
+    options: &RecordingOptions,
+) -> Result<RawRecording, SourceError> {
     if start.is_empty() {
         return Err(SourceError::malformed(path, "the file is empty"));
     }
-    if start.starts_with(npy::MAGIC) || start.starts_with(&GZIP_MAGIC) {
-        return npy::open(path, file, start.starts_with(&GZIP_MAGIC));
+    if start.starts_with(npy::MAGIC) {
+        return npy::open(path, file, false);
     }
     if wav::is_wav(start) {
         return wav::open(path, file);
@@ -316,10 +341,26 @@ fn raw_of(
     if start.starts_with(tdms::MAGIC) {
         return tdms::open(path, file, variable);
     }
+    if start.starts_with(PARQUET_MAGIC) {
+        return open_parquet(path, file, variable);
+    }
+    if start.starts_with(HDF5_MAGIC) || start.starts_with(MAT73_MAGIC) {
+        return open_hdf5(path, file, variable);
+    }
     if universal::is_universal(start) {
         return universal::open(path, file, variable);
     }
-    match matlab5::version(start, extension(path) == "mat") {
+    let file = if json::may_be_json(start) {
+        let content = bounds::whole(path, file)?;
+        if let Some(documents) = json::documents(&content) {
+            drop(content);
+            return json::open(path, documents, variable);
+        }
+        Box::new(Cursor::new(content))
+    } else {
+        file
+    };
+    match matlab5::version(start, extension == "mat") {
         matlab5::Version::Five => return matlab5::open(path, file, variable),
         matlab5::Version::Refused(why) => return Err(SourceError::malformed(path, why)),
         matlab5::Version::Other => {}
@@ -328,12 +369,37 @@ fn raw_of(
         let what = format!("the content is no {what}, although the name says so");
         Err(SourceError::malformed(path, what))
     };
-    match extension(path).as_str() {
+    match extension {
         "npy" => other("NumPy array"),
         "gz" => other("gzip file"),
         "wav" => other("WAV file"),
         _ => text::open(path, file, options),
     }
+}
+
+/// First bytes of Parquet, of HDF5, and of a MAT-file of version 7.3, whose HDF5 begins later.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+const MAT73_MAGIC: &[u8] = b"MATLAB 7.3";
+
+#[cfg(feature = "parquet")]
+use columnar::open as open_parquet;
+#[cfg(feature = "hdf5")]
+use hdf5::open as open_hdf5;
+
+/// This build has no reader of the format.
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(path: &Path, _: impl Read, _: Option<&str>) -> Result<RawRecording, SourceError> {
+    let what = "Parquet, which this build does not read (feature `parquet`)";
+    Err(SourceError::malformed(path, what))
+}
+
+/// This build has no reader of the format.
+#[cfg(not(feature = "hdf5"))]
+fn open_hdf5(path: &Path, _: impl Read, _: Option<&str>) -> Result<RawRecording, SourceError> {
+    let what = "HDF5 or MAT version 7.3, which this build does not read (feature `hdf5`); MATLAB \
+                saves version 7 with '-v7'";
+    Err(SourceError::malformed(path, what))
 }
 
 /// The extension in lower case; empty if there is none.
@@ -343,9 +409,6 @@ fn extension(path: &Path) -> String {
 
 /// Number of first bytes by which the format is detected: the header of a MAT-file is the longest.
 const START_BYTES: usize = 132;
-
-/// First bytes of a gzip member (RFC 1952, 2.3.1).
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// `the file has 1 channel`, `the file has 2 channels`.
 pub(crate) fn counted(n: u64, what: &str) -> String {

@@ -133,8 +133,15 @@ impl<'a> Tree<'a> {
         encoding: NumberEncoding,
     ) -> BesideStatement {
         let (scope, own_key) = (scope_of(path), plain(key_of(path)));
-        let names = self.names_of(scope, &own_key, count);
-        let units = self.units_of(scope, &own_key);
+        // attributes of the dataset itself come before fields beside it
+        let own_names = self.texts_of_keys(path, &NAME_KEYS);
+        let own_units = self.texts_of_keys(path, &UNIT_KEYS);
+        let names = if own_names.len() == count && count > 0 {
+            own_names
+        } else {
+            self.names_of(scope, &own_key, count)
+        };
+        let units = if own_units.is_empty() { self.units_of(scope, &own_key) } else { own_units };
         let columns = (0..count)
             .map(|index| StatedChannel {
                 name: names.get(index).cloned(),
@@ -142,7 +149,7 @@ impl<'a> Tree<'a> {
                 encoding,
             })
             .collect();
-        let rate_hz = self.rate_beside(scope, &own_key);
+        let rate_hz = self.rate_beside(path, &own_key);
         BesideStatement { columns, rate_hz, is_over_frequency: self.is_over_frequency(scope) }
     }
 
