@@ -5,4 +5,7 @@
 #[allow(dead_code, reason = "the suites share this plant, and each uses a part of it")]
 mod open_plant;
 
+mod blind;
+mod metrics;
 mod suppression;
+mod watched;
