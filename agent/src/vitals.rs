@@ -151,7 +151,7 @@ mod tests {
     async fn an_ailment_keeps_its_beginning_whatever_its_cause_turns_into() {
         let vitals = Vitals::default();
         let began = Instant::now();
-        let at = |seconds| Timestamp::from_unix_ms(seconds * 1000).expect("in range");
+        let at = |seconds: i64| Timestamp::from_unix_ms(seconds * 1000).expect("in range");
         let trouble = Trouble::new(&away());
         let first =
             Ailment { since: began, since_at: at(1), blindness: Blindness::Store(trouble.clone()) };
