@@ -26,6 +26,7 @@ pub mod scenario;
 pub mod series;
 pub mod shelve;
 pub mod stats;
+pub mod store;
 pub mod tools;
 pub mod trace;
 pub mod user;
@@ -62,6 +63,8 @@ pub enum Command {
     Assets(assets::Args),
     /// Create the store's schema or bring it up to date
     Migrate(migrate::Args),
+    /// Look through the store for damage, or recover what can be read of it
+    Store(store::Args),
     /// Judge one event without any side effect
     Judge(judge::Args),
     /// Write report and work order of a stored judgement again
@@ -125,6 +128,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(args) => check::run(&args),
         Command::Assets(args) => assets::run(&args),
         Command::Migrate(args) => migrate::run(&args),
+        Command::Store(args) => store::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Knowledge(args) => knowledge::run(&args),

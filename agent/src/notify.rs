@@ -15,6 +15,7 @@ mod log;
 pub(crate) mod policy;
 mod portion;
 pub(crate) mod refused;
+pub(crate) mod renewed;
 mod share;
 pub(crate) mod silence;
 pub(crate) mod staff;

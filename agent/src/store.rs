@@ -32,13 +32,14 @@ mod sequence;
 mod shown;
 mod sql;
 mod sqlite;
+mod trouble;
 
 pub use pdm_service::postgres::WayError;
 
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
-pub use error::StoreError;
-pub use intake::{Backlog, GatewayState, Incoming, RefusedEvents, Stored};
+pub use error::{StoreError, Unfit};
+pub use intake::{Backlog, GatewayState, Incoming, Pulse, RefusedEvents, Stored};
 pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,
@@ -58,6 +59,8 @@ pub use roles::{
     RetentionStore, ReviseAssets, SeriesStore, StatusStore, Store, TakenOut,
 };
 pub use sql::{SqlStore, connect, open};
+pub use sqlite::{RecoveredTable, Recovery, recover};
+pub use trouble::StoreTrouble;
 
 /// Gaps of a gateway that one receipt names; the next receipt names the rest. A gap takes up to 44
 /// bytes as JSON (two numbers of 20 digits), so a receipt stays below 4 KiB.

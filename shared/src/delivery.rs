@@ -146,6 +146,10 @@ pub struct GatewayStatus {
     /// Number of events lost by policy since the spool was made.
     #[serde(default)]
     pub dropped: Option<u64>,
+    /// What keeps the gateway from keeping its events, in words; none if nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
+    pub trouble: Option<String>,
 }
 
 /// Whether a gateway is connected.
@@ -273,6 +277,7 @@ impl GatewayStatus {
     /// [`FieldError`] of the first field beyond its bound.
     pub fn check(&self) -> Result<(), FieldError> {
         bounded("version", bounds::line(self.version.as_deref().unwrap_or_default(), MAX_WORD))?;
+        bounded("trouble", bounds::line(self.trouble.as_deref().unwrap_or_default(), MAX_LINE))?;
         bounded("bearings", bounds::count(self.bearings.len(), MAX_BEARINGS))?;
         for bearing in &self.bearings {
             bounded("bearings", bounds::line(bearing, MAX_WITHIN_SITE))?;

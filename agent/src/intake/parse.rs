@@ -10,6 +10,7 @@ use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
 
+use super::log;
 use crate::notify::refused::REFUSED_LEVEL;
 use crate::settings::TopicProof;
 use crate::store::Incoming;
@@ -199,6 +200,9 @@ fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming,
         return Err(format!("topic and status differ: it names {}", status.gateway_id));
     }
     status.check().map_err(|error| format!("not a gateway status: {error}"))?;
+    if let Some(trouble) = &status.trouble {
+        log::gateway_troubled(&site, &status.gateway_id, trouble);
+    }
     Ok(Incoming::Status { site, status })
 }
 

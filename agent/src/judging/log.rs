@@ -23,6 +23,12 @@ pub(super) fn bearing_not_saved(bearings: &[BearingJudged], error: &StoreError) 
     }
 }
 
+/// The store refuses what a bearing's judgement holds, or cannot give it; the others go on.
+pub(super) fn bearing_put_off(key: &BearingKey, error: &StoreError) {
+    metrics::counter!("pdm_agent_bearings_put_off_total").increment(1);
+    tracing::error!(bearing = %key, %error, "judgements of this bearing cannot be written, it rests for a minute and the others go on");
+}
+
 /// The store does not say what was told lately: an alarm is told although its cause may have been told.
 pub(super) fn neighbours_unknown(error: &StoreError) {
     tracing::warn!(%error, "cannot look for other alarms of the same cause");

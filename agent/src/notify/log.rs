@@ -84,15 +84,10 @@ pub(super) fn settle_failed(error: &StoreError) {
     tracing::error!(%error, "cannot store what was sent, trying again");
 }
 
-/// The store does not answer: nothing is stored, judged or sent until it does.
-pub(super) fn store_away() {
-    metrics::counter!("pdm_agent_store_outages_total").increment(1);
-    tracing::error!("store does not answer: nothing is stored, judged or sent until it does");
-}
-
-/// The store answers again.
-pub(super) fn store_back(after: std::time::Duration) {
-    tracing::warn!(after_s = after.as_secs(), "store answers again");
+/// The secrets of a channel have changed; it uses the new ones.
+pub(super) fn secrets_renewed(lane: &str) {
+    metrics::counter!("pdm_agent_secrets_renewed_total", "secret" => lane.to_owned()).increment(1);
+    tracing::info!(lane, "secrets of this way to staff have changed, the next message uses them");
 }
 
 /// How many gateways have events that are refused.

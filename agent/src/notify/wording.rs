@@ -23,7 +23,9 @@ pub(super) use change::changed;
 pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use refused::{admitted, refused};
 pub(super) use timing::timing;
-pub(super) use watching::{heard, sensor_back, sensor_failed, silent, store_away, store_back};
+pub(super) use watching::{
+    blind, file_set_aside, heard, sensor_back, sensor_failed, sighted, silent,
+};
 
 /// Gateways that one message names.
 const NAMED: usize = 40;

@@ -117,6 +117,14 @@ pub struct GatewayState {
     pub lost_events: u64,
 }
 
+/// What the store answers to a write that asks whether it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    /// The arrival of the oldest event that waits for a judgement and may be judged now. One whose
+    /// judgement waits for a language model may not.
+    pub oldest_waiting: Option<i64>,
+}
+
 /// How much waits, for metrics and for programs that wait until the agent is idle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {

@@ -90,3 +90,17 @@ pub(super) fn opinion_not_asked() {
     metrics::counter!("pdm_agent_opinions_not_asked_total").increment(1);
     tracing::warn!("too many judgements wait for a second opinion: this one gets none");
 }
+
+/// The database of a store that is there already does not check what it is given.
+pub(super) fn encoding_not_checked() {
+    tracing::warn!(
+        "server_encoding is SQL_ASCII: the server checks no character; move the store to a database in UTF8"
+    );
+}
+
+/// The password of the server was read again and is another one.
+pub(super) fn login_renewed() {
+    metrics::counter!("pdm_agent_secrets_renewed_total", "secret" => "store.postgres.password")
+        .increment(1);
+    tracing::info!("the password of the store's server has changed, new connections use it");
+}

@@ -26,8 +26,8 @@ use uuid::Uuid;
 use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Delivery, EpisodeChange,
     EpisodeRecord, EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack,
-    Incoming, IntakeTerms, Outgoing, Recall, RefusedEvents, Reported, SendOutcome, StoreError,
-    Stored, ToldInHour, Unjudged, WorkCounts,
+    Incoming, IntakeTerms, Outgoing, Pulse, Recall, RefusedEvents, Reported, SendOutcome,
+    StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
 };
 
 mod desk;
@@ -51,6 +51,13 @@ pub trait LifecycleStore: Send + Sync + std::fmt::Debug {
     /// Frees the claims of an earlier process of the same replica name, which has ended.
     async fn take_over(&self) -> Result<(), StoreError>;
 
+    /// Reads the password of the server again, for connections that are made from now on.
+    async fn renew_login(&self) -> Result<(), StoreError>;
+
+    /// Looks through the file for damage, which takes about a minute for 10 GB; tells what is damaged. A
+    /// server checks its pages itself.
+    async fn damage(&self) -> Result<Vec<String>, StoreError>;
+
     /// Writes what is buffered and closes the connections.
     async fn close(&self);
 }
@@ -60,6 +67,13 @@ pub trait LifecycleStore: Send + Sync + std::fmt::Debug {
 pub trait StatusStore: Send + Sync + std::fmt::Debug {
     /// Succeeds if the store answers.
     async fn ping(&self) -> Result<(), StoreError>;
+
+    /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where any
+    /// other write would.
+    async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError>;
+
+    /// Asks over a new connection why the store does not answer. An answer means that it does.
+    async fn diagnose(&self) -> Result<(), StoreError>;
 
     /// How much waits.
     async fn backlog(&self) -> Result<Backlog, StoreError>;

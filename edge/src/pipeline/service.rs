@@ -13,7 +13,6 @@ use std::thread::JoinHandle as Thread;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
-use pdm_service::http::recorder::recorder;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +64,7 @@ impl Edge {
         let relearning = Relearning::of(settings.bearings());
         if settings.admin.is_some() {
             // before the sources: what is counted while they are opened would be lost
-            recorder();
+            admin::begin_metrics(settings.sources.iter().map(|one| one.name.clone()).collect());
         }
         let remarks = Remarks::default();
         let shared = (&clock, &progress, &relearning, &remarks);

@@ -5,5 +5,8 @@
 #[allow(dead_code, reason = "the suites share this plant, and each uses a part of it")]
 mod open_plant;
 
+mod blind;
+mod metrics;
 mod removal;
 mod suppression;
+mod watched;

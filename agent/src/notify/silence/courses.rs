@@ -246,6 +246,7 @@ impl Plant {
             first_sequence: None,
             spooled: None,
             dropped: None,
+            trouble: None,
         };
         let site = "ulsan-1".parse().expect("name");
         let _stored = self.store(Incoming::Status { site, status }).await;

@@ -198,6 +198,7 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         first_sequence: None,
         spooled: None,
         dropped: None,
+        trouble: None,
     }
 }
 

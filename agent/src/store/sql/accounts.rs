@@ -24,6 +24,8 @@ impl From<StoreError> for PlantError {
             StoreError::Unavailable(_)
             | StoreError::Open { .. }
             | StoreError::Way(_)
+            | StoreError::Unfit { .. }
+            | StoreError::Newer { .. }
             | StoreError::Migrate(_) => Self::Unavailable(reason),
         }
     }
