@@ -1,11 +1,12 @@
 //! The status document of a gateway: birth, last will, clean stop.
 
-use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
 
 use super::PublisherSettings;
+use crate::progress::{BrokerTrouble, Progress};
 use crate::spool::Spool;
 
 /// The topic of a gateway's own documents.
@@ -23,6 +24,7 @@ pub(super) fn status(
     settings: &PublisherSettings,
     spool: &Spool,
     presence: Presence,
+    progress: &Progress,
     at: Timestamp,
 ) -> Vec<u8> {
     let (tally, numbering) = (*spool.watch().borrow(), spool.numbering());
@@ -38,6 +40,12 @@ pub(super) fn status(
         first_sequence: Some(numbering.first),
         spooled: Some(tally.waiting),
         dropped: Some(tally.dropped),
+        thrown_out: progress.broker_trouble == Some(BrokerTrouble::ThrownOut),
+        too_large: progress.too_large.map(|large| GatewayTooLarge {
+            without_spectra: large.without_spectra,
+            parked: large.parked,
+            limit_bytes: large.limit_bytes,
+        }),
     };
     serde_json::to_vec(&status).expect("texts and numbers always make JSON")
 }

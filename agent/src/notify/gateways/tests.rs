@@ -74,6 +74,8 @@ impl Bench {
             first_sequence: None,
             spooled: None,
             dropped: None,
+            too_large: None,
+            thrown_out: false,
         };
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];

@@ -198,6 +198,8 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         first_sequence: None,
         spooled: None,
         dropped: None,
+        too_large: None,
+        thrown_out: false,
     }
 }
 
