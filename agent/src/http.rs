@@ -83,12 +83,16 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         changes,
         stop: stop.clone(),
     });
+    let watched = progress.clone();
     let follow = follow(progress, changed);
     let series = Arc::clone(&store);
     let metered = (Arc::clone(&store), lanes);
     let metrics = Router::new().route("/metrics", get(metrics_text)).with_state(metered);
     let router = Router::new()
-        .route("/healthz", get(health))
+        .route(
+            "/healthz",
+            get(move |State(store): State<Arc<dyn Store>>| health(store, watched.clone())),
+        )
         .merge(access.guard_reads(metrics))
         .with_state(store)
         .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
@@ -111,16 +115,23 @@ async fn follow(mut progress: watch::Receiver<Progress>, changed: watch::Sender<
     std::future::pending::<()>().await;
 }
 
-async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static str) {
+async fn health(
+    store: Arc<dyn Store>,
+    progress: watch::Receiver<Progress>,
+) -> (StatusCode, String) {
+    let away = |text: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{text}\n"));
     match timeout(ANSWER, store.ping()).await {
-        Ok(Ok(())) => (StatusCode::OK, "ok\n"),
+        Ok(Ok(())) => match progress.borrow().trouble() {
+            None => (StatusCode::OK, "ok\n".to_owned()),
+            Some(trouble) => away(&trouble),
+        },
         Ok(Err(error)) => {
             tracing::warn!(%error, "not healthy");
-            (StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
+            away("the store is unavailable")
         }
         Err(_elapsed) => {
             tracing::warn!("not healthy: the store does not answer");
-            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n")
+            away("the store does not answer")
         }
     }
 }

@@ -5,4 +5,5 @@
 #[allow(dead_code, reason = "the suites share this plant, and each uses a part of it")]
 mod open_plant;
 
+mod channels;
 mod suppression;

@@ -246,6 +246,8 @@ impl Plant {
             first_sequence: None,
             spooled: None,
             dropped: None,
+            too_large: None,
+            thrown_out: false,
         };
         let site = "ulsan-1".parse().expect("name");
         let _stored = self.store(Incoming::Status { site, status }).await;
