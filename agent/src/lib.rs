@@ -25,4 +25,3 @@ mod mqtt;
 mod notify;
 mod opinions;
 mod retention;
-mod vitals;

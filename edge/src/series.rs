@@ -7,7 +7,6 @@
 pub mod shape;
 pub mod station;
 mod table;
-mod times;
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,6 @@ use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
 mod file;
-mod json;
 mod lines;
 mod live;
 mod source;
@@ -57,8 +56,6 @@ pub struct EdgeSettings {
     pub admin: Option<AdminSettings>,
     /// Time that stopping may take.
     pub shutdown_grace: Duration,
-    /// A watched folder ends once everything in it is measured.
-    pub until_done: bool,
 }
 
 impl EdgeSettings {
@@ -87,7 +84,6 @@ impl EdgeSettings {
             sources,
             admin: None,
             shutdown_grace: DEFAULT_GRACE,
-            until_done: false,
         }
     }
 

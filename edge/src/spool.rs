@@ -63,7 +63,6 @@ mod outbox;
 mod receipt;
 mod row;
 mod salvage;
-mod states;
 mod tally;
 #[cfg(test)]
 mod tests;

@@ -15,8 +15,8 @@ use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
     Acknowledged, Acknowledgement, BearingRow, ChannelRow, EpisodeAlarm, EpisodeDetail,
-    EpisodeFilter, GatewayRow, Place, Plant, PlantError, Remark, ShelfRequest, Shelved,
-    Surroundings, WindowRow, WorkRow,
+    EpisodeFilter, GatewayRow, Place, Plant, Remark, ShelfRequest, Shelved, Surroundings,
+    Unavailable, WindowRow, WorkRow,
 };
 use uuid::Uuid;
 
@@ -37,38 +37,32 @@ pub(crate) struct StoredPlant {
     pub(crate) lanes: Arc<[String]>,
 }
 
-fn away(error: StoreError) -> PlantError {
-    PlantError::from(error)
+fn away(error: StoreError) -> Unavailable {
+    Unavailable(pdm_service::error_chain::error_chain(&error))
 }
 
 impl StoredPlant {
-    /// The time from which on everything is read: far enough ahead for a clock that was ahead.
+    /// The time from which on everything is read: far enough ahead for a gateway's fast clock.
     fn end(&self) -> Timestamp {
         self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0)
-    }
-
-    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most, and what
-    /// lies beyond was measured by a wrong clock.
-    fn last(&self) -> Timestamp {
-        self.clock.now().plus_seconds(86_400.0)
     }
 }
 
 #[async_trait]
 impl Plant for StoredPlant {
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable> {
         surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
     }
 
-    async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError> {
+    async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable> {
         self.store.fleet().await.map_err(away)
     }
 
-    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, PlantError> {
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, Unavailable> {
         self.store.machine(equipment).await.map_err(away)
     }
 
-    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, PlantError> {
+    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable> {
         self.store.standing(key).await.map_err(away)
     }
 
@@ -77,8 +71,8 @@ impl Plant for StoredPlant {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<WindowRow>, PlantError> {
-        let until = until.unwrap_or_else(|| self.last());
+    ) -> Result<Vec<WindowRow>, Unavailable> {
+        let until = until.unwrap_or_else(|| self.end());
         self.store.windows(key, until, limit).await.map_err(away)
     }
 
@@ -87,20 +81,20 @@ impl Plant for StoredPlant {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Event>, PlantError> {
-        let until = until.unwrap_or_else(|| self.last());
+    ) -> Result<Vec<Event>, Unavailable> {
+        let until = until.unwrap_or_else(|| self.end());
         self.store.last_spectra(key, until, limit).await.map_err(away)
     }
 
-    async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError> {
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable> {
         self.store.event(event_id).await.map_err(away)
     }
 
-    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, PlantError> {
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, Unavailable> {
         self.store.diagnosis(event_id).await.map_err(away)
     }
 
-    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, PlantError> {
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, Unavailable> {
         self.store.trace(event_id).await.map_err(away)
     }
 
@@ -109,12 +103,12 @@ impl Plant for StoredPlant {
         of: Option<&BearingKey>,
         before: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Notification>, PlantError> {
+    ) -> Result<Vec<Notification>, Unavailable> {
         let before = before.unwrap_or_else(|| self.end());
         self.store.notifications(of, before, limit).await.map_err(away)
     }
 
-    async fn channels(&self) -> Result<Vec<ChannelRow>, PlantError> {
+    async fn channels(&self) -> Result<Vec<ChannelRow>, Unavailable> {
         let mut rows = self.store.channels(self.clock.now()).await.map_err(away)?;
         for lane in &*self.lanes {
             if !rows.iter().any(|row| row.lane == *lane) {
@@ -125,7 +119,7 @@ impl Plant for StoredPlant {
         Ok(rows)
     }
 
-    async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError> {
+    async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable> {
         let gateways = self.store.gateways().await.map_err(away)?;
         Ok(gateways.into_iter().map(gateway_of).collect())
     }
@@ -135,12 +129,12 @@ impl Plant for StoredPlant {
         filter: EpisodeFilter,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<EpisodeDetail>, PlantError> {
+    ) -> Result<Vec<EpisodeDetail>, Unavailable> {
         let page = self.store.episode_page(filter, before, limit).await?;
         Ok(page.into_iter().map(detail_of).collect())
     }
 
-    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError> {
+    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable> {
         Ok(self.store.episode_by_id(id).await?.map(detail_of))
     }
 
@@ -148,11 +142,11 @@ impl Plant for StoredPlant {
         &self,
         key: &BearingKey,
         opened_at: Timestamp,
-    ) -> Result<Vec<Remark>, PlantError> {
+    ) -> Result<Vec<Remark>, Unavailable> {
         Ok(self.store.remarks(key, opened_at).await?)
     }
 
-    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError> {
+    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable> {
         Ok(self.store.remark(key, by, note, self.clock.now()).await?)
     }
 
@@ -161,25 +155,25 @@ impl Plant for StoredPlant {
         is_open: bool,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<WorkRow>, PlantError> {
+    ) -> Result<Vec<WorkRow>, Unavailable> {
         Ok(self.store.work_page(is_open, before, limit).await?)
     }
 
-    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError> {
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, Unavailable> {
         Ok(self.store.work_of(event_id).await?)
     }
 
-    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError> {
+    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, Unavailable> {
         let reported = self.store.report(key, &report, self.clock.now()).await?;
         Ok(matches!(reported, Reported::Taken(_)))
     }
 
-    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError> {
+    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, Unavailable> {
         let since = self.clock.now().plus_seconds(-3600.0 * hours);
         Ok(self.store.told_since(key, since).await?)
     }
 
-    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, PlantError> {
+    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable> {
         let Acknowledgement { key, notification_id, by, note, via } = ack;
         let record = self.store.episode(&key).await.map_err(away)?;
         let alarm = record.filter(EpisodeRecord::is_open).and_then(|record| record.alarm);
@@ -204,7 +198,7 @@ impl Plant for StoredPlant {
         Ok(Acknowledged::Yes)
     }
 
-    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError> {
+    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, Unavailable> {
         let ShelfRequest { key, hours, by, reason } = request;
         let now = self.clock.now();
         let shelve = Shelve {

@@ -7,8 +7,7 @@ use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::{EpisodeDocument, EpisodeState, Suppression};
 use pdm_shared::event::{Event, SpectrumLines};
-use pdm_shared::fault::{Fault, finding_in_words};
-use pdm_shared::feature::Feature;
+use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found};
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
@@ -19,18 +18,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// The plant gave no answer. The caller logs the reason.
+/// The plant could not be asked. The caller answers 503 and logs the reason.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlantError {
-    /// The store could not be asked. The caller answers 503, and trying again may help.
-    #[error("the store cannot be asked: {0}")]
-    Unavailable(String),
-    /// The store answered with an entry that this version cannot read. The caller answers 500, as trying
-    /// again does not help.
-    #[error("an entry of the store cannot be read: {0}")]
-    Unreadable(String),
-}
+#[error("the store cannot be asked: {0}")]
+pub struct Unavailable(pub String);
 
 /// A bearing as the fleet shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -101,8 +92,6 @@ pub struct WindowRow {
     pub rms_g: Option<f64>,
     /// RMS of the velocity, 10–1000 Hz, mm/s.
     pub velocity_rms_mm_s: Option<f64>,
-    /// RMS of the acceleration in the same band, g, where the window is too short for a velocity.
-    pub low_band_rms_g: Option<f64>,
     /// Kurtosis of the acceleration.
     pub kurtosis: Option<f64>,
     /// RMS of the envelope, g.
@@ -127,49 +116,6 @@ pub struct WindowRow {
     pub rul_low_hours: Option<f64>,
     /// Upper bound of the remaining life's 80 % interval, hours.
     pub rul_high_hours: Option<f64>,
-}
-
-impl BearingRow {
-    /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its message,
-    /// which may be of an earlier stage.
-    pub fn standing_title(&self) -> Text {
-        let (label, what) =
-            (self.risk_level.label(), finding_in_words(self.fault_type, self.fault_stage));
-        let (equipment, bearing) = (&self.key.equipment, &self.key.bearing);
-        Text::new(
-            format!("[{}] {equipment} {bearing} {}", label.ko, what.ko),
-            format!("[{}] {equipment} {bearing}: {}", label.en, what.en),
-        )
-    }
-}
-
-/// The features that lists of windows show.
-pub const SHOWN_FEATURES: [Feature; 5] =
-    [Feature::Rms, Feature::Velocity, Feature::LowBandRms, Feature::EnvelopeRms, Feature::Kurtosis];
-
-impl WindowRow {
-    /// The figure of a feature in this row; `None` where it was not measured, and for features that
-    /// only the event shows.
-    pub const fn figure(&self, feature: &Feature) -> Option<f64> {
-        match feature {
-            Feature::Rms => self.rms_g,
-            Feature::Velocity => self.velocity_rms_mm_s,
-            Feature::LowBandRms => self.low_band_rms_g,
-            Feature::EnvelopeRms => self.envelope_rms_g,
-            Feature::Kurtosis => self.kurtosis,
-            Feature::Peak
-            | Feature::PeakToPeak
-            | Feature::CrestFactor
-            | Feature::Skewness
-            | Feature::ShapeFactor
-            | Feature::ImpulseFactor
-            | Feature::ClearanceFactor
-            | Feature::NoiseFloor
-            | Feature::Confidence
-            | Feature::Line(_, _)
-            | Feature::Other(_) => None,
-        }
-    }
 }
 
 /// The envelope spectrum of a window.
@@ -430,13 +376,13 @@ pub struct Place {
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
     /// Every bearing that was ever judged, worst first: risk, then stage, then name.
-    async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError>;
+    async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable>;
 
     /// The bearings of the machines of this name, in the same order.
-    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, PlantError>;
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, Unavailable>;
 
     /// One bearing.
-    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, PlantError>;
+    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable>;
 
     /// The last `limit` windows of a bearing measured at or before `until`, oldest first.
     async fn windows(
@@ -444,7 +390,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<WindowRow>, PlantError>;
+    ) -> Result<Vec<WindowRow>, Unavailable>;
 
     /// The last `limit` events of a bearing that carry spectra, measured at or before `until`, newest
     /// first.
@@ -453,16 +399,16 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Event>, PlantError>;
+    ) -> Result<Vec<Event>, Unavailable>;
 
     /// An event.
-    async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError>;
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable>;
 
     /// The judgement of an event.
-    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, PlantError>;
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, Unavailable>;
 
     /// The steps of the run that judged an event.
-    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, PlantError>;
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, Unavailable>;
 
     /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
     async fn notifications(
@@ -470,16 +416,16 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         of: Option<&BearingKey>,
         before: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Notification>, PlantError>;
+    ) -> Result<Vec<Notification>, Unavailable>;
 
     /// Every configured way to staff, and those on which something still waits.
-    async fn channels(&self) -> Result<Vec<ChannelRow>, PlantError>;
+    async fn channels(&self) -> Result<Vec<ChannelRow>, Unavailable>;
 
     /// Every gateway, by name.
-    async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError>;
+    async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable>;
 
     /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError>;
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable>;
 
     /// The last `limit` episodes of a filter before the place `before`, newest change first.
     async fn episodes(
@@ -487,10 +433,10 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         filter: EpisodeFilter,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<EpisodeDetail>, PlantError>;
+    ) -> Result<Vec<EpisodeDetail>, Unavailable>;
 
     /// An episode.
-    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError>;
+    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable>;
 
     /// The last remarks on a bearing's episode that opened at a time, oldest first: up to the opening of the
     /// next one.
@@ -498,10 +444,10 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         &self,
         key: &BearingKey,
         opened_at: Timestamp,
-    ) -> Result<Vec<Remark>, PlantError>;
+    ) -> Result<Vec<Remark>, Unavailable>;
 
     /// Writes a remark on a bearing down; it acknowledges nothing.
-    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError>;
+    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable>;
 
     /// The last `limit` actions before the place `before`, newest first: those that wait, or all.
     async fn work(
@@ -509,20 +455,20 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         is_open: bool,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<WorkRow>, PlantError>;
+    ) -> Result<Vec<WorkRow>, Unavailable>;
 
     /// The actions that the judgement of an event asks for.
-    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError>;
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, Unavailable>;
 
     /// Applies a report on the work of a bearing; false if no judgement of it asks for such work.
-    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
+    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, Unavailable>;
 
     /// How many notifications of a bearing staff was told in the hours before now.
-    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;
+    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, Unavailable>;
 
     /// Acknowledges the alarm that a person saw.
-    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, PlantError>;
+    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable>;
 
     /// Shelves a bearing, or ends its shelf.
-    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError>;
+    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, Unavailable>;
 }

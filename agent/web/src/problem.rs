@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::plant::PlantError;
+use crate::plant::Unavailable;
 
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,21 +44,11 @@ impl Problem {
     }
 }
 
-impl From<PlantError> for Problem {
-    fn from(error: PlantError) -> Self {
+impl From<Unavailable> for Problem {
+    fn from(error: Unavailable) -> Self {
         // the reason may name hosts and files: it is for the log alone
         tracing::warn!(%error, "a page could not be made");
-        match error {
-            PlantError::Unavailable(_) => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the store does not answer at the moment",
-            ),
-            PlantError::Unreadable(_) => Self::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "this entry of the store cannot be read: another version wrote it or it is damaged; \
-                 the agent's log names it",
-            ),
-        }
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer at the moment")
     }
 }
 

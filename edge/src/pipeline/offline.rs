@@ -10,7 +10,6 @@ use tokio::sync::{mpsc, watch};
 use super::{StartError, build};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
-use crate::remarks::Remarks;
 use crate::settings::EdgeSettings;
 use crate::source::SourceError;
 
@@ -52,12 +51,9 @@ pub fn measure_all(
     let built = build::sources(
         settings,
         &BTreeMap::new(),
-        &build::Shared {
-            clock: &clock,
-            progress: &progress,
-            relearning: &Relearning::default(),
-            remarks: &Remarks::default(),
-        },
+        &clock,
+        &progress,
+        &Relearning::default(),
         build::Unreadable::Fail,
     )?;
     let expected = progress.borrow().expected_blocks;

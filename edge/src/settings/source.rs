@@ -24,10 +24,6 @@ use calibration::CalibrationKeys;
 use channel::ChannelTable;
 use simulated::SimulatorTable;
 
-/// Time between two looks at a folder where none is configured. A file is measured after two looks
-/// in which it did not change, so a writer may pause for as long as this.
-const DEFAULT_WATCH: Duration = Duration::from_secs(2);
-
 /// `kind` of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,12 +67,6 @@ pub(super) struct SourceTable {
     files: Option<Vec<PathBuf>>,
     #[serde(default)]
     variable: Option<String>,
-    /// Whether the files of folders are measured as they come.
-    #[serde(default)]
-    watch: Option<bool>,
-    /// Time between two looks at the folders.
-    #[serde(default)]
-    watch_s: Option<f64>,
     /// For the simulator.
     #[serde(default)]
     simulator: Option<SimulatorTable>,
@@ -206,13 +196,7 @@ impl SourceTable {
             period_s: self.period_s,
             ..RecordingOptions::default()
         };
-        let key = format!("source[{index}].watch_s");
-        let every = origin.seconds(&key, self.watch_s, DEFAULT_WATCH, 0.01)?;
-        let options = Box::new(options);
-        if self.watch == Some(false) {
-            return Ok(SourceInput::Recording { files, options });
-        }
-        Ok(SourceInput::Watched { files, options, every })
+        Ok(SourceInput::Recording { files, options: Box::new(options) })
     }
 
     fn live(

@@ -8,7 +8,6 @@ mod agent;
 mod commands;
 mod delivery;
 mod disk;
-mod folder;
 mod kills;
 mod live;
 mod refusals;

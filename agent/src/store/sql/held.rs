@@ -206,9 +206,7 @@ async fn heard(
 ) -> Result<Option<SecondOpinion>, StoreError> {
     let query = connection.query("SELECT opinion FROM second_opinions WHERE event_id = $1");
     let Some(row) = query.bind(event_id.0).fetch_optional().await? else { return Ok(None) };
-    // an opinion that cannot be read is none: the judgement by rules goes on without it
-    let opinion = row.get::<Option<&str>>(0)?;
-    Ok(opinion.and_then(|opinion| readable(json_of("an opinion", opinion))))
+    row.get::<Option<&str>>(0)?.map(|opinion| json_of("an opinion", opinion)).transpose()
 }
 
 /// Answers a judgement that waits; false if it waits no longer.

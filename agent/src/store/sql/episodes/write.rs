@@ -53,9 +53,7 @@ fn merged(change: &EpisodeChange, stored: Option<&EpisodeRecord>) -> Episode {
     if !change.resets_acknowledgement {
         episode.acknowledgement = stored.acknowledgement.clone();
     }
-    // a rise that was decided on before a suppression began is told, and ends it
-    let is_rise = change.alarm.is_some() && change.episode.course.told > stored.course.told;
-    if !change.suppresses && !is_rise {
+    if !change.suppresses {
         episode.suppression = stored.suppression.clone();
     }
     if episode.is_done() {
@@ -65,7 +63,7 @@ fn merged(change: &EpisodeChange, stored: Option<&EpisodeRecord>) -> Episode {
 }
 
 /// Writes an episode as it is.
-pub(in crate::store::sql) async fn put(
+pub(super) async fn put(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     episode: &Episode,
