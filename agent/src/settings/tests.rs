@@ -30,8 +30,12 @@ fn what_the_shipped_file_shows_commented_out_is_valid_too() {
             Some(rest) if rest.starts_with('[') => rest,
             _ => line,
         })
-        // a key file and a folder of packs have to be there
-        .filter(|line| !line.starts_with("file =") && !line.starts_with("pack_folder ="))
+        // a key file and the folders of packs and words have to be there
+        .filter(|line| {
+            !line.starts_with("file =")
+                && !line.starts_with("pack_folder =")
+                && !line.starts_with("words =")
+        })
         .fold(String::new(), |text, line| text + line + "\n");
     let settings = parse(&shown).expect("valid");
     assert_eq!(settings.notify.webhook.len(), 2);
