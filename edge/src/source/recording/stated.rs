@@ -1,7 +1,7 @@
 //! What a file states of its numbers: the name and unit of each channel, its rate and its start.
 //!
-//! Every reader of a format fills these in as the file spells them; the interpretation decides what
-//! they mean. Invariant: nothing here is guessed, a statement that the file does not make is `None`.
+//! A reader of a format fills these in as the file spells them; today each states the encoding alone.
+//! Invariant: nothing here is guessed, a statement that the file does not make is `None`.
 
 /// What a file states of one of its channels.
 #[derive(Debug, Clone, Default, PartialEq)]
