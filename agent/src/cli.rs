@@ -10,6 +10,7 @@ pub mod chat;
 pub mod check;
 pub mod episodes;
 pub mod follow_up;
+pub mod forget;
 pub mod gateways;
 pub mod judge;
 pub mod knowledge;
@@ -17,6 +18,7 @@ pub mod mcp;
 pub mod migrate;
 pub mod notify;
 pub mod parse_document;
+pub mod rename;
 pub mod report;
 pub mod run;
 pub mod run_program;
@@ -24,9 +26,11 @@ pub mod scenario;
 pub mod series;
 pub mod shelve;
 pub mod stats;
+pub mod store;
 pub mod tools;
 pub mod trace;
 pub mod user;
+pub mod why;
 
 mod bearing_name;
 mod failure;
@@ -59,6 +63,8 @@ pub enum Command {
     Assets(assets::Args),
     /// Create the store's schema or bring it up to date
     Migrate(migrate::Args),
+    /// Look through the store for damage, or recover what can be read of it
+    Store(store::Args),
     /// Judge one event without any side effect
     Judge(judge::Args),
     /// Write report and work order of a stored judgement again
@@ -89,8 +95,14 @@ pub enum Command {
     Chat(chat::Args),
     /// Add, list and change those who may enter the pages and the API
     User(user::Args),
-    /// List gateways and their bearings; release one that has moved
+    /// List gateways and their bearings; release, replace or take out one that has moved or is gone
     Gateways(gateways::Args),
+    /// Take out a bearing, a machine or a site that is gone
+    Forget(forget::Args),
+    /// Give a bearing, a machine or a site its new name
+    Rename(rename::Args),
+    /// Say why staff was told of an event or a bearing, or was not
+    Why(why::Args),
     /// Play sequences of events and measure the agent
     Scenario(scenario::Args),
     /// Parse the PDF on standard input within the limits of a child process
@@ -116,6 +128,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(args) => check::run(&args),
         Command::Assets(args) => assets::run(&args),
         Command::Migrate(args) => migrate::run(&args),
+        Command::Store(args) => store::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Knowledge(args) => knowledge::run(&args),
@@ -132,6 +145,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Chat(args) => chat::run(&args),
         Command::User(args) => user::run(&args),
         Command::Gateways(args) => gateways::run(&args),
+        Command::Forget(args) => forget::run(&args),
+        Command::Rename(args) => rename::run(&args),
+        Command::Why(args) => why::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::ParseDocument => parse_document::run(),
         Command::RunProgram => run_program::run(),

@@ -208,6 +208,7 @@ fn told(error: StoreError) -> String {
 }
 
 fn core_of(row: BearingRow) -> CoreFields {
+    let title = row.standing_title();
     CoreFields {
         key: row.key,
         risk: row.risk_level,
@@ -216,7 +217,7 @@ fn core_of(row: BearingRow) -> CoreFields {
         rul_hours: row.rul_hours,
         event_id: row.event_id,
         measured_at: row.measured_at,
-        alarm: row.alarm.map(|alarm| (alarm.title, alarm.acknowledged_at.is_some())),
+        alarm: row.alarm.map(|alarm| (title, alarm.acknowledged_at.is_some())),
     }
 }
 

@@ -1,8 +1,10 @@
-//! The HTTP server, on loopback by default: `/healthz` for everybody, `/metrics` and `/mcp` behind the
+//! The HTTP server, on loopback by default: `/livez`, `/readyz`, `/healthz` for everybody, `/metrics` and `/mcp` behind the
 //! guard, `/knowledge` and `/series` for those with a token, pages and API of [`pdm_web`] at the rest.
 
 mod acts;
+mod announced;
 pub(crate) mod door;
+pub(crate) mod health;
 mod knowledge;
 mod plant;
 mod series;
@@ -30,8 +32,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::Progress;
 use crate::store::{Store, WorkCounts};
+use crate::vitals::Vitals;
 use acts::Acts;
 use door::Door;
+use health::Health;
 use plant::StoredPlant;
 
 /// How long the store may take to answer a question of health or metrics.
@@ -46,19 +50,23 @@ pub(crate) struct Served {
     pub(crate) talk: Arc<dyn Talk>,
     pub(crate) clock: SharedClock,
     pub(crate) progress: watch::Receiver<Progress>,
+    pub(crate) vitals: Vitals,
     /// The topic of refused messages.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
     /// The lanes of the configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
+    /// The names of the configured routes.
+    pub(crate) routes: Vec<String>,
 }
 
 /// Serves until `stop` is cancelled.
 pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
-    let Served { store, knowledge, tools, talk, clock, progress, dead_letters, prefix, lanes } =
-        served;
+    announced::announce_all(&served.lanes, served.routes.clone());
+    let Served { store, knowledge, tools, talk, clock, progress, vitals, .. } = served;
+    let Served { dead_letters, prefix, lanes, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let plant = Arc::new(StoredPlant {
@@ -88,9 +96,8 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     let metered = (Arc::clone(&store), lanes);
     let metrics = Router::new().route("/metrics", get(metrics_text)).with_state(metered);
     let router = Router::new()
-        .route("/healthz", get(health))
+        .merge(health::routes(Health { vitals, store: Some(store) }))
         .merge(access.guard_reads(metrics))
-        .with_state(store)
         .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
         .nest("/series", series::router(series, &access, acts))
         .nest("/mcp", mcp::http::router(tools, access, stop.child_token()))
@@ -111,20 +118,6 @@ async fn follow(mut progress: watch::Receiver<Progress>, changed: watch::Sender<
     std::future::pending::<()>().await;
 }
 
-async fn health(State(store): State<Arc<dyn Store>>) -> (StatusCode, &'static str) {
-    match timeout(ANSWER, store.ping()).await {
-        Ok(Ok(())) => (StatusCode::OK, "ok\n"),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "not healthy");
-            (StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
-        }
-        Err(_elapsed) => {
-            tracing::warn!("not healthy: the store does not answer");
-            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n")
-        }
-    }
-}
-
 /// The work that judgements asked for, and the share of inspected judgements that were right.
 fn work(counts: &WorkCounts) {
     for (state, count) in [
@@ -142,9 +135,9 @@ fn work(counts: &WorkCounts) {
         metrics::gauge!("pdm_agent_inspected_judgements", "verdict" => verdict)
             .set(f64::from(count));
     }
-    if let Some(precision) = counts.precision() {
-        metrics::gauge!("pdm_agent_precision_ratio").set(precision);
-    }
+    // no inspected judgement is no share: neither 0 nor 1 would be true
+    let precision = counts.precision().unwrap_or(f64::NAN);
+    metrics::gauge!("pdm_agent_precision_ratio").set(precision);
 }
 
 /// Waiting messages, messages given up within a week, and since when a channel fails (0: it does not).

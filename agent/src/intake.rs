@@ -17,6 +17,7 @@ use crate::mqtt::receiver::Delivery;
 use crate::progress::Reporter;
 use crate::settings::{QuotaSettings, TopicProof};
 use crate::store::{Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
+use crate::vitals::Writer;
 
 mod log;
 pub(crate) mod parse;
@@ -85,7 +86,10 @@ impl Intake {
         let topic = Topic::DeadLetter.under(&self.prefix);
         loop {
             match self.store.store_under(&self.terms, batch, self.clock.now(), &topic).await {
-                Ok(stored) => return stored,
+                Ok(stored) => {
+                    self.reporter.vitals().worked(Writer::Intake);
+                    return stored;
+                }
                 Err(StoreError::Content { what, reason }) => {
                     return self.store_one_by_one(batch, &topic, what, &reason).await;
                 }
@@ -112,6 +116,7 @@ impl Intake {
                 let now = self.clock.now();
                 match self.store.store_under(&self.terms, one, now, topic).await {
                     Ok(stored) => {
+                        self.reporter.vitals().worked(Writer::Intake);
                         all.add(stored);
                         break;
                     }
@@ -134,6 +139,7 @@ impl Intake {
     /// Logs a failure of the store and pauses.
     async fn wait_for_store(&self, error: &StoreError) {
         log::store_failed(error);
+        self.reporter.vitals().failed(Writer::Intake, error);
         tokio::time::sleep(RETRY).await;
     }
 

@@ -12,7 +12,6 @@
 //! Documents are written after staff was told, in a loop of their own ([`documents`]): what they are
 //! looked up in may hang, and the next alarm does not wait for it.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -35,8 +34,10 @@ use crate::notify::telling::Telling;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
 use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
+use crate::vitals::Writer;
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
+mod apart;
 mod bearing;
 mod behind;
 mod documents;
@@ -46,6 +47,7 @@ mod near;
 mod outcome;
 mod save;
 
+use apart::Apart;
 use bearing::Bearing;
 use behind::Looked;
 use documents::Unwritten;
@@ -89,6 +91,8 @@ pub struct Judging {
     in_loop: Option<ModelInLoop>,
     /// How far the windows behind held judgements were looked at.
     looked: Mutex<Looked>,
+    /// Bearings that are judged by themselves, and those that rest.
+    apart: Apart,
     /// Calls the tool by which staff is told; without it nothing records a call.
     telling: Option<Arc<Telling>>,
     /// Rung when something was stored.
@@ -133,6 +137,7 @@ impl Judging {
             opinions_from: None,
             in_loop: None,
             looked: Mutex::default(),
+            apart: Apart::default(),
             telling: None,
             stored: Arc::default(),
             written: Arc::default(),
@@ -199,7 +204,11 @@ impl Judging {
             self.reporter.intake_first(WAIT).await;
             // the order of these two: what the stop sets free has to be judged before it returns
             let is_stopping = stop.is_cancelled();
-            match self.next_batch(is_stopping).await {
+            let judged = self.next_batch(is_stopping).await;
+            if judged.is_ok() {
+                self.reporter.vitals().worked(Writer::Judging);
+            }
+            match judged {
                 Ok(0) if is_stopping => return,
                 Ok(0) => {
                     tokio::select! {
@@ -211,6 +220,9 @@ impl Judging {
                 Ok(_) => {}
                 Err(error) => {
                     log::failed(&error);
+                    if let JudgingError::Store(error) = &error {
+                        self.reporter.vitals().failed(Writer::Judging, error);
+                    }
                     if stop.is_cancelled() {
                         return;
                     }
@@ -239,31 +251,70 @@ impl Judging {
 
     /// Judges the next batch; returns how many events it held.
     async fn batch(&self) -> Result<usize, JudgingError> {
-        let events = self.store.unjudged(BATCH).await?;
-        let count = events.len();
+        let by_bearing = self.next_events().await?;
+        let count = by_bearing.values().map(Vec::len).sum::<usize>();
         self.reporter.behind(count >= BATCH as usize);
         if count == 0 {
             // the intake wakes this task after refused messages too, and their dead letters may leave
             self.ring();
             return Ok(0);
         }
-        let mut by_bearing: BTreeMap<BearingKey, Vec<Unjudged>> = BTreeMap::new();
-        for event in events {
-            by_bearing.entry(event.event.key()).or_default().push(event);
-        }
-        let bearings = by_bearing.into_iter().map(|(key, events)| self.bearing(key, events));
+        let bearings = by_bearing
+            .into_iter()
+            .map(|(key, events)| async move { (key.clone(), self.bearing(key, events).await) });
         let outcomes: Vec<_> =
             futures_util::stream::iter(bearings).buffered(PARALLEL).collect().await;
         let (mut judged, mut failure) = (Vec::new(), None);
-        for outcome in outcomes {
+        for (key, outcome) in outcomes {
             match outcome {
                 Ok(bearing) => judged.push(bearing),
-                Err(error) => failure = Some(error),
+                Err(error) => {
+                    if let JudgingError::Store(error) = &error {
+                        self.set_apart(&[key], error);
+                    }
+                    failure = Some(error);
+                }
             }
         }
-        self.store.save(&judged).await?;
-        self.report(judged);
+        failure = self.save_all(judged).await?.or(failure);
         failure.map_or(Ok(count), Err)
+    }
+
+    /// Saves the judgements of a batch in one transaction. Where the database refuses a row of it, each
+    /// bearing is saved by itself, so that the others do not wait for it; returns the last failure then.
+    async fn save_all(
+        &self,
+        judged: Vec<BearingJudged>,
+    ) -> Result<Option<JudgingError>, JudgingError> {
+        match self.store.save(&judged).await {
+            Ok(()) => {
+                self.report(judged);
+                return Ok(None);
+            }
+            Err(error) => {
+                let keys: Vec<BearingKey> = judged.iter().map(|one| one.key.clone()).collect();
+                self.set_apart(&keys, &error);
+                if keys.len() < 2 || !matches!(error, StoreError::Content { .. }) {
+                    return Err(error.into());
+                }
+                log::failed(&error.into());
+            }
+        }
+        let mut failure = None;
+        for bearing in judged {
+            let bearing = vec![bearing];
+            match self.store.save(&bearing).await {
+                Ok(()) => self.report(bearing),
+                Err(error) => {
+                    log::bearing_not_saved(&bearing, &error);
+                    if let [one] = bearing.as_slice() {
+                        self.set_apart(std::slice::from_ref(&one.key), &error);
+                    }
+                    failure = Some(error.into());
+                }
+            }
+        }
+        Ok(failure)
     }
 
     /// The latest time that a window's clock may have told.

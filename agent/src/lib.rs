@@ -25,3 +25,4 @@ mod mqtt;
 mod notify;
 mod opinions;
 mod retention;
+mod vitals;

@@ -17,7 +17,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 
-use crate::notify::policy::{Followed, JudgedWindow, Policy};
+use crate::notify::policy::{Followed, JudgedWindow, Policy, is_beside_for_too_long};
 use crate::settings::NotifySettings;
 use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
 
@@ -90,8 +90,7 @@ impl Preview {
                 let record = bearing.record.as_ref();
                 let followed = self.policy.of_one_cause(&window, record, told, &self.lately, now);
                 if let Followed::Told(told) = &followed {
-                    let fault = judgement.diagnosis.fault_type;
-                    let mine = Policy::told_lately(&key, event, told, fault);
+                    let mine = Policy::told_lately(&key, event, told);
                     self.lately.retain(|one| one.key != key);
                     self.lately.extend(mine);
                 }
@@ -130,15 +129,15 @@ impl Preview {
     }
 
     /// Whether the alarm with which an episode is told stands no longer.
-    fn is_source_over(&self, record: &EpisodeRecord) -> bool {
+    fn is_source_over(&self, record: &EpisodeRecord, now: Timestamp) -> bool {
         let Some(beside) = &record.beside else { return false };
         let source = self.bearings.get(&beside.source).and_then(|one| one.record.as_ref());
-        !source.is_some_and(EpisodeRecord::is_source)
+        !source.is_some_and(EpisodeRecord::is_source) || is_beside_for_too_long(record, now)
     }
 
     fn passed(&mut self, key: &BearingKey, now: Timestamp, told: &mut Told) {
         let record = self.bearings.get(key).and_then(|one| one.record.as_ref());
-        let is_free = record.is_some_and(|one| self.is_source_over(one));
+        let is_free = record.is_some_and(|one| self.is_source_over(one, now));
         let Some(bearing) = self.bearings.get_mut(key) else { return };
         let Some(record) = bearing.record.clone().filter(EpisodeRecord::is_open) else { return };
         let suppression = &record.episode.suppression;

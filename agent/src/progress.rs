@@ -14,6 +14,8 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use tokio::sync::{broadcast, watch};
 
+use crate::vitals::Vitals;
+
 /// Entries of the live channel that are kept for a slow watcher: at a hundred changes a second, ten
 /// seconds.
 const LIVE_CAPACITY: usize = 1024;
@@ -80,6 +82,7 @@ pub(crate) struct Reporter {
     flooded: watch::Sender<bool>,
     /// More events wait to be judged than fit into a batch.
     behind: watch::Sender<bool>,
+    vitals: Vitals,
 }
 
 impl Reporter {
@@ -90,11 +93,17 @@ impl Reporter {
             live: broadcast::Sender::new(LIVE_CAPACITY),
             flooded: watch::Sender::new(false),
             behind: watch::Sender::new(false),
+            vitals: Vitals::default(),
         }
     }
 
     pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// Whether the agent works.
+    pub(crate) const fn vitals(&self) -> &Vitals {
+        &self.vitals
     }
 
     pub(crate) fn standings(&self) -> watch::Receiver<BTreeMap<BearingKey, Standing>> {

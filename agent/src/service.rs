@@ -8,7 +8,9 @@ pub(crate) mod channels;
 mod filling;
 mod handle;
 mod log;
+mod opening;
 mod parts;
+mod pulse;
 pub mod search;
 mod series;
 mod task;
@@ -17,9 +19,11 @@ pub(crate) mod tooling;
 use std::sync::Arc;
 
 use pdm_service::clock::SharedClock;
+use pdm_service::http::recorder::recorder;
 
 pub use handle::Handle;
-use pdm_knowledge::KnowledgeError;
+use pdm_knowledge::{KnowledgeError, SetAside};
+use pdm_shared::time::Timestamp;
 use pdm_tools::client::ClientError;
 use pdm_tools::mcp;
 
@@ -32,6 +36,7 @@ pub use crate::model::OpenModelError;
 pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
+use crate::notify::blind::Outage;
 pub use crate::notify::email::EmailError;
 use crate::notify::lanes::Channel;
 use crate::notify::linked::Linked;
@@ -44,7 +49,7 @@ use crate::http::door;
 pub use crate::http::door::DoorError;
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
-use crate::store::{MQTT_LANE, Store, StoreError};
+use crate::store::{MQTT_LANE, Store, StoreError, StoreTrouble};
 pub use crate::store::{connect as connect_store, open as open_store};
 use crate::workflow::{Expert, Workflow};
 
@@ -87,6 +92,24 @@ pub enum StartError {
     Door(#[from] DoorError),
 }
 
+impl StartError {
+    /// Whether the store was lost between its opening and the start of the tasks.
+    fn is_of_store(&self) -> bool {
+        match self {
+            Self::Store(error) => StoreTrouble::from(error).may_end(),
+            Self::Door(DoorError::Users(_)) => true,
+            Self::Broker(_)
+            | Self::Email(_)
+            | Self::Webhook(_)
+            | Self::Knowledge(_)
+            | Self::Model(_)
+            | Self::Tools(_)
+            | Self::Secret { .. }
+            | Self::Door(_) => false,
+        }
+    }
+}
+
 /// A task of the agent panicked: a bug.
 #[derive(Debug, thiserror::Error)]
 #[error("the agent's part {part} failed: {reason}")]
@@ -109,30 +132,57 @@ pub struct Agent;
 
 impl Agent {
     /// Opens the store, installs the schema, and starts intake, judging and notification. A broker
-    /// that is away is no error: the agent connects when it can.
+    /// that is away is no error: the agent connects when it can. A store that is away, or the file of a
+    /// secret, is waited for, with health served and staff told.
     ///
     /// # Errors
-    /// [`StartError`] if the store cannot be opened or a file or secret cannot be read.
+    /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be used.
     pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
         install_cryptography();
-        let store = open_store(&settings.store).await?;
-        store.take_over().await?;
-        let channels = linked_channels(&settings, &store, &clock).await?;
+        if settings.http.listen.is_some() {
+            // before anything is counted: what is counted without it would be lost
+            recorder();
+        }
         let reporter = Reporter::new();
+        let mut outage = None;
+        loop {
+            let opened = opening::opened(&settings, &clock, reporter.vitals(), outage).await?;
+            outage = opened.outage;
+            let reporter = reporter.clone();
+            reporter.update(|progress| {
+                progress.unjudged = opened.backlog.unjudged;
+                progress.unsent = opened.backlog.unsent;
+            });
+            let store = opened.store;
+            let on = (Arc::clone(&store), settings.clone(), Arc::clone(&clock), reporter);
+            match Self::run_on(on, &mut outage).await {
+                Err(error) if error.is_of_store() => {
+                    log::store_lost_at_start(&error);
+                    store.close().await;
+                }
+                started => return started,
+            }
+        }
+    }
+
+    /// Starts the tasks on an open store. They take over the outage that staff has been told of.
+    async fn run_on(
+        (store, settings, clock, reporter): (Arc<dyn Store>, AgentSettings, SharedClock, Reporter),
+        outage: &mut Option<Outage>,
+    ) -> Result<Handle, StartError> {
+        let channels = linked_channels(&settings, &store, &clock).await?;
         let receiver = Receiver::new(settings.broker.clone(), reporter.clone())?;
         let (publisher, connection, connected) = publisher::publisher(&settings.broker)?;
         let served = door::open(&settings.http, &store, &clock).await?;
         let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
-        let backlog = store.backlog().await?;
-        reporter.update(|progress| {
-            progress.unjudged = backlog.unjudged;
-            progress.unsent = backlog.unsent;
-        });
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
         let stored = StoreParts::of(&store, &clock, policy.clone(), reporter.clone());
         let model = LanguageModel::open(&settings, store.clone(), Arc::clone(&clock))?;
         let Tooling { knowledge, runtime: tools, filling, watching } =
             Tooling::open(&settings, Some(stored), model.as_ref()).await?;
+        if let Some(aside) = knowledge.set_aside() {
+            tell_of_file(&policy, &store, aside, clock.now()).await;
+        }
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
             workflow = workflow.with_documents(Arc::new(Writer {
@@ -155,6 +205,7 @@ impl Agent {
             tools: Arc::clone(&tools),
             model,
             lanes,
+            outage: outage.take(),
             stops: Stops::default(),
             tasks: Vec::new(),
         };
@@ -171,6 +222,14 @@ impl Agent {
         let grace = parts.settings.shutdown_grace;
         let (stops, tasks) = (parts.stops, parts.tasks);
         Ok(Handle { stops, tasks, reporter, store, knowledge, tools, address, grace })
+    }
+}
+
+/// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.
+async fn tell_of_file(policy: &Policy, store: &Arc<dyn Store>, aside: &SetAside, now: Timestamp) {
+    let Some((notification, outgoing)) = policy.file_set_aside(aside, now) else { return };
+    if let Err(error) = store.tell(&notification, &outgoing).await {
+        log::file_not_told(&error);
     }
 }
 

@@ -32,13 +32,14 @@ mod sequence;
 mod shown;
 mod sql;
 mod sqlite;
+mod trouble;
 
 pub use pdm_service::postgres::WayError;
 
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
-pub use error::StoreError;
-pub use intake::{Backlog, GatewayState, Incoming, Stored};
+pub use error::{StoreError, Unfit};
+pub use intake::{Backlog, GatewayState, Incoming, Pulse, RefusedEvents, Stored};
 pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,
@@ -47,17 +48,19 @@ pub use opinion::{
     BehindHeld, HeldAnswer, HeldJudgement, MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts,
     OpinionEnded,
 };
-pub use outbox::{Claimed, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
+pub use outbox::{Claimed, Delivery, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};
 pub use roles::{
     CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
     HeldStore, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
-    OpinionStore, OutboxStore, PageStore, RecollectionStore, RetentionStore, ReviseAssets,
-    SeriesStore, StatusStore, Store,
+    OpinionStore, OutboxStore, PageStore, PlantPart, RecollectionStore, Removal, RemovalStore,
+    RetentionStore, ReviseAssets, SeriesStore, StatusStore, Store, TakenOut,
 };
 pub use sql::{SqlStore, connect, open};
+pub use sqlite::{RecoveredTable, Recovery, recover};
+pub use trouble::StoreTrouble;
 
 /// Gaps of a gateway that one receipt names; the next receipt names the rest. A gap takes up to 44
 /// bytes as JSON (two numbers of 20 digits), so a receipt stays below 4 KiB.

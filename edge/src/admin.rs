@@ -1,14 +1,15 @@
-//! The admin listener: health and metrics over HTTP (`/healthz`, `/readyz`, `/metrics` as
+//! The admin listener: health and metrics over HTTP (`/livez`, `/healthz`, `/readyz`, `/metrics` as
 //! Prometheus text), and `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
 //!
 //! [`Access`] authorizes requests. With a token every request needs the token. On loopback without
 //! a token every program may read, and programs of this machine may relearn, but not web pages.
 //!
-//! `/healthz` answers 200 if no part of the process has failed and events can be written to the
+//! `/livez` answers 200 while the process works. `/healthz` answers 200 if no part of the process has failed and events can be written to the
 //! spool, `/readyz` if the spool can be read too. `/healthz` says `degraded` with the reason, and
-//! 200, while the agent's receipts cannot be believed. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
+//! 200, while the agent's receipts cannot be believed or something is wrong with a source. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
 //! of the gateway would not bring the broker back.
 
+mod announced;
 mod log;
 
 use std::net::SocketAddr;
@@ -30,12 +31,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::Progress;
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
 
 /// A batch waits so long for the spool until the health fails: six of the committer's longest
 /// pauses of 5 s, so that a short lack of room does not fail it.
 const STANDSTILL: Duration = Duration::from_secs(30);
+
+/// A spool that refuses writes for so long fails the health: two of the committer's longest pauses.
+const REFUSED: Duration = Duration::from_secs(10);
 
 /// The listener cannot be opened. The program does not start.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +76,7 @@ struct Shared {
     progress: watch::Receiver<Progress>,
     access: Access,
     relearning: Relearning,
+    remarks: Remarks,
 }
 
 /// Binds the listener.
@@ -81,7 +87,7 @@ pub async fn bind(
     settings: &AdminSettings,
     spool: Spool,
     progress: watch::Receiver<Progress>,
-    relearning: Relearning,
+    (relearning, remarks): (Relearning, Remarks),
 ) -> Result<Admin, AdminError> {
     let listen = settings.listen;
     let access = settings.access()?;
@@ -89,7 +95,15 @@ pub async fn bind(
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
     log::listening(listen);
-    Ok(Admin { listener, shared: Arc::new(Shared { spool, progress, access, relearning }) })
+    let shared = Shared { spool, progress, access, relearning, remarks };
+    Ok(Admin { listener, shared: Arc::new(shared) })
+}
+
+/// Registers every metric at 0, before anything is counted; `sources` are the names of the sources.
+pub(crate) fn begin_metrics(sources: Vec<String>) {
+    if recorder().is_some() {
+        announced::announce_all(sources);
+    }
 }
 
 impl AdminSettings {
@@ -119,6 +133,7 @@ fn routes(shared: Arc<Shared>) -> Router {
     let reads = Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
+        .route("/livez", get(async || (StatusCode::OK, "ok\n")))
         .route("/metrics", get(prometheus));
     let actions = Router::new().route("/relearn/{equipment}/{bearing}", post(relearn));
     let access = &shared.access;
@@ -131,11 +146,14 @@ async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
     if let Some(text) = standstill(&progress) {
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     }
-    match progress.receipt_trouble {
-        // events are measured, kept and sent, so a restart would not help
-        Some(trouble) => (StatusCode::OK, format!("degraded: {trouble}\n")).into_response(),
-        None => (StatusCode::OK, "ok\n").into_response(),
+    // events are measured, kept and sent, so a restart would not help
+    let mut troubles: Vec<String> =
+        progress.receipt_trouble.iter().map(ToString::to_string).collect();
+    troubles.extend(shared.remarks.lines());
+    if troubles.is_empty() {
+        return (StatusCode::OK, "ok\n").into_response();
     }
+    (StatusCode::OK, format!("degraded: {}\n", troubles.join("\ndegraded: "))).into_response()
 }
 
 /// Why no work is done, if none is.
@@ -144,8 +162,12 @@ fn standstill(progress: &Progress) -> Option<String> {
         return Some("a part has failed\n".to_owned());
     }
     let waits = progress.not_committed_since?.elapsed();
-    (waits >= STANDSTILL)
-        .then(|| format!("no event could be written to the spool for {} s\n", waits.as_secs()))
+    let waits_s = waits.as_secs();
+    match progress.spool_trouble {
+        Some(trouble) if waits >= REFUSED => Some(format!("{trouble} (for {waits_s} s)\n")),
+        Some(_) | None if waits < STANDSTILL => None,
+        Some(_) | None => Some(format!("no event could be written to the spool for {waits_s} s\n")),
+    }
 }
 
 async fn readyz(State(shared): State<Arc<Shared>>) -> Response {

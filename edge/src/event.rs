@@ -5,10 +5,11 @@
 //! spool has numbered it.
 
 use pdm_shared::event::{
-    EVENT_SCHEMA, Event, FrequencyDomain, Operating, SignalQuality, Spectra, SpeedSource,
-    TimeDomain, Timing, Window,
+    EVENT_SCHEMA, Event, FrequencyDomain, InputDescription, Operating, SignalQuality, Spectra,
+    SpeedSource, TimeDomain, Timing, Window,
 };
 use pdm_shared::fault::Fault;
+use pdm_shared::feature::{Feature, LineFigure};
 use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Rpm, SampleRate};
@@ -42,6 +43,8 @@ pub struct Measured {
     pub samples: usize,
     /// Their rate.
     pub rate: SampleRate,
+    /// Their true rate, where the gateway's clock measured it.
+    pub measured_rate: Option<SampleRate>,
     /// The shaft turned.
     pub is_running: bool,
     /// Shaft speed, and where it comes from.
@@ -50,6 +53,8 @@ pub struct Measured {
     pub state: String,
     /// Whether the signal can be judged.
     pub quality: SignalQuality,
+    /// How the samples were read, where they are from a file.
+    pub input: Option<InputDescription>,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
     /// The four defect frequencies.
@@ -83,7 +88,9 @@ pub fn assemble(
         window: Window {
             samples: measured.samples as u64,
             sampling_rate_hz,
-            duration_s: measured.samples as f64 / sampling_rate_hz,
+            measured_rate_hz: measured.measured_rate.map(SampleRate::get),
+            duration_s: measured.samples as f64
+                / measured.measured_rate.unwrap_or(measured.rate).get(),
         },
         operating: Operating {
             running: measured.is_running,
@@ -96,6 +103,7 @@ pub fn assemble(
         anomaly: judgement.anomaly,
         change: judgement.change,
         timing: judgement.period.map(|period| Timing { clock_moved_s: None, period: Some(period) }),
+        input: measured.input,
         time_domain: measured.time_domain,
         frequency_domain: measured.frequency_domain,
         trend: judgement.trend,
@@ -110,22 +118,23 @@ pub fn assemble(
 /// turns than a verdict needs make them a matter of chance.
 pub fn features(time: &TimeDomain, frequency: &FrequencyDomain, with_lines: bool) -> Features {
     let mut features = Features::new();
-    for (key, value) in [
-        ("rms_g", time.rms_g),
-        ("kurtosis", time.kurtosis),
-        ("crest_factor", time.crest_factor),
-        ("envelope_rms_g", time.envelope_rms_g),
-        ("velocity_rms_mm_s", time.velocity_rms_mm_s),
-        ("low_band_rms_g", time.low_band_rms_g),
+    for (feature, value) in [
+        (Feature::Rms, time.rms_g),
+        (Feature::Kurtosis, time.kurtosis),
+        (Feature::CrestFactor, time.crest_factor),
+        (Feature::EnvelopeRms, time.envelope_rms_g),
+        (Feature::Velocity, time.velocity_rms_mm_s),
+        (Feature::LowBandRms, time.low_band_rms_g),
     ] {
         if let Some(value) = value {
-            features.insert(key.to_owned(), value);
+            features.insert(feature.key().into_owned(), value);
         }
     }
     if with_lines {
         for fault in Fault::ALL {
             if let Some(snr_db) = frequency.line(fault).snr_db {
-                features.insert(format!("{}.snr_db", fault.frequency_key()), snr_db);
+                let feature = Feature::Line(Some(fault), LineFigure::Level);
+                features.insert(feature.key().into_owned(), snr_db);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tokio::time::Instant;
 
-use crate::spool::{Implausible, Tally};
+use crate::spool::{Implausible, SpoolError, Tally};
 
 /// Counters since the start of this process, and the present figures of the spool.
 ///
@@ -42,8 +42,51 @@ pub struct Progress {
     pub last_sequence: u64,
     /// Since when a batch waits that the spool does not take; `None`: the last commit succeeded.
     pub not_committed_since: Option<Instant>,
+    /// Why the last commit failed; `None`: it succeeded, or is still under way.
+    pub spool_trouble: Option<SpoolTrouble>,
     /// What is wrong with the agent's receipts, if anything is.
     pub receipt_trouble: Option<ReceiptTrouble>,
+}
+
+/// Why the spool takes no event. Measuring goes on, and what was measured waits in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpoolTrouble {
+    /// The disk is full, fails, or may not be written.
+    Disk,
+    /// The file is damaged and cannot be replaced.
+    Damaged,
+    /// Anything else; the log tells.
+    Other,
+}
+
+impl From<&SpoolError> for SpoolTrouble {
+    fn from(error: &SpoolError) -> Self {
+        match error {
+            SpoolError::Full { .. } | SpoolError::Folder { .. } | SpoolError::Beside { .. } => {
+                Self::Disk
+            }
+            SpoolError::Damaged { .. } => Self::Damaged,
+            SpoolError::Locked { .. }
+            | SpoolError::Foreign { .. }
+            | SpoolError::Newer { .. }
+            | SpoolError::Interrupted(_)
+            | SpoolError::Json(_)
+            | SpoolError::Database { .. } => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for SpoolTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disk => {
+                "the spool cannot be written: its disk is full, fails or is read-only; make room, no \
+                 restart is needed"
+            }
+            Self::Damaged => "the spool is damaged and cannot be replaced; check its disk",
+            Self::Other => "the spool takes no event; the log of the gateway tells why",
+        })
+    }
 }
 
 /// What is wrong with the agent's receipts. No event is deleted because of such a receipt.

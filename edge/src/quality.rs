@@ -30,10 +30,6 @@ const FLAT_SHARE: f64 = 0.98;
 /// Number of equal samples in a row that count as a drop-out. Worst of the 313 recordings: 4.
 const DROP_OUT_SAMPLES: usize = 16;
 
-/// Mean, as a multiple of the vibration's RMS, above which a drift is flagged. Worst of the 313
-/// recordings: 3.7 (IMS).
-const FAR_MEAN: f64 = 6.0;
-
 /// Change of the mean within the window, as a multiple of the vibration's RMS: above the first
 /// figure a drift is flagged, above the second the window is invalid. Worst of the 313 recordings:
 /// 0.73 (IMS), which is flagged and stays valid.
@@ -51,6 +47,26 @@ const STANDSTILL: (f64, f64) = (0.005, 4.0);
 /// oscillators are better than 0.01 %, and the network's jitter on a 1-s window is below 1 %.
 const RATE_TOLERANCE: f64 = 0.02;
 
+/// Acceleration above which a window is implausible, g: chosen; the largest shocks that accelerometers for
+/// machines are rated to measure are 500 g, and the highest peak of the 313 recordings is below 60 g.
+const MOST_G: f64 = 1000.0;
+
+/// Velocity RMS above which a window is implausible, mm/s: chosen; 20 times the limit to zone D of the
+/// largest machines (ISO 20816-3: 11 mm/s) would be 220 mm/s.
+const MOST_MM_S: f64 = 1000.0;
+
+/// Acceleration RMS from which on a velocity of [`MOST_MM_S`] is possible, m/s²: a sine of 10 Hz, the
+/// lower end of the velocity's band, has 2π × 10 Hz × 1 m/s. The velocity is computed only above.
+const POSSIBLE_M_S2: f64 = 2.0 * std::f64::consts::PI * 10.0 * MOST_MM_S / 1000.0;
+
+/// Share of lost samples above which a window is invalid. Chosen: a lost sample shifts the phase of what
+/// follows, and with one in a thousand a recording has some hundred shifts.
+const LOST_SHARE: f64 = 0.001;
+
+/// Jitter of the time from sample to sample above which the rate is flagged, ratio. Chosen: above a tenth
+/// the upper half of the spectrum is noise.
+const MOST_JITTER: f64 = 0.1;
+
 /// The context of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QualityContext {
@@ -64,6 +80,12 @@ pub struct QualityContext {
     pub full_scale_g: Option<f64>,
     /// Length of the window by the clock, s, for live sources.
     pub elapsed_s: Option<f64>,
+    /// The rate of a live source, measured over minutes, is too far from the configured one.
+    pub is_wrong_rate: bool,
+    /// Samples that the time column of the recording shows to be lost.
+    pub lost_samples: u64,
+    /// Jitter of the recording's time column, ratio.
+    pub jitter_ratio: f64,
 }
 
 impl QualityContext {
@@ -75,6 +97,9 @@ impl QualityContext {
             machine_off_rms_g: None,
             full_scale_g: None,
             elapsed_s: None,
+            is_wrong_rate: false,
+            lost_samples: 0,
+            jitter_ratio: 0.0,
         }
     }
 }
@@ -112,8 +137,11 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
         // make the window invalid
         found.push((QualityFlag::TooShort, has_too_few));
     }
-    if context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed)) {
+    let is_wrong = context.elapsed_s.is_some_and(|elapsed| is_wrong_rate(duration_s, elapsed));
+    if is_wrong || context.is_wrong_rate {
         found.push((QualityFlag::WrongRate, true));
+    } else if let Some(spoils) = time_column_fault(accel_m_s2.len(), context) {
+        found.push((QualityFlag::WrongRate, spoils));
     }
     let Some(level) = Level::of(accel_m_s2) else {
         if !accel_m_s2.is_empty() {
@@ -121,6 +149,9 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
         }
         return Quality::of(found);
     };
+    if is_implausible(accel_m_s2, &level, context.sample_rate) {
+        found.push((QualityFlag::Implausible, true));
+    }
     if level.is_flat() {
         found.push((QualityFlag::FlatLine, true));
         return Quality::of(found);
@@ -133,11 +164,29 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
     if level.longest_run >= DROP_OUT_SAMPLES {
         found.push((QualityFlag::DropOut, true));
     }
-    found.extend(drift(accel_m_s2, &level));
+    found.extend(drift(accel_m_s2));
     if slope::is_ski_slope(accel_m_s2, rate_hz) {
         found.push((QualityFlag::SkiSlope, true));
     }
     Quality::of(found)
+}
+
+/// Whether the time column shows a fault, and whether the fault spoils the window.
+fn time_column_fault(samples: usize, context: &QualityContext) -> Option<bool> {
+    let lost = context.lost_samples as f64;
+    let is_shaky = context.jitter_ratio > MOST_JITTER;
+    (lost > 0.0 || is_shaky).then_some(lost > LOST_SHARE * samples as f64)
+}
+
+fn is_implausible(accel_m_s2: &[f64], level: &Level, rate: SampleRate) -> bool {
+    if level.max.max(-level.min) > MOST_G * M_S2_PER_G {
+        return true;
+    }
+    level.rms > POSSIBLE_M_S2 && {
+        let mut transforms = pdm_dsp::transform::Transforms::new();
+        pdm_dsp::integrate::velocity_rms_mm_s(accel_m_s2, rate, &mut transforms)
+            .is_some_and(|velocity| velocity > MOST_MM_S)
+    }
 }
 
 fn is_wrong_rate(duration_s: f64, elapsed_s: f64) -> bool {
@@ -190,11 +239,11 @@ fn clipping(
         .then_some((QualityFlag::Clipping, share > GROSS_CLIPPING_SHARE))
 }
 
-/// A mean that is far from zero or that changes.
-fn drift(accel: &[f64], level: &Level) -> Option<(QualityFlag, bool)> {
+/// A mean that changes. A steady one is an offset, such as gravity on an upright axis, and takes
+/// nothing from the vibration around it.
+fn drift(accel: &[f64]) -> Option<(QualityFlag, bool)> {
     let (wander, vibration) = level::wander(accel);
-    let is_far = level.mean.abs() > FAR_MEAN * level.rms;
-    if wander > DRIFT.0 * vibration || is_far {
+    if wander > DRIFT.0 * vibration {
         return Some((QualityFlag::DcDrift, wander > DRIFT.1 * vibration));
     }
     None

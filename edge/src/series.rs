@@ -7,6 +7,7 @@
 pub mod shape;
 pub mod station;
 mod table;
+mod times;
 
 use std::collections::BTreeMap;
 

@@ -21,6 +21,7 @@ use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
 mod file;
+mod json;
 mod lines;
 mod live;
 mod source;
@@ -56,6 +57,8 @@ pub struct EdgeSettings {
     pub admin: Option<AdminSettings>,
     /// Time that stopping may take.
     pub shutdown_grace: Duration,
+    /// A watched folder ends once everything in it is measured.
+    pub until_done: bool,
 }
 
 impl EdgeSettings {
@@ -84,6 +87,7 @@ impl EdgeSettings {
             sources,
             admin: None,
             shutdown_grace: DEFAULT_GRACE,
+            until_done: false,
         }
     }
 

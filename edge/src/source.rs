@@ -7,25 +7,38 @@
 //! sample that is not a finite number stays as NaN (the stage `quality` judges it); blocks come in
 //! the order of time.
 
+use std::sync::Arc;
+
 use ndarray::Array2;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
+mod alignment;
 pub mod calibration;
+pub mod decoder;
 pub mod error;
+pub mod folder;
+pub mod framed;
 pub mod frames;
 pub mod iio;
 mod input;
+pub mod interpretation;
+pub mod json_burst;
+pub mod listen;
 pub mod mqtt;
 pub mod recording;
+mod sample_clock;
 pub mod simulator;
 pub mod speed_tag;
 pub mod stream;
+mod time_axis;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
-pub use input::SourceInput;
+pub use input::{SourceHost, SourceInput};
+pub use interpretation::{Interpretation, Preferred};
 pub use recording::{RecordingOptions, open_content, open_recording, open_sequence};
+pub use sample_clock::DEFAULT_RATE_TOLERANCE;
 
 /// The form of a source's blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +52,33 @@ pub struct SourceFormat {
     pub block_samples: Option<usize>,
 }
 
+/// The rate of a block's samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum BlockRate {
+    /// That of the source's format.
+    #[default]
+    Format,
+    /// Another one, which the file states.
+    Stated(SampleRate),
+    /// The rate as it was measured by the gateway's clock; that of the format is the nominal one.
+    Measured {
+        /// The true rate.
+        rate: SampleRate,
+        /// It is further from the nominal one than is configured.
+        is_off: bool,
+    },
+}
+
+impl BlockRate {
+    /// The rate, where it is not that of the format.
+    pub const fn own(self) -> Option<SampleRate> {
+        match self {
+            Self::Format => None,
+            Self::Stated(rate) | Self::Measured { rate, .. } => Some(rate),
+        }
+    }
+}
+
 /// A stretch of samples, all channels side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
@@ -49,6 +89,10 @@ pub struct Block {
     /// True if the first sample follows the last one of the block before without a gap. False for
     /// the first block, for snapshots, and after samples were lost.
     pub follows_on: bool,
+    /// The rate of these samples.
+    pub rate: BlockRate,
+    /// How the samples were read, where they are from a file.
+    pub input: Option<Arc<Interpretation>>,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }
@@ -78,6 +122,11 @@ pub trait Source: Send {
             skipped += 1;
         }
         Ok(skipped)
+    }
+
+    /// How the source is read, where it is a file: of the file at hand, if there are several.
+    fn interpretation(&self) -> Option<&Arc<Interpretation>> {
+        None
     }
 
     /// The number of blocks in all, if it is known.

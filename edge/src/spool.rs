@@ -63,6 +63,7 @@ mod outbox;
 mod receipt;
 mod row;
 mod salvage;
+mod states;
 mod tally;
 #[cfg(test)]
 mod tests;

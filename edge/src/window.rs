@@ -4,11 +4,14 @@
 //! behind need windows. Invariants: a window never spans a gap; windows come in the order of time;
 //! samples that fill no window are counted and not passed on.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use ndarray::{Array2, Axis, Slice, concatenate};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use crate::source::{Block, SourceFormat};
+use crate::source::{Block, BlockRate, Interpretation, SourceFormat};
 
 /// The way in which blocks are cut into windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +49,10 @@ pub struct Window {
     pub block_index: u64,
     /// Time of its first sample, if the source knows it.
     pub started_at: Option<Timestamp>,
+    /// The rate of its samples.
+    pub rate: BlockRate,
+    /// How the samples were read, where they are from a file.
+    pub input: Option<Arc<Interpretation>>,
     /// Acceleration, m/s², channel × sample.
     pub accel_m_s2: Array2<f64>,
 }
@@ -59,13 +66,28 @@ pub struct Windower {
     /// Samples that are not in a finished window, and their origin.
     pending: Option<Pending>,
     left_over: u64,
+    /// How the latest block was read.
+    input: Option<Arc<Interpretation>>,
 }
 
 #[derive(Debug)]
 struct Pending {
-    block_index: u64,
-    started_at: Option<Timestamp>,
+    /// The blocks that the samples are from, oldest first. Every block has its own time: times that
+    /// were counted from the first one would run away from the source's clock.
+    blocks: VecDeque<BlockStart>,
     accel_m_s2: Array2<f64>,
+}
+
+/// Where a block begins in the waiting samples.
+#[derive(Debug, Clone, Copy)]
+struct BlockStart {
+    index: u64,
+    started_at: Option<Timestamp>,
+    rate: BlockRate,
+    /// Samples of the block that are in windows already; 0 before its first.
+    passed: usize,
+    /// Samples of the block that still wait.
+    waiting: usize,
 }
 
 impl Pending {
@@ -76,12 +98,31 @@ impl Pending {
             return Err(next);
         }
         if self.accel_m_s2.ncols() == 0 {
-            return Ok(Self { accel_m_s2: next.accel_m_s2, ..self });
+            return Ok(next);
         }
         let parts = [self.accel_m_s2.view(), next.accel_m_s2.view()];
         match concatenate(Axis(1), &parts) {
-            Ok(accel_m_s2) => Ok(Self { accel_m_s2, ..self }),
+            Ok(accel_m_s2) => {
+                let mut blocks = self.blocks;
+                blocks.extend(next.blocks);
+                Ok(Self { blocks, accel_m_s2 })
+            }
             Err(_rows_differ) => Err(next),
+        }
+    }
+
+    /// Takes `count` samples off the front of the blocks.
+    fn pass(&mut self, mut count: usize) {
+        while let Some(block) = self.blocks.front_mut() {
+            let taken = count.min(block.waiting);
+            block.passed += taken;
+            block.waiting -= taken;
+            count -= taken;
+            // the last block stays, so that an empty rest still knows what it follows on
+            if block.waiting > 0 || self.blocks.len() == 1 {
+                return;
+            }
+            self.blocks.pop_front();
         }
     }
 }
@@ -98,14 +139,15 @@ impl Windower {
             return Err(CutError { samples, hop });
         }
         let rate = format.sample_rate;
-        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0 })
+        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0, input: None })
     }
 
     /// Adds a block; returns the windows that it completes.
-    pub fn push(&mut self, block: Block) -> Vec<Window> {
+    pub fn push(&mut self, mut block: Block) -> Vec<Window> {
+        self.input = block.input.take();
         let Cut::Equal { samples, hop } = self.cut else {
-            let Block { index, started_at, accel_m_s2, .. } = block;
-            return vec![self.numbered(index, started_at, accel_m_s2)];
+            let Block { index, started_at, rate, accel_m_s2, .. } = block;
+            return vec![self.numbered((index, started_at, rate), accel_m_s2)];
         };
         self.append(block);
         let mut windows = Vec::new();
@@ -114,7 +156,10 @@ impl Windower {
             if available < samples {
                 break;
             }
-            let (block_index, started_at) = (pending.block_index, pending.started_at);
+            let Some(&first) = pending.blocks.front() else { break };
+            let rate = first.rate.own().unwrap_or(self.rate);
+            let passed_s = first.passed as f64 / rate.get();
+            let started_at = first.started_at.map(|at| at.plus_seconds(passed_s));
             let rest = pending.accel_m_s2.slice_axis(Axis(1), Slice::from(hop..)).to_owned();
             let mut window = std::mem::replace(&mut pending.accel_m_s2, rest);
             // a window that is as long as the samples is moved, not copied: a second of eight
@@ -122,8 +167,8 @@ impl Windower {
             if available > samples {
                 window = window.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
             }
-            pending.started_at = started_at.map(|at| at.plus_seconds(hop as f64 / self.rate.get()));
-            windows.push(self.numbered(block_index, started_at, window));
+            pending.pass(hop);
+            windows.push(self.numbered((first.index, started_at, first.rate), window));
         }
         windows
     }
@@ -135,19 +180,20 @@ impl Windower {
 
     fn numbered(
         &mut self,
-        block_index: u64,
-        started_at: Option<Timestamp>,
+        (block_index, started_at, rate): (u64, Option<Timestamp>, BlockRate),
         accel_m_s2: Array2<f64>,
     ) -> Window {
         let index = self.next_index;
         self.next_index += 1;
-        Window { index, block_index, started_at, accel_m_s2 }
+        Window { index, block_index, started_at, rate, input: self.input.clone(), accel_m_s2 }
     }
 
     /// Adds the block to the waiting samples, or replaces them after a gap.
     fn append(&mut self, block: Block) {
-        let Block { index, started_at, follows_on, accel_m_s2 } = block;
-        let alone = Pending { block_index: index, started_at, accel_m_s2 };
+        let Block { index, started_at, follows_on, rate, accel_m_s2, .. } = block;
+        let waiting = accel_m_s2.ncols();
+        let start = BlockStart { index, started_at, rate, passed: 0, waiting };
+        let alone = Pending { blocks: VecDeque::from([start]), accel_m_s2 };
         self.pending = Some(match self.pending.take() {
             None => alone,
             Some(pending) => {
@@ -178,7 +224,7 @@ mod tests {
     fn block(index: u64, first: usize, samples: usize, follows_on: bool) -> Block {
         let accel_m_s2 = Array2::from_shape_fn((1, samples), |(_, s)| (first + s) as f64);
         let started_at = Timestamp::from_unix_ms(first.cast_signed() as i64);
-        Block { index, started_at, follows_on, accel_m_s2 }
+        Block { index, started_at, follows_on, rate: BlockRate::Format, input: None, accel_m_s2 }
     }
 
     fn windower(samples: usize, hop: usize) -> Windower {

@@ -69,7 +69,7 @@ fn every_mfpt_fault_is_named() {
 fn cwru_105_130_and_209_are_named_and_the_normal_recording_is_not() {
     let test = "cwru_105_130_and_209_are_named_and_the_normal_recording_is_not";
     let Some(data) = data_dir(test) else { return };
-    let mut rows = "file,channel,rate,rpm,bearing\n".to_owned();
+    let mut rows = "file,channel,scale,rate,rpm,bearing\n".to_owned();
     for (file, channel, rate, bearing) in [
         ("cwru/12k_Drive_End_IR007_0_105.npy", 0, 12_000, "6205"),
         ("cwru/12k_Drive_End_OR007@6_0_130.npy", 0, 12_000, "6205"),
@@ -78,7 +78,7 @@ fn cwru_105_130_and_209_are_named_and_the_normal_recording_is_not() {
         ("cwru/normal_0_97_part1.npy", 1, 48_000, "6203"),
     ] {
         let file = data.join(file);
-        writeln!(rows, "{},{channel},{rate},1797,{bearing}", text(&file)).expect("memory");
+        writeln!(rows, "{},{channel},0.0001,{rate},1797,{bearing}", text(&file)).expect("memory");
     }
     let found: Vec<Option<Fault>> =
         listed(&rows).iter().map(|event| event.frequency_domain.dominant_fault).collect();

@@ -14,7 +14,7 @@ use pdm_edge::features;
 use pdm_edge::quality::{QualityContext, assess};
 use pdm_edge::series::{Request, judge, read};
 use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
-use pdm_edge::source::{Block, RecordingOptions, open_content};
+use pdm_edge::source::{AccelUnit, Block, Calibration, Preferred, RecordingOptions, open_content};
 use pdm_service::clock::SystemClock;
 use pdm_shared::units::{Rpm, SampleRate};
 use proptest::prelude::*;
@@ -42,7 +42,13 @@ fn files(folder: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 fn blocks(name: &str, content: &[u8]) -> Result<usize, String> {
     let sample_rate = SampleRate::new(1000.0).ok();
-    let options = RecordingOptions { sample_rate, ..Default::default() };
+    let g = Calibration::new(AccelUnit::G, 1.0, 0.0).expect("valid");
+    let options = RecordingOptions {
+        sample_rate,
+        calibrations: vec![g],
+        prefer: Some(Preferred::Option),
+        ..Default::default()
+    };
     let mut source = open_content(Path::new(name), content.to_vec(), &options)
         .map_err(|error| error.to_string())?;
     let mut blocks = 0;
@@ -101,7 +107,8 @@ fn verdict(samples: &[f64], [rate, speed, bpfo, bpfi, bsf, ftf]: [f64; 6]) {
 /// Reads any bytes as a historian's table.
 fn table(bytes: &[u8]) {
     let values = vec!["rms_g".to_owned()];
-    let request = Request { time: "time".to_owned(), values, period_s: 600.0 };
+    let request =
+        Request { time: "time".to_owned(), values, period_s: 600.0, ..Request::default() };
     if let Ok(table) = read(bytes, &request) {
         let Ok(()) = judge(&table, &BTreeMap::new(), |line| {
             serde_json::to_string(&line).expect("a line is JSON");

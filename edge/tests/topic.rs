@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_edge::settings::{BrokerAddress, TlsFiles, parse};
+use pdm_edge::source::decoder::{StreamForm, StreamFormat};
 use pdm_edge::source::frames::{Encoding, FrameFormat};
 use pdm_edge::source::mqtt::{TopicSettings, open_topic};
 use pdm_edge::source::speed_tag::SpeedTag;
-use pdm_edge::source::{Source, SourceError};
-use pdm_harness::{Authority, Mosquitto, Persistence};
+use pdm_edge::source::{Source, SourceError, SourceHost};
+use pdm_harness::{Authority, Mosquitto, Persistence, program};
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
 use rumqttc::{Client, MqttOptions, QoS, TlsConfiguration, Transport};
@@ -30,7 +31,9 @@ fn source(port: u16, silence: Duration) -> Box<dyn Source> {
         block_samples: 100,
         calibrations: vec![],
     };
-    open_topic(&settings, &format, Arc::new(SystemClock)).expect("valid")
+    let format = StreamFormat { frames: format, form: StreamForm::Raw, rate_tolerance: 0.05 };
+    let host = SourceHost::alone(Arc::new(SystemClock), "topic");
+    open_topic(&settings, &format, None, &host).expect("valid")
 }
 
 /// The stream of an `edge.toml` with these additional lines.
@@ -163,7 +166,8 @@ fn the_speed_of_a_tag_is_used_while_it_is_fresh() {
     );
     let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
     let tag = settings.sources[0].speed_tag.as_ref().expect("configured");
-    let tag = SpeedTag::follow(tag).expect("valid");
+    let tag =
+        SpeedTag::follow(tag, SourceHost::alone(Arc::new(SystemClock), "topic")).expect("valid");
     assert_eq!(tag.speed(), None, "nothing has come");
     let (client, mut connection) = Client::new(MqttOptions::new("plc", "127.0.0.1", port), 8);
     std::thread::spawn(move || while connection.iter().next().is_some_and(|e| e.is_ok()) {});
@@ -179,4 +183,113 @@ fn the_speed_of_a_tag_is_used_while_it_is_fresh() {
     assert!((told - 1470.0).abs() < 1e-9, "{told}");
     std::thread::sleep(Duration::from_millis(1300));
     assert_eq!(tag.speed(), None, "older than a second");
+}
+
+/// A topic whose messages are JSON is read by its pointers, and survives a restart of the broker; a
+/// message of another form is told, and is no life of the sensor.
+#[test]
+fn bursts_in_json_become_blocks_and_another_form_is_refused() {
+    let test = "bursts_in_json_become_blocks_and_another_form_is_refused";
+    let Some(mut broker) = Mosquitto::start(test, Persistence::Memory) else { return };
+    let text = format!(
+        "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nchannels = 2\nsilence_s = 20.0\n\
+         from = \"mqtt://127.0.0.1:{}/plant/json\"\n[source.stream.json]\nsamples = \"/x, /y\"\n\
+         rate = \"/odr\"\n[[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+         bearing_type = \"6205\"\n",
+        broker.port()
+    );
+    let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
+    let host = SourceHost::alone(Arc::new(SystemClock), "n");
+    for restart in [false, true] {
+        if restart {
+            broker.kill();
+            broker.restart();
+        }
+        let mut source = settings.sources[0].input.open_at(&host).expect("valid");
+        let messages = [r#"{"other": 1}"#, r#"{"x": [1.0, 2.0], "y": [3, 4], "odr": 1001.0}"#];
+        for message in messages {
+            publish_until_dropped(broker.port(), "plant/json", message);
+        }
+        let block = source.next_block().expect("a burst").expect("endless");
+        let g = block.accel_m_s2 / M_S2_PER_G;
+        assert!((g - ndarray::arr2(&[[1.0, 2.0], [3.0, 4.0]])).iter().all(|d| d.abs() < 1e-9));
+        assert!(block.rate.own().is_some_and(|rate| (rate.get() - 1001.0).abs() < 1e-9));
+    }
+    // frames are configured, JSON comes: nothing is measured, and that is told
+    let frames = text.replace("[source.stream.json]\nsamples = \"/x, /y\"\nrate = \"/odr\"\n", "");
+    let frames = frames.replace("silence_s = 20.0", "silence_s = 0.5\nencoding = \"i16\"");
+    let (settings, _log) = parse(Path::new("edge.toml"), &frames).expect("valid");
+    let mut source = settings.sources[0].input.open_at(&host).expect("valid");
+    let error = source.next_block().expect_err("no life").to_string();
+    assert!(error.contains("the topic is silent"), "{error}");
+    let told = host.remarks.lines().join("");
+    assert!(told.contains("JSON, but frames are configured"), "{told}");
+}
+
+/// Publishes a message every 20 ms until the broker is gone.
+fn publish_until_dropped(port: u16, topic: &'static str, message: &'static str) {
+    std::thread::spawn(move || {
+        let id = format!("{}", message.len());
+        let (client, mut connection) = Client::new(MqttOptions::new(id, "127.0.0.1", port), 8);
+        std::thread::spawn(move || while connection.iter().next().is_some_and(|e| e.is_ok()) {});
+        while client.publish(topic, QoS::AtMostOnce, false, message).is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+}
+
+/// The sender of the documentation, over each way: frames that it loses are gaps, and no sample
+/// changes its channel.
+#[test]
+fn the_reference_sender_is_understood_and_its_losses_are_gaps() {
+    let test = "the_reference_sender_is_understood_and_its_losses_are_gaps";
+    let Some(python) = program(test, "python3") else { return };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/examples/pdm_frames.py");
+    for (from, way) in
+        [("tcp-listen://", None), ("udp://", Some("--udp")), ("tcp://", Some("--listen"))]
+    {
+        let port = pdm_harness::free_port();
+        let text = format!(
+            "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+             kind = \"stream\"\nrate_hz = 6400.0\n[source.stream]\nchannels = 3\nblock_s = 0.05\n\
+             silence_s = 20.0\nformat = \"pdm.frames/1\"\nfrom = \"{from}127.0.0.1:{port}\"\n\
+             [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+             bearing_type = \"6205\"\n"
+        );
+        let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
+        let host = SourceHost::alone(Arc::new(SystemClock), "n");
+        let mut sender = std::process::Command::new(&python)
+            .arg(&script)
+            .args(["--port", &port.to_string(), "--rate", "6400", "--channels", "3"])
+            .args(["--lose", "0.2", "--seed", "5", "--seconds", "60"])
+            .args(way)
+            .spawn()
+            .expect("starts");
+        let (mut gaps, mut whole) = (0, 0);
+        let mut source = settings.sources[0].input.open_at(&host).expect("valid");
+        while whole < 20 || gaps < 2 {
+            match source.next_block() {
+                Ok(Some(block)) if block.accel_m_s2.ncols() == 0 => {}
+                Ok(Some(block)) => {
+                    gaps += usize::from(!block.follows_on && whole > 0);
+                    whole += 1;
+                    let rms_g = (block.accel_m_s2.iter().map(|a| a * a).sum::<f64>()
+                        / block.accel_m_s2.len() as f64)
+                        .sqrt()
+                        / M_S2_PER_G;
+                    assert!((0.05..0.15).contains(&rms_g), "{rms_g} g over {from}");
+                }
+                Ok(None) => panic!("a live source has no end"),
+                // the sender of this way is not there yet
+                Err(error) => {
+                    assert!(from == "tcp://" && whole == 0, "{error}");
+                    std::thread::sleep(Duration::from_millis(50));
+                    source = settings.sources[0].input.open_at(&host).expect("valid");
+                }
+            }
+        }
+        sender.kill().expect("a child");
+        sender.wait().expect("is gone");
+    }
 }

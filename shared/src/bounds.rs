@@ -10,6 +10,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::feature::Feature;
+
 /// Most bytes of an event. Chosen: the largest event of the edge (two spectra of 800 lines) has
 /// 30 KB; one with 17 digits a number has 48 KB. 128 KiB is also what AWS IoT Core takes, the
 /// smallest limit among common brokers, and an eighth of the shipped brokers' 1 MiB. So a diagnosis
@@ -184,43 +186,14 @@ pub fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Figures of an event that a trend or an anomaly may be told of, by their key in it.
-const FEATURES: [&str; 16] = [
-    "rms_g",
-    "peak_g",
-    "peak_to_peak_g",
-    "crest_factor",
-    "kurtosis",
-    "skewness",
-    "shape_factor",
-    "impulse_factor",
-    "clearance_factor",
-    "envelope_rms_g",
-    "velocity_rms_mm_s",
-    "low_band_rms_g",
-    "noise_floor_g",
-    "snr_db",
-    "score",
-    "confidence",
-];
-/// Blocks and defect lines that may stand before a figure's key.
-const BLOCKS: [&str; 6] = ["time_domain", "frequency_domain", "bpfo", "bpfi", "bsf", "ftf"];
-/// Figures that only a defect line has.
-const OF_A_LINE: [&str; 6] =
-    ["amplitude_g", "envelope_amplitude", "frequency_hz", "order", "sidebands", "harmonics"];
-
 /// Checks the key of a figure in an event, such as `envelope_rms_g` or `bpfo.snr_db`; an empty one says
 /// that no feature leads.
 ///
 /// # Errors
 /// [`BoundError::Unknown`] if no event has such a figure.
 pub fn feature(key: &str) -> Result<(), BoundError> {
-    let mut levels = key.rsplit('.');
-    let last = levels.next().unwrap_or(key);
-    let known = key.is_empty()
-        || (FEATURES.contains(&last) || OF_A_LINE.contains(&last))
-            && key.len() <= MAX_WORD
-            && levels.all(|level| BLOCKS.contains(&level));
+    let is_figure = !matches!(Feature::of_key(key), Feature::Other(_));
+    let known = key.is_empty() || (is_figure && key.len() <= MAX_WORD);
     if known {
         return Ok(());
     }

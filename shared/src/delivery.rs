@@ -12,7 +12,7 @@ use crate::bounds::{
 use crate::episode::{EpisodeState, Transition};
 use crate::event::{Event, IsoZone, TrendDirection};
 use crate::fault::Fault;
-use crate::id::{BearingId, Epoch, EquipmentId, EventId, GatewayId, SiteId};
+use crate::id::{BearingId, Epoch, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
 use crate::risk::RiskLevel;
 use crate::text::Text;
 use crate::time::Timestamp;
@@ -49,7 +49,8 @@ pub struct Receipt {
     pub at: Timestamp,
 }
 
-/// The short form of a bearing's last event, retained per bearing.
+/// The short form of a bearing's last event, retained per bearing. Of a bearing with several measuring
+/// points, that of the point that is worst.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
     /// Always [`STATE_SCHEMA`].
@@ -58,6 +59,9 @@ pub struct State {
     pub event_id: EventId,
     /// Sequence number of the last event at its gateway.
     pub sequence: u64,
+    /// Location of the sensor; absent if the bearing has one sensor without a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measuring_point: Option<MeasuringPoint>,
     /// Start of the event's window.
     pub measured_at: Timestamp,
     /// Whether the machine was running.
@@ -90,6 +94,7 @@ impl From<&Event> for State {
             schema: STATE_SCHEMA.to_owned(),
             event_id: event.event_id,
             sequence: event.sequence,
+            measuring_point: event.measuring_point.clone(),
             measured_at: event.measured_at,
             running: event.operating.running,
             signal_valid: event.signal_quality.valid,
@@ -141,6 +146,10 @@ pub struct GatewayStatus {
     /// Number of events lost by policy since the spool was made.
     #[serde(default)]
     pub dropped: Option<u64>,
+    /// What keeps the gateway from keeping its events, in words; none if nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
+    pub trouble: Option<String>,
 }
 
 /// Whether a gateway is connected.
@@ -268,6 +277,7 @@ impl GatewayStatus {
     /// [`FieldError`] of the first field beyond its bound.
     pub fn check(&self) -> Result<(), FieldError> {
         bounded("version", bounds::line(self.version.as_deref().unwrap_or_default(), MAX_WORD))?;
+        bounded("trouble", bounds::line(self.trouble.as_deref().unwrap_or_default(), MAX_LINE))?;
         bounded("bearings", bounds::count(self.bearings.len(), MAX_BEARINGS))?;
         for bearing in &self.bearings {
             bounded("bearings", bounds::line(bearing, MAX_WITHIN_SITE))?;

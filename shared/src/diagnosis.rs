@@ -80,6 +80,12 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// Whether nothing that stands speaks of the bearing, so that the machine is to be checked and no
+    /// bearing to be ordered.
+    pub const fn is_of_machine(&self) -> bool {
+        self.fault_type.is_none() && self.fault_stage == 0
+    }
+
     /// Takes in the opinion of a language model: its words go to the thoughts that they belong to. Risk,
     /// fault, stage and conclusions stay as they are.
     pub fn take_opinion(&mut self, mut opinion: SecondOpinion, disagreement: Option<Text>) {

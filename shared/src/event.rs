@@ -17,10 +17,12 @@ use crate::time::Timestamp;
 
 mod change;
 mod check;
+mod input;
 mod timing;
 
 pub use change::{Change, ChangeKind};
 pub use check::EventError;
+pub use input::{InputDescription, StatementSource};
 pub use timing::{PeriodChange, Timing};
 
 /// The value of `schema` that this program writes and reads.
@@ -77,6 +79,9 @@ pub struct Event {
     /// absent in all other events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
+    /// How the samples were read from a file; absent in events of streams and devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<InputDescription>,
     /// Statistics of the waveform.
     pub time_domain: TimeDomain,
     /// The four defect frequencies.
@@ -98,6 +103,10 @@ pub struct Window {
     pub samples: u64,
     /// Samples per second.
     pub sampling_rate_hz: f64,
+    /// Samples per second as the gateway's clock measured them at a live source. The lines are
+    /// measured with this rate; absent where no rate was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_rate_hz: Option<f64>,
     /// Length of the window, s.
     pub duration_s: f64,
 }
@@ -160,7 +169,7 @@ pub enum QualityFlag {
     FlatLine,
     /// A stretch of identical samples inside a moving signal.
     DropOut,
-    /// The mean is far from zero or moves during the window.
+    /// The mean moves during the window.
     DcDrift,
     /// Level falls off from the lowest frequencies on: loose mount or saturated amplifier.
     SkiSlope,
@@ -170,6 +179,8 @@ pub enum QualityFlag {
     MachineOff,
     /// The window is too short for the analysis (fewer than 15 shaft turns, for example).
     TooShort,
+    /// Levels that no bearing reaches: unit or scale of the samples are wrong.
+    Implausible,
 }
 
 /// The anomaly judgement of the edge.

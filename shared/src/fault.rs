@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::Text;
+
 /// The element of the bearing that has the defect (ISO 13373-3 names defects by their frequency).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -42,6 +44,38 @@ impl Fault {
             Self::Ball => "bsf",
             Self::Cage => "ftf",
         }
+    }
+}
+
+impl Fault {
+    /// The element's name for people.
+    pub fn name(self) -> Text {
+        match self {
+            Self::OuterRace => Text::new("외륜", "outer race"),
+            Self::InnerRace => Text::new("내륜", "inner race"),
+            Self::Ball => Text::new("전동체", "rolling element"),
+            Self::Cage => Text::new("보지기", "cage"),
+        }
+    }
+}
+
+/// What a bearing has at a stage, in a few words for a title. The same words stand in a message and on a page,
+/// where they follow the bearing's stage.
+pub fn finding_in_words(fault: Option<Fault>, stage: u8) -> Text {
+    match (fault.map(Fault::name), stage) {
+        (Some(name), 0) => Text::new(
+            format!("베어링 {} 결함 의심", name.ko),
+            format!("{} fault suspected", name.en),
+        ),
+        (Some(name), _) => Text::new(
+            format!("베어링 {} 결함(P-F {stage}단계)", name.ko),
+            format!("{} fault (P-F stage {stage})", name.en),
+        ),
+        (None, 0) => Text::new("진동 이상", "vibration anomaly"),
+        (None, _) => Text::new(
+            format!("베어링 이상, 부위 미특정(P-F {stage}단계)"),
+            format!("bearing anomaly, element not named (P-F stage {stage})"),
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The words that both programs and every crate use: units, faults, names, instants, the contracts
+//! The words that both programs and every crate use: units, faults, features, names, instants, the contracts
 //! on the wire, topics, risk, texts in two languages.
 //!
 //! No module here does I/O, asks a clock or needs a runtime; `pdm-service` holds the services of a
@@ -10,8 +10,10 @@ pub mod diagnosis;
 pub mod episode;
 pub mod event;
 pub mod fault;
+pub mod feature;
 pub mod follow_up;
 pub mod id;
+pub mod particle;
 pub mod risk;
 pub mod text;
 pub mod time;

@@ -73,7 +73,7 @@ fn replicas_are_restricted_and_every_volume_they_mount_exists() {
         .collect();
     let containers = ["containers", "initContainers"]
         .into_iter()
-        .flat_map(|kind| pod[kind].as_array().expect("containers"));
+        .flat_map(|kind| pod[kind].as_array().into_iter().flatten());
     for container in containers {
         let context = &container["securityContext"];
         assert_eq!(context["allowPrivilegeEscalation"], false, "{container}");
@@ -84,6 +84,19 @@ fn replicas_are_restricted_and_every_volume_they_mount_exists() {
             assert!(volumes.contains(&name), "{name} is mounted and not declared");
         }
     }
+}
+
+/// Liveness never asks for the store: an agent that waits for its database lives, and tells (issue 33, point
+/// 2). Nothing of the pod fails before the agent runs because the database is away.
+#[test]
+fn liveness_asks_for_the_process_and_readiness_for_the_work() {
+    let manifests = manifests();
+    let set = manifests.iter().find(|m| m["kind"] == "StatefulSet").expect("a set");
+    let pod = &set["spec"]["template"]["spec"];
+    let agent = &pod["containers"][0];
+    assert_eq!(agent["livenessProbe"]["httpGet"]["path"], "/livez");
+    assert_eq!(agent["readinessProbe"]["httpGet"]["path"], "/readyz");
+    assert!(pod["initContainers"].is_null(), "no container before the agent needs the database");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn the_guides_show_configurations_that_both_programs_accept() {
         let text = read(guide);
         let (edges, agents) = (blocks(&text, "toml edge"), blocks(&text, "toml agent"));
         let sections = blocks(&text, "toml edge-section");
-        assert_eq!((edges.len(), agents.len(), sections.len()), (1, 3, 1), "{guide}");
+        assert_eq!((edges.len(), agents.len(), sections.len()), (2, 3, 1), "{guide}");
         for block in &edges {
             assert_eq!(edge(block), Ok(()), "{guide}:\n{block}");
         }
@@ -50,6 +50,13 @@ fn the_guides_show_configurations_that_both_programs_accept() {
             assert_eq!(agent(&format!("[store]\nsqlite = \"a.db\"\n{section}")), Ok(()), "{guide}");
         }
     }
+}
+
+#[test]
+fn the_specification_of_frames_shows_a_configuration_that_the_edge_accepts() {
+    let shown = blocks(&read("docs/frames.md"), "toml edge");
+    assert_eq!(shown.len(), 1);
+    assert_eq!(edge(&shown[0]), Ok(()), "{}", shown[0]);
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(crate) async fn drain(place: &Place, events: u64, time: u32) -> Option<Drain
                 .stderr(Stdio::null()),
         )
     };
+    place.release_bearings().await;
     let all = history::events(events, &gateway, time);
     // one event shows that the session is there
     let mut agent = start();

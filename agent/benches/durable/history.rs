@@ -105,6 +105,16 @@ impl Place {
         }
     }
 
+    /// Frees the bearings of the gateway of an earlier round, which is not the gateway of the next one.
+    pub(crate) async fn release_bearings(&self) {
+        const RELEASE: &str = "DELETE FROM bearing_gateways";
+        match self {
+            Self::Sqlite { pool, .. } => sqlx::raw_sql(RELEASE).execute(pool).await.map(drop),
+            Self::Postgres { pool, .. } => sqlx::raw_sql(RELEASE).execute(pool).await.map(drop),
+        }
+        .expect("released");
+    }
+
     /// The bare client: the same rows, nothing else.
     pub(crate) async fn insert_bare(&self, events: &[Event]) {
         let payloads: Vec<String> =

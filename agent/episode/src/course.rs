@@ -33,6 +33,9 @@ pub struct Course {
     /// What a suppression has kept from staff.
     #[serde(default)]
     pub withheld: Option<Withheld>,
+    /// With which level another bearing's alarm tells of this one, while that suppresses it.
+    #[serde(default)]
+    pub told_with: Option<ToldWith>,
     /// When the hold after the fall below the lowest level was over.
     #[serde(default)]
     pub over_at: Option<Timestamp>,
@@ -64,6 +67,17 @@ pub struct Withheld {
     pub is_resolved: bool,
 }
 
+/// The telling of a bearing by another bearing's alarm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ToldWith {
+    /// The level of this bearing that the other's alarm covers: a higher one is told by itself.
+    pub level: RiskLevel,
+    /// Since when.
+    pub since: Timestamp,
+    /// The other's alarm names this bearing.
+    pub is_named: bool,
+}
+
 /// What ends an episode for good: what was known before says nothing of what comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -72,6 +86,8 @@ pub enum EndCause {
     Repair,
     /// A silent gateway sends again.
     Heard,
+    /// The bearing, its machine or the gateway was taken out of the plant or got another name.
+    Removed,
 }
 
 /// A level as a window finds it.
@@ -96,6 +112,7 @@ impl Course {
             told: None,
             is_announced: false,
             withheld: None,
+            told_with: None,
             over_at: None,
             ended: None,
         }

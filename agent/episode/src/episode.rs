@@ -9,7 +9,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use crate::course::Course;
+use crate::course::{Course, EndCause};
 
 /// An episode of a bearing.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +112,23 @@ impl Episode {
             via: via.map(str::to_owned),
         };
         Some(episode.changed(Transition::Acknowledged, None, at))
+    }
+
+    /// The end of an episode whose bearing or gateway is gone, or has another name: nothing is left to be
+    /// told of it under this one.
+    #[must_use]
+    pub fn removed(&self, at: Timestamp) -> Self {
+        let mut episode = self.clone();
+        let course = &mut episode.course;
+        course.condition = Condition::Normal { since: at };
+        (course.withheld, course.told_with, course.is_announced) = (None, None, false);
+        course.over_at = course.over_at.or(Some(at));
+        course.ended = Some(EndCause::Removed);
+        episode.suppression = Suppression::None;
+        episode.closed_at = Some(at);
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, at);
+        episode.transition = Transition::Closed;
+        episode
     }
 
     /// The episode after a change: closed if nothing is left of it.

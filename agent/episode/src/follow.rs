@@ -82,11 +82,12 @@ fn on(episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<St
 
 /// A window whose time is not that of the bearing's last raises what was never told.
 fn out_of_order(mut episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<Step> {
-    let standing = episode.course.told.max(episode.course.withheld.and_then(|one| one.peak));
-    if window.frozen.is_some() || standing.is_some_and(|told| window.level <= told) {
+    let level = window.level;
+    let is_told = episode.course.told.is_some_and(|told| level <= told);
+    if window.frozen.is_some() || level == RiskLevel::Normal || is_told {
         return None;
     }
-    if window.level == RiskLevel::Normal {
+    if episode.waits_for_the_end(level, window.now) {
         return None;
     }
     let at = episode.course.at;
@@ -116,13 +117,11 @@ fn at_level(
     let (level, at) = (window.level, window.at);
     let was_over = episode.course.over_at.is_some() || episode.closed_at.is_some();
     let arrival = episode.course.reach(level, at, rules);
-    let course = &mut episode.course;
-    if course.told.is_none_or(|told| level > told) {
-        let is_known = course.withheld.and_then(|one| one.peak).is_some_and(|peak| level <= peak);
-        if !is_known || !episode.suppression.holds(window.now) {
-            return Some(stands(episode, window, Transition::Rose, Some(Tell::Raised(level))));
-        }
+    let is_above = episode.course.told.is_none_or(|told| level > told);
+    if is_above && !episode.waits_for_the_end(level, window.now) {
+        return Some(stands(episode, window, Transition::Rose, Some(Tell::Raised(level))));
     }
+    let course = &mut episode.course;
     let is_enough = course.is_told_enough(level, at);
     let is_return = arrival == Arrival::AfterHold;
     let is_owed = course.levels.get(&level).is_some_and(|one| one.is_owed) && !is_enough;
@@ -244,8 +243,13 @@ fn resolved(mut episode: Episode, window: &Observation) -> Step {
     episode.changed(Transition::Resolved, tell, window.now)
 }
 
-/// What staff is told of an episode now: a suppression withholds it.
+/// What staff is told of an episode now: a suppression withholds it, unless it is a rise, which ends the
+/// suppression.
 fn told(episode: &mut Episode, tell: Option<Tell>, window: &Observation) -> Option<Tell> {
+    if tell.and_then(Tell::level).is_some_and(|level| episode.is_a_rise(level)) {
+        episode.suppression = Suppression::None;
+        episode.course.told_with = None;
+    }
     let course = &mut episode.course;
     if episode.suppression.holds(window.now) {
         course.withhold(tell.and_then(Tell::level));

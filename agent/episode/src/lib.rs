@@ -12,8 +12,8 @@
 //! no files, no runtime: instants are arguments.
 //!
 //! Invariants, held by the property tests of this crate:
-//! - a level above every level told, and so one above the acknowledged level, is told in the window that
-//!   brings it, unless a suppression holds; then it is told when the suppression ends
+//! - a level above what staff was told of this bearing is told in the window that brings it, and ends the
+//!   suppression; work on the machine alone holds a level below Critical back, which is told at its end
 //! - what a suppression withheld is told once
 //! - a window that tells nothing (sensor, standstill) neither clears nor begins anything, and its time
 //!   counts for no hold
@@ -32,7 +32,7 @@ mod follow;
 #[cfg(test)]
 mod tests;
 
-pub use course::EndCause;
+pub use course::{EndCause, ToldWith};
 pub use episode::{Episode, Step, Tell};
 pub use follow::{Observation, follow};
 pub use hold::EpisodeRules;

@@ -1,9 +1,16 @@
-//! The axis of the suppression: staff is told nothing for a time, and at its end once of what rose or
+//! The axis of the suppression: staff is told nothing for a time, and at its end once of what passed or
 //! resolved meanwhile.
+//!
+//! One rule for all suppressions: **a level above what staff was told of this bearing ends the
+//! suppression and is told.** What staff was told is the highest level told of the bearing itself, or the
+//! level at which another bearing's alarm names it. The one exception is work on the machine, which
+//! shakes its bearings: it lets a Critical through alone, and ends within a week.
 
 use pdm_shared::episode::{AcknowledgementState, Suppression, Transition};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
+use crate::course::ToldWith;
 use crate::episode::{Episode, Step, Tell};
 
 impl Episode {
@@ -15,10 +22,59 @@ impl Episode {
         episode.changed(Transition::Suppressed, None, at)
     }
 
+    /// Whether a level is above what staff was told of this bearing, and ends the suppression.
+    pub(crate) fn is_a_rise(&self, level: RiskLevel) -> bool {
+        let known = self.course.told.max(self.course.told_with.map(|one| one.level));
+        let is_above = known.is_none_or(|known| level > known);
+        match self.suppression {
+            Suppression::OutOfService { .. } => is_above && level == RiskLevel::Critical,
+            Suppression::None | Suppression::Shelved { .. } | Suppression::ByDesign { .. } => {
+                is_above
+            }
+        }
+    }
+
+    /// Whether a level above every level told is withheld already, until the suppression ends.
+    pub(crate) fn waits_for_the_end(&self, level: RiskLevel, now: Timestamp) -> bool {
+        let peak = self.course.withheld.and_then(|one| one.peak);
+        let is_withheld = peak.is_some_and(|peak| level <= peak);
+        is_withheld && self.suppression.holds(now) && !self.is_a_rise(level)
+    }
+
+    /// Whether the suppression withholds more than it may: a level that stands above what staff was told,
+    /// or a level that was withheld by a suppression which is gone. Episodes of earlier versions stand so,
+    /// and those whose suppression ended while a window was judged.
+    pub fn owes_a_rise(&self) -> bool {
+        let stands = self.course.condition.level();
+        match self.suppression {
+            Suppression::None => self.course.withheld.is_some(),
+            Suppression::Shelved { .. }
+            | Suppression::ByDesign { .. }
+            | Suppression::OutOfService { .. } => {
+                stands > RiskLevel::Normal && self.is_a_rise(stands)
+            }
+        }
+    }
+
+    /// The episode, told with the alarm of another bearing at this level from now on.
+    pub fn beside(&self, reason: String, level: RiskLevel, at: Timestamp) -> Step {
+        let mut episode = self.clone();
+        episode.course.told_with = Some(ToldWith { level, since: at, is_named: false });
+        episode.suppress(Suppression::ByDesign { reason }, at)
+    }
+
+    /// The episode after the other bearing's alarm has named it; none if it is told by itself.
+    pub fn named(&self, at: Timestamp) -> Option<Step> {
+        let mut episode = self.clone();
+        episode.course.told_with.as_mut()?.is_named = true;
+        Some(episode.changed(Transition::Repeated, None, at))
+    }
+
     /// The end of the suppression: staff is told once of what rose or resolved meanwhile.
     pub fn unsuppress(&self, at: Timestamp) -> Step {
         let mut episode = self.clone();
         episode.suppression = Suppression::None;
+        episode.course.told_with = None;
         let tell = meanwhile(&mut episode, at);
         if let Some(Tell::Raised(_) | Tell::Passed(_) | Tell::Insisted(_)) = tell {
             episode.acknowledgement = AcknowledgementState::Unacknowledged;

@@ -6,42 +6,114 @@ use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use crate::pf_stage::Staging;
+use crate::pf_stage::{MachinePart, Staging};
 use crate::rul::Remaining;
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::{element, hours, joined};
 
-/// The recommendation for a bearing that stands at `risk`.
+/// The risk, stage and fault that a diagnosis shows: those of the bearing, not of one window.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownState {
+    /// The risk.
+    pub risk: RiskLevel,
+    /// The stage.
+    pub stage: u8,
+    /// The element at fault.
+    pub fault: Option<Fault>,
+}
+
+impl ShownState {
+    /// The part of the machine to check, where nothing that stands speaks of the bearing.
+    fn machine(self, staging: &Staging) -> Option<MachinePart> {
+        staging.machine.filter(|_| self.stage == 0 && self.fault.is_none())
+    }
+}
+
+/// The recommendation for a bearing that is shown as `shown`.
+///
+/// Where nothing speaks of the bearing, the advice is a check of the machine and no order of a bearing.
 pub fn recommend(
-    risk: RiskLevel,
+    shown: ShownState,
     screening: &Screening,
     staging: &Staging,
-    fault: Option<Fault>,
     remaining: &Remaining,
     rules: &Rules,
 ) -> Text {
     if screening.finding == Finding::CannotJudge {
-        return cannot_judge(risk);
+        return cannot_judge(shown.risk);
     }
-    let part = fault.map_or_else(
+    if let Some(part) = shown.machine(staging) {
+        return check_of_machine(shown.risk, part);
+    }
+    let part = shown.fault.map_or_else(
         || Text::new("베어링", "bearing"),
         |fault| {
             let name = element(fault);
             Text::new(format!("베어링({} 결함)", name.ko), format!("bearing ({} fault)", name.en))
         },
     );
-    match risk {
+    match shown.risk {
         RiskLevel::Normal if screening.finding == Finding::Suspected => Text::new(
-            "다음 측정에서 재확인. 추가 조치 불필요",
-            "Confirm by the next windows; no action yet",
+            "같은 측정점에서 재측정하여 확인. 그 전까지 추가 조치 불필요",
+            "Measure again at the same point to confirm; no other action before",
         ),
-        RiskLevel::Normal => {
-            Text::new("현 운전을 유지하고 정기 측정을 계속", "Keep running and keep measuring")
-        }
+        RiskLevel::Normal => keep_running(),
+        RiskLevel::Watch if screening.finding == Finding::Single => second_measurement(&part),
         RiskLevel::Watch => watch(staging, &part),
-        RiskLevel::Warning => warning(staging, &part, remaining, rules),
+        RiskLevel::Warning => warning(&part, remaining, rules),
         RiskLevel::Critical => critical(&part),
+    }
+}
+
+/// How one recording without a history is confirmed.
+fn second_measurement(part: &Text) -> Text {
+    Text::new(
+        format!(
+            "{} 재측정으로 확인: 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 측정. 예비품 재고를 점검",
+            part.ko
+        ),
+        format!(
+            "Confirm the {} by a second measurement: check the sensor's mounting, then measure at the \
+             same point, speed and load. Check that a spare is in stock",
+            part.en
+        ),
+    )
+}
+
+fn keep_running() -> Text {
+    Text::new("현 운전을 유지하고 정기 측정을 계속", "Keep running and keep measuring")
+}
+
+/// The advice on an anomaly that speaks of the machine and not of the bearing.
+fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
+    match (risk, part) {
+        (RiskLevel::Normal, _) => keep_running(),
+        (RiskLevel::Watch, MachinePart::Rotor) => Text::new(
+            "불평형·축정렬·체결 상태를 점검하고 측정 주기를 단축",
+            "Check balance, alignment and tightness; measure more often",
+        ),
+        (RiskLevel::Watch, MachinePart::Whole) => Text::new(
+            "부하·공정 변화와 체결 상태, 인접 설비의 영향을 점검하고 측정 주기를 단축",
+            "Check load, process, fastening and neighbouring machines; measure more often",
+        ),
+        (RiskLevel::Warning, MachinePart::Rotor) => Text::new(
+            "회전체(불평형·축정렬·이완) 정밀 점검을 계획하고 진동속도 구역을 재확인",
+            "Plan a check of balance, alignment and looseness; confirm the velocity zone",
+        ),
+        (RiskLevel::Warning, MachinePart::Whole) => {
+            let check = Text::new(
+                "설비(부하·공정 변화, 이완, 인접 설비) 정밀 점검을 계획하고 베어링은 재측정으로 확인.",
+                "Plan a check of the machine (load, process, looseness, neighbours); measure the \
+                 bearing again.",
+            );
+            joined(&[check, if_worse()])
+        }
+        (RiskLevel::Critical, _) => Text::new(
+            "안전하게 멈출 수 있는 가장 빠른 시점에 정지하고 설비(회전체·체결·베어링)를 점검. 그때까지 감속·부하 저감 운전하며 접근을 제한. 작업 전 LOTO 실시",
+            "Stop as soon as it is safe and inspect the machine (rotor, fastening, bearing). Until \
+             then reduce speed and load and keep people away. Lock out and tag out before work",
+        ),
     }
 }
 
@@ -62,12 +134,6 @@ fn cannot_judge(risk: RiskLevel) -> Text {
 }
 
 fn watch(staging: &Staging, part: &Text) -> Text {
-    if staging.rotor {
-        return Text::new(
-            "불평형·축정렬·체결 상태를 점검하고 측정 주기를 단축",
-            "Check balance, alignment and tightness; measure more often",
-        );
-    }
     if staging.lubrication {
         return Text::new(
             "윤활 상태를 점검(급유 직후와 수 시간 후 재측정)하고 측정 주기를 단축",
@@ -83,14 +149,23 @@ fn watch(staging: &Staging, part: &Text) -> Text {
     )
 }
 
-fn warning(staging: &Staging, part: &Text, remaining: &Remaining, rules: &Rules) -> Text {
-    if staging.rotor {
-        return Text::new(
-            "회전체(불평형·축정렬·이완) 정밀 점검을 계획하고 진동속도 구역을 재확인",
-            "Plan a check of balance, alignment and looseness; confirm the velocity zone",
-        );
-    }
+fn warning(part: &Text, remaining: &Remaining, rules: &Rules) -> Text {
     let lead = rules.lead_time.total_h();
+    if remaining.assessment.hours.is_some_and(|taken| taken <= lead) {
+        // a time to plan in that is longer than the life would contradict it
+        let hurry = Text::new(
+            format!(
+                "{} 교체 계획을 지금 수립하고 부품을 긴급 발주: 잔여수명이 교체 리드타임보다 짧을 수 있음. 부하 저감을 검토.",
+                part.ko
+            ),
+            format!(
+                "Plan the replacement of the {} now and expedite the parts: the remaining life may be \
+                 shorter than the lead time. Consider de-rating.",
+                part.en
+            ),
+        );
+        return joined(&[hurry, if_worse()]);
+    }
     let within = hours(lead);
     let plan = Text::new(
         format!("{} 이내 {} 교체 계획을 수립하고 부품을 발주.", within.ko, part.ko),
@@ -99,16 +174,7 @@ fn warning(staging: &Staging, part: &Text, remaining: &Remaining, rules: &Rules)
             part.en, within.en
         ),
     );
-    let short = remaining.assessment.hours.is_some_and(|taken| taken <= lead);
-    if short {
-        let hurry = Text::new(
-            "RUL 하한이 리드타임보다 짧으므로 긴급 조달과 부하 저감을 검토.",
-            "The lower bound is shorter than the lead time: expedite, consider de-rating.",
-        );
-        joined(&[plan, hurry, if_worse()])
-    } else {
-        joined(&[plan, if_worse()])
-    }
+    joined(&[plan, if_worse()])
 }
 
 fn if_worse() -> Text {

@@ -64,12 +64,6 @@ impl Case<'_> {
     pub fn is_ahead(&self, rules: &Rules) -> bool {
         self.event.measured_at.seconds_since(self.now) > rules.ahead_s
     }
-
-    /// A line of the event that is named by one of the anomaly's contributors.
-    pub(crate) fn contributes(&self, wanted: fn(&str) -> bool) -> bool {
-        self.event.anomaly_detected
-            && self.event.anomaly.contributors.iter().any(|name| wanted(name))
-    }
 }
 
 /// A judgement and what has to be remembered of it.
@@ -183,6 +177,9 @@ pub struct PointState {
     pub sensor: Sensor,
     /// Whether its baseline was complete.
     pub learnt: bool,
+    /// The element that was named with certainty while the baseline was being learnt, as long as the risk
+    /// stands above Normal: that baseline holds the damage.
+    pub damaged_when_learnt: Option<Fault>,
     /// When its baseline was begun anew while the risk stood above Normal.
     pub relearning_since: Option<Timestamp>,
 }
@@ -204,6 +201,7 @@ impl Default for PointState {
             normal_floor_g: None,
             sensor: Sensor::default(),
             learnt: false,
+            damaged_when_learnt: None,
             relearning_since: None,
         }
     }

@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 
 use pdm_shared::diagnosis::{Diagnosis, Evidence, Thought, ThoughtTitle};
 use pdm_shared::follow_up::{FollowUpState, Verdict};
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use crate::case::{BearingState, Case};
-use crate::wording::{element, fact, figure, hours, joined};
+use crate::wording::{element, fact, hours, joined};
 
 /// Below this nothing is told of a time, h.
 const WORTH_TELLING_H: f64 = 1.0;
@@ -140,15 +141,17 @@ fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     if then_h - now_h <= FASTER_RATIO * passed {
         return None;
     }
-    let (earlier, told, later) = (figure(then_h), hours(passed), figure(now_h));
+    let (earlier, told, later) = (hours(then_h), hours(passed), hours(now_h));
     let text = Text::new(
         format!(
-            "· 잔여수명 판단이 {} 사이 {earlier}시간에서 {later}시간으로: 경과보다 빨리 줄어듦",
-            told.ko
+            "· 잔여수명 판단이 {} 사이 {}에서 {}: 경과보다 빨리 줄어듦",
+            told.ko,
+            earlier.ko,
+            with_particle(&later.ko, Particle::Towards)
         ),
         format!(
-            "· the remaining life went from {earlier} h to {later} h in {}: faster than time passes",
-            told.en
+            "· the remaining life went from {} to {} in {}: faster than time passes",
+            earlier.en, later.en, told.en
         ),
     );
     let evidence = vec![

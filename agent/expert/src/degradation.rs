@@ -6,6 +6,7 @@
 use pdm_shared::bounds::{MAX_WORD, shown};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
 use pdm_shared::event::TrendDirection;
+use pdm_shared::feature::Feature;
 use pdm_shared::text::Text;
 
 use crate::case::Case;
@@ -83,10 +84,11 @@ fn conclusion(
     let slope = trend.slope.map(|slope| {
         let slope = figure(slope);
         // an event that an earlier version stored may hold any text
-        let (unit, feature) = (shown(&trend.slope_unit, MAX_WORD), shown(&trend.feature, MAX_WORD));
+        let unit = shown(&trend.slope_unit, MAX_WORD);
+        let feature = Feature::of_key(&trend.feature).name();
         Text::new(
-            format!("({feature} 기울기 {slope} {unit})"),
-            format!("({feature} slope {slope} {unit})"),
+            format!("({} 기울기 {slope} {unit})", feature.ko),
+            format!("({} slope {slope} {unit})", feature.en),
         )
     });
     let head = match (class, speed) {

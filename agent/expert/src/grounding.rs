@@ -22,6 +22,7 @@
 use pdm_shared::bounds::{MAX_WORD, shown};
 use pdm_shared::diagnosis::{ComparedCase, Diagnosis, Evidence, Reasoner};
 use pdm_shared::event::Event;
+use pdm_shared::feature::Feature;
 use pdm_shared::text::Text;
 
 use crate::case::Memory;
@@ -136,6 +137,12 @@ impl Sources {
         ] {
             self.add_name(name);
         }
+        let leading = Feature::of_key(&event.trend.feature);
+        for feature in event.contributing().chain([leading]) {
+            let name = feature.name();
+            self.add_name(&name.ko);
+            self.add_name(&name.en);
+        }
         if let Some(change) = &event.change {
             change.bearings.iter().for_each(|bearing| self.add_name(bearing.as_str()));
         }
@@ -146,7 +153,7 @@ impl Sources {
             self.add_documents_of(diagnosis);
             return;
         }
-        let Cited { cases, manuals } = Cited::of(grounds.inquiry);
+        let Cited { cases, manuals } = Cited::of_case(event, diagnosis, grounds.inquiry);
         for name in cases {
             self.add_document(name, Citation::Similar);
         }

@@ -4,14 +4,15 @@ use pdm_shared::diagnosis::{
     DIAGNOSIS_SCHEMA, Diagnosis, Evidence, Reasoner, Thought, ThoughtTitle, Uncertainty,
     UncertaintyLevel,
 };
+use pdm_shared::event::BaselineState;
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use crate::advice::recommend;
+use crate::advice::{ShownState, recommend};
 use crate::case::{BearingState, Case, Judgement, MAX_POINTS, PointState};
 use crate::degradation::{Degrading, degrade};
-use crate::pf_stage::{Staging, stage, tell_standing};
+use crate::pf_stage::{MachinePart, Staging, stage, tell_standing};
 use crate::risk::{Proposal, latch, propose};
 use crate::rul::{Remaining, Urgency, assess};
 use crate::rules::Rules;
@@ -61,6 +62,16 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
         return judge_ahead(case, rules, thoughts);
     }
     let mut point = latch(case, &thoughts.screening, own_stage, thoughts.proposal.risk, rules);
+    if point.stage > own_stage && thoughts.screening.is_anomaly() && !case.is_late() {
+        // the row of the matrix that is told is that of the stage that is told
+        let (class, remaining) = (thoughts.degrading.class, &thoughts.remaining);
+        thoughts.proposal =
+            propose(case, &thoughts.screening, point.stage, class, remaining, rules);
+        if let Some(asked) = asked {
+            thoughts.proposal.raise(asked);
+        }
+        point.risk = point.risk.max(thoughts.proposal.risk);
+    }
     // a window that cannot be judged latches nothing by itself
     point.risk = asked.map_or(point.risk, |asked| point.risk.max(asked));
     if !case.is_late() {
@@ -79,7 +90,8 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     };
     tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
     let fault = shown_fault(&thoughts, &state, shown_stage);
-    let mut diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage: shown_stage, fault });
+    let mut diagnosis =
+        assemble(case, rules, thoughts, ShownState { risk, stage: shown_stage, fault });
     course::tell(&mut diagnosis, case, &state);
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
@@ -91,7 +103,7 @@ fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement 
     let risk = state.risk().max(thoughts.proposal.risk);
     let stage = state.stage().max(thoughts.staging.stage);
     let fault = shown_fault(&thoughts, &state, stage);
-    let mut diagnosis = assemble(case, rules, thoughts, &Shown { risk, stage, fault });
+    let mut diagnosis = assemble(case, rules, thoughts, ShownState { risk, stage, fault });
     diagnosis.uncertainty.level = UncertaintyLevel::High;
     diagnosis.uncertainty.causes.push(Text::new(
         "측정 시각이 현재보다 앞섬: 게이트웨이 시계를 확인",
@@ -136,30 +148,20 @@ fn shown_fault(thoughts: &Thoughts, state: &BearingState, stage: u8) -> Option<F
     own.or_else(|| state.fault().filter(|_| stage > 0))
 }
 
-/// The standing stage of the bearing, as the diagnosis shows it.
-struct Shown {
-    risk: RiskLevel,
-    stage: u8,
-    fault: Option<Fault>,
-}
-
-fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: &Shown) -> Diagnosis {
-    let recommendation = recommend(
-        shown.risk,
-        &thoughts.screening,
-        &thoughts.staging,
-        shown.fault,
-        &thoughts.remaining,
-        rules,
-    );
+fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: ShownState) -> Diagnosis {
+    let recommendation =
+        recommend(shown, &thoughts.screening, &thoughts.staging, &thoughts.remaining, rules);
     let mut overall = overall(case, &thoughts, shown);
     if shown.risk == RiskLevel::Warning {
         // the recommendation names it
         overall.evidence.push(fact("config.lead_time_h", rules.lead_time.total_h(), "RISK-4"));
         overall.evidence.dedup();
     }
+    let from_start = from_the_start(case, &thoughts.screening);
     let Thoughts { screening, staging, degrading, remaining, proposal: _ } = thoughts;
-    let doubts = [screening.doubts, staging.doubts, degrading.doubts, remaining.doubts].concat();
+    let mut doubts =
+        [screening.doubts, staging.doubts, degrading.doubts, remaining.doubts].concat();
+    doubts.extend(from_start);
     let event = case.event;
     Diagnosis {
         schema: DIAGNOSIS_SCHEMA.to_owned(),
@@ -193,6 +195,18 @@ fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: &Shown) -
     }
 }
 
+/// That the baseline was learnt on a damaged bearing, once it is complete.
+fn from_the_start(case: &Case<'_>, screening: &Screening) -> Option<Doubt> {
+    screening.damaged_from_the_start(case)?;
+    let is_learnt = case.event.anomaly.baseline.state == BaselineState::Ready;
+    is_learnt.then(|| {
+        Doubt::medium(
+            "기준선이 이미 손상된 베어링에서 학습되어 수준 비교로는 이 손상이 보이지 않음",
+            "The baseline was learnt on a bearing that was damaged already: levels do not show it",
+        )
+    })
+}
+
 fn uncertainty(case: &Case<'_>, mut doubts: Vec<Doubt>) -> Uncertainty {
     if case.is_late() {
         doubts.push(Doubt::medium(
@@ -206,7 +220,7 @@ fn uncertainty(case: &Case<'_>, mut doubts: Vec<Doubt>) -> Uncertainty {
     Uncertainty { level, causes: doubts.into_iter().map(|doubt| doubt.cause).collect() }
 }
 
-fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Thought {
+fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Thought {
     let label = shown.risk.label();
     let head = Text::new(
         format!("{}({}):", label.ko, shown.risk.as_str()),
@@ -251,7 +265,21 @@ fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
     })
 }
 
-fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Text {
+/// The reason for the risk where the window shows no anomaly.
+fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
+    if risk > RiskLevel::Normal {
+        Text::new("이번 측정은 정상 범위", "this window is in the usual range")
+    } else if thoughts.screening.finding == Finding::Suspected {
+        Text::new(
+            "확인되지 않은 징후가 있어 재측정 필요",
+            "a sign that is not confirmed asks for a further measurement",
+        )
+    } else {
+        Text::new("조치가 필요한 징후 없음", "nothing that asks for action")
+    }
+}
+
+fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
     use crate::degradation::TrendClass;
     if thoughts.screening.finding == Finding::CannotJudge {
         return Text::new(
@@ -260,11 +288,7 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Text {
         );
     }
     if !thoughts.screening.is_anomaly() {
-        return if shown.risk == RiskLevel::Normal {
-            Text::new("조치가 필요한 징후 없음", "nothing that asks for action")
-        } else {
-            Text::new("이번 측정은 정상 범위", "this window is in the usual range")
-        };
+        return without_anomaly(thoughts, shown.risk);
     }
     let trend = match thoughts.degrading.class {
         TrendClass::Stable => Text::new("뚜렷한 상승 추세 없음", "no rising trend"),
@@ -272,7 +296,12 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Text {
         TrendClass::Accelerating => Text::new("가속 상승", "accelerating"),
     };
     let stage = shown.stage;
-    let mut parts = vec![if stage == 0 {
+    let mut parts = vec![if thoughts.screening.finding == Finding::Single {
+        Text::new(
+            format!("P-F {stage}단계, 이력 없는 한 번의 측정이므로 재측정으로 확인"),
+            format!("P-F stage {stage} by one measurement without a history: to be confirmed"),
+        )
+    } else if stage == 0 {
         Text::new(format!("이상 감지, {}", trend.ko), format!("an anomaly, {}", trend.en))
     } else {
         Text::new(
@@ -283,15 +312,15 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: &Shown) -> Text {
     match thoughts.remaining.urgency {
         Urgency::None => {}
         Urgency::Plan => parts.push(Text::new(
-            "· RUL 하한이 교체 준비 기간에 비해 여유가 적음",
-            "· the lower bound leaves little time to prepare",
+            "· 잔여수명 하한이 교체 준비 기간에 비해 여유가 적음",
+            "· the lower bound of the remaining life leaves little time to prepare",
         )),
         Urgency::Act => parts.push(Text::new(
             "· 잔여수명이 조달·계획 리드타임보다 짧음",
             "· the remaining life is shorter than the lead time",
         )),
     }
-    if thoughts.staging.rotor {
+    if thoughts.staging.machine == Some(MachinePart::Rotor) {
         let zone = case.event.time_domain.iso_zone;
         if let Some(zone) = zone {
             parts.push(Text::new(

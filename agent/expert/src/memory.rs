@@ -9,7 +9,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use crate::case::{Memory, Remembered, Work};
-use crate::wording::{ago, element, figure, joined};
+use crate::wording::{ago, element, hours, joined};
 
 /// Most pieces of work that are told.
 const MAX_WORK: usize = 3;
@@ -77,9 +77,9 @@ impl Stretch<'_> {
             en.push(name.en);
         }
         if let Some(life) = newest.rul_hours.filter(|_| newest.risk > RiskLevel::Normal) {
-            let life = figure(life);
-            ko.push(format!("당시 잔여수명 {life}시간"));
-            en.push(format!("remaining life then {life} h"));
+            let life = hours(life);
+            ko.push(format!("당시 잔여수명 {}", life.ko));
+            en.push(format!("remaining life then {}", life.en));
         }
         (!ko.is_empty()).then(|| Text::new(ko.join(" "), en.join(", ")))
     }
@@ -233,10 +233,10 @@ mod tests {
         let told = tell(&memory, now).summary;
         assert_eq!(
             told.en,
-            "On record: Warning (stage 2, outer race, remaining life then 420 h) 2 days ago · \
+            "On record: Warning (stage 2, outer race, remaining life then 17 days) 2 days ago · \
              \"Inspect the bearing\" done 5 hours ago, found: another cause : coupling #.# mm"
         );
-        assert!(told.ko.contains("당시 잔여수명 420시간"), "{}", told.ko);
+        assert!(told.ko.contains("당시 잔여수명 17일"), "{}", told.ko);
     }
 
     #[test]

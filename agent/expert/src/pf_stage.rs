@@ -3,10 +3,13 @@
 //! The stage is the highest that any rule asks for, so more evidence never lowers it. Rules and
 //! their grounds (four-stage pages and combined feature patterns):
 //! STAGE-1A a named but weak line; STAGE-1B impulsive, level usual; STAGE-1C envelope or floor up
-//! without lines (lubrication?); STAGE-2A a clear line; STAGE-2B level up with a bearing symptom;
+//! without lines (lubrication?); STAGE-2A a clear line; STAGE-2B level up with a sign of the bearing
+//! (impacts, envelope, a line); a level without one is a matter of the machine and stage 0;
 //! STAGE-3A many harmonics with sidebands; STAGE-3B level up and impulsive; STAGE-3C line and zone
 //! C; STAGE-3D cage; STAGE-3E level up and kurtosis fallen back: damage spreads; STAGE-3F a second
-//! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines.
+//! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C one
+//! recording without a history names the element with certainty: stage 2, until a second measurement
+//! confirms more; the zones of the velocity are absolute and count at once.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
 use pdm_shared::text::Text;
@@ -29,14 +32,23 @@ pub struct Staging {
     pub stage: u8,
     /// Level and impulsiveness were up together without a name, judgements in a row.
     pub spreading: u32,
-    /// The anomaly speaks of the machine rather than of the bearing.
-    pub rotor: bool,
+    /// The part that the anomaly speaks of, where it speaks of the machine rather than of the bearing.
+    pub machine: Option<MachinePart>,
     /// Only lubrication-like symptoms.
     pub lubrication: bool,
     /// The thought.
     pub thought: Thought,
     /// Why not surer.
     pub doubts: Vec<Doubt>,
+}
+
+/// A part of the machine that an anomaly without any sign of the bearing speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MachinePart {
+    /// The vibration at low frequencies is up: balance, alignment, looseness.
+    Rotor,
+    /// The overall vibration is up, or nothing says where: load, process, fastening, neighbours.
+    Whole,
 }
 
 /// One rule that asks for a stage.
@@ -57,20 +69,30 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
     let spreading = if unnamed_spread { before + 1 } else { 0 };
     let mut asks = Vec::new();
     if let Some(fault) = screening.fault {
-        asks.extend(lines::asks(case, fault, rules));
+        let by_lines = lines::asks(case, fault, rules);
+        asks.extend(
+            by_lines
+                .into_iter()
+                .filter(|ask| screening.finding != Finding::Single || lines::is_absolute(ask)),
+        );
+        if screening.is_certain_at_once {
+            asks.push(lines::by_name(case, fault));
+        }
     }
     asks.extend(symptoms.asks(case, screening, spreading, rules));
     asks.extend(memory::asks(case, screening, &symptoms, rules));
     let stage = asks.iter().map(|ask| ask.stage).max().unwrap_or(0);
-    let second = lines::second_family(case, screening, rules);
+    let second = lines::second_family(case, screening, rules)
+        .filter(|_| screening.finding != Finding::Single);
     let stage = if second.is_some() && stage > 0 { (stage + 1).min(4) } else { stage };
-    let rotor = stage == 0 && symptoms.velocity_only;
+    let part = if symptoms.low_frequency { MachinePart::Rotor } else { MachinePart::Whole };
+    let machine = (stage == 0).then_some(part);
     Staging {
         stage,
         spreading,
-        rotor,
+        machine,
         lubrication: stage == 1 && screening.fault.is_none() && symptoms.envelope,
-        thought: thought(stage, &asks, second, rotor),
+        thought: thought(case, stage, &asks, second, machine),
         doubts: doubts(case, screening, stage),
     }
 }
@@ -84,7 +106,7 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
         Finding::Suspected => {
             Text::new("확인 전이므로 단계를 올리지 않음", "Not confirmed yet: no stage is given")
         }
-        Finding::Normal | Finding::Confirmed | Finding::Anomalous => {
+        Finding::Normal | Finding::Single | Finding::Confirmed | Finding::Anomalous => {
             Text::new("P-F 곡선상 손상 징후 없음", "No sign of damage on the P-F curve")
         }
     };
@@ -100,14 +122,20 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
         spreading: before.map_or(0, |state| {
             if screening.finding == Finding::CannotJudge { state.spreading } else { 0 }
         }),
-        rotor: false,
+        machine: None,
         lubrication: false,
         thought: Thought { title: ThoughtTitle::PfStage, conclusion, evidence, model_words: None },
         doubts: Vec::new(),
     }
 }
 
-fn thought(stage: u8, asks: &[Ask], second: Option<Ask>, rotor: bool) -> Thought {
+fn thought(
+    case: &Case<'_>,
+    stage: u8,
+    asks: &[Ask],
+    second: Option<Ask>,
+    machine: Option<MachinePart>,
+) -> Thought {
     let mut reasons: Vec<&Ask> = asks.iter().filter(|ask| ask.stage == stage).collect();
     if reasons.is_empty() {
         let highest = asks.iter().map(|ask| ask.stage).max();
@@ -116,19 +144,10 @@ fn thought(stage: u8, asks: &[Ask], second: Option<Ask>, rotor: bool) -> Thought
     let mut whys: Vec<Text> = reasons.iter().map(|ask| ask.why.clone()).collect();
     whys.extend(second.iter().map(|ask| ask.why.clone()));
     let list = |pick: fn(&Text) -> &str| whys.iter().map(pick).collect::<Vec<_>>().join("; ");
-    let conclusion = if rotor {
-        Text::new(
-            "베어링 손상 징후 없이 진동속도만 상승: 불평형·축정렬·이완 등 회전체 문제 의심",
-            "Velocity is up without a sign of bearing damage: unbalance, misalignment or looseness",
-        )
-    } else if stage == 0 {
-        Text::new(
-            "이상은 있으나 베어링 손상으로 볼 근거가 부족함",
-            "An anomaly, but nothing that speaks of bearing damage",
-        )
-    } else {
-        Text::new(list(|why| &why.ko), list(|why| &why.en))
-    };
+    let conclusion = machine.map_or_else(
+        || Text::new(list(|why| &why.ko), list(|why| &why.en)),
+        |part| without_sign_of_bearing(case, part),
+    );
     let mut evidence: Vec<Evidence> = Vec::new();
     for fact in asks.iter().chain(second.as_ref()).flat_map(|ask| &ask.evidence) {
         if !evidence.contains(fact) {
@@ -136,6 +155,27 @@ fn thought(stage: u8, asks: &[Ask], second: Option<Ask>, rotor: bool) -> Thought
         }
     }
     Thought { title: ThoughtTitle::PfStage, conclusion, evidence, model_words: None }
+}
+
+/// The conclusion on an anomaly without any sign of the bearing.
+fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
+    let is_level = case.event.contributing().any(|feature| feature.kind().is_level());
+    match part {
+        MachinePart::Rotor => Text::new(
+            "베어링 손상 징후 없이 저주파 진동만 상승: 불평형·축정렬·이완 등 회전체 문제 의심",
+            "Low-frequency vibration is up without a sign of bearing damage: unbalance, misalignment \
+             or looseness",
+        ),
+        MachinePart::Whole if is_level => Text::new(
+            "베어링 손상 징후 없이 전체 진동만 상승: 부하·공정 변화, 이완, 인접 설비의 영향 의심",
+            "Overall vibration is up without a sign of bearing damage: load, process, looseness or a \
+             neighbour",
+        ),
+        MachinePart::Whole => Text::new(
+            "이상은 있으나 베어링 손상으로 볼 근거가 부족함",
+            "An anomaly, but nothing that speaks of bearing damage",
+        ),
+    }
 }
 
 fn doubts(case: &Case<'_>, screening: &Screening, stage: u8) -> Vec<Doubt> {

@@ -9,7 +9,13 @@
 //! is Watch at most by the matrix: signs come first, the level follows; RISK-11 a level far above its
 //! baseline is Warning or Critical at least; RISK-12 an element that is not named is no worse than
 //! its level, unless velocity or drowned lines say more; RISK-13 a language model in the loop may ask
-//! for more, never for less. Missing data caps certainty, never risk.
+//! for more, never for less; RISK-14 an element that was damaged while the baseline was learnt is not
+//! quiet because that baseline raises no flag, and stands as long as it is named.
+//!
+//! What stops a machine is stage 3 in a rising trend's last row, zone D, a level far above its baseline,
+//! or a life that is shorter than the lead time by its median, with growth that is significant and an
+//! interval that is narrow enough. A lower bound by itself asks for Warning and for dates. Missing data
+//! caps certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -61,7 +67,10 @@ pub fn propose(
     let anomaly = case.event.anomaly_detected;
     // while the baseline is learnt no flag can rise: that is missing data, not a quiet baseline
     let quiet = !anomaly && case.event.anomaly.baseline.state == BaselineState::Ready;
-    if quiet && matrix > RiskLevel::Watch {
+    if let (true, Some(fault)) = (quiet, screening.damaged_from_the_start(case)) {
+        let path = format!("memory.points.{}.damaged_when_learnt", case.point());
+        proposal.evidence.push(fact(path, fault, "RISK-14"));
+    } else if quiet && matrix > RiskLevel::Watch {
         proposal.risk = RiskLevel::Watch;
         proposal.evidence.push(fact("anomaly_detected", anomaly, "RISK-10"));
     }
@@ -156,9 +165,11 @@ pub fn latch(
         state.fault = screening.fault;
     }
     let better = proposed < state.risk || (proposed == state.risk && own_stage < state.stage);
-    let comparable = case.event.anomaly.baseline.state == BaselineState::Ready;
+    let comparable = case.event.anomaly.baseline.state == BaselineState::Ready
+        && screening.damaged_from_the_start(case).is_none();
     if better && !comparable {
-        // a baseline that is still being learnt cannot say that things got better
+        // a baseline that is still being learnt, or that was learnt with the damage, cannot say that
+        // things got better
     } else if better {
         state.better += 1;
         state.better_risk = state.better_risk.max(proposed);
@@ -172,8 +183,20 @@ pub fn latch(
         state.stage = state.stage.max(own_stage);
         forget_streak(&mut state);
     }
+    remember_start(case, screening, rules, &mut state);
     remember_extremes(case, screening, &mut state);
     state
+}
+
+/// Remembers the element that is damaged while the baseline is learnt.
+fn remember_start(case: &Case<'_>, screening: &Screening, rules: &Rules, state: &mut PointState) {
+    let is_learning = case.event.anomaly.baseline.state == BaselineState::Learning;
+    let is_certain = case.event.frequency_domain.confidence >= rules.screening.sure_confidence;
+    if state.risk == RiskLevel::Normal {
+        state.damaged_when_learnt = None;
+    } else if is_learning && is_certain && screening.is_anomaly() && screening.fault.is_some() {
+        state.damaged_when_learnt = screening.fault;
+    }
 }
 
 fn forget_streak(state: &mut PointState) {

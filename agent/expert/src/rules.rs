@@ -150,11 +150,9 @@ pub struct Risk {
     pub critical_asset: bool,
     /// Level over its baseline from which Warning is asked for; an unnamed element below it is
     /// Watch at most.
-    #[serde(default = "warning_level_ratio")]
     pub warning_level_ratio: f64,
     /// Level over its baseline from which Critical is asked for; an unnamed element below it is
     /// Warning at most.
-    #[serde(default = "critical_level_ratio")]
     pub critical_level_ratio: f64,
     /// Better judgements in a row before a level falls.
     pub downgrade_after: u32,
@@ -176,16 +174,6 @@ impl RuleError {
     fn new(key: &'static str, value: impl ToString, allowed: &'static str) -> Self {
         Self { key, value: value.to_string(), allowed }
     }
-}
-
-/// The default for rules files without this key, as in `config/diagnosis.toml`.
-const fn warning_level_ratio() -> f64 {
-    2.0
-}
-
-/// The default for rules files without this key, as in `config/diagnosis.toml`.
-const fn critical_level_ratio() -> f64 {
-    5.0
 }
 
 impl Default for Rules {
@@ -293,6 +281,23 @@ mod tests {
         let text = EMBEDDED.replace(was, is);
         let rules: Rules = toml::from_str(&text).expect("of the right form");
         rules.check().expect_err("a wrong value")
+    }
+
+    /// The file says that every key is needed: a line that is deleted is refused with its key, and no
+    /// default takes its place.
+    #[test]
+    fn a_rules_file_without_any_one_of_its_keys_is_refused() {
+        let keys = EMBEDDED.lines().filter(|line| line.contains(" = ") && !line.starts_with('#'));
+        let keys: Vec<&str> = keys.filter_map(|line| line.split(" = ").next()).collect();
+        assert!(keys.len() > 25, "{keys:?}");
+        for key in keys {
+            let is_of_key = |line: &&str| {
+                line.split(" = ").next().is_some_and(|name| name.trim() == key.trim())
+            };
+            let without: Vec<&str> = EMBEDDED.lines().filter(|line| !is_of_key(line)).collect();
+            let error = toml::from_str::<Rules>(&without.join("\n")).expect_err(key).to_string();
+            assert!(error.contains(&format!("missing field `{}`", key.trim())), "{error}");
+        }
     }
 
     #[test]

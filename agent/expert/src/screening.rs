@@ -2,7 +2,8 @@
 //!
 //! Rules: SCREEN-0 a bad signal or a standing machine is not judged; SCREEN-1 the anomaly flag;
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
-//! the flag is down; SCREEN-5 the baseline is still being learnt.
+//! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
+//! history counts at once: a single recording may be all that a technician has.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
 use pdm_shared::event::{BaselineState, Method, QualityFlag};
@@ -25,6 +26,9 @@ pub enum Finding {
     Normal,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
+    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty: treated as an
+    /// anomaly that a second measurement has to confirm.
+    Single,
     /// No flag, but the evidence has stood: treated as an anomaly.
     Confirmed,
     /// The anomaly flag is up.
@@ -38,6 +42,8 @@ pub struct Screening {
     pub finding: Finding,
     /// The element that is taken as the fault.
     pub fault: Option<Fault>,
+    /// The element is named with certainty while the baseline is being learnt.
+    pub is_certain_at_once: bool,
     /// Judgements in a row, this one included, with unflagged evidence.
     pub unflagged: u32,
     /// The thought.
@@ -49,7 +55,14 @@ pub struct Screening {
 impl Screening {
     /// Something is wrong with the bearing or the machine.
     pub const fn is_anomaly(&self) -> bool {
-        matches!(self.finding, Finding::Anomalous | Finding::Confirmed)
+        matches!(self.finding, Finding::Anomalous | Finding::Confirmed | Finding::Single)
+    }
+
+    /// The named element, where it is the one that the baseline was learnt with: the bearing was damaged
+    /// when its sensor was mounted, and no flag of that baseline can rise for it.
+    pub fn damaged_from_the_start(&self, case: &Case<'_>) -> Option<Fault> {
+        let start = case.before().and_then(|point| point.damaged_when_learnt);
+        start.filter(|fault| self.is_anomaly() && self.fault == Some(*fault))
     }
 }
 
@@ -63,12 +76,15 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     let before = case.before().map_or(0, |state| state.unflagged);
     let unflagged =
         if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
+    let is_certain_at_once = is_learning(case) && is_certain(case, rules, fault);
     let finding = if case.event.anomaly_detected {
         Finding::Anomalous
     } else if suspicious.is_empty() {
         Finding::Normal
     } else if unflagged >= rules.screening.confirm_after {
         Finding::Confirmed
+    } else if is_certain_at_once {
+        Finding::Single
     } else {
         Finding::Suspected
     };
@@ -79,13 +95,24 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         model_words: None,
     };
     let fault = if finding == Finding::Normal { None } else { fault };
-    Screening { finding, fault, unflagged, thought, doubts: doubts(case, rules, finding, fault) }
+    let doubts = doubts(case, rules, finding, fault);
+    Screening { finding, fault, is_certain_at_once, unflagged, thought, doubts }
+}
+
+fn is_learning(case: &Case<'_>) -> bool {
+    case.event.anomaly.baseline.state == BaselineState::Learning
+}
+
+/// Whether the element is named with certainty.
+fn is_certain(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> bool {
+    let confidence = case.event.frequency_domain.confidence;
+    fault.is_some() && confidence >= rules.screening.sure_confidence
 }
 
 /// Whether the evidence may move the risk once it has stood. Kurtosis by itself does not where the
 /// edge knows what is usual and raises no flag: impacts alone want a fault line with them.
 fn is_carried(suspicious: &[Evidence], case: &Case<'_>) -> bool {
-    let learning = case.event.anomaly.baseline.state == BaselineState::Learning;
+    let learning = is_learning(case);
     suspicious.iter().any(|fact| learning || fact.path != KURTOSIS)
 }
 
@@ -164,6 +191,12 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
             "이상 감지. 결함 주파수로 부위를 특정할 수 없음",
             "Anomaly; no defect frequency names the element",
         ),
+        (Finding::Single, Some(fault)) => named(
+            case,
+            fault,
+            "비교할 이력이 없는 측정이나 결함 징후가 뚜렷함.",
+            "No history to compare with, but the defect is plain.",
+        ),
         (Finding::Suspected | Finding::Confirmed, Some(fault)) => {
             let (ko, en) = if finding == Finding::Confirmed {
                 (
@@ -178,7 +211,7 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
             };
             named(case, fault, ko, en)
         }
-        (Finding::Suspected, None) => Text::new(
+        (Finding::Suspected | Finding::Single, None) => Text::new(
             "이상 미감지이나 특징량이 정상과 어긋남. 반복 측정으로 확인 필요",
             "No anomaly flag, but the features disagree: to be confirmed by further windows",
         ),
@@ -257,7 +290,14 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
             "The element is named with moderate confidence only",
         ));
     }
-    if matches!(finding, Finding::Suspected | Finding::Confirmed) {
+    if finding == Finding::Single {
+        doubts.push(Doubt::medium(
+            "한 번의 측정에만 근거하므로 재측정으로 확인 필요",
+            "It rests on one measurement, which a second one has to confirm",
+        ));
+    }
+    // while the baseline is learnt no flag can rise, so nothing disagrees with it
+    if matches!(finding, Finding::Suspected | Finding::Confirmed) && !is_learning(case) {
         doubts.push(Doubt::medium(
             "이상 플래그와 특징량이 서로 어긋남",
             "The anomaly flag and the features disagree",
@@ -307,6 +347,7 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
     Screening {
         finding: Finding::CannotJudge,
         fault: None,
+        is_certain_at_once: false,
         unflagged: case.before().map_or(0, |state| state.unflagged),
         thought: Thought {
             title: ThoughtTitle::InitialScreening,
@@ -343,6 +384,7 @@ fn flag_word(flag: QualityFlag) -> Text {
         QualityFlag::WrongRate => ("샘플링 속도 불일치", "wrong sampling rate"),
         QualityFlag::MachineOff => ("설비 정지", "machine off"),
         QualityFlag::TooShort => ("측정 길이 부족", "record too short"),
+        QualityFlag::Implausible => ("있을 수 없는 크기", "implausible levels"),
     };
     Text::new(ko, en)
 }

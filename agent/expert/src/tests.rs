@@ -8,7 +8,9 @@ use crate::rules::Rules;
 use crate::{Judgement, judge};
 
 mod claims;
+mod features;
 mod properties;
+mod reader;
 mod researched;
 
 /// The contract's example: an outer race at stage 2, rising.

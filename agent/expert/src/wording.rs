@@ -7,12 +7,7 @@ use serde::Serialize;
 
 /// The element's name for people.
 pub fn element(fault: Fault) -> Text {
-    match fault {
-        Fault::OuterRace => Text::new("외륜", "outer race"),
-        Fault::InnerRace => Text::new("내륜", "inner race"),
-        Fault::Ball => Text::new("전동체", "rolling element"),
-        Fault::Cage => Text::new("보지기", "cage"),
-    }
+    fault.name()
 }
 
 /// The name of the element's defect frequency.
@@ -39,10 +34,16 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A number of hours for people: hours below two days, whole days (rounded down) from there.
+/// A number of hours as people round it: below one hour as that, one decimal below ten, whole hours below
+/// two days, whole days (rounded down) from there.
 pub fn hours(value: f64) -> Text {
+    if value < 1.0 {
+        return Text::new("1시간 미만", "less than 1 h");
+    }
     if value < 48.0 {
-        let figure = figure(value);
+        let decimals = usize::from(value < 9.95);
+        let text = format!("{value:.decimals$}");
+        let figure = text.strip_suffix(".0").unwrap_or(&text);
         Text::new(format!("{figure}시간"), format!("{figure} h"))
     } else {
         let days = (value / 24.0).floor();
@@ -124,6 +125,10 @@ mod tests {
         assert_eq!(ago(130.0), Text::new("2분 전", "2 minutes ago"));
         assert_eq!(ago(5.5 * 86_400.0), Text::new("5일 전", "5 days ago"));
         assert_eq!(hours(120.0), Text::new("5일", "5 days"));
-        assert_eq!(hours(6.25), Text::new("6.25시간", "6.25 h"));
+        assert_eq!(hours(6.37), Text::new("6.4시간", "6.4 h"));
+        assert_eq!(hours(6.01), Text::new("6시간", "6 h"));
+        assert_eq!(hours(9.97), Text::new("10시간", "10 h"));
+        assert_eq!(hours(31.4), Text::new("31시간", "31 h"));
+        assert_eq!(hours(0.005_68), Text::new("1시간 미만", "less than 1 h"));
     }
 }

@@ -42,6 +42,7 @@ pub use chunk::Chunk;
 pub use pdf::PdfReader;
 pub use section::Section;
 pub use settings::{KnowledgeFile, KnowledgeSettings};
+pub use store::embedded::SetAside;
 pub use store::{Filter, Hit};
 
 use embed::breaker::Breaker;
@@ -143,6 +144,7 @@ pub struct Knowledge {
     pdf_reader: PdfReader,
     relevance: Arc<Relevance>,
     questions: Questions,
+    set_aside: Option<SetAside>,
 }
 
 impl Knowledge {
@@ -168,9 +170,9 @@ impl Knowledge {
             return Err(KnowledgeError::WordsSettled);
         }
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
-        let store = settings.store(embedder.dimensions()).await?;
+        let (store, set_aside) = settings.healed_store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
-        Ok(Self::of(store, embedder))
+        Ok(Self { set_aside, ..Self::of(store, embedder) })
     }
 
     /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is
@@ -199,7 +201,13 @@ impl Knowledge {
 
     fn of(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
         let (relevance, questions) = (Arc::default(), Questions::default());
-        Self { store, embedder, pdf_reader: PdfReader::absent(), relevance, questions }
+        let pdf_reader = PdfReader::absent();
+        Self { store, embedder, pdf_reader, relevance, questions, set_aside: None }
+    }
+
+    /// The damaged file that was set aside when the knowledge base was opened, if it was.
+    pub const fn set_aside(&self) -> Option<&SetAside> {
+        self.set_aside.as_ref()
     }
 
     /// The knowledge base with a way to read PDFs; without it they are refused.

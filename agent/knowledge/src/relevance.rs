@@ -64,7 +64,7 @@ mod spelling;
 mod terms;
 
 pub use evidence::{ANY, BY_MODEL, ELSEWHERE, Evidence, ONE, SHARED};
-use fitted::{Model, Models};
+use fitted::{Model, QuestionModels, WordModels};
 use reading::Reading;
 
 /// Most chunks whose reading is kept: about 40 KB each, and 1 KB more for each question that it names.
@@ -109,20 +109,22 @@ impl Relevance {
     pub fn judge(&self, query: &str, candidates: Vec<Hit>, by_model: Option<&ByModel>) -> Judged {
         let evidence = self.evidence(query, &candidates, by_model);
         let names_questions = candidates.iter().any(|hit| !hit.chunk.about.asked.is_empty());
-        let Models { named, unnamed, any } = match (names_questions, by_model) {
-            (false, None) => fitted::WORDS,
-            (false, Some(_)) => fitted::WORDS_AND_MODEL,
-            (true, None) => fitted::QUESTIONS,
-            (true, Some(_)) => fitted::QUESTIONS_AND_MODEL,
+        let by_questions = |models: QuestionModels| {
+            let QuestionModels { named, unnamed, any } = models;
+            (Some(named), unnamed, any)
+        };
+        let by_words = |models: WordModels| (None, models.unnamed, models.any);
+        let (named, unnamed, any) = match (names_questions, by_model) {
+            (false, None) => by_words(fitted::WORDS),
+            (false, Some(_)) => by_words(fitted::WORDS_AND_MODEL),
+            (true, None) => by_questions(fitted::QUESTIONS),
+            (true, Some(_)) => by_questions(fitted::QUESTIONS_AND_MODEL),
         };
         let rows = candidates.iter().zip(&evidence.one);
         let odds: Vec<f32> = rows
             .map(|(hit, row)| {
-                if hit.chunk.about.asked.is_empty() {
-                    unnamed.log_odds(row)
-                } else {
-                    named.log_odds(row)
-                }
+                let own = named.filter(|_| !hit.chunk.about.asked.is_empty());
+                own.unwrap_or(unnamed).log_odds(row)
             })
             .collect();
         let answered =

@@ -27,7 +27,7 @@ use super::embed::openai::OpenAiEmbedder;
 use super::embed::{Embedder, Roles};
 use super::glossary::PlantFiles;
 use super::store::VectorStore;
-use super::store::embedded::EmbeddedStore;
+use super::store::embedded::{EmbeddedStore, SetAside};
 use super::store::qdrant::QdrantStore;
 
 /// `[knowledge]` as the file has it.
@@ -273,6 +273,28 @@ impl KnowledgeSettings {
         }
     }
 
+    /// Opens the store for vectors of `dimensions`. A damaged file is set aside and told.
+    ///
+    /// # Errors
+    /// As [`KnowledgeSettings::store`].
+    pub(crate) async fn healed_store(
+        &self,
+        dimensions: usize,
+    ) -> Result<(Arc<dyn VectorStore>, Option<SetAside>), KnowledgeError> {
+        let StoreChoice::Sqlite(file) = &self.store else {
+            return Ok((self.store(dimensions).await?, None));
+        };
+        let (store, aside) = EmbeddedStore::open_healed(file, dimensions).await?;
+        Ok((self.bounded(store).await?, aside))
+    }
+
+    async fn bounded(&self, store: EmbeddedStore) -> Result<Arc<dyn VectorStore>, KnowledgeError> {
+        Ok(match self.max_judgements {
+            0 => Arc::new(store),
+            most => Arc::new(store.bounded(most).await?),
+        })
+    }
+
     /// Opens the store for vectors of `dimensions`.
     ///
     /// # Errors
@@ -280,11 +302,7 @@ impl KnowledgeSettings {
     pub async fn store(&self, dimensions: usize) -> Result<Arc<dyn VectorStore>, KnowledgeError> {
         match &self.store {
             StoreChoice::Sqlite(file) => {
-                let store = EmbeddedStore::open(file, dimensions).await?;
-                Ok(match self.max_judgements {
-                    0 => Arc::new(store),
-                    most => Arc::new(store.bounded(most).await?),
-                })
+                self.bounded(EmbeddedStore::open(file, dimensions).await?).await
             }
             StoreChoice::Qdrant(choice) => {
                 let key = choice.key.as_ref().map(SecretSource::fetch).transpose();

@@ -36,6 +36,16 @@ pub enum StoreError {
         /// The store's error.
         reason: String,
     },
+    /// The file is damaged. The agent sets it aside and fills a new one when it opens it.
+    #[error(
+        "knowledge store {place} is damaged: {reason}; the agent sets it aside at its next start"
+    )]
+    Damaged {
+        /// File of the store.
+        place: String,
+        /// What SQLite or the rows said.
+        reason: String,
+    },
     /// The store holds vectors of another length. The operator fills a new store.
     #[error(
         "knowledge store {place}: {collection} holds vectors of {stored} dimensions, the embedding \

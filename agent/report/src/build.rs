@@ -3,9 +3,10 @@
 use pdm_expert::wording::{element, frequency};
 use pdm_knowledge::DocType;
 use pdm_shared::diagnosis::{ToolUse, UncertaintyLevel};
+use pdm_shared::feature::Feature;
 use pdm_shared::text::Text;
 
-use super::case_file::{CaseFile, features};
+use super::case_file::CaseFile;
 use super::data::{
     Figure, Passage, Past, PastJudgement, REPORT_SCHEMA, Report, Subject, SummaryLine, Thinking,
 };
@@ -120,7 +121,6 @@ fn certainty(case: &CaseFile) -> Text {
 /// The most important measured values.
 fn figures(case: &CaseFile) -> Vec<Figure> {
     let event = &case.event;
-    let measured = features(event);
     let named = case.diagnosis.fault_type.map(|fault| (fault, event.frequency_domain.line(fault)));
     let mut figures = Vec::new();
     let mut add = |path: String, value: Option<f64>, label: Option<Text>| {
@@ -130,8 +130,15 @@ fn figures(case: &CaseFile) -> Vec<Figure> {
             figures.push(Figure { label, value, unit, path });
         }
     };
-    for key in ["velocity_rms_mm_s", "rms_g", "envelope_rms_g", "kurtosis", "crest_factor"] {
-        add(format!("time_domain.{key}"), measured.get(key).copied(), None);
+    for feature in [
+        Feature::Velocity,
+        Feature::LowBandRms,
+        Feature::Rms,
+        Feature::EnvelopeRms,
+        Feature::Kurtosis,
+        Feature::CrestFactor,
+    ] {
+        add(format!("time_domain.{}", feature.key()), event.figure(&feature), None);
     }
     if let Some((fault, line)) = named {
         let at = format!("frequency_domain.{}", fault.frequency_key());

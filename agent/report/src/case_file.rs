@@ -11,8 +11,9 @@ use pdm_expert::case::{PastEvent, Remembered, Work};
 use pdm_expert::rules::LeadTime;
 use pdm_knowledge::Chunk;
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::event::{Event, Rul, TimeDomain};
+use pdm_shared::event::{Event, Rul};
 use pdm_shared::fault::Fault;
+use pdm_shared::feature::{Feature, LineFigure};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -95,28 +96,12 @@ impl HistoryPoint {
 
 /// The event's measured features by the keys that `trend.feature` uses.
 pub fn features(event: &Event) -> BTreeMap<String, f64> {
-    let mut features = of_waveform(&event.time_domain);
-    for fault in Fault::ALL {
-        let line = event.frequency_domain.line(fault);
-        let key = fault.frequency_key();
-        for (name, value) in [
-            ("snr_db", line.snr_db),
-            ("envelope_amplitude", line.envelope_amplitude),
-            ("amplitude_g", line.amplitude_g),
-        ] {
-            features.extend(value.map(|value| (format!("{key}.{name}"), value)));
-        }
-    }
-    features.extend(
-        event.frequency_domain.noise_floor_g.map(|floor| ("noise_floor_g".to_owned(), floor)),
-    );
-    features
-}
-
-fn of_waveform(time_domain: &TimeDomain) -> BTreeMap<String, f64> {
-    let value = serde_json::to_value(time_domain).unwrap_or_default();
-    let fields = value.as_object().into_iter().flatten();
-    fields.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect()
+    let levels = [LineFigure::Level, LineFigure::EnvelopeAmplitude, LineFigure::Amplitude];
+    let lines = Fault::ALL
+        .into_iter()
+        .flat_map(|fault| levels.map(|figure| Feature::Line(Some(fault), figure)));
+    let measured = Feature::OF_WAVEFORM.into_iter().chain(lines);
+    measured.filter_map(|one| Some((one.key().into_owned(), event.figure(&one)?))).collect()
 }
 
 /// One round of deep research: a question, its hits and the lesson.

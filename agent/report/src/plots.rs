@@ -4,6 +4,7 @@
 use pdm_expert::wording::frequency;
 use pdm_shared::event::Rul;
 use pdm_shared::fault::Fault;
+use pdm_shared::feature::Feature;
 use pdm_shared::time::Timestamp;
 
 use super::case_file::{CaseFile, features};
@@ -11,9 +12,6 @@ use super::data::{
     EndOfLife, EnvelopePlot, Plots, RiskPlot, RiskPoint, SpectrumMark, TrendPlot, TrendPoint,
 };
 use super::words;
-
-/// The feature that is shown if the trend has no leading feature.
-const USUAL_FEATURE: &str = "rms_g";
 
 /// The plots of a case.
 pub(super) fn plots(case: &CaseFile) -> Plots {
@@ -23,8 +21,9 @@ pub(super) fn plots(case: &CaseFile) -> Plots {
 fn trend(case: &CaseFile) -> Option<TrendPlot> {
     let event = &case.event;
     let leads = case.event.trend.feature.as_str();
-    let here = features(event);
-    let feature = if here.contains_key(leads) { leads } else { USUAL_FEATURE };
+    // the acceleration's RMS stands in for a trend without a leading feature
+    let usual = Feature::Rms.key();
+    let feature = if features(event).contains_key(leads) { leads } else { &usual };
     let point = event.measuring_point.as_ref().map(ToString::to_string);
     let points: Vec<TrendPoint> = case
         .history

@@ -2,8 +2,9 @@
 //! the event's features, and times for people.
 
 use pdm_expert::wording::figure;
-use pdm_shared::diagnosis::{Reasoner, ThoughtTitle, UncertaintyLevel};
+use pdm_shared::diagnosis::{Evidence, Reasoner, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::QualityFlag;
+use pdm_shared::feature::Feature;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
@@ -61,11 +62,15 @@ pub(crate) fn quality(flag: QualityFlag) -> Text {
         }
         QualityFlag::MachineOff => Text::new("설비 정지 상태", "the machine stands"),
         QualityFlag::TooShort => Text::new("측정 구간이 짧음", "the window is short"),
+        QualityFlag::Implausible => Text::new(
+            "있을 수 없는 크기: 단위·환산 계수 확인",
+            "levels that no bearing reaches: check unit and scale",
+        ),
     }
 }
 
 /// The name of the feature at this path or with this key; `None` if it has none.
-pub(crate) fn feature(path: &str) -> Option<Text> {
+pub fn feature(path: &str) -> Option<Text> {
     let (ko, en) = match path {
         "anomaly.score" => ("이상 점수", "Anomaly score"),
         "anomaly_detected" => ("이상 감지", "Anomaly flag"),
@@ -84,64 +89,31 @@ pub(crate) fn feature(path: &str) -> Option<Text> {
         "config.lead_time_h" => ("교체 리드타임", "Lead time of a replacement"),
         path if path.starts_with("config.risk") => ("위험도 행렬", "Risk matrix"),
         path if path.starts_with("memory.") => ("이전 판정", "Earlier judgement"),
-        _ => return by_key(path),
+        path if path.ends_with(".iso_zone") => ("ISO 20816-1 구역", "ISO 20816-1 zone"),
+        path => return Feature::at_path(path).map(|feature| feature.name()),
     };
     Some(Text::new(ko, en))
 }
 
-fn by_key(path: &str) -> Option<Text> {
-    let last = path.rsplit('.').next().unwrap_or(path);
-    let (ko, en) = match last {
-        "rms_g" => ("가속도 실효값", "Acceleration RMS"),
-        "peak_g" => ("가속도 최댓값", "Acceleration peak"),
-        "peak_to_peak_g" => ("가속도 전진폭", "Acceleration peak to peak"),
-        "crest_factor" => ("파고율", "Crest factor"),
-        "kurtosis" => ("첨도", "Kurtosis"),
-        "skewness" => ("왜도", "Skewness"),
-        "envelope_rms_g" => ("포락선 실효값", "Envelope RMS"),
-        "velocity_rms_mm_s" => ("진동속도 실효값", "Velocity RMS"),
-        "iso_zone" => ("ISO 20816-1 구역", "ISO 20816-1 zone"),
-        "noise_floor_g" => ("바닥 잡음", "Noise floor"),
-        "snr_db" => ("결함선 수준(바닥 대비)", "Line above the floor"),
-        "envelope_amplitude" => ("포락선 결함선 진폭", "Envelope line"),
-        "frequency_hz" => ("결함 주파수", "Defect frequency"),
-        _ => return None,
-    };
-    Some(match line_of(path) {
-        Some(line) => Text::new(format!("{line} {ko}"), format!("{line}: {en}")),
-        None => Text::new(ko, en),
-    })
+/// The names of features in evidence that lists their keys.
+pub fn names_of_features(fact: &Evidence) -> Option<Text> {
+    let keys = fact.value.as_array().filter(|_| fact.path == "anomaly.contributors")?;
+    let names: Vec<Text> =
+        keys.iter().filter_map(|key| Some(Feature::of_key(key.as_str()?).name())).collect();
+    let list = |pick: fn(&Text) -> &str| names.iter().map(pick).collect::<Vec<_>>().join(", ");
+    Some(Text::new(list(|name| &name.ko), list(|name| &name.en)))
 }
 
-/// The defect line that a path belongs to.
-fn line_of(path: &str) -> Option<&'static str> {
-    let holds = |key: &str| path.split('.').any(|part| part == key);
-    [("bpfo", "BPFO"), ("bpfi", "BPFI"), ("bsf", "BSF"), ("ftf", "FTF")]
-        .into_iter()
-        .find_map(|(key, name)| holds(key).then_some(name))
-}
-
-/// The unit of a feature by its key; empty for a ratio.
-pub(crate) fn unit(key: &str) -> &'static str {
-    let last = key.rsplit('.').next().unwrap_or(key);
-    let by_ending = [
-        ("_mm_s", "mm/s"),
-        ("_db", "dB"),
-        ("_hz", "Hz"),
-        ("_rpm", "rpm"),
-        ("hours", "h"),
-        ("_h", "h"),
-        ("_g", "g"),
-        ("envelope_amplitude", "g"),
-    ];
-    by_ending
-        .into_iter()
-        .find_map(|(ending, unit)| last.ends_with(ending).then_some(unit))
-        .unwrap_or("")
+/// The unit of the value at a path or with a key; empty for a ratio.
+pub fn unit(path: &str) -> &'static str {
+    let by_ending = [("_hz", "Hz"), ("_rpm", "rpm"), ("hours", "h"), ("_h", "h"), ("_g", "g")];
+    let of_path = || by_ending.into_iter().find(|(ending, _)| path.ends_with(ending));
+    Feature::at_path(path)
+        .map_or_else(|| of_path().map_or("", |(_, unit)| unit), |feature| feature.unit())
 }
 
 /// A value with its unit: three digits, a frequency to a tenth of a hertz.
-pub(crate) fn quantity(value: f64, unit: &str) -> String {
+pub fn quantity(value: f64, unit: &str) -> String {
     let number = match unit {
         "Hz" => format!("{value:.1}"),
         _ if value < 0.0 => format!("-{}", figure(-value)),

@@ -25,7 +25,8 @@ use crate::notify::webhook::Webhook;
 use crate::service::channels::{channels, templated};
 use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
-use crate::settings::{AgentSettings, WebhookSettings};
+use crate::settings::{AgentSettings, StorePlace, WebhookSettings};
+use crate::store::{Store, StoreError, StoreTrouble};
 
 /// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
@@ -33,6 +34,9 @@ const WAIT: Duration = Duration::from_secs(10);
 /// Days for which rotas are looked through, and the gaps of one that are told.
 const GAP_DAYS: u32 = 28;
 const GAPS: usize = 5;
+
+/// Largest file that `check` looks through, bytes: two seconds. `pdm-agent store verify` takes any.
+const LOOKED_THROUGH: u64 = 256 << 20;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -82,12 +86,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         vec![Finding { what: format!("configuration {}", args.config.display()), wrong: None }];
     findings.extend(in_loop(&settings));
     findings.push(tools(&settings)?);
+    let mut failed_with = Exit::Unavailable;
     if !args.offline {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(failure::runtime)?;
-        findings.extend(runtime.block_on(connections(&settings))?);
+        let (found, exit) = runtime.block_on(connections(&settings))?;
+        findings.extend(found);
+        failed_with = exit;
     }
     let mut out = pdm_service::command_line::stdout();
     for finding in &findings {
@@ -104,7 +111,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let error = anyhow::anyhow!("{failed} of {} cannot be reached", findings.len());
-    Err(Failure::new(Exit::Unavailable, error).into())
+    Err(Failure::new(failed_with, error).into())
 }
 
 /// What waits for a language model in the loop, and what does not.
@@ -141,20 +148,25 @@ fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
     Ok(Finding { what: format!("{count} tools"), wrong: None })
 }
 
-async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> {
-    let mut findings = Vec::new();
+/// What every connection answers, and the exit code if one of them fails.
+async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), Failure> {
+    let (mut findings, mut exit) = (Vec::new(), Exit::Unavailable);
     // opened without migration, because an agent may be running on the store
     let answers = async {
         let store = connect_store(&settings.store).await?;
-        // a store that no agent has opened yet has no tables
-        let answer = store.ping().await;
+        let answer = written(store.as_ref(), &settings.store.place).await;
         let channels = store.channels(SystemClock.now()).await.unwrap_or_default();
         store.close().await;
         answer.map(|()| channels)
     };
     let (store, channels) = match answers.await {
         Ok(channels) => (None, channels),
-        Err(error) => (Some(format!("{:#}", anyhow::Error::new(error))), Vec::new()),
+        Err(error) => {
+            if !StoreTrouble::from(&error).may_end() {
+                exit = Exit::Config;
+            }
+            (Some(format!("{:#}", anyhow::Error::new(error))), Vec::new())
+        }
     };
     findings.push(Finding { what: format!("store {}", settings.store), wrong: store });
     findings.extend(channels.iter().filter(|one| one.is_failing).map(undelivered));
@@ -195,12 +207,33 @@ async fn connections(settings: &AgentSettings) -> Result<Vec<Finding>, Failure> 
         let wrong = in_time(collector(&url)).await;
         findings.push(Finding { what: format!("trace collector {url}"), wrong });
     }
-    Ok(findings)
+    Ok((findings, exit))
 }
 
 fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, Failure> {
     door::provider(&settings.http)
         .map_err(|error| failure::start(door::DoorError::from(error).into()))
+}
+
+/// Writes a row, as the agent does all the time, and looks through a file of at most [`LOOKED_THROUGH`] for
+/// damage. A store that no agent has opened yet has no tables, which is no error.
+async fn written(store: &dyn Store, place: &StorePlace) -> Result<(), StoreError> {
+    match tokio::time::timeout(WAIT, store.beat(SystemClock.now())).await {
+        Ok(Err(error)) if StoreTrouble::from(&error) != StoreTrouble::Schema => return Err(error),
+        Ok(_) => {}
+        Err(_elapsed) => store.diagnose().await?,
+    }
+    let StorePlace::Sqlite(path) = place else { return Ok(()) };
+    if std::fs::metadata(path).is_ok_and(|file| file.len() > LOOKED_THROUGH) {
+        return Ok(());
+    }
+    match store.damage().await?.first() {
+        None => Ok(()),
+        Some(first) => Err(StoreError::Content {
+            what: "the file",
+            reason: format!("damaged ({first}): look with `pdm-agent store verify`"),
+        }),
+    }
 }
 
 /// A way to staff that does not deliver.

@@ -6,7 +6,7 @@ use pdm_service::config::ConfigError;
 use pdm_service::exit::{Exit, Failure};
 
 use crate::service::StartError;
-use crate::store::StoreError;
+use crate::store::{StoreError, Unfit};
 
 /// A configuration that cannot be used: 78.
 pub(super) fn config(error: ConfigError) -> Failure {
@@ -17,8 +17,9 @@ pub(super) fn config(error: ConfigError) -> Failure {
 pub(super) fn store(error: StoreError) -> Failure {
     let exit = match &error {
         StoreError::Unavailable(_) | StoreError::Open { .. } => Exit::Unavailable,
-        StoreError::Way(_) => Exit::Config,
-        StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,
+        StoreError::Unfit { unfit: Unfit::Standby, .. } => Exit::Unavailable,
+        StoreError::Way(_) | StoreError::Unfit { .. } => Exit::Config,
+        StoreError::Newer { .. } | StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,
     };
     Failure::new(exit, error)
 }

@@ -202,7 +202,7 @@ fn card(diagnosis: &Diagnosis, language: Language) -> String {
         let title = say(&words::thought(thought.title));
         let _infallible =
             writeln!(card, "\n{}. {title}\n   {}", number + 1, say(&thought.conclusion));
-        evidence(&mut card, thought);
+        evidence(&mut card, thought, language);
     }
     let certainty = say(&words::uncertainty(diagnosis.uncertainty.level));
     let _infallible = writeln!(card, "\n{}: {certainty}", label("불확실성", "Uncertainty"));
@@ -220,9 +220,20 @@ fn card(diagnosis: &Diagnosis, language: Language) -> String {
     card
 }
 
-fn evidence(card: &mut String, thought: &Thought) {
+/// One line for each fact: its rule, its name where it has one, its value and where it stands.
+fn evidence(card: &mut String, thought: &Thought, language: Language) {
     for fact in &thought.evidence {
         let rule = fact.rule.as_deref().unwrap_or("");
-        let _infallible = writeln!(card, "     {rule:<9} {} = {}", fact.path, fact.value);
+        let name = words::feature(&fact.path).map(|name| name.in_language(language).to_owned());
+        let value = match (words::names_of_features(fact), fact.value.as_f64()) {
+            (Some(names), _) => names.in_language(language).to_owned(),
+            (None, Some(value)) => words::quantity(value, words::unit(&fact.path)),
+            (None, None) => fact.value.to_string(),
+        };
+        // writing to a String cannot fail
+        let _infallible = match name {
+            Some(name) => writeln!(card, "     {rule:<9} {name} = {value} ({})", fact.path),
+            None => writeln!(card, "     {rule:<9} {} = {value}", fact.path),
+        };
     }
 }

@@ -2,12 +2,15 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use pdm_service::exit::Exit;
 
 use super::failure;
 use crate::service::open_store;
-use crate::settings::AgentSettings;
+use crate::settings::{AgentSettings, StoreSettings};
+use crate::store::{Store, StoreError, StoreTrouble};
 
 /// Arguments of `migrate`.
 #[derive(Debug, clap::Args)]
@@ -15,11 +18,33 @@ use crate::settings::AgentSettings;
 Example:
   pdm-agent migrate --config /etc/pdm/agent.toml
 
-`run` does the same when it starts. Exit codes: 0 done, 69 store unavailable, 78 bad configuration")]
+`run` does the same when it starts. Exit codes: 0 done, 69 store unavailable, 74 the store
+is of a newer version, 78 bad configuration, or a database that is not UTF8 or behind a pooler in
+transaction mode")]
 pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
     config: PathBuf,
+}
+
+/// How long a server that is starting is waited for, as one that is started together with this program.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// Opens the store; a server that does not answer yet is asked again.
+async fn opened(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+    let began = Instant::now();
+    loop {
+        let error = match open_store(settings).await {
+            Ok(store) => return Ok(store),
+            Err(error) => error,
+        };
+        let is_starting =
+            matches!(StoreTrouble::from(&error), StoreTrouble::Away | StoreTrouble::Starting);
+        if !is_starting || began.elapsed() >= WAIT {
+            return Err(error);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
 }
 
 /// Runs the command.
@@ -33,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         .build()
         .map_err(failure::runtime)?;
     runtime.block_on(async {
-        let store = open_store(&settings.store).await.map_err(failure::store)?;
+        let store = opened(&settings.store).await.map_err(failure::store)?;
         store.close().await;
         anyhow::Ok(())
     })?;

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SystemClock;
+use pdm_service::config::ConfigError;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::files::keep_private;
 use pdm_service::telemetry::LogFormat;
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
 use super::failure;
-use crate::service::Agent;
+use crate::service::{Agent, Handle};
 use crate::settings::AgentSettings;
 use crate::traces::Telemetry;
 
@@ -24,7 +28,11 @@ Examples:
   pdm-agent run --config /etc/pdm/agent.toml
   PDM_LOG=info,pdm_agent=debug pdm-agent run --config agent.toml --log json
 
-Exit codes: 0 stopped, 69 store or address unavailable, 78 bad configuration")]
+A store that is away is waited for, with health served and staff told. SIGHUP reads the configuration
+again; one that is wrong is refused whole.
+
+Exit codes: 0 stopped, 69 address unavailable, 74 the store is of a newer version, 78 bad
+configuration, or a database that is not UTF8 or behind a pooler in transaction mode")]
 pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
@@ -43,10 +51,7 @@ pub struct Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let format = if args.log == "json" { LogFormat::Json } else { LogFormat::Text };
-    let mut settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    if let Some(name) = &args.client_id {
-        settings.name_replica(name);
-    }
+    let settings = read(args).map_err(failure::config)?;
     keep_private();
     let telemetry = Telemetry::start(&settings, format, "info");
     let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;
@@ -54,34 +59,88 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .map_err(failure::runtime)?;
-    let served = runtime.block_on(serve(settings));
+    let served = runtime.block_on(serve(args, settings));
     telemetry.end();
     served
 }
 
-async fn serve(settings: AgentSettings) -> anyhow::Result<Exit> {
+/// Why an agent ends.
+enum End {
+    /// A signal asked for it.
+    Stopped,
+    /// A part has ended by itself.
+    Failed(&'static str),
+    /// The configuration was read again.
+    Renewed(Box<AgentSettings>),
+}
+
+/// Runs the service. After a SIGHUP with a valid configuration the agent is stopped as by SIGTERM and
+/// started with the new settings: broker and store keep everything between. Settings with which it does
+/// not start are given up for those of before.
+async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
     let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
-    let agent = Agent::start(settings, Arc::new(SystemClock)).await.map_err(failure::start)?;
-    tracing::info!("the agent runs");
-    let failed = loop {
+    let mut hang_up = signal(SignalKind::hangup()).map_err(failure::runtime)?;
+    let (mut settings, mut before) = (settings, None);
+    loop {
+        let started = tokio::select! {
+            started = Agent::start(settings.clone(), Arc::new(SystemClock)) => Some(started),
+            // a start that waits for its store ends at once: nothing was taken in yet
+            () = stop.cancelled() => return Ok(Exit::Ok),
+            renewed = renewed(args, &mut hang_up) => {
+                settings = renewed;
+                None
+            }
+        };
+        let agent = match (started, before.take()) {
+            (None, _) => continue,
+            (Some(Ok(agent)), _) => agent,
+            (Some(Err(error)), Some(earlier)) => {
+                tracing::error!(%error, "the agent does not start with the new configuration, the one of before stays");
+                settings = earlier;
+                continue;
+            }
+            (Some(Err(error)), None) => return Err(failure::start(error).into()),
+        };
+        tracing::info!("the agent runs");
+        let end = watched(args, &agent, &stop, &mut hang_up).await;
+        match ended(agent, end).await? {
+            Some(renewed) => before = Some(std::mem::replace(&mut settings, renewed)),
+            None => return Ok(Exit::Ok),
+        }
+    }
+}
+
+/// Waits until the agent has to end.
+async fn watched(
+    args: &Args,
+    agent: &Handle,
+    stop: &CancellationToken,
+    hang_up: &mut Signal,
+) -> End {
+    loop {
         tokio::select! {
-            () = stop.cancelled() => break None,
+            () = stop.cancelled() => return End::Stopped,
+            settings = renewed(args, hang_up) => return End::Renewed(Box::new(settings)),
             () = tokio::time::sleep(LOOK) => {
                 if let Some(part) = agent.failed() {
-                    break Some(part);
+                    return End::Failed(part);
                 }
             }
         }
-    };
-    let end = agent.stop().await;
-    if let Some(part) = failed {
-        let error = match end {
+    }
+}
+
+/// Stops the agent; returns the settings with which it starts again, if it does.
+async fn ended(agent: Handle, end: End) -> anyhow::Result<Option<AgentSettings>> {
+    let done = agent.stop().await;
+    if let End::Failed(part) = end {
+        let error = match done {
             Ok(_) => anyhow::anyhow!("the part {part} has ended by itself"),
             Err(error) => error.into(),
         };
         return Err(Failure::new(Exit::Software, error).into());
     }
-    let progress = end.map_err(|error| Failure::new(Exit::Software, error))?;
+    let progress = done.map_err(|error| Failure::new(Exit::Software, error))?;
     tracing::info!(
         stored = progress.stored,
         judged = progress.judged,
@@ -89,5 +148,37 @@ async fn serve(settings: AgentSettings) -> anyhow::Result<Exit> {
         dead_letters = progress.dead_letters,
         "stopped"
     );
-    Ok(Exit::Ok)
+    Ok(match end {
+        End::Renewed(settings) => Some(*settings),
+        End::Stopped | End::Failed(_) => None,
+    })
+}
+
+/// Waits for a SIGHUP with a valid configuration. An invalid one is refused whole and logged, and the agent
+/// goes on with what it has.
+async fn renewed(args: &Args, hang_up: &mut Signal) -> AgentSettings {
+    loop {
+        if hang_up.recv().await.is_none() {
+            // the stream of signals has ended, so no SIGHUP can come any more
+            std::future::pending::<()>().await;
+        }
+        match read(args) {
+            Ok(settings) => {
+                tracing::info!(config = %args.config.display(), "the configuration was read again, starting with it; [telemetry], --log and PDM_LOG stay as they are until the program is started anew");
+                return settings;
+            }
+            Err(error) => {
+                tracing::error!(%error, "the new configuration is refused, the agent goes on with the one it has")
+            }
+        }
+    }
+}
+
+/// Reads the configuration with the replica's name of the command line.
+fn read(args: &Args) -> Result<AgentSettings, ConfigError> {
+    let mut settings = AgentSettings::read(&args.config)?;
+    if let Some(name) = &args.client_id {
+        settings.name_replica(name);
+    }
+    Ok(settings)
 }

@@ -13,7 +13,7 @@ use pdm_service::http::callers::Role;
 use pdm_service::secret::SecretSource;
 use pdm_web::accounts::{Act, User, UserChange, UserToken, new_secret, token_digest, user_name};
 use pdm_web::password;
-use pdm_web::plant::Unavailable;
+use pdm_web::plant::PlantError;
 
 use super::failure;
 use crate::service::open_store;
@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn away(error: Unavailable) -> Failure {
+fn away(error: PlantError) -> Failure {
     Failure::new(Exit::Unavailable, error)
 }
 

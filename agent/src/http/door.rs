@@ -19,7 +19,7 @@ use pdm_service::secret::SecretError;
 use pdm_web::Setup;
 use pdm_web::accounts::{new_secret, token_digest};
 use pdm_web::link::AckLinks;
-use pdm_web::plant::Unavailable;
+use pdm_web::plant::PlantError;
 use pdm_web::provided;
 use tokio::net::TcpListener;
 
@@ -58,7 +58,7 @@ pub enum DoorError {
     Provider(#[from] OidcError),
     /// The users cannot be asked.
     #[error(transparent)]
-    Users(#[from] Unavailable),
+    Users(#[from] PlantError),
     /// The address cannot be bound.
     #[error("cannot listen on {listen}")]
     Bind {

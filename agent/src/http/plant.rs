@@ -15,8 +15,8 @@ use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
     Acknowledged, Acknowledgement, BearingRow, ChannelRow, EpisodeAlarm, EpisodeDetail,
-    EpisodeFilter, GatewayRow, Place, Plant, Remark, ShelfRequest, Shelved, Surroundings,
-    Unavailable, WindowRow, WorkRow,
+    EpisodeFilter, GatewayRow, Place, Plant, PlantError, Remark, ShelfRequest, Shelved,
+    Surroundings, WindowRow, WorkRow,
 };
 use uuid::Uuid;
 
@@ -37,32 +37,38 @@ pub(crate) struct StoredPlant {
     pub(crate) lanes: Arc<[String]>,
 }
 
-fn away(error: StoreError) -> Unavailable {
-    Unavailable(pdm_service::error_chain::error_chain(&error))
+fn away(error: StoreError) -> PlantError {
+    PlantError::from(error)
 }
 
 impl StoredPlant {
-    /// The time from which on everything is read: far enough ahead for a gateway's fast clock.
+    /// The time from which on everything is read: far enough ahead for a clock that was ahead.
     fn end(&self) -> Timestamp {
         self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0)
+    }
+
+    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most, and what
+    /// lies beyond was measured by a wrong clock.
+    fn last(&self) -> Timestamp {
+        self.clock.now().plus_seconds(86_400.0)
     }
 }
 
 #[async_trait]
 impl Plant for StoredPlant {
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable> {
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
         surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
     }
 
-    async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable> {
+    async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError> {
         self.store.fleet().await.map_err(away)
     }
 
-    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, Unavailable> {
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, PlantError> {
         self.store.machine(equipment).await.map_err(away)
     }
 
-    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable> {
+    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, PlantError> {
         self.store.standing(key).await.map_err(away)
     }
 
@@ -71,8 +77,8 @@ impl Plant for StoredPlant {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<WindowRow>, Unavailable> {
-        let until = until.unwrap_or_else(|| self.end());
+    ) -> Result<Vec<WindowRow>, PlantError> {
+        let until = until.unwrap_or_else(|| self.last());
         self.store.windows(key, until, limit).await.map_err(away)
     }
 
@@ -81,20 +87,20 @@ impl Plant for StoredPlant {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Event>, Unavailable> {
-        let until = until.unwrap_or_else(|| self.end());
+    ) -> Result<Vec<Event>, PlantError> {
+        let until = until.unwrap_or_else(|| self.last());
         self.store.last_spectra(key, until, limit).await.map_err(away)
     }
 
-    async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable> {
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError> {
         self.store.event(event_id).await.map_err(away)
     }
 
-    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, Unavailable> {
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, PlantError> {
         self.store.diagnosis(event_id).await.map_err(away)
     }
 
-    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, Unavailable> {
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, PlantError> {
         self.store.trace(event_id).await.map_err(away)
     }
 
@@ -103,12 +109,12 @@ impl Plant for StoredPlant {
         of: Option<&BearingKey>,
         before: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Notification>, Unavailable> {
+    ) -> Result<Vec<Notification>, PlantError> {
         let before = before.unwrap_or_else(|| self.end());
         self.store.notifications(of, before, limit).await.map_err(away)
     }
 
-    async fn channels(&self) -> Result<Vec<ChannelRow>, Unavailable> {
+    async fn channels(&self) -> Result<Vec<ChannelRow>, PlantError> {
         let mut rows = self.store.channels(self.clock.now()).await.map_err(away)?;
         for lane in &*self.lanes {
             if !rows.iter().any(|row| row.lane == *lane) {
@@ -119,7 +125,7 @@ impl Plant for StoredPlant {
         Ok(rows)
     }
 
-    async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable> {
+    async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError> {
         let gateways = self.store.gateways().await.map_err(away)?;
         Ok(gateways.into_iter().map(gateway_of).collect())
     }
@@ -129,12 +135,12 @@ impl Plant for StoredPlant {
         filter: EpisodeFilter,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<EpisodeDetail>, Unavailable> {
+    ) -> Result<Vec<EpisodeDetail>, PlantError> {
         let page = self.store.episode_page(filter, before, limit).await?;
         Ok(page.into_iter().map(detail_of).collect())
     }
 
-    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable> {
+    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError> {
         Ok(self.store.episode_by_id(id).await?.map(detail_of))
     }
 
@@ -142,11 +148,11 @@ impl Plant for StoredPlant {
         &self,
         key: &BearingKey,
         opened_at: Timestamp,
-    ) -> Result<Vec<Remark>, Unavailable> {
+    ) -> Result<Vec<Remark>, PlantError> {
         Ok(self.store.remarks(key, opened_at).await?)
     }
 
-    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable> {
+    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError> {
         Ok(self.store.remark(key, by, note, self.clock.now()).await?)
     }
 
@@ -155,25 +161,25 @@ impl Plant for StoredPlant {
         is_open: bool,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<WorkRow>, Unavailable> {
+    ) -> Result<Vec<WorkRow>, PlantError> {
         Ok(self.store.work_page(is_open, before, limit).await?)
     }
 
-    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, Unavailable> {
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError> {
         Ok(self.store.work_of(event_id).await?)
     }
 
-    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, Unavailable> {
+    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError> {
         let reported = self.store.report(key, &report, self.clock.now()).await?;
         Ok(matches!(reported, Reported::Taken(_)))
     }
 
-    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, Unavailable> {
+    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError> {
         let since = self.clock.now().plus_seconds(-3600.0 * hours);
         Ok(self.store.told_since(key, since).await?)
     }
 
-    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable> {
+    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, PlantError> {
         let Acknowledgement { key, notification_id, by, note, via } = ack;
         let record = self.store.episode(&key).await.map_err(away)?;
         let alarm = record.filter(EpisodeRecord::is_open).and_then(|record| record.alarm);
@@ -198,7 +204,7 @@ impl Plant for StoredPlant {
         Ok(Acknowledged::Yes)
     }
 
-    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, Unavailable> {
+    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError> {
         let ShelfRequest { key, hours, by, reason } = request;
         let now = self.clock.now();
         let shelve = Shelve {

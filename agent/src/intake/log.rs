@@ -1,6 +1,6 @@
 //! What happens at the intake, each as one function that logs and counts.
 
-use pdm_shared::id::GatewayKey;
+use pdm_shared::id::{GatewayId, GatewayKey, SiteId};
 
 use crate::mqtt::publisher::PublishError;
 use crate::settings::QuotaSettings;
@@ -75,4 +75,10 @@ pub(super) fn receipts_failed(asked_for: &'static str, error: &StoreError) {
 /// A receipt was not published; it stays owed.
 pub(super) fn receipt_not_published(error: &PublishError) {
     tracing::debug!(%error, "receipt not published, it stays owed");
+}
+
+/// A gateway says that it cannot keep its events.
+pub(super) fn gateway_troubled(site: &SiteId, gateway: &GatewayId, trouble: &str) {
+    metrics::counter!("pdm_agent_gateway_troubles_total").increment(1);
+    tracing::error!(%site, %gateway, trouble, "gateway is in trouble");
 }

@@ -10,6 +10,8 @@ use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
 
+use super::log;
+use crate::notify::refused::REFUSED_LEVEL;
 use crate::settings::TopicProof;
 use crate::store::Incoming;
 
@@ -134,9 +136,9 @@ fn event(
             event.gateway_id
         ));
     }
-    if key.equipment.as_str() == GATEWAY_LEVEL {
-        // the alarm of a silent gateway stands under this name
-        return Err(format!("equipment_id is {GATEWAY_LEVEL:?}, a name that no machine may have"));
+    if let equipment @ (GATEWAY_LEVEL | REFUSED_LEVEL) = key.equipment.as_str() {
+        // the alarms of gateways stand under these names
+        return Err(format!("equipment_id is {equipment:?}, a name that no machine may have"));
     }
     let proven = gateway.is_some();
     Ok(Incoming::Event { event: Box::new(event), payload: text.to_owned(), proven })
@@ -198,6 +200,9 @@ fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming,
         return Err(format!("topic and status differ: it names {}", status.gateway_id));
     }
     status.check().map_err(|error| format!("not a gateway status: {error}"))?;
+    if let Some(trouble) = &status.trouble {
+        log::gateway_troubled(&site, &status.gateway_id, trouble);
+    }
     Ok(Incoming::Status { site, status })
 }
 

@@ -6,13 +6,27 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use super::JudgingError;
-use crate::store::StoreError;
+use crate::store::{BearingJudged, StoreError};
 use crate::workflow::{Node, WorkflowError};
 
 /// A batch could not be judged or saved; it is tried again.
 pub(super) fn failed(error: &JudgingError) {
     metrics::counter!("pdm_agent_judging_errors_total").increment(1);
     tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot judge, trying again");
+}
+
+/// The judgements of one bearing could not be saved; those of the others were.
+pub(super) fn bearing_not_saved(bearings: &[BearingJudged], error: &StoreError) {
+    metrics::counter!("pdm_agent_judging_errors_total").increment(1);
+    for bearing in bearings {
+        tracing::error!(bearing = %bearing.key, %error, "cannot save judgements, trying again");
+    }
+}
+
+/// The store refuses what a bearing's judgement holds, or cannot give it; the others go on.
+pub(super) fn bearing_put_off(key: &BearingKey, error: &StoreError) {
+    metrics::counter!("pdm_agent_bearings_put_off_total").increment(1);
+    tracing::error!(bearing = %key, %error, "judgements of this bearing cannot be written, it rests for a minute and the others go on");
 }
 
 /// The store does not say what was told lately: an alarm is told although its cause may have been told.

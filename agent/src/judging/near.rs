@@ -41,9 +41,8 @@ impl Judging {
         }
         let followed = self.policy.of_one_cause(window, record, told, &lately, now);
         if let Followed::Told(announcement) = &followed {
-            let fault = window.judgement.diagnosis.fault_type;
             let key = window.event.key();
-            let mine = Policy::told_lately(&key, window.event, announcement, fault);
+            let mine = Policy::told_lately(&key, window.event, announcement);
             self.note_told(mine);
         }
         followed

@@ -7,6 +7,7 @@ use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
 use pdm_shared::diagnosis::{Diagnosis, Told};
 use pdm_shared::id::EventId;
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -137,45 +138,7 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) 
     if !pdm_expert::research::is_news(diagnosis, recent) {
         return Vec::new();
     }
-    let at = diagnosis.judged_at;
-    let lead = lead_time_h(diagnosis).map(|hours| at.plus_seconds(hours * 3600.0));
-    let open = |ko: &str, en: &str, due_at: Option<Timestamp>| {
-        let before = state
-            .memory_context
-            .work
-            .iter()
-            .filter(|work| work.state == FollowUpState::Open && work.action.en == en);
-        FollowUp {
-            action: Text::new(ko, en),
-            due_at: before.filter_map(|work| work.due_at).chain(due_at).min(),
-            work_order: None,
-            state: FollowUpState::Open,
-            by: None,
-            at: None,
-            note: None,
-            repaired: false,
-            found: None,
-        }
-    };
-    let measure =
-        open("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend", None);
-    let spare = open("예비품 재고 점검", "Check that a spare is in stock", None);
-    let mut actions = match diagnosis.risk_level {
-        RiskLevel::Normal => Vec::new(),
-        RiskLevel::Watch => vec![measure, spare],
-        RiskLevel::Warning => vec![
-            open("교체 계획 수립과 부품 발주", "Plan the replacement, order the parts", lead),
-            measure,
-        ],
-        RiskLevel::Critical => {
-            let stop = "안전한 시점에 정지하고 LOTO 후 교체";
-            let stop_en = "Stop as soon as it is safe, lock out, replace";
-            vec![
-                open(stop, stop_en, Some(at)),
-                open("접근 제한과 부하 저감", "Keep people away, reduce load", Some(at)),
-            ]
-        }
-    };
+    let mut actions = asked_actions(diagnosis, state);
     if has_orders
         && diagnosis.risk_level >= RiskLevel::Warning
         && let Some(first) = actions.first_mut()
@@ -183,6 +146,60 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) 
         first.work_order = Some(pdm_report::work_order::number(&state.event_payload));
     }
     actions
+}
+
+/// What a judgement asks staff to do: of the bearing, or of the machine where nothing speaks of the bearing.
+fn asked_actions(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
+    let at = diagnosis.judged_at;
+    let lead = lead_time_h(diagnosis).map(|hours| at.plus_seconds(hours * 3600.0));
+    let open = |(ko, en): (&str, &str), due_at| open_action(state, ko, en, due_at);
+    let measure = ("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend");
+    let apart = ("접근 제한과 부하 저감", "Keep people away, reduce load");
+    let stop = |then: (&str, &str)| vec![open(then, Some(at)), open(apart, Some(at))];
+    match (diagnosis.risk_level, diagnosis.is_of_machine()) {
+        (RiskLevel::Normal, _) => Vec::new(),
+        (RiskLevel::Watch, true) => {
+            let check = ("설비의 부하·정렬·체결 상태 점검", "Check load, alignment and fastening");
+            vec![open(measure, None), open(check, None)]
+        }
+        (RiskLevel::Watch, false) => {
+            let spare = ("예비품 재고 점검", "Check that a spare is in stock");
+            vec![open(measure, None), open(spare, None)]
+        }
+        (RiskLevel::Warning, true) => {
+            let check = ("설비 정밀 점검 계획과 실시", "Plan and make a check of the machine");
+            vec![open(check, lead), open(measure, None)]
+        }
+        (RiskLevel::Warning, false) => {
+            let plan = ("교체 계획 수립과 부품 발주", "Plan the replacement, order the parts");
+            vec![open(plan, lead), open(measure, None)]
+        }
+        (RiskLevel::Critical, true) => stop((
+            "안전한 시점에 정지하고 LOTO 후 점검",
+            "Stop as soon as it is safe, lock out, inspect",
+        )),
+        (RiskLevel::Critical, false) => stop((
+            "안전한 시점에 정지하고 LOTO 후 교체",
+            "Stop as soon as it is safe, lock out, replace",
+        )),
+    }
+}
+
+/// An action that waits; one that was asked for before keeps its time.
+fn open_action(state: &State, ko: &str, en: &str, due_at: Option<Timestamp>) -> FollowUp {
+    let work = state.memory_context.work.iter();
+    let before = work.filter(|work| work.state == FollowUpState::Open && work.action.en == en);
+    FollowUp {
+        action: Text::new(ko, en),
+        due_at: before.filter_map(|work| work.due_at).chain(due_at).min(),
+        work_order: None,
+        state: FollowUpState::Open,
+        by: None,
+        at: None,
+        note: None,
+        repaired: false,
+        found: None,
+    }
 }
 
 /// Follows the work of a bearing in its memory as the store will, for the next event of the batch.
@@ -227,7 +244,8 @@ pub(super) fn name_superseded(
         return;
     }
     let body = &mut announcement.notification.body;
-    body.ko = format!("{}\n작업지시 {}: 새 작업지시 {new}로 대체", body.ko, old.join(", "));
+    let by_new = with_particle(new, Particle::Towards);
+    body.ko = format!("{}\n작업지시 {}: 새 작업지시 {by_new} 대체", body.ko, old.join(", "));
     body.en = format!("{}\nWork order {}: superseded by {new}", body.en, old.join(", "));
     for name in old.iter().chain([&new]) {
         sources.add_name(name);

@@ -1,140 +1,153 @@
-//! The watch over the store. While the store does not answer nothing is stored, judged or sent through
-//! the outbox, so the agent sees nothing; staff is told so directly, without the store.
+//! The watch over the agent's own sight. While the store cannot be used, or events wait for judgements
+//! that do not come, the agent sees nothing; staff is told so directly, without the store.
 //!
-//! The edges keep their events meanwhile, and after the end everything is judged and told once. What
-//! was told directly has one identity for each outage; an agent that is started anew within an outage
-//! tells it again.
+//! What is wrong stands in [`Vitals`]; this task only tells it, once it has lasted. The edges keep their
+//! events meanwhile, and after the end everything is judged and told once. What was told directly has one
+//! identity for each outage; an agent that is started anew within an outage tells it again.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use pdm_service::clock::SharedClock;
-use pdm_shared::time::Timestamp;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::lanes::{Channel, PAUSES, SendError};
 use super::log;
 use super::policy::Policy;
-use crate::store::Store;
+use crate::vitals::{Ailment, Vitals};
 
-/// Between two questions to the store.
+/// Between two looks at what is due.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the store may take to answer the simplest question. Chosen: a store that is busy answers in
-/// milliseconds.
-const ANSWER: Duration = Duration::from_secs(2);
 /// How long a channel may take for a message.
 const SEND: Duration = Duration::from_secs(30);
 
-/// Watches the store.
+/// Tells staff that the agent is blind, and that it sees again.
 #[derive(Debug)]
-pub(crate) struct StoreWatch {
-    pub(crate) store: Arc<dyn Store>,
+pub(crate) struct BlindWatch {
+    pub(crate) vitals: Vitals,
     pub(crate) clock: SharedClock,
     /// The channels that hear of it.
     pub(crate) channels: Vec<Arc<dyn Channel>>,
-    /// How long the store may be away before staff is told.
+    /// How long it may last before staff is told.
     pub(crate) after: Duration,
 }
 
-/// A time in which the store does not answer.
-struct Outage {
-    began: Instant,
-    began_at: Timestamp,
-    /// What each channel has been told, and when it is tried again.
-    told: Vec<Told>,
+/// A time in which the agent is blind, and what each lane has been told of it.
+#[derive(Debug)]
+pub(crate) struct Outage {
+    ailment: Ailment,
+    lanes: BTreeMap<String, LaneTold>,
 }
 
-/// What a channel has been told of an outage.
-#[derive(Clone, Copy)]
-struct Told {
+/// What a lane has been told of an outage.
+#[derive(Debug, Clone, Copy)]
+struct LaneTold {
     is_done: bool,
     failures: u32,
     next: Instant,
 }
 
-impl StoreWatch {
-    /// Watches until `stop`.
-    pub(crate) async fn run(self, stop: CancellationToken) {
-        let mut outage: Option<Outage> = None;
+impl BlindWatch {
+    /// Watches until `stop`; goes on with an outage that an earlier watch has told of, and returns the one
+    /// that stands at the end.
+    pub(crate) async fn run(
+        self,
+        mut outage: Option<Outage>,
+        stop: CancellationToken,
+    ) -> Option<Outage> {
+        let mut changes = self.vitals.subscribe();
         while !stop.is_cancelled() {
-            let asked = Instant::now();
-            let is_there = matches!(timeout(ANSWER, self.store.ping()).await, Ok(Ok(())));
-            if is_there {
-                if let Some(outage) = outage.take() {
-                    self.over(&outage).await;
+            let ailment = changes.borrow_and_update().clone();
+            match ailment {
+                Some(ailment) => {
+                    let outage = outage.get_or_insert_with(|| Outage::begun(&ailment));
+                    outage.ailment = ailment;
+                    if outage.ailment.since.elapsed() >= self.after {
+                        self.tell(outage).await;
+                    }
                 }
-            } else {
-                let outage = outage.get_or_insert_with(|| self.begun(asked));
-                if outage.began.elapsed() >= self.after {
-                    self.tell(outage).await;
+                None => {
+                    if let Some(outage) = outage.take() {
+                        self.over(&outage).await;
+                    }
                 }
             }
             tokio::select! {
+                _changed = changes.changed() => {}
                 () = tokio::time::sleep(LOOK) => {}
                 () = stop.cancelled() => {}
             }
         }
-    }
-
-    /// An outage that began when the store was asked.
-    fn begun(&self, began: Instant) -> Outage {
-        log::store_away();
-        let told = Told { is_done: false, failures: 0, next: began };
-        Outage { began, began_at: self.clock.now(), told: vec![told; self.channels.len()] }
+        outage
     }
 
     /// Tells every channel that has not been told, side by side: one that hangs too holds up no other
     /// for longer than [`SEND`].
     async fn tell(&self, outage: &mut Outage) {
-        let Some(message) = Policy::store_away(outage.began_at, self.clock.now()) else {
-            return;
-        };
+        let Ailment { since_at, blindness, .. } = &outage.ailment;
+        let Some(message) = Policy::blind(*since_at, self.clock.now(), blindness) else { return };
         let messages = std::slice::from_ref(&message);
-        let sends = self.channels.iter().zip(&mut outage.told).map(|(channel, told)| async move {
-            if told.is_done || told.next > Instant::now() {
-                return;
-            }
-            match send(channel.as_ref(), messages).await {
+        let due = |channel: &Arc<dyn Channel>| {
+            let told = outage.lanes.get(channel.lane());
+            told.is_none_or(|told| !told.is_done && told.next <= Instant::now())
+        };
+        let sends = self.channels.iter().filter(|channel| due(channel)).map(|channel| async move {
+            (channel.lane().to_owned(), send(channel.as_ref(), messages).await)
+        });
+        for (lane, sent) in join_all(sends).await {
+            let first = LaneTold { is_done: false, failures: 0, next: Instant::now() };
+            let told = outage.lanes.entry(lane).or_insert(first);
+            match sent {
                 Ok(()) => told.is_done = true,
-                Err(error) => {
+                Err((lane, error)) => {
                     let pause = PAUSES.after(told.failures);
                     told.failures += 1;
                     told.next = Instant::now() + pause;
-                    log::not_delivered(channel.lane(), &error, told.failures, pause.as_secs_f64());
+                    log::not_delivered(&lane, &error, told.failures, pause.as_secs_f64());
                 }
             }
-        });
-        join_all(sends).await;
+        }
     }
 
-    /// Tells those who were told that the store answers again; a channel that fails now is not tried
-    /// again, because the outbox works.
+    /// Tells those who were told that the agent sees again; a channel that fails now is not tried again,
+    /// because the outbox works.
     async fn over(&self, outage: &Outage) {
-        log::store_back(outage.began.elapsed());
-        let message = Policy::store_back(outage.began_at, self.clock.now());
+        let Ailment { since_at, blindness, .. } = &outage.ailment;
+        let message = Policy::sighted(*since_at, self.clock.now(), blindness);
         let Some(message) = message else { return };
         let messages = std::slice::from_ref(&message);
-        let heard = self.channels.iter().zip(&outage.told).filter(|(_, told)| told.is_done);
+        let was_told = |channel: &&Arc<dyn Channel>| {
+            outage.lanes.get(channel.lane()).is_some_and(|told| told.is_done)
+        };
         let id = message.notification_id;
-        let sends = heard.map(|(channel, _)| async move {
-            if let Err(error) = send(channel.as_ref(), messages).await {
-                log::given_up(channel.lane(), &error, id);
+        let sends = self.channels.iter().filter(was_told).map(|channel| async move {
+            if let Err((lane, error)) = send(channel.as_ref(), messages).await {
+                log::given_up(&lane, &error, id);
             }
         });
         join_all(sends).await;
     }
 }
 
+impl Outage {
+    fn begun(ailment: &Ailment) -> Self {
+        Self { ailment: ailment.clone(), lanes: BTreeMap::new() }
+    }
+}
+
+/// Sends past the outbox; an error comes with its lane.
 async fn send(
     channel: &dyn Channel,
     messages: &[pdm_shared::delivery::Notification],
-) -> Result<(), String> {
+) -> Result<(), (String, String)> {
     let Some(first) = messages.first() else { return Ok(()) };
+    let failed = |error| Err((channel.lane().to_owned(), error));
     match timeout(SEND, channel.send(first.notification_id, messages)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(SendError::Later(error) | SendError::Never(error))) => Err(error),
-        Err(_elapsed) => Err(format!("no answer within {} s", SEND.as_secs())),
+        Ok(Err(SendError::Later(error) | SendError::Never(error))) => failed(error),
+        Err(_elapsed) => failed(format!("no answer within {} s", SEND.as_secs())),
     }
 }

@@ -1,8 +1,9 @@
 //! The most messages that a recipient gets in an hour, and the one summary of what is above it.
 //!
-//! A recipient is a lane: the e-mail list, one web hook, or the topics `notification` of the broker. A
-//! notification above the ceiling is held
-//! back in the outbox; the hour's summary counts what was held back by level and names the bearings
+//! A recipient is a lane: the e-mail list, one web hook, or the topics `notification` of the broker. The
+//! hour is shared by gateway, so that the flood of one holds no other's alarm back; a quarter of it is for
+//! the first Critical of a bearing, and the first Criticals of a gateway that has told little leave above
+//! the ceiling too ([`super::share`]). A notification above the ceiling is held back in the outbox; the hour's summary counts what was held back by level and names the bearings
 //! of the worst level. The first summary of an hour leaves as soon as something is held back, so that a
 //! Critical alarm is told within seconds also then; what comes after it waits for the next hour. What was
 //! delivered is counted in the store, so a restart begins no new hour.
@@ -18,8 +19,10 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::lanes::{Channel, Lane, PAUSES, SendError};
+use super::share::{Room, Share};
 use super::{log, policy};
-use crate::store::{CeilingStore, HeldBack, StoreError};
+use crate::settings::BearingOwners;
+use crate::store::{CeilingStore, Claimed, HeldBack, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
 /// The interval of looks for a due summary, and the time in which what is held back gathers for the
@@ -32,31 +35,59 @@ pub(crate) struct Ceiling {
     store: Arc<dyn CeilingStore>,
     lane: String,
     per_hour: u32,
+    owners: BearingOwners,
     /// The hour in which the log was last told that the ceiling is reached.
     logged_ms: AtomicI64,
 }
 
 impl Ceiling {
-    /// At most `per_hour` messages of this lane.
-    pub(crate) fn new(store: Arc<dyn CeilingStore>, lane: &str, per_hour: u32) -> Self {
-        Self { store, lane: lane.to_owned(), per_hour, logged_ms: AtomicI64::new(0) }
+    /// At most `per_hour` messages of this lane, shared by the gateways of bearings.
+    pub(crate) fn new(
+        store: Arc<dyn CeilingStore>,
+        lane: &str,
+        per_hour: u32,
+        owners: BearingOwners,
+    ) -> Self {
+        Self { store, lane: lane.to_owned(), per_hour, owners, logged_ms: AtomicI64::new(0) }
     }
 
-    /// How many messages may still leave in this hour. While the store does not answer any number may:
-    /// an alarm is more than a count.
-    pub(super) async fn room(&self, now: Timestamp) -> u32 {
-        match self.store.told_in(&self.lane, hour_of(now)).await {
-            Ok(told) => self.per_hour.saturating_sub(told.messages),
-            Err(error) => {
-                log::ceiling_unknown(&self.lane, &error);
-                u32::MAX
-            }
-        }
+    /// What is left of this hour. While the store does not answer any message may leave: an alarm is more
+    /// than a count.
+    pub(super) async fn room(&self, now: Timestamp) -> Room {
+        let hour = hour_of(now);
+        let known = async {
+            let told = self.store.told_in(&self.lane, hour).await?;
+            let shares = self.store.shares_told(&self.lane, hour).await?;
+            let gateways = self.store.gateway_count().await?;
+            Ok::<_, StoreError>(Room::new(self.per_hour, told.messages, shares, gateways))
+        };
+        known.await.unwrap_or_else(|error| {
+            log::ceiling_unknown(&self.lane, &error);
+            Room::unbounded()
+        })
+    }
+
+    /// Whose share of the hour a message is, by its most urgent row.
+    pub(super) async fn share_of(&self, rows: &[Claimed]) -> Share {
+        let told =
+            rows.iter().filter_map(|row| serde_json::from_str::<Notification>(&row.payload).ok());
+        let Some(told) = told.max_by_key(|told| told.risk_level) else { return Share::of_nobody() };
+        let key = BearingKey {
+            site: told.site.clone(),
+            equipment: told.equipment_id.clone(),
+            bearing: told.bearing_id.clone(),
+        };
+        let owner = match self.owners.of(&key) {
+            Some(owner) => Some(owner),
+            None => self.store.gateway_of(&key).await.ok().flatten(),
+        };
+        Share::of(&told, owner.as_ref())
     }
 
     /// A message was delivered.
-    pub(super) async fn delivered(&self, now: Timestamp) {
-        if let Err(error) = self.store.note_message(&self.lane, hour_of(now)).await {
+    pub(super) async fn delivered(&self, share: &Share, now: Timestamp) {
+        let noted = self.store.note_message(&self.lane, share.name(), hour_of(now)).await;
+        if let Err(error) = noted {
             log::ceiling_unknown(&self.lane, &error);
         }
     }

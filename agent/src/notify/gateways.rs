@@ -3,7 +3,8 @@
 //! A switch, a broker or a power supply takes many gateways with it, each at its own second: the last
 //! wills come within one and a half times the keep-alive. So the first is told at once, and those of the
 //! next minute in one message. One gateway leads each message; the others' episodes are suppressed by
-//! design, as are the episodes of the bearings that a silent gateway measures.
+//! design, as are the episodes of the bearings that a silent gateway measures: those of its own at present,
+//! for as long as it is silent. A bearing that was released or that another gateway measures is told again.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +12,18 @@ use pdm_shared::delivery::Presence;
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
+use uuid::Uuid;
 
-use super::silence::{Watchdog, is_silent, key_of};
+use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent, key_of};
 use super::wording;
+use super::wording::Ended;
 use crate::store::{EpisodeRecord, GatewayState, StoreError};
 
 /// How long a message waits for the others after one was told, s. Chosen: one and a half times a
 /// keep-alive of 30 s, after which brokers publish the last will, and a look of the watch.
 const BURST_S: f64 = 60.0;
+/// How the reason of a gateway begins whose silence is told with another's.
+const TOLD_WITH: &str = "told with ";
 /// Most open episodes that are looked through for the bearings of a silent gateway.
 const MOST: u32 = 20_000;
 
@@ -27,6 +32,8 @@ const MOST: u32 = 20_000;
 pub(super) struct Bursts {
     lost: Option<Timestamp>,
     back: Option<Timestamp>,
+    /// Since when gateways could be heard.
+    pub(super) hearing: Hearing,
 }
 
 /// Whether the time has come to tell; it begins a burst.
@@ -54,11 +61,15 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let (mut lost, mut back) = (Vec::new(), Vec::new());
-        for gateway in self.store.gateways().await? {
+        let gateways = self.store.gateways().await?;
+        let hearing = bursts.hearing.at(self, now);
+        for gateway in gateways {
             let GatewayKey { site, gateway: name } = &gateway.gateway;
             let Some(key) = key_of(site, name) else { continue };
             let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
-            let is_lost = is_silent(&gateway, &self.silence, self.started, now);
+            let is_known =
+                record.as_ref().is_some_and(|one| !is_heard_since(&gateway, one, hearing, now));
+            let is_lost = is_known || is_silent(&gateway, &self.silence, hearing, now);
             let turned = Turned { key, gateway, record };
             match (is_lost, turned.record.is_some()) {
                 (true, false) => lost.push(turned),
@@ -86,7 +97,7 @@ impl Watchdog {
             self.announce(&first.key, None, told).await?;
         }
         for other in others {
-            let reason = format!("told with {}", first.key);
+            let reason = format!("{TOLD_WITH}{}", first.key);
             let change = self.policy.silent_beside(&other.key, self.silence.risk, reason, now);
             if let Some(change) = change {
                 self.store.change(&other.key, None, &change).await?;
@@ -117,22 +128,29 @@ impl Watchdog {
                 self.store.change(&other.key, Some(record.version()), &change).await?;
             }
         }
-        self.lead_on(now).await?;
-        self.unsuppress_bearings(back, now).await
+        Ok(())
     }
 
-    /// Gives the gateways that are still silent a leader whose alarm is repeated, where theirs is back.
-    async fn lead_on(&self, now: Timestamp) -> Result<(), StoreError> {
-        let open = self.open_episodes(now).await?;
+    /// Gives the gateways that are still silent a leader whose alarm is repeated, where theirs is back or
+    /// gone.
+    async fn lead_on(
+        &self,
+        told_with: &[(BearingKey, EpisodeRecord)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut leaders: BTreeMap<String, BearingKey> = BTreeMap::new();
-        for (key, record) in &open {
+        let mut standing: BTreeMap<String, bool> = BTreeMap::new();
+        for (key, record) in told_with {
             let Suppression::ByDesign { reason } = &record.episode.suppression else { continue };
-            let Some(leader) = reason.strip_prefix("told with ") else { continue };
-            if open.iter().any(|(key, _)| key.to_string() == leader) {
+            let Some(leader) = reason.strip_prefix(TOLD_WITH) else { continue };
+            if !standing.contains_key(leader) {
+                standing.insert(leader.to_owned(), self.stands(leader).await?);
+            }
+            if standing.get(leader) == Some(&true) {
                 continue;
             }
             let change = if let Some(next) = leaders.get(leader) {
-                let reason = format!("told with {next}");
+                let reason = format!("{TOLD_WITH}{next}");
                 self.policy.suppressed_by_design(key, record, reason, now)
             } else {
                 leaders.insert(leader.to_owned(), key.clone());
@@ -141,6 +159,95 @@ impl Watchdog {
             self.store.change(key, Some(record.version()), &change).await?;
         }
         Ok(())
+    }
+
+    /// Whether the episode of this name stands.
+    async fn stands(&self, name: &str) -> Result<bool, StoreError> {
+        let mut parts = name.splitn(3, '/');
+        let mut part = || parts.next().unwrap_or_default();
+        let Ok(key) = BearingKey::parse(part(), part(), part()) else { return Ok(false) };
+        Ok(self.store.episode(&key).await?.is_some_and(|one| one.is_open()))
+    }
+
+    /// Looks at what is suppressed: whether its cause still is one. All of it, a page at a time: what stays
+    /// must not hide the others.
+    pub(super) async fn look_at_suppressed(&self, now: Timestamp) -> Result<(), StoreError> {
+        let mut after = Uuid::nil();
+        let mut beside = Vec::new();
+        let mut of_gateways = Vec::new();
+        loop {
+            let page = self.store.suppressed(after, PAGE).await?;
+            let Some(last) = page.last().map(|(_, record)| record.episode.id) else { break };
+            after = last;
+            for (key, record) in page {
+                if record.beside.is_some() {
+                    beside.push((key, record));
+                } else if is_told_with_another(&record) {
+                    of_gateways.push((key, record));
+                } else if record.episode.owes_a_rise() {
+                    let followed = self.policy.unsuppressed(&key, &record, now);
+                    self.follow(&key, Some(record.version()), followed).await?;
+                } else if matches!(record.episode.suppression, Suppression::ByDesign { .. }) {
+                    of_gateways.push((key, record));
+                }
+            }
+        }
+        self.look_at_beside(beside, now).await?;
+        self.lead_on(&of_gateways, now).await?;
+        self.free_of_gateways(&of_gateways, now).await
+    }
+
+    /// Tells of the bearings again that a silent gateway measured, where it is not silent any more or
+    /// another one measures them now.
+    async fn free_of_gateways(
+        &self,
+        of_gateways: &[(BearingKey, EpisodeRecord)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let silent_ones = of_gateways.iter().filter_map(|(key, record)| {
+            let Suppression::ByDesign { reason } = &record.episode.suppression else { return None };
+            Some((key, record, silent_gateway(reason)?))
+        });
+        let silent_ones: Vec<_> = silent_ones.collect();
+        if silent_ones.is_empty() {
+            return Ok(());
+        }
+        let owners = self.bearing_owners().await?;
+        let mut standing: BTreeMap<GatewayKey, bool> = BTreeMap::new();
+        for (key, record, gateway) in silent_ones {
+            if !standing.contains_key(&gateway) {
+                let own = key_of(&gateway.site, &gateway.gateway);
+                let is_silent = match own {
+                    Some(own) => self.store.episode(&own).await?.is_some_and(|one| one.is_open()),
+                    None => false,
+                };
+                standing.insert(gateway.clone(), is_silent);
+            }
+            let is_its_own = self.owner_of(&owners, key).is_some_and(|owner| owner == gateway);
+            if is_its_own && standing.get(&gateway) == Some(&true) {
+                continue;
+            }
+            let ended = if is_its_own { Ended::GatewayLost } else { Ended::GatewayReplaced };
+            let followed = self.policy.freed(key, record, ended, now);
+            self.follow(key, Some(record.version()), followed).await?;
+        }
+        Ok(())
+    }
+
+    /// The gateways of the bearings that no configuration names.
+    pub(super) async fn bearing_owners(
+        &self,
+    ) -> Result<BTreeMap<BearingKey, GatewayKey>, StoreError> {
+        Ok(self.store.bearing_owners().await?.into_iter().collect())
+    }
+
+    /// The gateway that measures a bearing: the configured one, else that of its first event.
+    pub(super) fn owner_of(
+        &self,
+        owners: &BTreeMap<BearingKey, GatewayKey>,
+        key: &BearingKey,
+    ) -> Option<GatewayKey> {
+        self.owners.of(key).or_else(|| owners.get(key).cloned())
     }
 
     async fn open_episodes(
@@ -157,13 +264,12 @@ impl Watchdog {
         gateways: &[Turned],
         now: Timestamp,
     ) -> Result<Vec<(BearingKey, EpisodeRecord, GatewayKey)>, StoreError> {
-        let owners: BTreeMap<BearingKey, GatewayKey> =
-            self.store.bearing_owners().await?.into_iter().collect();
+        let owners = self.bearing_owners().await?;
         let open = self.open_episodes(now).await?.into_iter();
         let owned = open.filter_map(|(key, record)| {
-            let owner = owners.get(&key)?;
-            let is_one = gateways.iter().any(|one| one.gateway.gateway == *owner);
-            is_one.then(|| (key, record, owner.clone()))
+            let owner = self.owner_of(&owners, &key)?;
+            let is_one = gateways.iter().any(|one| one.gateway.gateway == owner);
+            is_one.then_some((key, record, owner))
         });
         Ok(owned.collect())
     }
@@ -178,17 +284,6 @@ impl Watchdog {
         }
         Ok(())
     }
-
-    async fn unsuppress_bearings(&self, back: &[Turned], now: Timestamp) -> Result<(), StoreError> {
-        for (key, record, gateway) in self.of_bearings(back, now).await? {
-            let reason = silent_reason(&gateway);
-            if record.episode.suppression == (Suppression::ByDesign { reason }) {
-                let followed = self.policy.unsuppressed(&key, &record, now);
-                self.follow(&key, Some(record.version()), followed).await?;
-            }
-        }
-        Ok(())
-    }
 }
 
 fn keys(turned: &[Turned]) -> Vec<BearingKey> {
@@ -197,6 +292,17 @@ fn keys(turned: &[Turned]) -> Vec<BearingKey> {
 
 fn silent_reason(gateway: &GatewayKey) -> String {
     format!("gateway {gateway} is silent")
+}
+
+/// Whether the silence of a gateway is told with that of another one.
+fn is_told_with_another(record: &EpisodeRecord) -> bool {
+    let Suppression::ByDesign { reason } = &record.episode.suppression else { return false };
+    reason.starts_with(TOLD_WITH)
+}
+
+/// The gateway whose silence is the reason of a suppression, if one is.
+fn silent_gateway(reason: &str) -> Option<GatewayKey> {
+    reason.strip_prefix("gateway ")?.strip_suffix(" is silent")?.parse().ok()
 }
 
 #[cfg(test)]

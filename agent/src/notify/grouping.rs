@@ -1,6 +1,7 @@
 //! Which rows of a lane leave together, under which key, in which order they are told.
 
 use pdm_shared::delivery::Notification;
+use pdm_shared::risk::RiskLevel;
 use uuid::Uuid;
 
 use crate::store::Claimed;
@@ -33,7 +34,16 @@ pub(super) fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
             None => groups.push(vec![row]),
         }
     }
+    // the worst leaves first: what is behind it may wait for a slow receiver or the next hour
+    groups.sort_by_cached_key(|rows| std::cmp::Reverse(worst(rows)));
     groups
+}
+
+/// The worst level of rows that leave together; none where no row is a notification.
+fn worst(rows: &[Claimed]) -> Option<RiskLevel> {
+    let told =
+        rows.iter().filter_map(|row| serde_json::from_str::<Notification>(&row.payload).ok());
+    told.map(|told| told.risk_level).max()
 }
 
 /// The worst level first, then the oldest.

@@ -98,12 +98,14 @@ impl Lane {
         while let Some(rows) = self.next(MQTT_LANE, &mut portion).await {
             let now = self.clock.now();
             let (rows, held) = under_ceiling(rows, &ceiling, now).await;
-            let told: Vec<i64> =
-                rows.iter().filter(|row| is_notification(row)).map(|row| row.id).collect();
+            let mut told = Vec::new();
+            for row in rows.iter().filter(|row| is_notification(row)) {
+                told.push((row.id, ceiling.share_of(std::slice::from_ref(row)).await));
+            }
             let mut outcomes = self.publish(&publisher, rows).await;
-            for (id, outcome) in &outcomes {
-                if *outcome == SendOutcome::Delivered && told.contains(id) {
-                    ceiling.delivered(now).await;
+            for (id, share) in &told {
+                if outcomes.contains(&(*id, SendOutcome::Delivered)) {
+                    ceiling.delivered(share, now).await;
                 }
             }
             outcomes.extend(held);
@@ -117,14 +119,15 @@ impl Lane {
         while let Some(rows) = self.next(channel.lane(), &mut portion).await {
             for group in groups(rows) {
                 let now = self.clock.now();
-                let outcomes = if ceiling.room(now).await > 0 {
+                let share = ceiling.share_of(&group).await;
+                let outcomes = if ceiling.room(now).await.admits(&share) {
                     self.send(channel.as_ref(), &group).await
                 } else {
                     ceiling.hold(group.len(), now);
                     group.iter().map(|row| (row.id, SendOutcome::Held)).collect()
                 };
                 if matches!(outcomes.first(), Some((_, SendOutcome::Delivered))) {
-                    ceiling.delivered(now).await;
+                    ceiling.delivered(&share, now).await;
                 }
                 self.settle(&outcomes).await;
             }
@@ -270,13 +273,12 @@ async fn under_ceiling(
         return (rows, Vec::new());
     }
     let mut room = ceiling.room(now).await;
-    let (sent, held): (Vec<Claimed>, Vec<Claimed>) = rows.into_iter().partition(|row| {
-        let fits = !is_notification(row) || room > 0;
-        if is_notification(row) {
-            room = room.saturating_sub(1);
-        }
-        fits
-    });
+    let (mut sent, mut held) = (Vec::with_capacity(rows.len()), Vec::new());
+    for row in rows {
+        let fits = !is_notification(&row)
+            || room.admits(&ceiling.share_of(std::slice::from_ref(&row)).await);
+        if fits { sent.push(row) } else { held.push(row) }
+    }
     if !held.is_empty() {
         ceiling.hold(held.len(), now);
     }

@@ -1,6 +1,6 @@
 //! What happens to notifications and publications, each as one function that logs and counts.
 
-use pdm_shared::id::BearingKey;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use uuid::Uuid;
 
 use crate::store::{StoreError, VECTORS_LANE};
@@ -84,13 +84,18 @@ pub(super) fn settle_failed(error: &StoreError) {
     tracing::error!(%error, "cannot store what was sent, trying again");
 }
 
-/// The store does not answer: nothing is stored, judged or sent until it does.
-pub(super) fn store_away() {
-    metrics::counter!("pdm_agent_store_outages_total").increment(1);
-    tracing::error!("store does not answer: nothing is stored, judged or sent until it does");
+/// The secrets of a channel have changed; it uses the new ones.
+pub(super) fn secrets_renewed(lane: &str) {
+    metrics::counter!("pdm_agent_secrets_renewed_total", "secret" => lane.to_owned()).increment(1);
+    tracing::info!(lane, "secrets of this way to staff have changed, the next message uses them");
 }
 
-/// The store answers again.
-pub(super) fn store_back(after: std::time::Duration) {
-    tracing::warn!(after_s = after.as_secs(), "store answers again");
+/// How many gateways have events that are refused.
+pub(super) fn refused_gateways(count: usize) {
+    metrics::gauge!("pdm_agent_refused_gateways").set(count as f64);
+}
+
+/// Staff is told that events of a gateway are refused.
+pub(super) fn events_refused(gateway: &GatewayKey, bearings: usize) {
+    tracing::error!(%gateway, bearings, "events of this gateway are refused, and staff is told");
 }

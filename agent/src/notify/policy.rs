@@ -23,6 +23,7 @@ use crate::settings::NotifySettings;
 use crate::store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
 
 pub(crate) use judged::{Followed, JudgedWindow};
+pub(crate) use near::is_beside_for_too_long;
 
 mod beside;
 mod gateway;
@@ -189,6 +190,14 @@ fn end_of_interval(now: Timestamp, length_s: f64) -> Timestamp {
 
 fn new_id(now: Timestamp) -> Uuid {
     EventId::at(now.unix_ms()).0
+}
+
+/// Copies a changed notification into the rows that carry it.
+fn retold(announcement: &mut Announcement) {
+    let Ok(payload) = serde_json::to_string(&announcement.notification) else { return };
+    for row in &mut announcement.outgoing {
+        row.payload = Payload::Text(payload.clone());
+    }
 }
 
 /// An identity made of names: the same names, the same identity.

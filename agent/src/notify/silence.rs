@@ -1,30 +1,36 @@
 //! What time brings about: gateways that went silent raise their own alarm, which clears no other; shelves
 //! end; alarms that nobody acknowledged are repeated. One clock looks at all.
+//!
+//! **What the store knows as silent stays silent until an event or a status comes**, over restarts too. What
+//! is not known as silent is measured from the time since which this agent could hear: its start, the end of
+//! an outage of its store, or the setting of its clock.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_service::clock::SharedClock;
+use pdm_service::clock::{JumpWatch, SharedClock};
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::GATEWAY_LEVEL;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::gateways::Bursts;
 use super::policy::{Followed, Policy};
 use crate::progress::Reporter;
-use crate::settings::SilenceSettings;
+use crate::settings::{BearingOwners, SilenceSettings};
 use crate::store::{Announcement, EpisodeRecord, EpisodeVersion, GatewayState, Store, StoreError};
 
 /// The interval of the watch: a silent gateway is told at most 2 s later than configured.
 const EVERY: Duration = Duration::from_secs(2);
 /// Repetitions of one look.
 const REPEATS: u32 = 100;
-/// Shelves that end with one look.
-const SHELVES: u32 = 100;
+/// Suppressed episodes of one page of a look.
+pub(super) const PAGE: u32 = 100;
+/// Looks at the store that fail for so long mean that nobody was heard meanwhile, s: as long as a jump of
+/// the clock, below which no age is doubted.
+const OUTAGE_S: f64 = pdm_service::clock::JUMP_S;
 
 /// Looks at what time brings about.
 #[derive(Debug)]
@@ -34,6 +40,10 @@ pub(crate) struct Watchdog {
     pub(crate) policy: Policy,
     pub(crate) silence: SilenceSettings,
     pub(crate) reporter: Reporter,
+    /// The configured gateways of bearings.
+    pub(crate) owners: BearingOwners,
+    /// Notices that the clock was set.
+    pub(crate) jumps: JumpWatch,
     /// Silence is measured from here at the earliest: an agent that was away has heard nobody.
     pub(crate) started: Timestamp,
 }
@@ -58,19 +68,22 @@ impl Watchdog {
                 () = stop.cancelled() => return,
             }
             if let Err(error) = self.look(&mut bursts).await {
+                bursts.hearing.failed();
                 tracing::warn!(%error, "cannot look for silent gateways, due repetitions and shelves");
             }
         }
     }
 
-    async fn look(&self, bursts: &mut Bursts) -> Result<(), StoreError> {
+    /// One look at all that time brings about.
+    pub(super) async fn look(&self, bursts: &mut Bursts) -> Result<(), StoreError> {
         let now = self.clock.now();
         self.look_at_gateways(bursts, now).await?;
-        for (key, record) in self.store.suppressions_over(now, SHELVES).await? {
+        for (key, record) in self.store.suppressions_over(now, PAGE).await? {
             let followed = self.policy.unsuppressed(&key, &record, now);
             self.follow(&key, Some(record.version()), followed).await?;
         }
-        self.free_beside(now).await?;
+        self.look_at_suppressed(now).await?;
+        self.look_at_refused(now).await?;
         for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
             let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };
             self.follow(&key, Some(record.version()), followed).await?;
@@ -84,29 +97,6 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Tells the episodes by themselves from now on whose alarm of the same cause is over.
-    async fn free_beside(&self, now: Timestamp) -> Result<(), StoreError> {
-        // all of them, a page at a time: those that stay must not hide the others
-        let mut page = self.store.told_beside(Uuid::nil(), SHELVES).await?;
-        while let Some(last) = page.last().map(|(_, record)| record.episode.id) {
-            for (key, record) in page {
-                if self.is_source_over(&record).await? {
-                    let followed = self.policy.unsuppressed(&key, &record, now);
-                    self.follow(&key, Some(record.version()), followed).await?;
-                }
-            }
-            page = self.store.told_beside(last, SHELVES).await?;
-        }
-        Ok(())
-    }
-
-    /// Whether the alarm with which an episode is told stands no longer.
-    async fn is_source_over(&self, record: &EpisodeRecord) -> Result<bool, StoreError> {
-        let Some(beside) = &record.beside else { return Ok(false) };
-        let source = self.store.episode(&beside.source).await?;
-        Ok(!source.is_some_and(|source| source.is_source()))
-    }
-
     /// Writes what follows, unless the episode has changed meanwhile; then the next look decides anew.
     pub(super) async fn follow(
         &self,
@@ -115,7 +105,10 @@ impl Watchdog {
         followed: Followed,
     ) -> Result<(), StoreError> {
         match followed {
-            Followed::Told(announcement) => self.announce(key, expected, *announcement).await,
+            Followed::Told(announcement) => {
+                self.announce(key, expected, *announcement).await?;
+                Ok(())
+            }
             Followed::Quiet(change) => {
                 self.store.change(key, expected, &change).await?;
                 Ok(())
@@ -123,20 +116,51 @@ impl Watchdog {
         }
     }
 
+    /// Writes an announcement under the same condition; true if it was written.
     pub(super) async fn announce(
         &self,
         key: &BearingKey,
         expected: Option<EpisodeVersion>,
         announcement: Announcement,
-    ) -> Result<(), StoreError> {
-        if self.store.announce(key, expected, &announcement).await? {
+    ) -> Result<bool, StoreError> {
+        let is_written = self.store.announce(key, expected, &announcement).await?;
+        if is_written {
             self.reporter.update(|progress| {
                 progress.notified += 1;
                 progress.unsent += announcement.rows() as u64;
             });
             self.reporter.notified(announcement.notification);
         }
-        Ok(())
+        Ok(is_written)
+    }
+}
+
+/// Since when this agent could hear its gateways.
+#[derive(Debug, Default)]
+pub(super) struct Hearing {
+    since: Option<Timestamp>,
+    looked: Option<Timestamp>,
+    /// A look has failed since the last one that reached the store.
+    has_failed: bool,
+}
+
+impl Hearing {
+    /// A look did not reach the store, in which nothing of the gateways was kept meanwhile.
+    pub(super) fn failed(&mut self) {
+        self.has_failed = true;
+    }
+
+    /// The time since which the agent could hear, at a look that has reached the store.
+    pub(super) fn at(&mut self, watchdog: &Watchdog, now: Timestamp) -> Timestamp {
+        let is_long = self.looked.is_some_and(|looked| now.seconds_since(looked) > OUTAGE_S);
+        let is_gap = std::mem::take(&mut self.has_failed) && is_long;
+        let is_moved = watchdog.jumps.moved_s().is_some();
+        self.looked = Some(now);
+        let since = self.since.get_or_insert(watchdog.started);
+        if is_gap || is_moved || *since > now {
+            *since = now;
+        }
+        *since
     }
 }
 
@@ -144,10 +168,14 @@ impl Watchdog {
 pub(super) fn is_silent(
     gateway: &GatewayState,
     settings: &SilenceSettings,
-    started: Timestamp,
+    hearing: Timestamp,
     now: Timestamp,
 ) -> bool {
-    let since = |at: Timestamp| now.seconds_since(at.max(started));
+    // a time of a clock that was ahead says nothing
+    let since = |at: Timestamp| {
+        let from = if at > now { hearing } else { at.max(hearing) };
+        now.seconds_since(from)
+    };
     let offline = match gateway.presence {
         Some((Presence::Offline, at)) => {
             // events after the goodbye are the backlog of a reconnected edge: it is there again
@@ -156,10 +184,28 @@ pub(super) fn is_silent(
         }
         Some((Presence::Online, _)) | None => false,
     };
-    let last = gateway.last_event_at.unwrap_or(started);
+    let last = gateway.last_event_at.unwrap_or(hearing);
     let quiet = settings.silent_after_s > 0.0 && since(last) >= settings.silent_after_s;
     offline || quiet
 }
+
+/// Whether an event or a status has come from a gateway since staff was told that it is silent.
+pub(super) fn is_heard_since(
+    gateway: &GatewayState,
+    told: &EpisodeRecord,
+    hearing: Timestamp,
+    now: Timestamp,
+) -> bool {
+    let opened_at = told.episode.opened_at;
+    // told by a clock that was ahead: what came since the clock was set counts
+    let after = if opened_at > now { hearing } else { opened_at };
+    let is_there =
+        matches!(gateway.presence, Some((Presence::Online, at)) if at > after && at <= now);
+    is_there || gateway.last_event_at.is_some_and(|at| at > after && at <= now)
+}
+
+#[cfg(test)]
+mod courses;
 
 #[cfg(test)]
 mod tests {
@@ -167,6 +213,14 @@ mod tests {
 
     fn at(seconds: f64) -> Timestamp {
         Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(seconds)
+    }
+
+    /// Issue 33: a clock that is set from 1970 tells no silence.
+    #[test]
+    fn a_time_of_a_clock_that_was_ahead_makes_nobody_speak_for_ever() {
+        let ahead = gateway(Some(172_800.0), Some((Presence::Offline, 172_800.0)));
+        assert!(!silent(&ahead, 59.0));
+        assert!(silent(&ahead, 600.0));
     }
 
     fn gateway(last_event: Option<f64>, presence: Option<(Presence, f64)>) -> GatewayState {

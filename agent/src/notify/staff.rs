@@ -63,7 +63,9 @@ fn away(error: StoreError) -> Failure {
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
         | StoreError::Way(_)
-        | StoreError::Migrate(_) => Failure::Transient(error.to_string()),
+        | StoreError::Migrate(_)
+        | StoreError::Unfit { .. }
+        | StoreError::Newer { .. } => Failure::Transient(error.to_string()),
     }
 }
 

@@ -3,9 +3,9 @@
 //! otherwise; safety.
 
 use pdm_expert::case::BearingState;
-use pdm_expert::wording::element;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
 use pdm_shared::event::{Change, Event};
+use pdm_shared::fault::finding_in_words;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -15,13 +15,17 @@ use crate::workflow::documents::Written;
 
 mod change;
 mod meanwhile;
+mod refused;
 mod timing;
 mod watching;
 
 pub(super) use change::changed;
 pub(super) use meanwhile::{Ended, meanwhile};
+pub(super) use refused::{admitted, refused};
 pub(super) use timing::timing;
-pub(super) use watching::{heard, sensor_back, sensor_failed, silent, store_away, store_back};
+pub(super) use watching::{
+    blind, file_set_aside, heard, sensor_back, sensor_failed, sighted, silent,
+};
 
 /// Gateways that one message names.
 const NAMED: usize = 40;
@@ -106,28 +110,7 @@ pub(super) fn opined(
 }
 
 fn fault(diagnosis: &Diagnosis) -> Text {
-    let stage = diagnosis.fault_stage;
-    match (diagnosis.fault_type, stage) {
-        (Some(fault), 0) => {
-            let name = element(fault);
-            Text::new(
-                format!("베어링 {} 결함 의심", name.ko),
-                format!("{} fault suspected", name.en),
-            )
-        }
-        (Some(fault), _) => {
-            let name = element(fault);
-            Text::new(
-                format!("베어링 {} 결함(P-F {stage}단계)", name.ko),
-                format!("{} fault (P-F stage {stage})", name.en),
-            )
-        }
-        (None, 0) => Text::new("진동 이상", "vibration anomaly"),
-        (None, _) => Text::new(
-            format!("베어링 이상, 부위 미특정(P-F {stage}단계)"),
-            format!("bearing anomaly, element not named (P-F stage {stage})"),
-        ),
-    }
+    finding_in_words(diagnosis.fault_type, diagnosis.fault_stage)
 }
 
 /// The body, one statement a line.
@@ -246,6 +229,30 @@ pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
     Text::new(
         format!("먼저 알린 {names}보다 심하므로 이 베어링이 원인일 가능성이 크다"),
         format!("Likely source: this bearing, which is worse than {names}, told before"),
+    )
+}
+
+/// Who else the alarm of a bearing tells of, in its title.
+pub(super) fn and_others(title: &Text, others: &[(BearingKey, RiskLevel)]) -> Text {
+    let names = others.iter().take(NAMED).map(|(key, _)| key.bearing.to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    Text::new(format!("{} (함께: {names})", title.ko), format!("{} (also: {names})", title.en))
+}
+
+/// Bearings of the same machine that rose after an alarm and are told with it.
+pub(super) fn told_with(others: &[(BearingKey, RiskLevel)]) -> Text {
+    let names = |pick: fn(&Text) -> &str| {
+        let one = |(key, level): &(BearingKey, RiskLevel)| {
+            format!("{} {} [{}]", key.equipment, key.bearing, pick(&level.label()))
+        };
+        others.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ")
+    };
+    Text::new(
+        format!("같은 설비에서 함께 상승: {}. 더 심해지면 따로 알림", names(|text| &text.ko)),
+        format!(
+            "Risen beside it on this machine: {}. Told by itself if it gets worse",
+            names(|text| &text.en)
+        ),
     )
 }
 

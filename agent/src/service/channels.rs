@@ -8,19 +8,71 @@ use std::sync::Arc;
 use pdm_hook::{Address, Hook};
 use pdm_report::settings::ReportSettings;
 use pdm_service::clock::SharedClock;
-use pdm_service::secret::Secret;
+use pdm_service::secret::{Secret, SecretSource};
 
-use super::StartError;
+use super::{StartError, log};
 use crate::notify::attached::Attached;
 use crate::notify::email::Email;
 use crate::notify::lanes::Channel;
+use crate::notify::renewed::Renewed;
 use crate::notify::templated::Templated;
 use crate::notify::webhook::{Webhook, WebhookError};
 use crate::settings::{NotifySettings, WebhookSettings};
 use crate::store::{person_lane, webhook_lane};
 
-/// Makes the configured channels: e-mail and web hooks, with those to people.
+/// Makes the configured channels: e-mail and web hooks, with those to people. Each reads its secrets again
+/// when it sends.
 pub(crate) fn channels(
+    settings: &NotifySettings,
+    reports: &ReportSettings,
+    clock: &SharedClock,
+) -> Result<Vec<Arc<dyn Channel>>, StartError> {
+    let mut channels = Vec::new();
+    for one in apart(settings) {
+        let sources = secrets(&one);
+        let made = made(&one, reports, clock)?;
+        if sources.is_empty() {
+            channels.extend(made);
+            continue;
+        }
+        for channel in made {
+            let lane = channel.lane().to_owned();
+            let (one, reports, clock) = (one.clone(), reports.clone(), Arc::clone(clock));
+            let make = move || match self::made(&one, &reports, &clock) {
+                Ok(made) => made.into_iter().find(|channel| channel.lane() == lane),
+                Err(error) => {
+                    log::channel_left_out(&error);
+                    None
+                }
+            };
+            channels.push(Arc::new(Renewed::new(channel, sources.clone(), Box::new(make))) as _);
+        }
+    }
+    Ok(channels)
+}
+
+/// The same settings once for e-mail and once for each web hook.
+fn apart(settings: &NotifySettings) -> Vec<NotifySettings> {
+    let mail = NotifySettings { webhook: Vec::new(), ..settings.clone() };
+    let hooks = settings.webhook.iter().map(|hook| NotifySettings {
+        webhook: vec![hook.clone()],
+        email: None,
+        ..settings.clone()
+    });
+    std::iter::once(mail).chain(hooks).collect()
+}
+
+/// The secrets of e-mail and web hooks.
+fn secrets(settings: &NotifySettings) -> Vec<SecretSource> {
+    let mail = settings.email.as_ref().and_then(|email| email.password.clone());
+    let hooks = settings.webhook.iter().flat_map(|hook| {
+        hook.url_secret.iter().chain(hook.secrets.values()).cloned().collect::<Vec<_>>()
+    });
+    mail.into_iter().chain(hooks).collect()
+}
+
+/// Makes the channels out of what their secrets hold now.
+fn made(
     settings: &NotifySettings,
     reports: &ReportSettings,
     clock: &SharedClock,
@@ -51,6 +103,22 @@ pub(crate) fn channels(
         }
     }
     Ok(channels)
+}
+
+/// The configured channels that can be made now. One whose secret or file is not there is left out: the
+/// others tell staff what the start waits for.
+pub(super) fn present(
+    settings: &NotifySettings,
+    reports: &ReportSettings,
+    clock: &SharedClock,
+) -> Vec<Arc<dyn Channel>> {
+    let made = apart(settings).into_iter().map(|one| channels(&one, reports, clock));
+    let made = made.inspect(|made| {
+        if let Err(error) = made {
+            log::channel_left_out(error);
+        }
+    });
+    made.filter_map(Result::ok).flatten().collect()
 }
 
 /// A hook that has a file, set up.

@@ -2,12 +2,51 @@
 
 use pdm_knowledge::KnowledgeError;
 
+use super::StartError;
 use crate::store::StoreError;
+use crate::vitals::{Ailment, Blindness};
 use pdm_tools::Problem;
 
 /// A task did not end within the grace period and is aborted.
 pub(super) fn task_still_busy(part: &'static str) {
     tracing::warn!(part, "still busy at the end of the grace period, aborted");
+}
+
+/// The agent does not watch the machines from now on.
+pub(super) fn blind(blindness: &Blindness) {
+    metrics::counter!("pdm_agent_store_outages_total").increment(1);
+    metrics::gauge!("pdm_agent_blind").set(1.0);
+    tracing::error!("blind: {blindness}");
+}
+
+/// The agent watches the machines again.
+pub(super) fn sighted(after: std::time::Duration) {
+    metrics::gauge!("pdm_agent_blind").set(0.0);
+    tracing::warn!(after_s = after.as_secs(), "rows are written and events are judged again");
+}
+
+/// The agent starts without its store or a secret, and waits.
+pub(super) fn waits_for_start(ailment: Option<&Ailment>) {
+    if let Some(ailment) = ailment {
+        blind(&ailment.blindness);
+        tracing::error!("the start waits, and goes on as soon as this is mended");
+    }
+}
+
+/// Staff could not be told of a damaged file that was set aside.
+pub(super) fn file_not_told(error: &StoreError) {
+    tracing::error!(%error, "staff is not told of the damaged file that was set aside");
+}
+
+/// A channel cannot be made while the start waits.
+pub(super) fn channel_left_out(error: &StartError) {
+    let error = pdm_service::error_chain::error_chain(error);
+    tracing::warn!(error, "a way to staff cannot be used while the start waits");
+}
+
+/// The store was lost while the agent started; the start begins again.
+pub(super) fn store_lost_at_start(error: &StartError) {
+    tracing::error!(%error, "the store was lost during the start, which begins again");
 }
 
 /// A file of the tools' folder is no valid tool; the others are served.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_reasoner::toolbox::CatalogueTools;
-use pdm_service::clock::{Patience, SharedClock, SteadyClock};
+use pdm_service::clock::{JumpWatch, Patience, SharedClock, SteadyClock};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
 use pdm_tools::Runtime;
@@ -13,6 +13,8 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::filling::Filling;
+use super::opening;
+use super::pulse::PulseWatch;
 use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::Watching;
 use crate::conversation::Conversation;
@@ -24,7 +26,7 @@ use crate::judging::{Judging, ModelInLoop};
 use crate::model::LanguageModel;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
-use crate::notify::blind::StoreWatch;
+use crate::notify::blind::Outage;
 use crate::notify::ceiling::Ceiling;
 use crate::notify::lanes::{Channel, Lane};
 use crate::notify::policy::Policy;
@@ -76,6 +78,8 @@ pub(super) struct Parts {
     pub(super) model: Option<Arc<LanguageModel>>,
     /// The lanes of the configured ways to staff.
     pub(super) lanes: Arc<[String]>,
+    /// An outage that staff has been told of before the tasks started.
+    pub(super) outage: Option<Outage>,
     pub(super) stops: Stops,
     pub(super) tasks: Vec<RunningTask>,
 }
@@ -112,9 +116,11 @@ impl Parts {
             talk: Arc::new(conversation),
             clock: Arc::clone(&self.clock),
             progress: self.reporter.progress(),
+            vitals: self.reporter.vitals().clone(),
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
             prefix: self.settings.broker.prefix.clone(),
             lanes: Arc::clone(&self.lanes),
+            routes: self.settings.notify.route.iter().map(|route| route.name.clone()).collect(),
         };
         let stop = self.stops.publisher.clone();
         self.spawn(Task::Http, http::serve(door, served, stop));
@@ -148,13 +154,20 @@ impl Parts {
         let others: Vec<(Lane, Arc<dyn Channel>)> =
             channels.into_iter().map(|channel| (lane(), channel)).collect();
         let per_hour = self.settings.notify.per_recipient_per_hour;
+        let owners = self.settings.gateways.clone();
         let topic = self.topic(&publisher);
-        let ceiling = Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour));
+        let ceiling =
+            Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour, owners.clone()));
         self.spawn(Task::Outbox, mqtt.clone().run_summaries(topic, Arc::clone(&ceiling)));
         self.spawn(Task::Outbox, mqtt.run_mqtt(publisher, ceiling));
         self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
-            let ceiling = Arc::new(Ceiling::new(self.store.clone(), channel.lane(), per_hour));
+            let ceiling = Arc::new(Ceiling::new(
+                self.store.clone(),
+                channel.lane(),
+                per_hour,
+                owners.clone(),
+            ));
             let summaries = lane.clone().run_summaries(channel.clone(), Arc::clone(&ceiling));
             self.spawn(Task::Outbox, summaries);
             self.spawn(Task::Outbox, lane.run(channel, ceiling));
@@ -168,23 +181,26 @@ impl Parts {
         Arc::new(NotificationTopic { publisher, prefix })
     }
 
-    /// Starts the watch over the store, which ends with the intake.
+    /// Starts the watch over store and work, and the one that tells of it; both end with the intake.
     fn store_watch(&mut self, channels: &[Arc<dyn Channel>], publisher: &Publisher) {
-        let after = Duration::from_secs_f64(self.settings.silence.store_after_s);
-        if after.is_zero() {
-            return;
-        }
-        let all = channels.iter().cloned().chain([self.topic(publisher)]);
-        let hears =
-            |channel: &Arc<dyn Channel>| self.policy.hears(channel.lane(), RiskLevel::Warning);
-        let watch = StoreWatch {
+        let vitals = self.reporter.vitals().clone();
+        let pulse = PulseWatch {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
-            channels: all.filter(hears).collect(),
-            after,
+            vitals: vitals.clone(),
+            after: Duration::from_secs_f64(self.settings.silence.store_after_s),
         };
         let stop = self.stops.intake.clone();
-        self.spawn(Task::Watchdog, watch.run(stop));
+        self.spawn(Task::Watchdog, pulse.run(stop));
+        let ways = channels.iter().cloned().chain([self.topic(publisher)]).collect();
+        let Some(watch) = opening::watch(&self.settings, &self.clock, &vitals, ways) else {
+            return;
+        };
+        let (outage, stop) = (self.outage.take(), self.stops.intake.clone());
+        self.spawn(Task::Watchdog, async move {
+            // what stands at the end is told anew by the next start
+            let _outage = watch.run(outage, stop).await;
+        });
     }
 
     /// Starts the judging, and the watch for silent gateways, which ends with the intake: a gateway
@@ -211,6 +227,8 @@ impl Parts {
             policy: self.policy.clone(),
             silence: self.settings.silence.clone(),
             reporter: self.reporter.clone(),
+            owners: self.settings.gateways.clone(),
+            jumps: JumpWatch::new(Arc::clone(&self.clock)),
             started: self.clock.now(),
         };
         let stop = self.stops.judging.clone();

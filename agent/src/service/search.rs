@@ -137,7 +137,7 @@ fn failure(error: KnowledgeError) -> Failure {
     match error {
         KnowledgeError::Embed(error) => embedding(&error),
         KnowledgeError::Store(StoreError::Unavailable { .. }) => Failure::Transient(text),
-        KnowledgeError::Store(StoreError::Dimensions { .. })
+        KnowledgeError::Store(StoreError::Dimensions { .. } | StoreError::Damaged { .. })
         | KnowledgeError::Document(_)
         | KnowledgeError::Secret { .. }
         | KnowledgeError::Words(_)

@@ -91,6 +91,11 @@ impl BearingOwners {
         Ok(Self(entries))
     }
 
+    /// Whether the configuration names a gateway.
+    pub fn names(&self, gateway: &GatewayKey) -> bool {
+        self.0.iter().any(|entry| entry.site == gateway.site && entry.gateway == gateway.gateway)
+    }
+
     /// The gateway that the configuration names for a bearing: that of the closest pattern.
     pub fn of(&self, key: &BearingKey) -> Option<GatewayKey> {
         let of_site = self.0.iter().filter(|entry| entry.site == key.site);

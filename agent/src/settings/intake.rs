@@ -62,10 +62,10 @@ pub struct QuotaSettings {
 
 impl Default for QuotaSettings {
     /// The edge's default spool (1 GiB, about 400,000 events) is sent within two minutes; a gateway
-    /// with 64 channels and a window a second makes 3,840 events a minute. Three times these 64
-    /// channels may be new in an hour.
+    /// with 64 channels and a window a second makes 3,840 events a minute. These 64 channels and half as
+    /// many again may be new in an hour: fewer than the messages that a recipient gets in it.
     fn default() -> Self {
-        Self { events_per_minute: 300_000, bytes_per_minute: 1 << 30, new_bearings_per_hour: 200 }
+        Self { events_per_minute: 300_000, bytes_per_minute: 1 << 30, new_bearings_per_hour: 100 }
     }
 }
 

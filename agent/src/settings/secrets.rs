@@ -1,7 +1,8 @@
 //! Every secret that the configuration names, for the redaction of what is sent to a language model.
 
 use pdm_knowledge::settings::{EmbeddingChoice, StoreChoice};
-use pdm_service::secret::SecretSource;
+use pdm_service::error_chain::error_chain;
+use pdm_service::secret::{SecretError, SecretSource};
 use pdm_tools::exec::sql::DatabasePlace;
 
 use super::{AgentSettings, StorePlace};
@@ -10,6 +11,19 @@ impl AgentSettings {
     /// The values of all configured secrets. One that cannot be read is left out: whoever needs it reports
     /// it.
     pub(crate) fn secrets(&self) -> Vec<String> {
+        let values = self.sources().into_iter().filter_map(|source| source.fetch().ok());
+        values.map(|secret| secret.expose().to_owned()).collect()
+    }
+
+    /// The first secret whose file is not there, as while a volume is still being mounted. A file that
+    /// is there and cannot be used is a wrong configuration.
+    pub(crate) fn missing_secret(&self) -> Option<String> {
+        let is_missing = |error: &SecretError| matches!(error, SecretError::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound);
+        let errors = self.sources().into_iter().filter_map(|source| source.fetch().err());
+        errors.filter(is_missing).map(|error| error_chain(&error)).next()
+    }
+
+    fn sources(&self) -> Vec<&SecretSource> {
         let mut sources: Vec<&SecretSource> = Vec::new();
         sources.extend(self.broker.login.as_ref().map(|login| &login.password));
         if let StorePlace::Postgres(server) = &self.store.place {
@@ -32,7 +46,6 @@ impl AgentSettings {
         }
         sources.extend(&self.http.token);
         sources.extend(self.reasoner.as_ref().and_then(|reasoner| reasoner.key.as_ref()));
-        let values = sources.into_iter().filter_map(|source| source.fetch().ok());
-        values.map(|secret| secret.expose().to_owned()).collect()
+        sources
     }
 }

@@ -6,10 +6,12 @@
 //!             └────────────┴────────────────────┴──────► refused: dead letter
 //! ```
 //!
-//! **Identity.** A gateway proves itself in two ways, and once it has used one, every event that names it
-//! must do so: a topic that names it (the broker's access rules let nobody else write there), and the
-//! identity of its count of sequence numbers ([`Epoch`]), which its status has named on a topic that only
-//! it may write and which nobody else can read or guess.
+//! **Identity.** A gateway proves itself in two ways: by the identity of its count of sequence numbers
+//! ([`Epoch`]), which its status has named on a topic that only it may write, and by a topic that names it
+//! (the broker's access rules let nobody else write there). Once it has used one, every event that names it
+//! must do so. A topic that names it is a claim by itself, since a broker may have no access rules: it
+//! becomes a demand by an event of the gateway's own count alone, or by the configuration
+//! (`intake.gateway_in_topic`). So no message of another can end a gateway's intake.
 //!
 //! **Owner.** A bearing belongs to the gateway that the configuration names, else to that of its first
 //! event.
@@ -67,7 +69,7 @@ pub(super) struct Books {
     pub(super) epoch_before: Option<Epoch>,
     /// Highest number that the gateway's status has named.
     pub(super) told_through: u64,
-    /// Events have come under a topic that names the gateway.
+    /// Events of the gateway's own count have come under a topic that names it.
     pub(super) proven: bool,
 }
 
@@ -97,6 +99,21 @@ impl RefusalCause {
             Self::NewBearing => "new_bearing",
             Self::Jump => "jump",
         }
+    }
+}
+
+/// A word that names no cause of a refusal.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} names no cause of a refusal")]
+pub struct UnknownCause(String);
+
+impl std::str::FromStr for RefusalCause {
+    type Err = UnknownCause;
+
+    fn from_str(word: &str) -> Result<Self, UnknownCause> {
+        let all = [Self::Topic, Self::Epoch, Self::Owner, Self::NewBearing, Self::Jump];
+        let named = all.into_iter().find(|cause| cause.as_str() == word);
+        named.ok_or_else(|| UnknownCause(word.to_owned()))
     }
 }
 
@@ -169,7 +186,8 @@ impl Desk<'_> {
         };
         let admitted = self.judge(event, proven).map_err(refused).map_err(Box::new)?;
         let books = self.books.entry(event.gateway()).or_default();
-        books.proven |= proven;
+        let is_of_its_count = books.epoch.is_some() && books.epoch == event.epoch;
+        books.proven |= proven && is_of_its_count;
         if admitted == Admitted::Counted {
             books.highest = books.highest.max(event.sequence);
         }
@@ -309,10 +327,25 @@ mod tests {
     #[test]
     fn a_gateway_that_has_proven_itself_by_its_topic_must_go_on_so() {
         let terms = IntakeTerms::default();
-        let mut desk = desk(&terms, Books::default());
-        assert_eq!(desk.admit(&event("gw-01", 1, None), true), Ok(Admitted::Counted));
-        let refused = cause(desk.admit(&event("gw-01", 2, None), false));
+        let own = Some(Epoch::at(1_000));
+        let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
+        assert_eq!(desk.admit(&event("gw-01", 1, own), true), Ok(Admitted::Counted));
+        let refused = cause(desk.admit(&event("gw-01", 2, own), false));
         assert_eq!(refused, Some(RefusalCause::Topic));
+    }
+
+    /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway for good.
+    #[test]
+    fn a_claim_without_the_gateways_own_epoch_demands_nothing_of_its_events() {
+        let terms = IntakeTerms::default();
+        for known in [None, Some(Epoch::at(1_000))] {
+            for claimed in [None, Some(Epoch::at(2_000))] {
+                let mut desk = desk(&terms, Books { epoch: known, ..Books::default() });
+                let _taken = desk.admit(&event("gw-01", 1, claimed), true);
+                let honest = desk.admit(&event("gw-01", 2, known), false);
+                assert_eq!(honest, Ok(Admitted::Counted), "{known:?} {claimed:?}");
+            }
+        }
     }
 
     #[test]

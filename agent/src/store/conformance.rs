@@ -25,6 +25,7 @@ mod judgements;
 mod leaving;
 mod opinions;
 mod pages;
+mod removal;
 mod series;
 mod telling;
 
@@ -144,6 +145,11 @@ where
         let store: Arc<dyn Store> = Arc::new(store);
         store
     };
+    removal::what_is_gone_is_taken_out_whole(&*fresh().await).await;
+    removal::a_bearing_is_renamed_with_its_history(&*fresh().await).await;
+    removal::a_gateway_is_replaced_and_taken_out(&*fresh().await).await;
+    removal::refused_events_are_kept_until_they_are_over(&*fresh().await).await;
+    removal::suppressed_episodes_and_shares_are_found(&*fresh().await).await;
     intake::an_event_is_stored_once(&*fresh().await).await;
     intake::sequences_are_followed(&*fresh().await).await;
     intake::a_gateway_counts_anew_only_by_its_status(&*fresh().await).await;

@@ -1,6 +1,7 @@
 //! Failures of the store.
 
 use pdm_service::postgres::WayError;
+use sqlx::migrate::{MigrateError, Migrator};
 
 /// A call of the store failed, and nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +25,27 @@ pub enum StoreError {
     Way(WayError),
     /// The schema cannot be installed or updated.
     #[error("cannot bring the store's schema up to date")]
-    Migrate(#[source] sqlx::migrate::MigrateError),
+    Migrate(#[source] MigrateError),
+    /// The server can be reached, and the store must not be used there as it is.
+    #[error("the store {place} cannot be used: {unfit}")]
+    Unfit {
+        /// The server.
+        place: String,
+        /// Why.
+        unfit: Unfit,
+    },
+    /// A newer version of the program has written the store.
+    #[error(
+        "the store was written by a newer version of pdm-agent: its schema has version {found}, this \
+         program knows versions up to {known}; install the newer version again, or restore a backup of \
+         before the update"
+    )]
+    Newer {
+        /// The schema's version.
+        found: i64,
+        /// The highest version that this program knows.
+        known: i64,
+    },
     /// A value cannot be read or written: another version wrote it, the file is damaged, or the database
     /// refuses it. Trying again does not help.
     #[error("{what} in the store cannot be read: {reason}")]
@@ -34,6 +55,49 @@ pub enum StoreError {
         /// Why it cannot be read or written.
         reason: String,
     },
+}
+
+/// Why a server must not be used as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// The encoding of the database does not hold every character. The configuration has to change.
+    #[error(
+        "server_encoding is {found}, allowed is UTF8: make a database with \
+         \"createdb --encoding=UTF8 --template=template0\", move the rows with pg_dump and pg_restore, \
+         and name it in store.postgres.url"
+    )]
+    Encoding {
+        /// What the server answers.
+        found: String,
+    },
+    /// A pooler gives another session of the server to each transaction; the locks on bearings belong to a
+    /// session. The configuration has to change.
+    #[error(
+        "a connection pooler in transaction or statement mode (such as pgbouncer) stands before the \
+         server ({sign}): name the server itself in store.postgres.url, or a pool in session mode"
+    )]
+    Pooler {
+        /// What shows it.
+        sign: String,
+    },
+    /// The server is a standby. The caller waits until it is promoted or the address leads elsewhere.
+    #[error(
+        "the server is a standby that has not been promoted (pg_is_in_recovery), so nothing can be \
+         written: promote it, or lead the address to the primary"
+    )]
+    Standby,
+}
+
+impl StoreError {
+    /// The error of a migration; `known` are those of this program.
+    pub(super) fn of_migration(error: MigrateError, known: &Migrator) -> Self {
+        let known = known.iter().map(|one| one.version).max().unwrap_or_default();
+        match error {
+            MigrateError::VersionMissing(found) if found > known => Self::Newer { found, known },
+            error => Self::Migrate(error),
+        }
+    }
 }
 
 impl From<WayError> for StoreError {

@@ -9,7 +9,7 @@ use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::Refusal;
+use super::{Refusal, RefusalCause};
 
 /// A message that came in; it is stored before it is acknowledged.
 #[derive(Debug, Clone)]
@@ -79,6 +79,27 @@ pub struct Stored {
     pub gateways: BTreeMap<GatewayKey, u64>,
 }
 
+/// Events of one gateway for one bearing that are refused for one cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedEvents {
+    /// The gateway that they name.
+    pub gateway: GatewayKey,
+    /// The bearing that they name.
+    pub bearing: BearingKey,
+    /// Why they are refused.
+    pub cause: RefusalCause,
+    /// Field, expectation and value of the last one.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// When the first one came.
+    pub first_at: Timestamp,
+    /// When the last one came.
+    pub last_at: Timestamp,
+    /// When staff was told of them.
+    pub told_at: Option<Timestamp>,
+}
+
 /// The state of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayState {
@@ -94,6 +115,14 @@ pub struct GatewayState {
     pub presence: Option<(Presence, Timestamp)>,
     /// Events that the gateway was asked for and never sent.
     pub lost_events: u64,
+}
+
+/// What the store answers to a write that asks whether it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    /// The arrival of the oldest event that waits for a judgement and may be judged now. One whose
+    /// judgement waits for a language model may not.
+    pub oldest_waiting: Option<i64>,
 }
 
 /// How much waits, for metrics and for programs that wait until the agent is idle.

@@ -11,6 +11,19 @@ pub(super) fn row_left_out(error: &StoreError) {
     tracing::warn!(%error, "row of the store cannot be read, leaving it out");
 }
 
+/// The state of a bearing cannot be read; it is rebuilt from the risk that the bearing stands at.
+pub(super) fn state_rebuilt(key: &BearingKey, error: &StoreError) {
+    metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
+    tracing::error!(bearing = %key, %error, "state of the bearing cannot be read, taking its risk and stage");
+}
+
+/// A part of a bearing's episode cannot be read; the episode goes on without it, on the side of telling
+/// staff again.
+pub(super) fn episode_part_lost(key: &BearingKey, part: &'static str, error: &StoreError) {
+    metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
+    tracing::error!(bearing = %key, part, %error, "part of the episode cannot be read, going on without it");
+}
+
 /// An alarm that cannot be read is not repeated any more.
 pub(super) fn alarm_not_repeated(error: &StoreError) {
     metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
@@ -76,4 +89,18 @@ pub(super) fn partition_dropped(table: &str, rows: i64) {
 pub(super) fn opinion_not_asked() {
     metrics::counter!("pdm_agent_opinions_not_asked_total").increment(1);
     tracing::warn!("too many judgements wait for a second opinion: this one gets none");
+}
+
+/// The database of a store that is there already does not check what it is given.
+pub(super) fn encoding_not_checked() {
+    tracing::warn!(
+        "server_encoding is SQL_ASCII: the server checks no character; move the store to a database in UTF8"
+    );
+}
+
+/// The password of the server was read again and is another one.
+pub(super) fn login_renewed() {
+    metrics::counter!("pdm_agent_secrets_renewed_total", "secret" => "store.postgres.password")
+        .increment(1);
+    tracing::info!("the password of the store's server has changed, new connections use it");
 }

@@ -53,6 +53,23 @@ impl std::fmt::Display for OutboxState {
     }
 }
 
+/// What became of a notification on one lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The lane.
+    pub lane: String,
+    /// `waiting`, `delivered`, `given_up` or `held`.
+    pub state: String,
+    /// How often it was tried in vain.
+    pub attempts: u32,
+    /// When it leaves, or was to leave.
+    pub due_at: Timestamp,
+    /// When it was delivered, given up or held.
+    pub settled_at: Option<Timestamp>,
+    /// The last failure.
+    pub error: Option<String>,
+}
+
 /// A row of the outbox to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {

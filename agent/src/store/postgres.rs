@@ -7,27 +7,29 @@
 //! that gets [`StoreError::Unavailable`] tries again.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use pdm_service::postgres;
-use pdm_service::postgres::PostgresSettings;
+use pdm_service::postgres::{self, PostgresSettings, WayError};
+use pdm_service::secret::Secret;
 use pdm_shared::time::Timestamp;
-use sqlx::PgPool;
+use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 use tokio::sync::Mutex;
 
 use super::sql::days::Reached;
-use super::{Incoming, StoreError};
+use super::{Incoming, StoreError, StoreTrouble, Unfit, log};
 
 use partitions::{Week, Weeks};
 use turns::Turns;
 
 pub(super) mod bulk;
+mod fitness;
 mod partitions;
 mod turns;
 
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// How long a caller waits for a connection until the store counts as unavailable: as long as one
 /// statement may take by default.
@@ -37,6 +39,9 @@ const ACQUIRE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone)]
 pub(super) struct Postgres {
     pool: PgPool,
+    settings: Arc<PostgresSettings>,
+    /// The password that new connections use.
+    password: Arc<StdMutex<Option<Secret>>>,
     replica: Arc<str>,
     turns: Arc<Mutex<Turns>>,
     weeks: Arc<Weeks>,
@@ -49,14 +54,53 @@ impl Postgres {
         replica: &str,
     ) -> Result<Self, StoreError> {
         let cannot_open = |source| StoreError::Open { place: settings.url.clone(), source };
+        let password = password(settings)?;
         let options = options(settings, replica)?;
+        fitness::examine(&options, &settings.url).await?;
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections)
             .acquire_timeout(ACQUIRE)
             .connect_with(options)
             .await
             .map_err(cannot_open)?;
-        Ok(Self { pool, replica: replica.into(), turns: Arc::default(), weeks: Arc::default() })
+        Ok(Self {
+            pool,
+            settings: Arc::new(settings.clone()),
+            password: Arc::new(StdMutex::new(password)),
+            replica: replica.into(),
+            turns: Arc::default(),
+            weeks: Arc::default(),
+        })
+    }
+
+    /// Reads the password again; new connections use it.
+    pub(super) fn renew_login(&self) -> Result<(), StoreError> {
+        let now = password(&self.settings)?;
+        let mut known = self.password.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != now {
+            self.pool.set_connect_options(options(&self.settings, &self.replica)?);
+            *known = now;
+            log::login_renewed();
+        }
+        Ok(())
+    }
+
+    /// Asks over a new connection why the server does not answer.
+    pub(super) async fn diagnose(&self) -> Result<(), StoreError> {
+        let mut connection = self.pool.connect_options().connect().await?;
+        sqlx::raw_sql("SELECT 1").execute(&mut connection).await?;
+        // the result does not matter: nothing depends on the connection any more
+        let _closed = connection.close().await;
+        Ok(())
+    }
+
+    /// The error of a write, with the server's role where the server only says that it may not be written.
+    pub(super) async fn of_write(&self, error: StoreError) -> StoreError {
+        let is_read_only = StoreTrouble::from(&error) == StoreTrouble::ReadOnly;
+        if is_read_only && fitness::is_standby(&self.pool.connect_options()).await {
+            return StoreError::Unfit { place: self.settings.url.clone(), unfit: Unfit::Standby };
+        }
+        error
     }
 
     pub(super) fn pool(&self) -> &PgPool {
@@ -68,7 +112,10 @@ impl Postgres {
     }
 
     pub(super) async fn migrate(&self) -> Result<(), StoreError> {
-        MIGRATIONS.run(&self.pool).await.map_err(StoreError::Migrate)
+        MIGRATIONS
+            .run(&self.pool)
+            .await
+            .map_err(|error| StoreError::of_migration(error, &MIGRATIONS))
     }
 
     /// Installs the schema as it was before a version.
@@ -120,6 +167,11 @@ impl Postgres {
         self.turns.lock().await.end().await;
         self.pool.close().await;
     }
+}
+
+fn password(settings: &PostgresSettings) -> Result<Option<Secret>, StoreError> {
+    let password = settings.password.as_ref().map(|source| source.fetch()).transpose();
+    password.map_err(|error| StoreError::Way(WayError::Password(error)))
 }
 
 fn options(settings: &PostgresSettings, replica: &str) -> Result<PgConnectOptions, StoreError> {

@@ -4,6 +4,8 @@
 //! Every method is one transaction. Methods fail with [`StoreError`]; its variants say whether trying
 //! again can help.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use pdm_decision::table::SeriesValue;
 use pdm_decision::{Case, Sample, Window};
@@ -22,21 +24,23 @@ use pdm_web::plant::{BearingRow, ChannelRow, WindowRow};
 use uuid::Uuid;
 
 use super::{
-    Announcement, Backlog, BearingJudged, Checkpoint, Claimed, EpisodeChange, EpisodeRecord,
-    EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack, Incoming,
-    IntakeTerms, Outgoing, Recall, Reported, SendOutcome, StoreError, Stored, ToldInHour, Unjudged,
-    WorkCounts,
+    Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Delivery, EpisodeChange,
+    EpisodeRecord, EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack,
+    Incoming, IntakeTerms, Outgoing, Pulse, Recall, RefusedEvents, Reported, SendOutcome,
+    StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
 };
 
 mod desk;
 mod graph;
 mod held;
 mod opinion;
+mod removal;
 
 pub use desk::DeskStore;
 pub use graph::{GraphStore, ReviseAssets};
 pub use held::HeldStore;
 pub use opinion::OpinionStore;
+pub use removal::{PlantPart, Removal, RemovalStore, TakenOut};
 
 /// Starting and ending the store; used by the program that opens it.
 #[async_trait]
@@ -47,6 +51,13 @@ pub trait LifecycleStore: Send + Sync + std::fmt::Debug {
     /// Frees the claims of an earlier process of the same replica name, which has ended.
     async fn take_over(&self) -> Result<(), StoreError>;
 
+    /// Reads the password of the server again, for connections that are made from now on.
+    async fn renew_login(&self) -> Result<(), StoreError>;
+
+    /// Looks through the file for damage, which takes about a minute for 10 GB; tells what is damaged. A
+    /// server checks its pages itself.
+    async fn damage(&self) -> Result<Vec<String>, StoreError>;
+
     /// Writes what is buffered and closes the connections.
     async fn close(&self);
 }
@@ -56,6 +67,13 @@ pub trait LifecycleStore: Send + Sync + std::fmt::Debug {
 pub trait StatusStore: Send + Sync + std::fmt::Debug {
     /// Succeeds if the store answers.
     async fn ping(&self) -> Result<(), StoreError>;
+
+    /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where any
+    /// other write would.
+    async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError>;
+
+    /// Asks over a new connection why the store does not answer. An answer means that it does.
+    async fn diagnose(&self) -> Result<(), StoreError>;
 
     /// How much waits.
     async fn backlog(&self) -> Result<Backlog, StoreError>;
@@ -110,6 +128,19 @@ pub trait GatewayStore: Send + Sync + std::fmt::Debug {
     /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its next
     /// events and status are taken as they are. False if the gateway is not known.
     async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError>;
+
+    /// Events that are refused, by gateway, bearing and cause, in this order.
+    async fn refused(&self) -> Result<Vec<RefusedEvents>, StoreError>;
+
+    /// Notes that staff was told of these refused events at `now`.
+    async fn note_refusals_told(
+        &self,
+        told: &[RefusedEvents],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Forgets refused events: they are taken now, or came no more for long.
+    async fn forget_refused(&self, over: &[RefusedEvents]) -> Result<(), StoreError>;
 }
 
 /// Reading what waits and writing judgements; used by the judging task.
@@ -182,6 +213,9 @@ pub trait HistoryStore: Send + Sync + std::fmt::Debug {
 
     /// The steps of an event's run, in their order.
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError>;
+
+    /// What became of a notification, by lane.
+    async fn deliveries(&self, notification_id: Uuid) -> Result<Vec<Delivery>, StoreError>;
 }
 
 /// What pages and API show; used by the HTTP server.
@@ -266,6 +300,14 @@ pub trait EpisodeStore: Send + Sync + std::fmt::Debug {
     /// Episodes that are told with another alarm of their cause, at most `limit` after the episode `after`,
     /// in the order of their identities.
     async fn told_beside(
+        &self,
+        after: Uuid,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError>;
+
+    /// Open episodes under a suppression, and those of which one has withheld something, at most `limit`
+    /// after the episode `after`, in the order of their identities.
+    async fn suppressed(
         &self,
         after: Uuid,
         limit: u32,
@@ -365,8 +407,26 @@ pub trait CeilingStore: Send + Sync + std::fmt::Debug {
     /// What a lane has delivered in the hour that begins at `hour`.
     async fn told_in(&self, lane: &str, hour: Timestamp) -> Result<ToldInHour, StoreError>;
 
-    /// Counts a message of this hour.
-    async fn note_message(&self, lane: &str, hour: Timestamp) -> Result<(), StoreError>;
+    /// What a lane has delivered in the hour that begins at `hour`, by share.
+    async fn shares_told(
+        &self,
+        lane: &str,
+        hour: Timestamp,
+    ) -> Result<BTreeMap<String, u32>, StoreError>;
+
+    /// Counts a message of this hour, of this share.
+    async fn note_message(
+        &self,
+        lane: &str,
+        share: &str,
+        hour: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// The gateway that a bearing belongs to by its first event.
+    async fn gateway_of(&self, key: &BearingKey) -> Result<Option<GatewayKey>, StoreError>;
+
+    /// How many gateways are known.
+    async fn gateway_count(&self) -> Result<u32, StoreError>;
 
     /// The rows of a lane that are held back.
     async fn held_back(&self, lane: &str) -> Result<HeldBack, StoreError>;
@@ -437,6 +497,7 @@ pub trait Store:
     + OutboxStore
     + ChannelStore
     + CeilingStore
+    + RemovalStore
     + RecollectionStore
     + RetentionStore
     + SeriesStore
@@ -462,6 +523,7 @@ impl<S> Store for S where
         + OutboxStore
         + ChannelStore
         + CeilingStore
+        + RemovalStore
         + RecollectionStore
         + RetentionStore
         + SeriesStore

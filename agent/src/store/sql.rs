@@ -8,12 +8,13 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use pdm_service::postgres::PostgresSettings;
+use pdm_shared::time::Timestamp;
 
-use super::database::{Pool, Session, Spelt, Transaction};
+use super::database::{Dialect, Pool, Session, Spelt, Transaction};
 use super::outbox::OutboxState;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
-use super::{Backlog, LifecycleStore, StatusStore, Store, StoreError};
+use super::{Backlog, LifecycleStore, Pulse, StatusStore, Store, StoreError};
 use crate::settings::{StorePlace, StoreSettings};
 
 mod accounts;
@@ -37,9 +38,12 @@ mod outbox;
 mod pages;
 mod pins;
 mod recollection;
+mod refusals;
+mod removal;
 mod retention;
 mod runs;
 mod series;
+mod standing;
 mod windows;
 
 /// The store on a SQLite file or a PostgreSQL server.
@@ -188,6 +192,20 @@ impl LifecycleStore for SqlStore {
         outbox::free_claims(self.write().await?, self.replica()).await
     }
 
+    async fn renew_login(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => Ok(()),
+            Database::Postgres(server) => server.renew_login(),
+        }
+    }
+
+    async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        match &self.database {
+            Database::Sqlite(file) => file.damage().await,
+            Database::Postgres(_) => Ok(Vec::new()),
+        }
+    }
+
     async fn close(&self) {
         match &self.database {
             Database::Sqlite(file) => file.close().await,
@@ -210,8 +228,59 @@ static BACKLOG: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// The arrival of the oldest event that waits and may be judged now.
+static OLDEST_WAITING: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let waiting = match dialect {
+            Dialect::Sqlite => {
+                "events AS waiting WHERE judged = 0 AND NOT EXISTS (
+                     SELECT 1 FROM second_opinions AS held
+                     WHERE held.held_until_ms > 0 AND held.site = waiting.site
+                       AND held.equipment_id = waiting.equipment_id
+                       AND held.bearing_id = waiting.bearing_id)"
+            }
+            Dialect::Postgres => {
+                "events_unjudged WHERE turn <> ALL (ARRAY(
+                     SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
+                     FROM second_opinions WHERE held_until_ms > 0))"
+            }
+        };
+        format!("SELECT arrival FROM {waiting} ORDER BY arrival LIMIT 1")
+    })
+});
+
 #[async_trait]
 impl StatusStore for SqlStore {
+    async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError> {
+        let written = async {
+            let mut transaction = self.write().await?;
+            let mut connection = transaction.connection();
+            let query = connection.query(
+                "INSERT INTO heartbeats (replica, at_ms) VALUES ($1, $2)
+                 ON CONFLICT (replica) DO UPDATE SET at_ms = excluded.at_ms",
+            );
+            query.bind(self.replica()).bind(now.unix_ms()).execute().await?;
+            transaction.commit().await
+        };
+        if let Err(error) = written.await {
+            return Err(match &self.database {
+                Database::Sqlite(_) => error,
+                Database::Postgres(server) => server.of_write(error).await,
+            });
+        }
+        let mut reader = self.read().await?;
+        let oldest = reader.query(&OLDEST_WAITING).fetch_optional().await?;
+        let oldest_waiting = oldest.map(|row| row.get(0)).transpose()?;
+        Ok(Pulse { oldest_waiting })
+    }
+
+    async fn diagnose(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => self.ping().await,
+            Database::Postgres(server) => server.diagnose().await,
+        }
+    }
+
     async fn ping(&self) -> Result<(), StoreError> {
         self.read().await?.query("SELECT 1").execute().await?;
         Ok(())

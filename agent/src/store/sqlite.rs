@@ -13,6 +13,9 @@ use sqlx::{Connection as _, SqlitePool};
 use super::StoreError;
 
 pub(super) mod bulk;
+mod recovery;
+
+pub use recovery::{RecoveredTable, Recovery, recover};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -69,7 +72,10 @@ impl Sqlite {
     }
 
     pub(super) async fn migrate(&self) -> Result<(), StoreError> {
-        MIGRATIONS.run(&self.writer).await.map_err(StoreError::Migrate)
+        MIGRATIONS
+            .run(&self.writer)
+            .await
+            .map_err(|error| StoreError::of_migration(error, &MIGRATIONS))
     }
 
     /// Installs the schema as it was before a version.
@@ -78,6 +84,13 @@ impl Sqlite {
         let earlier = MIGRATIONS.iter().filter(|one| one.version < version).cloned().collect();
         let earlier = sqlx::migrate::Migrator::with_migrations(earlier);
         earlier.run(&self.writer).await.expect("migrated");
+    }
+
+    /// What `PRAGMA integrity_check` finds; nothing in a sound file.
+    pub(super) async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        let lines: Vec<String> =
+            sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(&self.reader).await?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
     /// Closes the readers first: the last connection to close writes the log into the file, and that

@@ -171,7 +171,8 @@ async fn acceleration_is_researched_in_rounds_that_build_on_each_other() {
     let second: Vec<_> = inquiry.of_round(2).map(|answered| &answered.question).collect();
     assert!(second.iter().any(|question| {
         let query = question.arguments["query"].as_str().unwrap_or_default();
-        query.contains("커플링 편심")
+        query.contains("축정렬 불량")
+            && !query.contains("커플링")
             && question.drawn_from.as_deref() == Some("D-search_maintenance_history")
     }));
     let diagnosis = run.state.diagnosis_result.expect("judged").diagnosis;

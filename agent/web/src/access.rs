@@ -20,7 +20,7 @@ use pdm_service::http::callers::{Identity, Role, UnknownCallers};
 use pdm_service::http::guard::{self, TOKEN_NAME};
 use pdm_service::http::server::{self, Peer};
 
-use crate::plant::Unavailable;
+use crate::plant::PlantError;
 use crate::problem::Problem;
 use crate::session::{self, form_key};
 use crate::{Shared, Site, audit};
@@ -165,8 +165,9 @@ async fn viewer_of(shared: &Shared, request: &Parts) -> Result<Viewer, Response>
     let access = &shared.site.access;
     let headers = &request.headers;
     let peer = request.extensions.get::<Peer>().copied();
-    let unasked =
-        |error: UnknownCallers| Problem::from(Unavailable(error.to_string())).into_response();
+    let unasked = |error: UnknownCallers| {
+        Problem::from(PlantError::Unavailable(error.to_string())).into_response()
+    };
     if let Some(value) = cookie(headers, COOKIE) {
         let owner = session::owner(&shared.site, &value).await;
         let owner = owner.map_err(|error| Problem::from(error).into_response())?;

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::plant::Unavailable;
+use crate::plant::PlantError;
 
 /// A SHA-256 digest.
 pub type Digest = [u8; 32];
@@ -173,23 +173,23 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[async_trait]
 pub trait AccountStore: Send + Sync + std::fmt::Debug {
     /// Whether there is any user.
-    async fn has_users(&self) -> Result<bool, Unavailable>;
+    async fn has_users(&self) -> Result<bool, PlantError>;
 
     /// Every user, by name.
-    async fn users(&self) -> Result<Vec<User>, Unavailable>;
+    async fn users(&self) -> Result<Vec<User>, PlantError>;
 
     /// A user.
-    async fn user(&self, name: &str) -> Result<Option<User>, Unavailable>;
+    async fn user(&self, name: &str) -> Result<Option<User>, PlantError>;
 
     /// The user whom a provider knows.
-    async fn provided_user(&self, by: &Provided) -> Result<Option<User>, Unavailable>;
+    async fn provided_user(&self, by: &Provided) -> Result<Option<User>, PlantError>;
 
     /// Adds a user; false if the name is taken, if a provider's user is there under another name, or if
     /// `is_first` and there is a user already.
-    async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, Unavailable>;
+    async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, PlantError>;
 
     /// Changes a user; false if there is none of that name.
-    async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, Unavailable>;
+    async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, PlantError>;
 
     /// Gives a user a token; one of the same label is replaced.
     async fn put_token(
@@ -197,17 +197,16 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
         user: &str,
         hash: &Digest,
         token: &UserToken,
-    ) -> Result<(), Unavailable>;
+    ) -> Result<(), PlantError>;
 
     /// Takes a token away; false if there is none of that label.
-    async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, Unavailable>;
+    async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, PlantError>;
 
     /// The tokens of a user, by label.
-    async fn tokens(&self, user: &str) -> Result<Vec<UserToken>, Unavailable>;
+    async fn tokens(&self, user: &str) -> Result<Vec<UserToken>, PlantError>;
 
     /// The owner of a token that has not ended.
-    async fn token_owner(&self, hash: &Digest, now: Timestamp)
-    -> Result<Option<User>, Unavailable>;
+    async fn token_owner(&self, hash: &Digest, now: Timestamp) -> Result<Option<User>, PlantError>;
 
     /// Keeps a session, and forgets those that were opened before `oldest` or not used since `idle`.
     async fn open_session(
@@ -215,28 +214,28 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
         session: &StoredSession,
         oldest: Timestamp,
         idle: Timestamp,
-    ) -> Result<(), Unavailable>;
+    ) -> Result<(), PlantError>;
 
     /// A session with its user.
     async fn session(
         &self,
         hash: &Digest,
-    ) -> Result<Option<(StoredSession, Option<User>)>, Unavailable>;
+    ) -> Result<Option<(StoredSession, Option<User>)>, PlantError>;
 
     /// Notes that a session was used.
-    async fn saw_session(&self, hash: &Digest, now: Timestamp) -> Result<(), Unavailable>;
+    async fn saw_session(&self, hash: &Digest, now: Timestamp) -> Result<(), PlantError>;
 
     /// Ends a session.
-    async fn end_session(&self, hash: &Digest) -> Result<(), Unavailable>;
+    async fn end_session(&self, hash: &Digest) -> Result<(), PlantError>;
 
     /// Writes down what somebody did; `id` is given by the store.
-    async fn note_act(&self, act: &Act) -> Result<(), Unavailable>;
+    async fn note_act(&self, act: &Act) -> Result<(), PlantError>;
 
     /// The last `limit` acts before the act `before`, newest first.
-    async fn acts(&self, before: Option<u64>, limit: u32) -> Result<Vec<Act>, Unavailable>;
+    async fn acts(&self, before: Option<u64>, limit: u32) -> Result<Vec<Act>, PlantError>;
 
     /// The key by which links are signed; `fresh` becomes it if there is none yet.
-    async fn link_key(&self, fresh: Digest, now: Timestamp) -> Result<Digest, Unavailable>;
+    async fn link_key(&self, fresh: Digest, now: Timestamp) -> Result<Digest, PlantError>;
 }
 
 #[cfg(test)]

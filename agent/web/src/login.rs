@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 use crate::access::{COOKIE, cookie, inner, is_of_this_server};
 use crate::accounts::{Digest, User, digest, user_name};
 use crate::pages::{self, LoginFailure, LoginNote};
-use crate::plant::Unavailable;
+use crate::plant::PlantError;
 use crate::problem::Problem;
 use crate::session::{self, LONGEST_S};
 use crate::{Shared, Site, audit, language, password};
@@ -140,7 +140,7 @@ async fn ask(
     match shared.site.access.needs_login().await {
         Ok(true) => pages::login(language::of(&headers), inner(&to.to), note(&shared).await),
         Ok(false) => Redirect::to("/").into_response(),
-        Err(error) => Problem::from(Unavailable(error.to_string())).into_response(),
+        Err(error) => Problem::from(PlantError::Unavailable(error.to_string())).into_response(),
     }
 }
 
@@ -198,11 +198,11 @@ async fn enter(
     shared: &Shared,
     peer: Option<Peer>,
     form: &Login,
-) -> Result<Option<(Identity, String)>, Unavailable> {
+) -> Result<Option<(Identity, String)>, PlantError> {
     let site = &shared.site;
     if !form.token.trim().is_empty() {
         let known = site.access.who(peer, "/login", form.token.trim()).await;
-        let known = known.map_err(|error| Unavailable(error.to_string()))?;
+        let known = known.map_err(|error| PlantError::Unavailable(error.to_string()))?;
         // a user's token is for programs: a browser logs in by password
         let Some(identity) = known.filter(|known| known.name == TOKEN_NAME) else {
             return Ok(None);
@@ -218,11 +218,7 @@ async fn enter(
 }
 
 /// The user of this name, if the password is the user's.
-async fn by_password(
-    shared: &Shared,
-    name: &str,
-    given: &str,
-) -> Result<Option<User>, Unavailable> {
+async fn by_password(shared: &Shared, name: &str, given: &str) -> Result<Option<User>, PlantError> {
     let name = user_name(name).unwrap_or_default();
     tokio::time::sleep(shared.attempts.wait(&name)).await;
     let user = match name.as_str() {

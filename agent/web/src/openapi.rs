@@ -297,6 +297,7 @@ fn responses(status: &str, answer: &Value) -> Value {
         ("415", "the body is not JSON"),
         ("422", "the body is not what it has to be"),
         ("429", "too many requests a second"),
+        ("500", "an entry of the store cannot be read; the log names it"),
         ("503", "the store does not answer"),
     ]
     .into_iter()

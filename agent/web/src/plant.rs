@@ -7,7 +7,8 @@ use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::{EpisodeDocument, EpisodeState, Suppression};
 use pdm_shared::event::{Event, SpectrumLines};
-use pdm_shared::fault::Fault;
+use pdm_shared::fault::{Fault, finding_in_words};
+use pdm_shared::feature::Feature;
 use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found};
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
@@ -18,10 +19,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// The plant could not be asked. The caller answers 503 and logs the reason.
+/// The plant gave no answer. The caller logs the reason.
 #[derive(Debug, thiserror::Error)]
-#[error("the store cannot be asked: {0}")]
-pub struct Unavailable(pub String);
+#[non_exhaustive]
+pub enum PlantError {
+    /// The store could not be asked. The caller answers 503, and trying again may help.
+    #[error("the store cannot be asked: {0}")]
+    Unavailable(String),
+    /// The store answered with an entry that this version cannot read. The caller answers 500, as trying
+    /// again does not help.
+    #[error("an entry of the store cannot be read: {0}")]
+    Unreadable(String),
+}
 
 /// A bearing as the fleet shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -92,6 +101,8 @@ pub struct WindowRow {
     pub rms_g: Option<f64>,
     /// RMS of the velocity, 10–1000 Hz, mm/s.
     pub velocity_rms_mm_s: Option<f64>,
+    /// RMS of the acceleration in the same band, g, where the window is too short for a velocity.
+    pub low_band_rms_g: Option<f64>,
     /// Kurtosis of the acceleration.
     pub kurtosis: Option<f64>,
     /// RMS of the envelope, g.
@@ -116,6 +127,49 @@ pub struct WindowRow {
     pub rul_low_hours: Option<f64>,
     /// Upper bound of the remaining life's 80 % interval, hours.
     pub rul_high_hours: Option<f64>,
+}
+
+impl BearingRow {
+    /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its message,
+    /// which may be of an earlier stage.
+    pub fn standing_title(&self) -> Text {
+        let (label, what) =
+            (self.risk_level.label(), finding_in_words(self.fault_type, self.fault_stage));
+        let (equipment, bearing) = (&self.key.equipment, &self.key.bearing);
+        Text::new(
+            format!("[{}] {equipment} {bearing} {}", label.ko, what.ko),
+            format!("[{}] {equipment} {bearing}: {}", label.en, what.en),
+        )
+    }
+}
+
+/// The features that lists of windows show.
+pub const SHOWN_FEATURES: [Feature; 5] =
+    [Feature::Rms, Feature::Velocity, Feature::LowBandRms, Feature::EnvelopeRms, Feature::Kurtosis];
+
+impl WindowRow {
+    /// The figure of a feature in this row; `None` where it was not measured, and for features that
+    /// only the event shows.
+    pub const fn figure(&self, feature: &Feature) -> Option<f64> {
+        match feature {
+            Feature::Rms => self.rms_g,
+            Feature::Velocity => self.velocity_rms_mm_s,
+            Feature::LowBandRms => self.low_band_rms_g,
+            Feature::EnvelopeRms => self.envelope_rms_g,
+            Feature::Kurtosis => self.kurtosis,
+            Feature::Peak
+            | Feature::PeakToPeak
+            | Feature::CrestFactor
+            | Feature::Skewness
+            | Feature::ShapeFactor
+            | Feature::ImpulseFactor
+            | Feature::ClearanceFactor
+            | Feature::NoiseFloor
+            | Feature::Confidence
+            | Feature::Line(_, _)
+            | Feature::Other(_) => None,
+        }
+    }
 }
 
 /// The envelope spectrum of a window.
@@ -376,13 +430,13 @@ pub struct Place {
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
     /// Every bearing that was ever judged, worst first: risk, then stage, then name.
-    async fn fleet(&self) -> Result<Vec<BearingRow>, Unavailable>;
+    async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError>;
 
     /// The bearings of the machines of this name, in the same order.
-    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, Unavailable>;
+    async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, PlantError>;
 
     /// One bearing.
-    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, Unavailable>;
+    async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, PlantError>;
 
     /// The last `limit` windows of a bearing measured at or before `until`, oldest first.
     async fn windows(
@@ -390,7 +444,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<WindowRow>, Unavailable>;
+    ) -> Result<Vec<WindowRow>, PlantError>;
 
     /// The last `limit` events of a bearing that carry spectra, measured at or before `until`, newest
     /// first.
@@ -399,16 +453,16 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
         until: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Event>, Unavailable>;
+    ) -> Result<Vec<Event>, PlantError>;
 
     /// An event.
-    async fn event(&self, event_id: EventId) -> Result<Option<Event>, Unavailable>;
+    async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError>;
 
     /// The judgement of an event.
-    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, Unavailable>;
+    async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, PlantError>;
 
     /// The steps of the run that judged an event.
-    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, Unavailable>;
+    async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, PlantError>;
 
     /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
     async fn notifications(
@@ -416,16 +470,16 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         of: Option<&BearingKey>,
         before: Option<Timestamp>,
         limit: u32,
-    ) -> Result<Vec<Notification>, Unavailable>;
+    ) -> Result<Vec<Notification>, PlantError>;
 
     /// Every configured way to staff, and those on which something still waits.
-    async fn channels(&self) -> Result<Vec<ChannelRow>, Unavailable>;
+    async fn channels(&self) -> Result<Vec<ChannelRow>, PlantError>;
 
     /// Every gateway, by name.
-    async fn gateways(&self) -> Result<Vec<GatewayRow>, Unavailable>;
+    async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError>;
 
     /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, Unavailable>;
+    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError>;
 
     /// The last `limit` episodes of a filter before the place `before`, newest change first.
     async fn episodes(
@@ -433,10 +487,10 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         filter: EpisodeFilter,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<EpisodeDetail>, Unavailable>;
+    ) -> Result<Vec<EpisodeDetail>, PlantError>;
 
     /// An episode.
-    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, Unavailable>;
+    async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError>;
 
     /// The last remarks on a bearing's episode that opened at a time, oldest first: up to the opening of the
     /// next one.
@@ -444,10 +498,10 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         &self,
         key: &BearingKey,
         opened_at: Timestamp,
-    ) -> Result<Vec<Remark>, Unavailable>;
+    ) -> Result<Vec<Remark>, PlantError>;
 
     /// Writes a remark on a bearing down; it acknowledges nothing.
-    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), Unavailable>;
+    async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError>;
 
     /// The last `limit` actions before the place `before`, newest first: those that wait, or all.
     async fn work(
@@ -455,20 +509,20 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         is_open: bool,
         before: Option<Place>,
         limit: u32,
-    ) -> Result<Vec<WorkRow>, Unavailable>;
+    ) -> Result<Vec<WorkRow>, PlantError>;
 
     /// The actions that the judgement of an event asks for.
-    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, Unavailable>;
+    async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError>;
 
     /// Applies a report on the work of a bearing; false if no judgement of it asks for such work.
-    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, Unavailable>;
+    async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
 
     /// How many notifications of a bearing staff was told in the hours before now.
-    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, Unavailable>;
+    async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;
 
     /// Acknowledges the alarm that a person saw.
-    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, Unavailable>;
+    async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, PlantError>;
 
     /// Shelves a bearing, or ends its shelf.
-    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, Unavailable>;
+    async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError>;
 }

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::plant::Unavailable;
+use crate::plant::PlantError;
 
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,11 +44,21 @@ impl Problem {
     }
 }
 
-impl From<Unavailable> for Problem {
-    fn from(error: Unavailable) -> Self {
+impl From<PlantError> for Problem {
+    fn from(error: PlantError) -> Self {
         // the reason may name hosts and files: it is for the log alone
         tracing::warn!(%error, "a page could not be made");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer at the moment")
+        match error {
+            PlantError::Unavailable(_) => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the store does not answer at the moment",
+            ),
+            PlantError::Unreadable(_) => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "this entry of the store cannot be read: another version wrote it or it is damaged; \
+                 the agent's log names it",
+            ),
+        }
     }
 }
 

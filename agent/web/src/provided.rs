@@ -25,7 +25,7 @@ use crate::access::{cookie, inner};
 use crate::accounts::{Provided, User, UserChange, user_name};
 use crate::login::{self, To};
 use crate::pages::{self, LoginFailure};
-use crate::plant::Unavailable;
+use crate::plant::PlantError;
 use crate::problem::Problem;
 use crate::{Shared, Site, audit, language, session};
 
@@ -96,7 +96,7 @@ enum Refusal {
     #[error("the user {0} is disabled")]
     Disabled(String),
     #[error(transparent)]
-    Store(#[from] Unavailable),
+    Store(#[from] PlantError),
 }
 
 impl Refusal {

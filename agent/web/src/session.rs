@@ -11,7 +11,7 @@ use pdm_shared::time::Timestamp;
 
 use crate::Site;
 use crate::accounts::{Digest, StoredSession, User, digest, hex, new_secret};
-use crate::plant::Unavailable;
+use crate::plant::PlantError;
 
 /// Longest time without use, s: one shift of twelve hours.
 pub(crate) const IDLE_S: f64 = 12.0 * 3600.0;
@@ -24,7 +24,7 @@ const PROVIDED_S: f64 = 12.0 * 3600.0;
 const NOTED_EVERY_S: f64 = 60.0;
 
 /// Opens a session for a user, or for the holder of the configured token; tells its cookie's value.
-pub(crate) async fn open(site: &Site, user: Option<&User>) -> Result<String, Unavailable> {
+pub(crate) async fn open(site: &Site, user: Option<&User>) -> Result<String, PlantError> {
     let (value, now) = (new_secret(), site.clock.now());
     let session = StoredSession {
         hash: digest("session", &value),
@@ -39,7 +39,7 @@ pub(crate) async fn open(site: &Site, user: Option<&User>) -> Result<String, Una
 }
 
 /// Whose session a cookie's value is, if it is open.
-pub(crate) async fn owner(site: &Site, value: &str) -> Result<Option<Identity>, Unavailable> {
+pub(crate) async fn owner(site: &Site, value: &str) -> Result<Option<Identity>, PlantError> {
     let hash = digest("session", value);
     let Some((session, user)) = site.accounts.session(&hash).await? else { return Ok(None) };
     let now = site.clock.now();
@@ -91,7 +91,7 @@ fn credential(site: &Site, user: Option<&User>) -> Digest {
 }
 
 /// Ends a session.
-pub(crate) async fn end(site: &Site, value: &str) -> Result<(), Unavailable> {
+pub(crate) async fn end(site: &Site, value: &str) -> Result<(), PlantError> {
     site.accounts.end_session(&digest("session", value)).await
 }
 

@@ -53,7 +53,7 @@ pub struct Request {
     pub rate: SampleRate,
     /// Nominal shaft speed.
     pub speed: Rpm,
-    /// How far the true speed may be off, as a ratio; 0.02 is usual.
+    /// How far the true speed may be off, as a ratio; 0.05 is usual.
     pub speed_tolerance: f64,
     /// Defect orders of the bearing.
     pub orders: DefectOrders,
@@ -64,8 +64,9 @@ pub struct Request {
     pub envelope_band: Option<Band>,
 }
 
-/// Speed tolerance where nothing is configured.
-pub const DEFAULT_SPEED_TOLERANCE: f64 = 0.02;
+/// Speed tolerance where nothing is configured: the slip of a small induction motor whose synchronous
+/// speed was typed in is 3 %. A wider one declares the speed uncertain, see [`speed::tried`].
+pub const DEFAULT_SPEED_TOLERANCE: f64 = 0.05;
 
 /// Order tolerance where nothing is configured.
 pub const DEFAULT_ORDER_TOLERANCE: f64 = 0.02;
@@ -267,7 +268,7 @@ pub fn weigh(accel_m_s2: &[f64], request: &Request) -> Result<Evidence, Diagnose
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
     let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
     let sources = figures::Sources { record: &record, separated: &separated };
-    Ok(measured(accel_m_s2, sources, request, &mut transforms))
+    Ok(measured(accel_m_s2, sources, request, &mut transforms).0)
 }
 
 /// Judges one record.
@@ -302,8 +303,8 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
     let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
     let sources = figures::Sources { record: &record, separated: &separated };
-    let evidence = measured(accel_m_s2, sources, request, &mut transforms);
-    let speed = speed::search(accel_m_s2, &record, request, &mut transforms);
+    let (evidence, tried) = measured(accel_m_s2, sources, request, &mut transforms);
+    let speed = speed::search(accel_m_s2, &record, (request, &tried), &mut transforms);
     let random = &separated.random;
     let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
     let looks = views::looks(random, request, speed.speed, &mut transforms);
@@ -324,8 +325,8 @@ fn measured(
     sources: figures::Sources<'_>,
     request: &Request,
     transforms: &mut Transforms,
-) -> Evidence {
+) -> (Evidence, speed::Tried) {
     let acceleration = amplitude_spectrum(accel_m_s2, request.rate.get(), transforms);
     let tried = speed::tried(&acceleration, request);
-    figures::measure(sources, &tried, request, transforms)
+    (figures::measure(sources, &tried, request, transforms), tried)
 }

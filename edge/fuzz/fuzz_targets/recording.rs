@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_edge::source::{RecordingOptions, open_content};
+use pdm_edge::source::{AccelUnit, Calibration, Preferred, RecordingOptions, open_content};
 use pdm_shared::units::SampleRate;
 
 fuzz_target!(|data: &[u8]| {
@@ -14,7 +14,12 @@ fuzz_target!(|data: &[u8]| {
     let names = ["a.npy", "a.npy.gz", "a.mat", "a.wav", "a.csv", "a"];
     let name = Path::new(names[usize::from(choice) % names.len()]);
     let options =
-        RecordingOptions { sample_rate: SampleRate::new(1000.0).ok(), ..Default::default() };
+        RecordingOptions {
+            sample_rate: SampleRate::new(1000.0).ok(),
+            calibrations: Calibration::new(AccelUnit::G, 1.0, 0.0).into_iter().collect(),
+            prefer: Some(Preferred::Option),
+            ..Default::default()
+        };
     if let Ok(mut source) = open_content(name, content.to_vec(), &options) {
         while let Ok(Some(_)) = source.next_block() {}
     }

@@ -45,10 +45,11 @@ pub struct Args {
 
 const AFTER_HELP: &str = "\
 Channels, snapshots and columns are counted from 0. A 2-D array is channel × sample, a 3-D array
-snapshot × channel × sample. Samples are taken as the numbers in the file: scale them with --scale.
+snapshot × channel × sample. What was read is printed in one line to standard error. Counts of an
+integer format (most .wav files) are no g: --scale says what one count is.
 
 Examples:
-  pdm-edge analyze motor.wav --rpm 1480 --bearing 6205
+  pdm-edge analyze motor.wav --scale 0.000305 --rpm 1480 --bearing 6205   (16 bits, full scale 10 g)
   pdm-edge analyze run.npy.gz --snapshot 700 --channel 1 --scale 0.001 --rate 25600 --rpm 1650 \\
       --orders 5.611,7.389,3.589,0.4316
   pdm-edge analyze InnerRaceFault.mat --variable bearing.gs --rpm 1500 --bearing NICE --plot out.png
@@ -91,6 +92,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
     let analysis = measure::measure(job)?;
+    if let Some(input) = &analysis.input {
+        super::note(&format!("{}: {input}", job.path.display()));
+    }
     let text = if args.json {
         serde_json::to_string(&analysis.event)? + "\n"
     } else {

@@ -13,7 +13,7 @@ use super::Failure;
 use super::run::{runtime, spool_exit};
 use crate::publish;
 use crate::settings::{self, EdgeSettings, Pace};
-use crate::source::Source;
+use crate::source::{Source, SourceInput};
 use crate::spool::{Spool, SpoolError};
 
 /// Arguments of `check`.
@@ -86,6 +86,10 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
     }
     for source in &settings.sources {
         let what = format!("source {}", source.name);
+        if let Some(text) = empty_folders(&source.input) {
+            findings.push(Finding::good(what, text));
+            continue;
+        }
         findings.push(match source.input.open(&clock) {
             Err(error) => {
                 let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
@@ -116,6 +120,15 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
     findings
 }
 
+/// What is said of watched folders that are there and hold nothing yet.
+fn empty_folders(input: &SourceInput) -> Option<String> {
+    let SourceInput::Watched { files, .. } = input else { return None };
+    let is_empty =
+        |path: &PathBuf| std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    let text = "watched: no file yet; every file that comes is measured once";
+    files.iter().all(is_empty).then(|| text.to_owned())
+}
+
 /// Longest time of a live source until its first block: five blocks of the default length.
 const FIRST_BLOCK: Duration = Duration::from_secs(5);
 
@@ -124,7 +137,11 @@ fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
     let (tell, told) = std::sync::mpsc::sync_channel(1);
     // the thread is not joined: a read may hang on a device, and the command ends soon
     std::thread::spawn(move || {
-        let block = opened.next_block();
+        // a source without a sender hands out blocks without samples
+        let mut block = opened.next_block();
+        while matches!(&block, Ok(Some(block)) if block.accel_m_s2.ncols() == 0) {
+            block = opened.next_block();
+        }
         // an error means that the time is up and the block is not awaited any more
         let _late = tell.send(block);
     });

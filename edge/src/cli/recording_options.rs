@@ -12,19 +12,22 @@ use pdm_service::exit::{Exit, Failure};
 use pdm_shared::units::{Rpm, SampleRate};
 
 use crate::catalogue::Catalogue;
-use crate::source::{AccelUnit, Calibration, RecordingOptions};
+use crate::source::{AccelUnit, Calibration, Preferred, RecordingOptions};
+use crate::tabular::Decimal;
 
 /// The part of a recording to read.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Recording")]
 pub struct RecordingArgs {
-    /// Channel, counted from 0 [default: the first; all where snapshots are replayed]
+    /// Channel, counted from 0 over the columns of acceleration [default: the first; all where
+    /// snapshots are replayed]
     #[arg(long, value_name = "N")]
     pub channel: Option<usize>,
-    /// Acceleration of one count of the file, in the unit of `--unit` [default: 1]
+    /// Acceleration of one count of the file, in the unit of `--unit`; integer formats need it
+    /// [default: 1]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub scale: Option<f64>,
-    /// Unit of the samples after scaling: g or m/s2 [default: g]
+    /// Unit of the samples after scaling: g or m/s2 [default: the unit that the file states, else g]
     #[arg(long, value_name = "g|m/s2")]
     pub unit: Option<AccelUnit>,
     /// Sensitivity of the sensor in mV/g, where the samples are millivolts after scaling
@@ -34,10 +37,10 @@ pub struct RecordingArgs {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub offset: Option<f64>,
     /// Variable of a .mat file (such as bearing.gs) or columns of a text file (name or number
-    /// from 0, separated by commas) [default: the longest vector; all columns that hold samples]
+    /// from 0, separated by commas) [default: what its name or unit says is acceleration]
     #[arg(long, value_name = "PATH")]
     pub variable: Option<String>,
-    /// Sampling rate in Hz; may be left out where the file states it (.wav, some .mat)
+    /// Sampling rate in Hz; may be left out where the file states it or has a time column
     #[arg(long, value_name = "HZ")]
     pub rate: Option<f64>,
     /// Seconds left out at the beginning
@@ -46,6 +49,13 @@ pub struct RecordingArgs {
     /// Seconds read [default: to the end]
     #[arg(long, value_name = "T")]
     pub duration_s: Option<f64>,
+    /// Which side counts where the file and an option contradict each other (rate, unit) [default: the
+    /// file is refused]
+    #[arg(long, value_name = "file|option")]
+    pub prefer: Option<Preferred>,
+    /// Decimal sign of a text where the text does not tell (0,125 in one column; 1,234)
+    #[arg(long, value_name = "comma|point")]
+    pub decimal: Option<Decimal>,
 }
 
 /// The machine of a recording.
@@ -55,8 +65,8 @@ pub struct MachineArgs {
     /// Shaft speed in revolutions per minute
     #[arg(long, value_name = "RPM")]
     pub rpm: Option<f64>,
-    /// Largest deviation of the true speed, in percent; the speed is searched within it [default:
-    /// 2]
+    /// Largest deviation of the true speed, in percent; the speed is searched within it, and more than 5
+    /// declares it uncertain [default: 5]
     #[arg(long, value_name = "PCT")]
     pub rpm_tolerance: Option<f64>,
     /// Bearing of the catalogue (see `pdm-edge bearings`)
@@ -99,12 +109,10 @@ impl RecordingArgs {
     /// A [`Failure`] with exit code 64 that names the option and what is allowed.
     pub fn options(&self) -> anyhow::Result<RecordingOptions> {
         let named = |option: &str, e: &dyn std::fmt::Display| usage(format!("{option}: {e}"));
-        let unit = match self.sensitivity {
-            Some(sensitivity_mv_per_g) => AccelUnit::Millivolt { sensitivity_mv_per_g },
-            None => self.unit.unwrap_or_default(),
-        };
-        let scale = self.scale.unwrap_or(1.0);
-        let calibration = Calibration::new(unit, scale, self.offset.unwrap_or(0.0))
+        let sensitivity =
+            self.sensitivity.map(|mv| AccelUnit::Millivolt { sensitivity_mv_per_g: mv });
+        let unit = sensitivity.or(self.unit);
+        let calibration = Calibration::stated(unit, self.scale, self.offset.unwrap_or(0.0))
             .map_err(|e| named("--scale, --offset or --sensitivity", &e))?;
         let sample_rate =
             self.rate.map(SampleRate::new).transpose().map_err(|e| named("--rate", &e))?;
@@ -118,6 +126,8 @@ impl RecordingArgs {
             duration_s: self.duration_s,
             started_at: None,
             period_s: None,
+            prefer: self.prefer,
+            decimal: self.decimal,
         })
     }
 
@@ -137,6 +147,8 @@ impl RecordingArgs {
             rate: self.rate.or(other.rate),
             start_s: self.start_s.or(other.start_s),
             duration_s: self.duration_s.or(other.duration_s),
+            prefer: self.prefer.or(other.prefer),
+            decimal: self.decimal.or(other.decimal),
         }
     }
 }
@@ -252,7 +264,7 @@ mod tests {
     fn orders_are_four_numbers() {
         let read = machine("3.245,4.755,2.5546,0.4056").machine().expect("valid");
         assert!((read.orders.bsf.get() - 2.5546).abs() < 1e-12);
-        assert!((read.speed_tolerance - 0.02).abs() < 1e-12);
+        assert!((read.speed_tolerance - 0.05).abs() < 1e-12);
         for wrong in ["3.2,4.7,2.5", "3.2,4.7,2.5,x", "4.7,3.2,2.5,0.4", "3.2,4.7,2.5,1.4", ""] {
             let error = machine(wrong).machine().expect_err(wrong);
             assert_eq!(exit_of(&error), Exit::Usage, "{error}");

@@ -118,6 +118,9 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
     let opened =
         open_sequence(&args.files, &options).map_err(|error| Failure::new(error.exit(), error))?;
     let channels = opened.format().channels;
+    if let Some(input) = opened.interpretation() {
+        super::note(&input.to_string());
+    }
     drop(opened);
     let points = (0..channels)
         .map(|row| point(args, &machine, row))

@@ -83,6 +83,7 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
     let stop = shutdown::on_signal()?;
     let mut reload = signal(SignalKind::hangup())?;
     loop {
+        settings.until_done = args.until_done;
         let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
         let mut progress = edge.progress();
         log::measuring();

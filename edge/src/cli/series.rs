@@ -9,6 +9,7 @@ use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
 use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read};
+use crate::tabular::{DateOrder, Decimal};
 
 mod summary;
 
@@ -18,8 +19,10 @@ mod summary;
   pdm-edge series features.csv --time timestamp --value bearing1_rms,bearing2_rms --period 600
   pdm-edge series features.csv --time index --value rms --period 10 --jsonl | jq .rul
 
-The time column holds RFC 3339, YYYY-MM-DD HH:MM:SS (UTC), YYYY.MM.DD.HH.MM.SS, seconds,
-or a count of rows, which --period turns into time.")]
+The time column holds dates with a time of day in the usual forms (without an offset: UTC), a date
+beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since 1970,
+times in the unit that the header names, or a count of rows, which --period turns into time. What was
+read is printed in one line to standard error; a --period that contradicts the column is told or refused.")]
 pub struct Args {
     /// CSV with a header, one row a snapshot
     file: PathBuf,
@@ -32,6 +35,12 @@ pub struct Args {
     /// Seconds from row to row
     #[arg(long, value_name = "S")]
     period: f64,
+    /// What comes first in dates with two readings
+    #[arg(long, value_name = "day-first|month-first|year-first")]
+    date_order: Option<DateOrder>,
+    /// Decimal sign of the values where they do not tell (1,234)
+    #[arg(long, value_name = "comma|point")]
+    decimal: Option<Decimal>,
     /// Level of a column at which the machine has failed, where it is known
     #[arg(long, value_name = "COL=LEVEL", value_parser = failure_level)]
     failure: Vec<(String, f64)>,
@@ -76,13 +85,33 @@ fn open(args: &Args) -> anyhow::Result<Table> {
     let file = File::open(&args.file)
         .with_context(|| format!("{name}"))
         .map_err(|error| Failure::new(Exit::NoInput, error))?;
-    let request =
-        Request { time: args.time.clone(), values: args.value.clone(), period_s: args.period };
+    let request = Request {
+        time: args.time.clone(),
+        values: args.value.clone(),
+        period_s: args.period,
+        date_order: args.date_order,
+        decimal: args.decimal,
+    };
     let table = read(file, &request).map_err(|error| {
         let asked = matches!(error, SeriesError::Period { .. } | SeriesError::NoColumn { .. });
         let exit = if asked { Exit::Usage } else { Exit::BadInput };
         Failure::new(exit, anyhow::Error::from(error).context(format!("{name}")))
     })?;
+    let span_h = match (table.rows.first(), table.rows.last()) {
+        (Some(first), Some(last)) => last.at.seconds_since(first.at) / 3600.0,
+        _ => 0.0,
+    };
+    let mut notes = String::new();
+    for note in &table.notes {
+        notes.push_str("; ");
+        notes.push_str(note);
+    }
+    super::note(&format!(
+        "{name}: columns of text: {} rows over {span_h:.1} h by {:?}, values {}{notes}",
+        table.rows.len(),
+        args.time,
+        args.value.join(", ")
+    ));
     Ok(table)
 }
 

@@ -1,5 +1,8 @@
 //! The kinds of quantities that features are: how each is scaled, how far it strays in health, whether it
-//! can lead a trend. Decided by its key in the event; a key that is not known is `Generic`.
+//! can lead a trend. Decided by the [`Feature`] that its key names; a column of a historian is
+//! `Generic`, unless the end of its name is a feature's key.
+
+use pdm_shared::feature::{Feature, LineFigure};
 
 /// Kinds of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,15 +23,43 @@ pub(super) enum FeatureKind {
 impl FeatureKind {
     /// The kind of the feature with this key.
     pub(super) fn of(key: &str) -> Self {
-        let name = key.rsplit('.').next().unwrap_or(key);
-        match name {
-            "kurtosis" | "crest_factor" | "skewness" | "shape_factor" | "impulse_factor"
-            | "clearance_factor" | "peak_g" | "peak_to_peak_g" => Self::Shape,
-            "velocity_rms_mm_s" => Self::Velocity,
-            "rms_g" | "low_band_rms_g" | "envelope_rms_g" | "envelope_amplitude"
-            | "amplitude_g" | "noise_floor_g" => Self::Level,
-            _ if name.ends_with("_db") => Self::Decibel,
-            _ => Self::Generic,
+        match Feature::of_key(key) {
+            Feature::Peak
+            | Feature::PeakToPeak
+            | Feature::CrestFactor
+            | Feature::Kurtosis
+            | Feature::Skewness
+            | Feature::ShapeFactor
+            | Feature::ImpulseFactor
+            | Feature::ClearanceFactor => Self::Shape,
+            Feature::Velocity => Self::Velocity,
+            Feature::Rms | Feature::LowBandRms | Feature::EnvelopeRms | Feature::NoiseFloor => {
+                Self::Level
+            }
+            Feature::Line(_, figure) => Self::of_line(figure),
+            Feature::Confidence => Self::Generic,
+            Feature::Other(name) => Self::of_column(&name),
+        }
+    }
+
+    const fn of_line(figure: LineFigure) -> Self {
+        match figure {
+            LineFigure::Level => Self::Decibel,
+            LineFigure::EnvelopeAmplitude | LineFigure::Amplitude => Self::Level,
+            LineFigure::Score
+            | LineFigure::Frequency
+            | LineFigure::Order
+            | LineFigure::Sidebands
+            | LineFigure::Harmonics => Self::Generic,
+        }
+    }
+
+    /// The kind of a historian's column, by what stands after its last dot.
+    fn of_column(name: &str) -> Self {
+        match name.rsplit_once('.') {
+            Some((_, last)) => Self::of(last),
+            None if name.ends_with("_db") => Self::Decibel,
+            None => Self::Generic,
         }
     }
 
@@ -60,31 +91,67 @@ impl FeatureKind {
 
 /// The unit of a feature by its key; `1` where the key does not tell.
 pub(super) fn unit(key: &str) -> &'static str {
-    let name = key.rsplit('.').next().unwrap_or(key);
-    match name {
-        "envelope_amplitude" => "g",
-        _ if name.ends_with("_mm_s") => "mm/s",
-        _ if name.ends_with("_db") => "dB",
-        _ if name.ends_with("_g") => "g",
-        _ => "1",
+    let known = Feature::of_key(key);
+    let Feature::Other(name) = &known else {
+        return if known.unit().is_empty() { "1" } else { known.unit() };
+    };
+    match name.rsplit_once('.') {
+        Some((_, last)) => unit(last),
+        None if name.ends_with("_mm_s") => "mm/s",
+        None if name.ends_with("_db") => "dB",
+        None if name.ends_with("_g") => "g",
+        None => "1",
     }
 }
 
 /// A level's square: energies and powers reach their end at the square of a level's ratio.
 pub(super) fn is_squared(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    ["energy", "power", "psd", "variance"].iter().any(|word| key.contains(word))
+    let Feature::Other(name) = Feature::of_key(key) else { return false };
+    let name = name.to_ascii_lowercase();
+    ["energy", "power", "psd", "variance"].iter().any(|word| name.contains(word))
 }
 
 /// Whether a level at failure can be said from the healthy one. Figures of shape come back while
 /// damage grows, and a single defect line has no usual end: on IMS test 2 it grows 150-fold.
 pub(super) fn has_usual_end(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
+    match Feature::of_key(key) {
+        Feature::Rms
+        | Feature::Peak
+        | Feature::PeakToPeak
+        | Feature::EnvelopeRms
+        | Feature::Velocity
+        | Feature::LowBandRms
+        | Feature::NoiseFloor
+        | Feature::Confidence
+        | Feature::Line(
+            None,
+            LineFigure::Amplitude
+            | LineFigure::EnvelopeAmplitude
+            | LineFigure::Score
+            | LineFigure::Order
+            | LineFigure::Sidebands
+            | LineFigure::Harmonics,
+        ) => true,
+        Feature::CrestFactor
+        | Feature::Kurtosis
+        | Feature::Skewness
+        | Feature::ShapeFactor
+        | Feature::ImpulseFactor
+        | Feature::ClearanceFactor
+        | Feature::Line(None, LineFigure::Level | LineFigure::Frequency)
+        | Feature::Line(Some(_), _) => false,
+        Feature::Other(name) => has_column_usual_end(&name),
+    }
+}
+
+/// The same for a column of a historian, whose name is all that is known of it.
+fn has_column_usual_end(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     let without = [
         "kurt", "crest", "skew", "factor", "entropy", "ratio", "freq", "bpfo", "bpfi", "bsf",
         "ftf", "snr",
     ];
-    !without.iter().any(|word| key.contains(word))
+    !without.iter().any(|word| name.contains(word))
 }
 
 #[cfg(test)]
@@ -98,6 +165,7 @@ mod tests {
         assert_eq!(FeatureKind::of("bpfi.envelope_amplitude"), FeatureKind::Level);
         assert_eq!(FeatureKind::of("kurtosis"), FeatureKind::Shape);
         assert_eq!(FeatureKind::of("Bearing1_ch1_rms"), FeatureKind::Generic);
+        assert_eq!(FeatureKind::of("pump.kurtosis"), FeatureKind::Shape);
         assert_eq!(unit("velocity_rms_mm_s"), "mm/s");
         assert_eq!(unit("bpfo.envelope_amplitude"), "g");
         assert!(is_squared("Bearing1_ch1_energy") && !is_squared("rms_g"));

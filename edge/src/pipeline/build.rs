@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::fft_plans::FftPlans;
 use super::looks::Turn;
-use super::measurer::{Measurer, Relearners};
+use super::measurer::{Folder, Measurer, Relearners};
 use super::next_window::NextWindow;
 use super::point::{Point, memory_key};
 use super::position::{BlockTimes, Position, position_key};
@@ -18,9 +18,11 @@ use super::timing::ClockWatch;
 use super::{StartError, log};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::{EdgeSettings, Pace, SourceSettings};
+use crate::source::folder::{FolderLedger, FolderSettings, watch_folder};
 use crate::source::speed_tag::SpeedTag;
-use crate::source::{Block, Source, SourceError, SourceFormat};
+use crate::source::{Block, Source, SourceError, SourceFormat, SourceHost, SourceInput};
 use crate::spool::Batch;
 use crate::window::{Cut, Windower};
 
@@ -62,17 +64,15 @@ pub(super) enum Unreadable {
 pub(super) fn sources(
     settings: &EdgeSettings,
     memory: &BTreeMap<String, Vec<u8>>,
-    clock: &SharedClock,
-    progress: &watch::Sender<Progress>,
-    relearning: &Relearning,
+    shared: &Shared<'_>,
     unreadable: Unreadable,
 ) -> Result<Vec<Built>, StartError> {
     let mut built = Vec::new();
     let mut expected = Some(0);
-    let (turn, clock_watch) = (&Turn::default(), &ClockWatch::new(clock));
-    let builder = Builder { settings, memory, clock, progress, relearning, turn, clock_watch };
+    let (turn, clock_watch) = (&Turn::default(), &ClockWatch::new(shared.clock));
+    let builder = Builder { settings, memory, shared, turn, clock_watch };
     for source in &settings.sources {
-        let opened = match source.input.open(clock) {
+        let opened = match builder.open(source, unreadable) {
             Ok(opened) => opened,
             // a folder is filled by other programs: its files must not keep the edge from starting
             Err(error @ SourceError::NothingReadable { .. })
@@ -85,27 +85,73 @@ pub(super) fn sources(
                 return Err(StartError::Source { name: source.name.clone(), source: error });
             }
         };
-        let blocks = opened.expected_blocks();
+        let blocks = opened.source.expected_blocks();
         built.push(builder.build(source, opened)?);
         expected = expected.zip(blocks).map(|(sum, blocks)| sum + blocks);
     }
-    progress.send_modify(|progress| progress.expected_blocks = expected);
+    shared.progress.send_modify(|progress| progress.expected_blocks = expected);
     Ok(built)
+}
+
+/// What all parts of an edge share.
+pub(super) struct Shared<'a> {
+    pub(super) clock: &'a SharedClock,
+    pub(super) progress: &'a watch::Sender<Progress>,
+    pub(super) relearning: &'a Relearning,
+    pub(super) remarks: &'a Remarks,
+}
+
+/// A source that is open, and its notes if it is a watched folder.
+struct Opened {
+    source: Box<dyn Source>,
+    ledger: Option<FolderLedger>,
 }
 
 /// The values that all sources of an edge share.
 struct Builder<'a> {
     settings: &'a EdgeSettings,
     memory: &'a BTreeMap<String, Vec<u8>>,
-    clock: &'a SharedClock,
-    progress: &'a watch::Sender<Progress>,
-    relearning: &'a Relearning,
+    shared: &'a Shared<'a>,
     turn: &'a Turn,
     clock_watch: &'a ClockWatch,
 }
 
 impl Builder<'_> {
-    fn build(&self, source: &SourceSettings, opened: Box<dyn Source>) -> Result<Built, StartError> {
+    /// Opens a source. Only a service watches a folder: a command that ends reads what is there.
+    fn open(&self, source: &SourceSettings, unreadable: Unreadable) -> Result<Opened, SourceError> {
+        let plain = |source| Opened { source, ledger: None };
+        let SourceInput::Watched { files, options, every } = &source.input else {
+            return source.input.open_at(&self.host(source)).map(plain);
+        };
+        if unreadable == Unreadable::Fail || files.iter().all(|file| file.is_file()) {
+            return source.input.open_at(&self.host(source)).map(plain);
+        }
+        let inherited = self.memory.get(&position_key(&source.name));
+        let inherited = inherited.and_then(|json| serde_json::from_slice::<Position>(json).ok());
+        let settings = FolderSettings {
+            name: source.name.clone(),
+            paths: files.clone(),
+            options: (**options).clone(),
+            least_channels: channels_of(source),
+            every: *every,
+            ends: self.settings.until_done,
+            inherited: inherited.map_or(0, |position| position.block),
+        };
+        let clock = Arc::clone(self.shared.clock);
+        watch_folder(settings, self.memory, clock, self.shared.remarks.clone())
+            .map(|(source, ledger)| Opened { source, ledger: Some(ledger) })
+    }
+
+    fn host(&self, source: &SourceSettings) -> SourceHost {
+        SourceHost {
+            clock: Arc::clone(self.shared.clock),
+            name: source.name.clone(),
+            remarks: self.shared.remarks.clone(),
+        }
+    }
+
+    fn build(&self, source: &SourceSettings, opened: Opened) -> Result<Built, StartError> {
+        let Opened { source: opened, ledger } = opened;
         let format = opened.format().clone();
         check_channels(source, &format)?;
         let cut = cut(source, &format)?;
@@ -114,7 +160,8 @@ impl Builder<'_> {
         let position = self.position(source, opened.as_ref());
         let is_live = source.pace == Pace::Live;
         let plans = if is_live { FftPlans::live(self.turn) } else { FftPlans::default() };
-        let tag = source.speed_tag.as_ref().map(SpeedTag::follow).transpose();
+        let tag = source.speed_tag.as_ref();
+        let tag = tag.map(|tag| SpeedTag::follow(tag, self.host(source))).transpose();
         let tag =
             tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })?;
         let points = self.points(source, &format, &plans, tag.as_ref());
@@ -124,13 +171,15 @@ impl Builder<'_> {
                 watch.remember(point.last_at());
             }
         }
-        let times = BlockTimes::new(source, &position, self.clock.now());
+        let times = BlockTimes::new(source, &position, self.shared.clock.now());
         let queue = Arc::new(queue(source, &format));
-        let reader = self.reader(source, opened, position.block, &queue);
+        let reader = self.reader(source, opened, position.block, &queue, ledger.is_some());
         let names = source.points.iter().map(|point| self.settings.key(point).within_site());
-        let relearners = Relearners::of(self.relearning.clone(), names);
-        let (name, clock) = (source.name.clone(), Arc::clone(self.clock));
-        let (measured, progress) = (Arc::clone(&queue), self.progress.clone());
+        let relearners = Relearners::of(self.shared.relearning.clone(), names);
+        let (name, clock) = (source.name.clone(), Arc::clone(self.shared.clock));
+        let (measured, progress) = (Arc::clone(&queue), self.shared.progress.clone());
+        let folder = ledger.map(|ledger| Folder { ledger, window: source.window });
+        let remarks = self.shared.remarks.clone();
         let (every, tachometer) = (source.every, source.tachometer);
         let measurer = Box::new(move |batches| Measurer {
             name,
@@ -139,6 +188,7 @@ impl Builder<'_> {
             next: NextWindow::new(cut, position),
             times,
             rate: format.sample_rate,
+            folder,
             every_s: every.map_or(0.0, |every| every.as_secs_f64()),
             is_live,
             most_blocks: if is_live { blocks_in(MEASURED_BYTES, &format) } else { MEASURED_BLOCKS },
@@ -149,6 +199,8 @@ impl Builder<'_> {
             clock,
             clock_watch,
             batches,
+            remarks,
+            is_without_time: false,
             progress,
         });
         Ok(Built { name: source.name.clone(), reader, measurer, queue })
@@ -183,7 +235,7 @@ impl Builder<'_> {
         let format = opened.format();
         let block_s = format.block_samples.map(|samples| samples as f64 / format.sample_rate.get());
         let beginning =
-            Position::beginning(source, opened.expected_blocks(), block_s, self.clock.now());
+            Position::beginning(source, opened.expected_blocks(), block_s, self.shared.clock.now());
         if source.pace == Pace::Live {
             return beginning;
         }
@@ -204,17 +256,24 @@ impl Builder<'_> {
         opened: Box<dyn Source>,
         skip: u64,
         queue: &Arc<Queue<Block>>,
+        is_watched: bool,
     ) -> Reader {
+        // files come at their own pace; what waits in the folder is caught up with
+        let pace = if is_watched && source.pace == Pace::Times(1.0) {
+            Pace::AsFastAsItGoes
+        } else {
+            source.pace
+        };
         Reader {
             name: source.name.clone(),
             input: source.input.clone(),
-            clock: Arc::clone(self.clock),
+            host: self.host(source),
             source: opened,
-            pace: source.pace,
+            pace,
             period_s: source.timing.period_s,
             skip,
             queue: Arc::clone(queue),
-            progress: self.progress.clone(),
+            progress: self.shared.progress.clone(),
         }
     }
 }
@@ -225,16 +284,22 @@ fn unfit(source: &SourceSettings, reason: impl Into<String>) -> StartError {
 
 /// Refuses settings that name a channel which the source does not have.
 fn check_channels(source: &SourceSettings, format: &SourceFormat) -> Result<(), StartError> {
-    let asked = source.points.iter().map(|point| point.channel);
-    let asked = asked.chain(source.tachometer.map(|tachometer| tachometer.channel));
-    match asked.max().filter(|channel| *channel >= format.channels) {
-        None => Ok(()),
-        Some(channel) => {
+    match channels_of(source) {
+        count if count <= format.channels => Ok(()),
+        count => {
+            let channel = count - 1;
             let reason =
                 format!("channel {channel} is measured, but the source has {}", format.channels);
             Err(unfit(source, reason))
         }
     }
+}
+
+/// The smallest number of channels that a source must have.
+fn channels_of(source: &SourceSettings) -> usize {
+    let asked = source.points.iter().map(|point| point.channel);
+    let asked = asked.chain(source.tachometer.map(|tachometer| tachometer.channel));
+    asked.max().map_or(0, |highest| highest + 1)
 }
 
 fn cut(source: &SourceSettings, format: &SourceFormat) -> Result<Cut, StartError> {

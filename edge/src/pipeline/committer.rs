@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::log;
-use crate::progress::Progress;
+use crate::progress::{Progress, SpoolTrouble};
 use crate::spool::{self, Batch, Committed, Disposition, Spool, SpoolError};
 
 /// Most events of one commit. 256 events of 4 KiB are 1 MiB, which an SD card of speed class 10
@@ -48,6 +48,7 @@ pub(super) async fn run(
         let tally = *spool.watch().borrow();
         progress.send_modify(|progress| {
             progress.not_committed_since = None;
+            progress.spool_trouble = None;
             progress.spooled += done.taken;
             progress.follow(&tally);
         });
@@ -76,6 +77,7 @@ async fn commit(
         spool::log::failed(&error);
         progress.send_modify(|progress| {
             progress.not_committed_since.get_or_insert_with(Instant::now);
+            progress.spool_trouble = Some(SpoolTrouble::from(&error));
         });
         match error.disposition() {
             Disposition::Fatal => return Err(error),

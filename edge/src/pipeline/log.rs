@@ -32,6 +32,23 @@ pub(super) fn blocks_missed(name: &str, count: u64) {
     tracing::warn!(source = name, count, "blocks dropped, measuring cannot follow");
 }
 
+/// Windows cannot be dated, since the gateway's clock is not set. Only the first are logged.
+pub(super) fn windows_without_time(name: &str, count: usize, is_told: bool) {
+    counter!("pdm_edge_windows_without_time_total", "source" => name.to_owned())
+        .increment(count as u64);
+    if !is_told {
+        tracing::error!(
+            source = name,
+            "the gateway's clock stands before 2020, nothing is measured until it is set"
+        );
+    }
+}
+
+/// The gateway's clock was set.
+pub(super) fn clock_is_right(name: &str) {
+    tracing::info!(source = name, "the gateway's clock is set, measuring");
+}
+
 /// A part of the pipeline's memory in the spool cannot be decoded.
 pub(super) fn memory_lost(error: &dyn std::error::Error) {
     counter!("pdm_edge_memories_lost_total").increment(1);

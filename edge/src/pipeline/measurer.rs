@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pdm_dsp::order::ShaftAngle;
 use pdm_service::clock::SharedClock;
@@ -23,10 +24,12 @@ use super::timing::{self, ClockWatch};
 use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::Tachometer;
-use crate::source::Block;
+use crate::source::folder::FolderLedger;
+use crate::source::{Block, BlockRate, SourceFormat};
 use crate::spool::Batch;
-use crate::window::{Window, Windower};
+use crate::window::{Cut, Window, Windower};
 
 /// A measurer and the state of its source.
 pub(super) struct Measurer {
@@ -37,6 +40,8 @@ pub(super) struct Measurer {
     pub(super) next: NextWindow,
     pub(super) times: BlockTimes,
     pub(super) rate: SampleRate,
+    /// What was read of a watched folder; `None` for any other source.
+    pub(super) folder: Option<Folder>,
     /// Time from the start of one window to that of the next, s; 0: every window is measured.
     pub(super) every_s: f64,
     /// A live source cannot be continued after a restart, so its position alone is no reason for a
@@ -53,8 +58,22 @@ pub(super) struct Measurer {
     /// Only of a live source: a recording brings its times along.
     pub(super) clock_watch: Option<ClockWatch>,
     pub(super) batches: mpsc::Sender<Batch>,
+    pub(super) remarks: Remarks,
+    /// The clock of the gateway is not right yet, and the log says so.
+    pub(super) is_without_time: bool,
     pub(super) progress: watch::Sender<Progress>,
 }
+
+/// A watched folder: its notes, and how its files are cut.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) ledger: FolderLedger,
+    /// Length of a window; `None`: each snapshot is one.
+    pub(super) window: Option<Duration>,
+}
+
+/// 2020-01-01, ms since 1970: a clock before is that of a machine without a battery.
+const FIRST_RIGHT_MS: i64 = 1_577_836_800_000;
 
 /// Number of points that each core measures one after the other.
 fn share(points: usize) -> usize {
@@ -98,7 +117,13 @@ impl Measurer {
             }
             let mut windows = Vec::new();
             let mut has_moved = false;
+            let mut notes = BTreeMap::new();
             for mut block in blocks {
+                notes.append(&mut self.notes(&block));
+                if block.accel_m_s2.ncols() == 0 {
+                    continue;
+                }
+                self.fit_to(&block);
                 let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
                 self.next.skip_into(&mut block);
                 self.next.push(&block, before_s);
@@ -107,8 +132,14 @@ impl Measurer {
                 has_moved |= !cut.is_empty() && !self.is_live;
                 windows.extend(cut);
             }
+            if self.is_live && self.clock.now().unix_ms() < FIRST_RIGHT_MS {
+                self.leave_out(&mut windows);
+            } else if std::mem::take(&mut self.is_without_time) {
+                log::clock_is_right(&self.name);
+                self.remarks.withdraw(&self.name, "clock");
+            }
             windows.retain(|window| self.is_wanted(window, &mut last_start));
-            if windows.is_empty() && !has_moved {
+            if windows.is_empty() && !has_moved && notes.is_empty() {
                 continue;
             }
             self.relearners.apply(&mut self.points);
@@ -118,12 +149,49 @@ impl Measurer {
             let moved_s = self.clock_watch.as_ref().and_then(|w| w.moved_s(self.clock.now()));
             timing::tell_moved(&mut events, moved_s);
             let count = events.len() as u64;
-            let batch = Batch { events, memory: self.memory() };
+            let mut memory = self.memory();
+            memory.append(&mut notes);
+            let batch = Batch { events, memory };
             self.progress.send_modify(|progress| progress.measured += count);
             if self.batches.blocking_send(batch).is_err() {
                 return;
             }
         }
+    }
+
+    /// What was read of a watched folder up to this block.
+    fn notes(&self, block: &Block) -> BTreeMap<String, Vec<u8>> {
+        let measured = block.index + u64::from(block.accel_m_s2.ncols() > 0);
+        self.folder.as_ref().map(|folder| folder.ledger.take(measured)).unwrap_or_default()
+    }
+
+    /// Cuts the snapshots of a file at the rate of that file.
+    fn fit_to(&mut self, block: &Block) {
+        let (Some(folder), BlockRate::Stated(rate)) = (&self.folder, block.rate) else { return };
+        if rate == self.rate {
+            return;
+        }
+        self.rate = rate;
+        let Some(window) = folder.window else { return };
+        // a window of a file with a very low rate has one sample, and is told as too short
+        let samples = ((window.as_secs_f64() * rate.get()).round() as usize).max(1);
+        let cut = Cut::Equal { samples, hop: samples };
+        let format = SourceFormat { channels: 0, sample_rate: rate, block_samples: None };
+        if let Ok(windower) = Windower::new(cut, &format) {
+            self.windower = windower;
+            self.next = NextWindow::new(cut, self.next.position().clone());
+        }
+    }
+
+    /// Leaves windows out that cannot be dated: the gateway started without a battery, and its clock
+    /// is not set yet. Dated in 1970 they would spoil every trend.
+    fn leave_out(&mut self, windows: &mut Vec<Window>) {
+        log::windows_without_time(&self.name, windows.len(), self.is_without_time);
+        if !std::mem::replace(&mut self.is_without_time, true) {
+            let text = "nothing is measured: the gateway's clock stands before 2020".to_owned();
+            self.remarks.set(&self.name, "clock", text);
+        }
+        windows.clear();
     }
 
     fn is_wanted(&self, window: &Window, last: &mut Option<Timestamp>) -> bool {
@@ -176,6 +244,8 @@ impl Measurer {
                 .filter_map(|((window, at), angle)| {
                     let samples = samples_of(window, point.channel());
                     let seen = (angle.as_ref(), beside);
+                    point.set_rate(window.rate);
+                    point.set_input(window.input.as_ref());
                     (!samples.is_empty())
                         .then(|| point.measure_beside(&samples, seen, *at, clock.now()))
                 })
@@ -232,6 +302,8 @@ impl Measurer {
             .collect();
         let position =
             serde_json::to_vec(&self.next.position()).expect("numbers and times always make JSON");
+        // a folder is remembered by its files; an earlier version's count would be taken over again
+        let position = if self.folder.is_some() { Vec::new() } else { position };
         memory.insert(position_key(&self.name), position);
         memory
     }

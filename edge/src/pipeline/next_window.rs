@@ -99,7 +99,8 @@ mod tests {
 
     fn block(index: u64, samples: usize, follows_on: bool) -> Block {
         let accel_m_s2 = ndarray::Array2::zeros((1, samples));
-        Block { index, started_at: None, follows_on, accel_m_s2 }
+        let rate = crate::source::BlockRate::Format;
+        Block { index, started_at: None, follows_on, rate, input: None, accel_m_s2 }
     }
 
     fn start() -> Position {

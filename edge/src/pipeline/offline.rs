@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use super::{StartError, build};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::EdgeSettings;
 use crate::source::SourceError;
 
@@ -51,9 +52,12 @@ pub fn measure_all(
     let built = build::sources(
         settings,
         &BTreeMap::new(),
-        &clock,
-        &progress,
-        &Relearning::default(),
+        &build::Shared {
+            clock: &clock,
+            progress: &progress,
+            relearning: &Relearning::default(),
+            remarks: &Remarks::default(),
+        },
         build::Unreadable::Fail,
     )?;
     let expected = progress.borrow().expected_blocks;

@@ -10,6 +10,8 @@
 //! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
 //! is first resampled to constant speed, since a moving defect line smears over many bins.
 
+use std::sync::Arc;
+
 use pdm_dsp::FastFindings;
 use pdm_dsp::diagnose::LEAST_TURNS;
 use pdm_dsp::order::ShaftAngle;
@@ -26,6 +28,7 @@ use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
 use crate::source::speed_tag::SpeedTag;
+use crate::source::{BlockRate, Interpretation};
 use crate::{features as blocks, quality};
 
 mod looking;
@@ -52,6 +55,12 @@ struct Memory {
     /// A look is due because of an anomaly or a complete baseline, and was refused so far.
     #[serde(default)]
     owed: bool,
+    /// The strongest defect line of each element at the last look, dB, and windows in a row in which one
+    /// stands far above that.
+    #[serde(default)]
+    looked_at_db: Option<f64>,
+    #[serde(default)]
+    risen: u32,
 }
 
 /// A measuring point at work.
@@ -59,10 +68,17 @@ struct Memory {
 pub struct Point {
     settings: PointSettings,
     place: EventNames,
+    /// The rate that everything is measured with.
     rate: SampleRate,
+    /// The rate that the source or the file states.
+    stated_rate: SampleRate,
+    /// The rate as the gateway's clock measured it, and whether it is too far from the stated one.
+    measured_rate: Option<(SampleRate, bool)>,
     memory: Memory,
     plans: FftPlans,
     tag: Option<SpeedTag>,
+    /// How the window at hand was read, where it is from a file.
+    input: Option<Arc<Interpretation>>,
 }
 
 /// The speed of a window by a tachometer.
@@ -102,8 +118,26 @@ impl Point {
             measuring_point: settings.measuring_point.clone(),
         };
         let monitor = Monitor::new(settings.monitor.clone());
-        let memory = Memory { monitor, look: None, spectra_at: None, alarmed: false, owed: false };
-        Self { settings, place, rate, memory, plans: FftPlans::default(), tag: None }
+        let memory = Memory {
+            monitor,
+            look: None,
+            spectra_at: None,
+            alarmed: false,
+            owed: false,
+            looked_at_db: None,
+            risen: 0,
+        };
+        Self {
+            settings,
+            place,
+            rate,
+            stated_rate: rate,
+            measured_rate: None,
+            memory,
+            plans: FftPlans::default(),
+            tag: None,
+            input: None,
+        }
     }
 
     /// The point with FFT plans that it shares with other points.
@@ -116,6 +150,27 @@ impl Point {
     #[must_use]
     pub(crate) fn with_tag(self, tag: Option<SpeedTag>) -> Self {
         Self { tag, ..self }
+    }
+
+    /// Sets the rate of the windows that follow. The true rate is used where it was measured, since
+    /// a defect line lies where the time of the machine puts it.
+    pub(crate) const fn set_rate(&mut self, rate: BlockRate) {
+        match rate {
+            BlockRate::Format => {}
+            BlockRate::Stated(rate) => {
+                self.rate = rate;
+                self.stated_rate = rate;
+            }
+            BlockRate::Measured { rate, is_off } => {
+                self.rate = rate;
+                self.measured_rate = Some((rate, is_off));
+            }
+        }
+    }
+
+    /// Takes over how the next window was read.
+    pub(crate) fn set_input(&mut self, input: Option<&Arc<Interpretation>>) {
+        self.input = input.map(Arc::clone);
     }
 
     /// Takes over a memory that [`Self::memory`] returned. The present settings stay in force.
@@ -192,7 +247,7 @@ impl Point {
         let steady = turned.as_ref().and_then(|turned| turned.steady.as_deref());
         let accel_m_s2 = steady.filter(|_| usable).unwrap_or(accel_m_s2);
         let tachometer = turned.as_ref().map(|turned| turned.speed);
-        let tag = self.tag.as_ref().and_then(SpeedTag::speed);
+        let tag = self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
         let speed = match (tachometer, tag) {
             (Some(speed), _) => (speed, SpeedSource::Tachometer),
             (None, Some(speed)) => (speed, SpeedSource::Tag),
@@ -210,6 +265,9 @@ impl Point {
             features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
         };
         let judgement = self.memory.monitor.observe_beside(&observation, neighbours);
+        if fast.is_some() {
+            self.note_rise(&frequency, &judgement);
+        }
         let seen = match &fast {
             Some(_) => self.look_if_due(accel_m_s2, at, (tachometer, tag), &judgement),
             None => None,
@@ -226,11 +284,13 @@ impl Point {
         let measured = Measured {
             at,
             samples: accel_m_s2.len(),
-            rate: self.rate,
+            rate: self.stated_rate,
+            measured_rate: self.measured_rate.map(|measured| measured.0),
             is_running: quality.is_running,
             speed,
             state,
             quality: quality.signal,
+            input: self.input.as_ref().map(|input| input.described(self.settings.channel)),
             time_domain,
             frequency_domain,
             spectra,
@@ -241,6 +301,9 @@ impl Point {
     fn assess(&self, accel_m_s2: &[f64]) -> Quality {
         let context = QualityContext {
             speed: Some(self.settings.speed),
+            is_wrong_rate: self.measured_rate.is_some_and(|measured| measured.1),
+            lost_samples: self.input.as_ref().map_or(0, |input| input.lost_samples),
+            jitter_ratio: self.input.as_ref().and_then(|input| input.jitter_ratio).unwrap_or(0.0),
             ..quality::QualityContext::new(self.rate)
         };
         assess(accel_m_s2, &context)

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::backoff::{Backoff, Pauses};
-use pdm_service::clock::SharedClock;
 use tokio::sync::watch;
 
 use super::log;
 use super::queue::Queue;
 use crate::progress::Progress;
 use crate::settings::Pace;
-use crate::source::{Block, Source, SourceError, SourceFormat, SourceInput};
+use crate::source::{Block, Source, SourceError, SourceFormat, SourceHost, SourceInput};
 
 /// Waits before a live source that failed is opened again: a sensor node restarts within seconds,
 /// and half a minute is the most that a device which is back goes unmeasured.
@@ -26,7 +25,7 @@ pub(super) struct Reader {
     pub(super) name: String,
     /// Opens a live source again after a failure.
     pub(super) input: SourceInput,
-    pub(super) clock: SharedClock,
+    pub(super) host: SourceHost,
     pub(super) source: Box<dyn Source>,
     pub(super) pace: Pace,
     /// Time from one block to the next in the recording, s; `None`: a block's own length.
@@ -80,7 +79,10 @@ impl Reader {
         let begun = Instant::now();
         let mut recorded_s = 0.0;
         while let Some(block) = self.source.next_block()? {
-            if let Pace::Times(times) = self.pace {
+            // a watched folder hands out an empty block when nothing new has come
+            if let Pace::Times(times) = self.pace
+                && block.accel_m_s2.ncols() > 0
+            {
                 let due = Duration::try_from_secs_f64(recorded_s / times).unwrap_or(Duration::MAX);
                 if !self.sleep(due.saturating_sub(begun.elapsed())) {
                     return Ok(());
@@ -105,7 +107,7 @@ impl Reader {
             if !self.sleep(reopening.next_pause()) {
                 return false;
             }
-            match self.input.open(&self.clock) {
+            match self.input.open_at(&self.host) {
                 Ok(source) if source.format() == self.source.format() => {
                     self.source = source;
                     return true;

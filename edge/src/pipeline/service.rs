@@ -13,7 +13,6 @@ use std::thread::JoinHandle as Thread;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
-use pdm_service::http::recorder::recorder;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +27,7 @@ use crate::admin;
 use crate::progress::Progress;
 use crate::publish::{Publisher, PublisherSettings};
 use crate::relearning::Relearning;
+use crate::remarks::Remarks;
 use crate::settings::EdgeSettings;
 use crate::source::Block;
 use crate::spool::{Batch, Spool};
@@ -64,14 +64,16 @@ impl Edge {
         let relearning = Relearning::of(settings.bearings());
         if settings.admin.is_some() {
             // before the sources: what is counted while they are opened would be lost
-            recorder();
+            admin::begin_metrics(settings.sources.iter().map(|one| one.name.clone()).collect());
         }
-        let built = open_sources(&settings, &spool, &clock, &progress, &relearning).await?;
+        let remarks = Remarks::default();
+        let shared = (&clock, &progress, &relearning, &remarks);
+        let built = open_sources(&settings, &spool, shared).await?;
         let admin = match &settings.admin {
             None => None,
             Some(admin) => {
                 let progress = progress.subscribe();
-                Some(admin::bind(admin, spool.clone(), progress, relearning).await?)
+                Some(admin::bind(admin, spool.clone(), progress, (relearning, remarks)).await?)
             }
         };
         let publisher = Publisher::new(
@@ -102,16 +104,25 @@ impl Edge {
 async fn open_sources(
     settings: &EdgeSettings,
     spool: &Spool,
-    clock: &SharedClock,
-    progress: &watch::Sender<Progress>,
-    relearning: &Relearning,
+    (clock, progress, relearning, remarks): (
+        &SharedClock,
+        &watch::Sender<Progress>,
+        &Relearning,
+        &Remarks,
+    ),
 ) -> Result<Vec<Built>, StartError> {
     let memory = spool.memory().await?;
     let (settings, clock, progress) = (settings.clone(), Arc::clone(clock), progress.clone());
-    let relearning = relearning.clone();
+    let (relearning, remarks) = (relearning.clone(), remarks.clone());
     let opening = move || {
         let unreadable = build::Unreadable::LeaveOut;
-        build::sources(&settings, &memory, &clock, &progress, &relearning, unreadable)
+        let shared = build::Shared {
+            clock: &clock,
+            progress: &progress,
+            relearning: &relearning,
+            remarks: &remarks,
+        };
+        build::sources(&settings, &memory, &shared, unreadable)
     };
     match tokio::task::spawn_blocking(opening).await {
         Ok(built) => built,

@@ -6,6 +6,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
 
 use super::PublisherSettings;
+use crate::progress::SpoolTrouble;
 use crate::spool::Spool;
 
 /// The topic of a gateway's own documents.
@@ -23,6 +24,7 @@ pub(super) fn status(
     settings: &PublisherSettings,
     spool: &Spool,
     presence: Presence,
+    trouble: Option<SpoolTrouble>,
     at: Timestamp,
 ) -> Vec<u8> {
     let (tally, numbering) = (*spool.watch().borrow(), spool.numbering());
@@ -38,6 +40,7 @@ pub(super) fn status(
         first_sequence: Some(numbering.first),
         spooled: Some(tally.waiting),
         dropped: Some(tally.dropped),
+        trouble: trouble.map(|trouble| trouble.to_string()),
     };
     serde_json::to_vec(&status).expect("texts and numbers always make JSON")
 }

@@ -14,6 +14,7 @@ use super::lanes::Lanes;
 use super::link::{Down, Happening, Link};
 use super::options::{ConnectOptions, Will};
 use super::{Publisher, documents, log};
+use crate::progress::SpoolTrouble;
 use crate::settings::BrokerAddress;
 use crate::spool::{self, Disposition, Numbering, SpoolError, Tally};
 
@@ -71,6 +72,7 @@ pub(super) struct Session<'a> {
     states_at: Option<Instant>,
     status_at: Instant,
     told_dropped: u64,
+    told_trouble: Option<SpoolTrouble>,
     told_numbering: Option<Numbering>,
     max_packet: usize,
     answered_at: Instant,
@@ -96,6 +98,7 @@ impl<'a> Session<'a> {
             states_at: None,
             status_at: now,
             told_dropped: 0,
+            told_trouble: None,
             told_numbering: None,
             max_packet: 0,
             answered_at: now,
@@ -131,7 +134,7 @@ impl<'a> Session<'a> {
         let gateway = spool.gateway();
         let client_id =
             settings.broker.client_id.clone().unwrap_or_else(|| gateway.as_str().to_owned());
-        let offline = documents::status(settings, spool, Presence::Offline, clock.now());
+        let offline = documents::status(settings, spool, Presence::Offline, None, clock.now());
         let will = Will {
             topic: documents::topic(settings, gateway, GatewayTopic::Status),
             payload: offline,

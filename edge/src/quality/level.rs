@@ -7,7 +7,6 @@ const PARTS: usize = 8;
 
 /// Figures of one window, m/s².
 pub(super) struct Level {
-    pub(super) mean: f64,
     /// RMS without the mean.
     pub(super) rms: f64,
     pub(super) max: f64,
@@ -60,7 +59,7 @@ impl Level {
         let rms = (power / n).sqrt();
         let step = if step.is_finite() { step } else { 0.0 };
         let repeated = repeats as f64 / (n - 1.0).max(1.0);
-        Some(Self { mean, rms, max, min, step, longest_run, repeated })
+        Some(Self { rms, max, min, step, longest_run, repeated })
     }
 
     /// True if the signal does not move.

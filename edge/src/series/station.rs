@@ -260,6 +260,7 @@ fn trend(column: &str, series: &Even) -> Option<Trend> {
     let table = Table {
         columns: vec![column.to_owned()],
         rows: series.values.iter().enumerate().map(row).collect(),
+        notes: Vec::new(),
     };
     let mut last = None;
     let judged = super::judge(&table, &BTreeMap::new(), |line| {

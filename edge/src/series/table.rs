@@ -1,15 +1,20 @@
 //! The table itself: a CSV with a header, a column that tells the time, columns of values.
 //!
-//! Rows stay in their order, which must be that of time. Decimal commas are read where the fields
-//! are not separated by commas.
+//! Rows stay in their order, which must be that of time or its reverse. What has two readings is refused.
 
 use std::io::Read;
 
-use chrono::{NaiveDate, NaiveDateTime};
 use pdm_shared::time::Timestamp;
 
+use super::times::{Asked, instants};
+use crate::source::interpretation::StatedUnit;
+use crate::tabular::encoding::decoded;
+use crate::tabular::fields::{Separator, numbered_lines};
+use crate::tabular::number::DecimalEvidence;
+use crate::tabular::{DateOrder, Decimal, NumberForm, Stamp};
+
 /// The columns to read of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// The column that tells the time.
     pub time: String,
@@ -17,6 +22,10 @@ pub struct Request {
     pub values: Vec<String>,
     /// Seconds from row to row, for a time column that only counts.
     pub period_s: f64,
+    /// Whether the day or the month comes first; `None`: the dates tell.
+    pub date_order: Option<DateOrder>,
+    /// Decimal sign of the values; `None`: the values tell.
+    pub decimal: Option<Decimal>,
 }
 
 /// A table of values over time.
@@ -26,6 +35,8 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows, in the order of time.
     pub rows: Vec<Row>,
+    /// What a person should know of the reading.
+    pub notes: Vec<String>,
 }
 
 /// One row.
@@ -79,7 +90,8 @@ pub enum SeriesError {
     /// A field that is no time.
     #[error(
         "line {line}, column {column:?}: {got:?} is not a time; allowed are RFC 3339, \
-         YYYY-MM-DD HH:MM:SS, YYYY.MM.DD.HH.MM.SS, seconds, or a count of rows"
+         YYYY-MM-DD HH:MM:SS and other dates with a time of day, 20260301T080000, seconds, \
+         spreadsheet day numbers, or a count of rows"
     )]
     Time {
         /// Line of the file, from 1.
@@ -88,6 +100,14 @@ pub enum SeriesError {
         column: String,
         /// The field.
         got: String,
+    },
+    /// A field has two readings, or two statements contradict each other.
+    #[error("line {line}: {reason}")]
+    Ambiguous {
+        /// Line of the file, from 1.
+        line: u64,
+        /// Both readings, and the option that decides.
+        reason: String,
     },
     /// Rows out of order.
     #[error("line {line}: {time} is earlier than the row before it ({before}); sort by time")]
@@ -109,150 +129,173 @@ pub fn read(mut input: impl Read, request: &Request) -> Result<Table, SeriesErro
     if !(request.period_s.is_finite() && request.period_s > 0.0) {
         return Err(SeriesError::Period { got: request.period_s });
     }
+    let broken = |reason: &dyn ToString| SeriesError::Row { line: 1, reason: reason.to_string() };
     let mut bytes = Vec::new();
-    let broken =
-        |line, reason: &dyn ToString| SeriesError::Row { line, reason: reason.to_string() };
-    input.read_to_end(&mut bytes).map_err(|error| broken(1, &error))?;
-    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    let separator = separator(text);
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(separator).trim(csv::Trim::All).from_reader(text);
-    let header: Vec<String> =
-        reader.headers().map_err(|e| row_error(&e))?.iter().map(str::to_owned).collect();
+    input.read_to_end(&mut bytes).map_err(|error| broken(&error))?;
+    let text = decoded(&bytes).ok_or_else(|| broken(&"these bytes are no text"))?;
+    let lines: Vec<(usize, &str)> =
+        numbered_lines(&text).filter(|(_, line)| !line.trim().is_empty()).collect();
+    let (separator, header_at) = header_line(&lines, &request.time);
+    let header: Vec<String> = lines
+        .get(header_at)
+        .map(|(_, line)| separator.fields(line).into_iter().map(str::to_owned).collect())
+        .unwrap_or_default();
     let find = |wanted: &String| {
         let place = header.iter().position(|name| name == wanted);
         place.ok_or_else(|| SeriesError::NoColumn { wanted: wanted.clone(), there: header.clone() })
     };
     let time = find(&request.time)?;
     let columns = request.values.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    let mut times = Vec::new();
+    let mut rows = rows_of(&lines[(header_at + 1).min(lines.len())..], separator, header.len())?;
+    let time_unit = unit_row(&mut rows, time);
+    let mut notes = Vec::new();
+    leave_footer_out(&mut rows, time, &columns, &mut notes);
+    let form = number_form(&rows, &columns, request)?;
     let mut values = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|e| row_error(&e))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let field = |place: usize| record.get(place).unwrap_or_default();
-        times.push(Moment { line, text: field(time).to_owned() });
+    for row in &rows {
         let value = |(place, column): (&usize, &String)| {
-            number(field(*place), separator).ok_or_else(|| SeriesError::Value {
-                line,
+            let field = row.fields.get(*place).copied().unwrap_or_default();
+            let number = form.number(field).ok_or_else(|| SeriesError::Value {
+                line: row.line,
                 column: column.clone(),
-                got: field(*place).to_owned(),
-            })
+                got: field.to_owned(),
+            })?;
+            Ok(Some(number).filter(|number| number.is_finite()))
         };
         values.push(columns.iter().zip(&request.values).map(value).collect::<Result<Vec<_>, _>>()?);
     }
-    let at = instants(&times, request, separator)?;
-    let rows = at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();
-    Ok(Table { columns: request.values.clone(), rows })
-}
-
-fn row_error(error: &csv::Error) -> SeriesError {
-    let line = error.position().map_or(1, csv::Position::line);
-    let reason = if let csv::ErrorKind::UnequalLengths { expected_len, len, .. } = error.kind() {
-        format!("{len} fields where the header has {expected_len}")
-    } else {
-        error.to_string()
-    };
-    SeriesError::Row { line, reason }
-}
-
-/// The separator that the header has most of.
-fn separator(text: &[u8]) -> u8 {
-    let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let count = |wanted: u8| header.split(|byte| *byte == wanted).count();
-    [b';', b'\t', b','].into_iter().max_by_key(|byte| count(*byte)).unwrap_or(b',')
-}
-
-/// A number, or a word for none; `None` if it is neither.
-#[expect(clippy::option_option, reason = "no field, a field without a value, a value")]
-fn number(field: &str, separator: u8) -> Option<Option<f64>> {
-    let missing = ["", "nan", "na", "n/a", "null", "none", "-"];
-    if missing.contains(&field.to_ascii_lowercase().as_str()) {
-        return Some(None);
+    let instants = instants(&rows, time, &header, &Asked { request, form, time_unit })?;
+    notes.extend(instants.notes);
+    let mut rows: Vec<Row> =
+        instants.at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();
+    if instants.is_reversed {
+        rows.reverse();
     }
-    let parsed = match separator {
-        b',' => field.parse::<f64>(),
-        _ => field.replace(',', ".").parse::<f64>(),
+    Ok(Table { columns: request.values.clone(), rows, notes })
+}
+
+/// Lines above the header that are looked at.
+const MOST_ABOVE: usize = 200;
+
+/// Lines of a footer at most.
+const MOST_BELOW: usize = 20;
+
+/// A row of fields with its line.
+pub(super) struct FieldRow<'a> {
+    pub(super) line: u64,
+    pub(super) fields: Vec<&'a str>,
+}
+
+/// The separator, and the first line that has the column of time; else the first line.
+fn header_line(lines: &[(usize, &str)], time: &str) -> (Separator, usize) {
+    for (at, (_, line)) in lines.iter().take(MOST_ABOVE).enumerate() {
+        let has_it = |separator: &Separator| separator.fields(line).contains(&time);
+        // of several separators that fit, the one with most fields
+        let fitting = Separator::ALL[..4].iter().copied().filter(has_it);
+        if let Some(separator) = fitting.max_by_key(|separator| separator.fields(line).len()) {
+            return (separator, at);
+        }
+    }
+    let first = lines.first().map_or("", |(_, line)| line);
+    let count = |separator: &Separator| separator.fields(first).len();
+    let best = Separator::ALL[..4].iter().copied().rev().max_by_key(count);
+    (best.unwrap_or(Separator::Char(',')), 0)
+}
+
+/// All rows below the header. A row of another length is an error, unless it may be of a footer.
+fn rows_of<'a>(
+    lines: &[(usize, &'a str)],
+    separator: Separator,
+    width: usize,
+) -> Result<Vec<FieldRow<'a>>, SeriesError> {
+    let mut rows = Vec::new();
+    for (at, (line, text)) in lines.iter().enumerate() {
+        let mut fields = separator.fields(text);
+        if fields.len() < width && separator.closes(text) {
+            fields.resize(width, "");
+        }
+        if fields.len() != width {
+            let is_word = fields.first().is_some_and(|field| has_word(field));
+            if is_word && !rows.is_empty() && lines.len() - at <= MOST_BELOW {
+                fields.resize(width, "");
+            } else {
+                let reason = format!("{} fields where the header has {width}", fields.len());
+                return Err(SeriesError::Row { line: *line as u64, reason });
+            }
+        }
+        rows.push(FieldRow { line: *line as u64, fields });
+    }
+    Ok(rows)
+}
+
+fn has_word(field: &str) -> bool {
+    field.chars().any(char::is_alphabetic) && Stamp::parse(field).is_none()
+}
+
+/// Takes a row of units below the header out; returns the unit of the time.
+fn unit_row(rows: &mut Vec<FieldRow<'_>>, time: usize) -> Option<String> {
+    let first = rows.first()?;
+    let is_unit =
+        |field: &str| field.is_empty() || field == "-" || StatedUnit::parse(field).is_some();
+    let has_unit = first.fields.iter().any(|field| StatedUnit::parse(field).is_some());
+    if !(has_unit && first.fields.iter().all(|field| is_unit(field))) {
+        return None;
+    }
+    let unit = first.fields.get(time).map(|field| (*field).to_owned());
+    rows.remove(0);
+    unit
+}
+
+/// Takes lines of words at the end out, such as `Total;400`.
+fn leave_footer_out(
+    rows: &mut Vec<FieldRow<'_>>,
+    time: usize,
+    columns: &[usize],
+    notes: &mut Vec<String>,
+) {
+    let is_word = |row: &FieldRow<'_>| {
+        let first = row.fields.get(time).copied().unwrap_or_default();
+        has_word(first)
+            && columns
+                .iter()
+                .all(|c| row.fields.get(*c).is_none_or(|f| f.is_empty() || has_word(f)))
     };
-    Some(parsed.ok()?).map(|value| Some(value).filter(|value| value.is_finite()))
+    let footer = rows.iter().rev().take(MOST_BELOW).take_while(|row| is_word(row)).count();
+    if footer > 0 && footer < rows.len() {
+        rows.truncate(rows.len() - footer);
+        notes.push(format!("{footer} lines at the end were left out"));
+    }
 }
 
-/// A field of the time column.
-struct Moment {
-    line: u64,
-    text: String,
-}
-
-/// Reads the time column: by the calendar, or as numbers.
-fn instants(
-    times: &[Moment],
+/// How the numbers are written.
+fn number_form(
+    rows: &[FieldRow<'_>],
+    columns: &[usize],
     request: &Request,
-    separator: u8,
-) -> Result<Vec<Timestamp>, SeriesError> {
-    let Some(first) = times.first() else { return Err(SeriesError::Empty) };
-    let wrong = |moment: &Moment| SeriesError::Time {
-        line: moment.line,
-        column: request.time.clone(),
-        got: moment.text.clone(),
-    };
-    let numeric = |moment: &Moment| number(&moment.text, separator).flatten();
-    let at: Vec<Timestamp> = if calendar(&first.text).is_some() {
-        let read = |moment: &Moment| calendar(&moment.text).ok_or_else(|| wrong(moment));
-        times.iter().map(read).collect::<Result<_, _>>()?
-    } else {
-        let read = |moment: &Moment| numeric(moment).ok_or_else(|| wrong(moment));
-        let numbers = times.iter().map(read).collect::<Result<Vec<f64>, _>>()?;
-        let unit = seconds_per_step(&numbers, request.period_s);
-        let instant = |(moment, number): (&Moment, f64)| {
-            Timestamp::from_unix_ms((number * unit * 1000.0).round() as i64)
-                .ok_or_else(|| wrong(moment))
-        };
-        times.iter().zip(numbers).map(instant).collect::<Result<_, _>>()?
-    };
-    let backwards = at.windows(2).position(|pair| pair[1] < pair[0]);
-    backwards.map_or(Ok(()), |place| {
-        let (line, time, before) = (times[place + 1].line, at[place + 1], at[place]);
-        Err(SeriesError::Order { line, time, before })
-    })?;
-    Ok(at)
-}
-
-/// How many seconds one unit of a numeric time column stands for: the period if it counts rows,
-/// a thousandth if it counts milliseconds since 1970, else 1.
-fn seconds_per_step(numbers: &[f64], period_s: f64) -> f64 {
-    /// Milliseconds of 1973 are seconds of the year 5138: nobody means the latter.
-    const MILLISECONDS_FROM: f64 = 1e11;
-    if numbers.iter().all(|number| number.abs() >= MILLISECONDS_FROM) {
-        return 0.001;
+) -> Result<NumberForm, SeriesError> {
+    if let Some(decimal) = request.decimal {
+        return Ok(NumberForm { decimal });
     }
-    let steps = numbers.windows(2).map(|pair| pair[1] - pair[0]);
-    let ones = steps.filter(|step| (step - 1.0).abs() < 1e-9).count();
-    let counts = numbers.iter().all(|number| number.fract().abs() < 1e-9);
-    if counts && 2 * ones + 1 >= numbers.len() { period_s } else { 1.0 }
-}
-
-/// A calendar time; without an offset it is UTC.
-fn calendar(text: &str) -> Option<Timestamp> {
-    const FORMS: [&str; 8] = [
-        "%Y-%m-%d %H:%M:%S%.f",
-        "%Y-%m-%dT%H:%M:%S%.f",
-        "%Y/%m/%d %H:%M:%S%.f",
-        "%Y.%m.%d.%H.%M.%S",
-        "%Y.%m.%d %H:%M:%S%.f",
-        "%Y-%m-%d %H:%M",
-        "%Y-%m-%dT%H:%M",
-        "%Y/%m/%d %H:%M",
-    ];
-    if let Ok(at) = Timestamp::parse(text) {
-        return Some(at);
+    let mut evidence = DecimalEvidence::default();
+    let mut example = None;
+    for row in rows {
+        for field in columns.iter().filter_map(|column| row.fields.get(*column)) {
+            evidence.take(field);
+            if example.is_none() && field.contains(',') {
+                example = Some((row.line, (*field).to_owned()));
+            }
+        }
     }
-    let spaced = text.replacen(' ', "T", 1);
-    if let Ok(at) = Timestamp::parse(&spaced) {
-        return Some(at);
+    match (evidence.decided(), example) {
+        (Some(decimal), _) => Ok(NumberForm { decimal }),
+        (None, example) => {
+            let (line, got) = example.unwrap_or_default();
+            let reason = format!(
+                "{got:?} may be a decimal comma or a comma between thousands; decide with --decimal comma or --decimal point"
+            );
+            Err(SeriesError::Ambiguous { line, reason })
+        }
     }
-    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
-    let time = FORMS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    Timestamp::of(time.or_else(day)?.and_utc())
 }
 
 #[cfg(test)]
@@ -260,7 +303,13 @@ mod tests {
     use super::*;
 
     fn request() -> Request {
-        Request { time: "t".into(), values: vec!["a".into()], period_s: 600.0 }
+        Request {
+            time: "t".into(),
+            values: vec!["a".into()],
+            period_s: 600.0,
+            date_order: None,
+            decimal: None,
+        }
     }
 
     fn table(text: &str) -> Result<Table, SeriesError> {
@@ -285,7 +334,9 @@ mod tests {
             (first_step("t,a\n2004.02.12.10.32.39,1\n2004.02.12.10.42.39,1") - 600.0).abs() < 1e-6
         );
         assert!((first_step("t,a\n0,1\n1,1\n2,1") - 600.0).abs() < 1e-6);
-        assert!((first_step("t,a\n0.0,1\n10.0,1") - 10.0).abs() < 1e-6);
+        assert!((first_step("t,a\n0.0,1\n600.0,1") - 600.0).abs() < 1e-6);
+        assert!((first_step("t,a\n0.0,1\n10.0,1") - 600.0).abs() < 1e-6, "minutes");
+        assert!(table("t,a\n0.5,1\n7.7,1").is_err(), "no unit fits the period");
         assert!((first_step("t,a\n1700000000000,1\n1700000000500,1") - 0.5).abs() < 1e-6);
     }
 
@@ -308,7 +359,7 @@ mod tests {
         assert!(text("t,a\n0,1\n1,x").starts_with("line 3, column \"a\": \"x\" is not a number"));
         assert!(text("t,a\n2026-01-01 00:00:00,1\nsoon,1").starts_with("line 3, column \"t\""));
         assert_eq!(text("t,a\n0,1\n1"), "line 3: 1 fields where the header has 2");
-        assert!(text("t,a\n5,1\n4,1").contains("line 3"));
+        assert!(text("t,a\n5,1\n4,1\n6,1\n7,1").contains("line 3"));
         assert_eq!(text("t,a\n"), "there are no rows below the header");
         assert_eq!(text(""), "there is no column \"t\"; there are: ");
     }

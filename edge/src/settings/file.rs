@@ -3,7 +3,7 @@
 //! Relative paths start at the folder of the file. Every error names file, line, key, value and the
 //! allowed values; an unknown key is an error.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,8 @@ use pdm_shared::topic::Prefix;
 use serde::Deserialize;
 
 use super::{
-    AdminSettings, BrokerSettings, DEFAULT_GRACE, DrainOrder, EdgeSettings, Protocol, lines, source,
+    AdminSettings, BrokerSettings, DEFAULT_GRACE, DrainOrder, EdgeSettings, Protocol,
+    SourceSettings, lines, source,
 };
 use crate::catalogue::Catalogue;
 use crate::spool::{Limits, Policy, SpoolSettings};
@@ -183,6 +184,7 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
         }
         sources.push(table.meant(origin, index, &catalogue)?);
     }
+    refuse_shared_points(origin, &sources)?;
     let settings = EdgeSettings {
         gateway: file.gateway_id,
         site: file.site,
@@ -197,6 +199,7 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
             DEFAULT_GRACE,
             0.0,
         )?,
+        until_done: false,
     };
     if let Some(admin) = &settings.admin
         && admin.token.is_none()
@@ -206,6 +209,27 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
         return Err(origin.refuse("admin.listen", admin.listen, allowed));
     }
     Ok((settings, file.log))
+}
+
+/// Refuses two channels that name one measuring point: their windows would be one history.
+fn refuse_shared_points(origin: Origin<'_>, sources: &[SourceSettings]) -> Result<(), ConfigError> {
+    let mut known = HashMap::new();
+    for (index, source) in sources.iter().enumerate() {
+        for (place, point) in source.points.iter().enumerate() {
+            let key = format!("source[{index}].channel[{place}].measuring_point");
+            let name = (&point.equipment, &point.bearing, &point.measuring_point);
+            let Some(before) = known.insert(name, key.clone()) else { continue };
+            let line = lines::line_of(origin.text, &before);
+            let line = line.map_or_else(String::new, |line| format!(" (line {line})"));
+            let (equipment, bearing) = (&point.equipment, &point.bearing);
+            let value = point.measuring_point.as_ref().map_or("left out", |point| point.as_str());
+            let allowed = format!(
+                "a measuring point that no other channel of {equipment}/{bearing} has; {before}{line} has it too"
+            );
+            return Err(origin.refuse(&key, value, allowed));
+        }
+    }
+    Ok(())
 }
 
 impl Broker {

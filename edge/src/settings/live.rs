@@ -10,10 +10,13 @@ use pdm_shared::units::SampleRate;
 use serde::Deserialize;
 
 use super::file::Origin;
+use super::json::JsonTable;
 use super::topic::TopicKeys;
+use crate::source::decoder::{StreamForm, StreamFormat};
 use crate::source::frames::{Encoding, FrameFormat};
 use crate::source::iio::IioSettings;
-use crate::source::{Calibration, SourceInput};
+use crate::source::listen::ListenBy;
+use crate::source::{Calibration, DEFAULT_RATE_TOLERANCE, SourceInput};
 
 /// Length of a block where none is configured, s: one window of the usual length.
 const DEFAULT_BLOCK_S: f64 = 1.0;
@@ -31,8 +34,8 @@ const DEFAULT_IIO_BLOCK: usize = 4096;
 const MAX_IIO_BLOCK: usize = 1 << 20;
 
 /// The values that `from` may have.
-const FROM: &str =
-    "\"stdin\", \"tcp://HOST:PORT\", \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
+const FROM: &str = "\"stdin\", \"tcp://HOST:PORT\", \"tcp-listen://HOST:PORT\", \"udp://HOST:PORT\", \
+     \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
 
 /// `[source.stream]`: interleaved little-endian frames.
 #[derive(Debug, Clone, Deserialize)]
@@ -40,12 +43,17 @@ const FROM: &str =
 pub(super) struct StreamTable {
     /// Origin of the frames, such as `tcp://HOST:PORT`.
     from: String,
-    /// `i16`, `i24` or `f32`.
-    encoding: String,
+    /// `raw`, the default, or `pdm.frames/1`.
+    format: Option<String>,
+    /// `i16`, `i24`, `i32` or `f32`, with `be` behind for big-endian; not for `pdm.frames/1`.
+    encoding: Option<String>,
     /// Samples of a frame; the highest measured channel plus one if left out.
     channels: Option<usize>,
     block_s: Option<f64>,
     silence_s: Option<f64>,
+    rate_tolerance_percent: Option<f64>,
+    /// Where samples stand in messages of JSON; MQTT only.
+    json: Option<JsonTable>,
     /// The keys from here on are for MQTT only.
     client_id: Option<String>,
     user: Option<String>,
@@ -64,6 +72,8 @@ pub(super) struct IioTable {
     channels: Vec<String>,
     /// Length of a block at the device's own rate, samples.
     block_samples: Option<usize>,
+    /// Name of the trigger that makes the device sample; as the device is set if left out.
+    trigger: Option<String>,
 }
 
 /// The values of the `[[source]]` that the table belongs to.
@@ -86,8 +96,18 @@ impl StreamTable {
         let silence = self.silence_s;
         let silence = context.origin.seconds(&key("silence_s"), silence, DEFAULT_SILENCE, 0.01)?;
         let refused = |allowed: &str| context.origin.refuse(&key("from"), &self.from, allowed);
+        if let Some(json) = self.json.as_ref().filter(|_| !self.from.starts_with("mqtt")) {
+            let allowed = "only with mqtt:// or mqtts://";
+            return Err(context.origin.refuse(&key("json"), &json.samples, allowed));
+        }
         if self.from == "stdin" {
             return Ok(SourceInput::StandardInput(format));
+        }
+        for (scheme, by) in [("tcp-listen://", ListenBy::Tcp), ("udp://", ListenBy::Udp)] {
+            if let Some(address) = self.from.strip_prefix(scheme) {
+                let address = address.to_owned();
+                return Ok(SourceInput::Listen { by, address, format, silence });
+            }
         }
         if let Some(address) = self.from.strip_prefix("tcp://") {
             let address = address.to_owned();
@@ -104,19 +124,67 @@ impl StreamTable {
             password: self.password.as_ref(),
             tls: self.tls.as_ref(),
         };
-        topic.meant(&context, format, silence)
+        let json = self
+            .json
+            .as_ref()
+            .map(|json| json.meant(&context, (self.encoding(), format.frames.channels)));
+        topic.meant(&context, format, json.transpose()?, silence)
     }
 
-    fn format(&self, context: &SourceContext<'_>) -> Result<FrameFormat, ConfigError> {
+    fn encoding(&self) -> Option<Encoding> {
+        self.encoding.as_ref().and_then(|name| name.parse().ok())
+    }
+
+    fn form(&self, context: &SourceContext<'_>) -> Result<StreamForm, ConfigError> {
+        let key = |name: &str| format!("{}.stream.{name}", context.key);
+        let form = match self.format.as_deref() {
+            None | Some("raw") => StreamForm::Raw,
+            Some("pdm.frames/1") => StreamForm::Framed,
+            Some(other) => {
+                let allowed = "\"raw\" or \"pdm.frames/1\"";
+                return Err(context.origin.refuse(&key("format"), other, allowed));
+            }
+        };
+        match (&self.encoding, form) {
+            (None, StreamForm::Raw) if self.json.is_none() => {
+                let allowed = format!("one of {}", encodings());
+                Err(context.origin.refuse(&key("encoding"), "left out", allowed))
+            }
+            (Some(encoding), StreamForm::Framed) => {
+                let allowed = "nothing: the blocks of pdm.frames/1 state theirs";
+                Err(context.origin.refuse(&key("encoding"), encoding, allowed))
+            }
+            _ => Ok(form),
+        }
+    }
+
+    fn format(&self, context: &SourceContext<'_>) -> Result<StreamFormat, ConfigError> {
+        let form = self.form(context)?;
+        let key = format!("{}.stream.rate_tolerance_percent", context.key);
+        let rate_tolerance = match self.rate_tolerance_percent {
+            None => DEFAULT_RATE_TOLERANCE,
+            Some(percent) if percent > 0.0 && percent <= 50.0 => percent / 100.0,
+            Some(percent) => {
+                return Err(context.origin.refuse(&key, percent, "above 0 to 50 percent"));
+            }
+        };
+        self.frames(context).map(|frames| StreamFormat { frames, form, rate_tolerance })
+    }
+
+    fn frames(&self, context: &SourceContext<'_>) -> Result<FrameFormat, ConfigError> {
         let key = |name: &str| format!("{}.stream.{name}", context.key);
         let Some(sample_rate) = context.rate else {
             let rate = format!("{}.rate_hz", context.key);
             return Err(context.origin.refuse(&rate, "left out", "the rate of the stream, Hz"));
         };
-        let encoding: Encoding = self.encoding.parse().map_err(|_unknown: String| {
-            let allowed = "\"i16\", \"i24\" or \"f32\"";
-            context.origin.refuse(&key("encoding"), &self.encoding, allowed)
-        })?;
+        let encoding = match &self.encoding {
+            // the blocks or messages bring theirs along
+            None => Encoding::F32,
+            Some(name) => name.parse().map_err(|_unknown: String| {
+                let allowed = format!("one of {}", encodings());
+                context.origin.refuse(&key("encoding"), name, allowed)
+            })?,
+        };
         let block_s = self.block_s.unwrap_or(DEFAULT_BLOCK_S);
         let format = FrameFormat {
             channels: self.channels.unwrap_or(context.channels),
@@ -156,8 +224,17 @@ impl IioTable {
             device: PathBuf::from("/dev").join(&self.device),
             channels: self.channels.clone(),
             block_samples,
+            trigger: self.trigger.clone(),
+            calibrations: context.calibrations.clone(),
         }))
     }
+}
+
+/// The names of the encodings.
+fn encodings() -> String {
+    let names: Vec<String> =
+        Encoding::NAMES.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+    names.join(", ")
 }
 
 /// One calibration for each channel of the stream, if the channels differ.
@@ -245,7 +322,7 @@ mod tests {
                 "f32",
             ),
             (
-                format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("tcp", "udp")),
+                format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("tcp", "http")),
                 "tcp://",
             ),
         ] {

@@ -24,6 +24,10 @@ use calibration::CalibrationKeys;
 use channel::ChannelTable;
 use simulated::SimulatorTable;
 
+/// Time between two looks at a folder where none is configured. A file is measured after two looks
+/// in which it did not change, so a writer may pause for as long as this.
+const DEFAULT_WATCH: Duration = Duration::from_secs(2);
+
 /// `kind` of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,6 +71,12 @@ pub(super) struct SourceTable {
     files: Option<Vec<PathBuf>>,
     #[serde(default)]
     variable: Option<String>,
+    /// Whether the files of folders are measured as they come.
+    #[serde(default)]
+    watch: Option<bool>,
+    /// Time between two looks at the folders.
+    #[serde(default)]
+    watch_s: Option<f64>,
     /// For the simulator.
     #[serde(default)]
     simulator: Option<SimulatorTable>,
@@ -196,7 +206,13 @@ impl SourceTable {
             period_s: self.period_s,
             ..RecordingOptions::default()
         };
-        Ok(SourceInput::Recording { files, options: Box::new(options) })
+        let key = format!("source[{index}].watch_s");
+        let every = origin.seconds(&key, self.watch_s, DEFAULT_WATCH, 0.01)?;
+        let options = Box::new(options);
+        if self.watch == Some(false) {
+            return Ok(SourceInput::Recording { files, options });
+        }
+        Ok(SourceInput::Watched { files, options, every })
     }
 
     fn live(

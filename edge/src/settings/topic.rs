@@ -10,7 +10,8 @@ use pdm_service::secret::SecretSource;
 use super::file::Origin;
 use super::live::SourceContext;
 use crate::source::SourceInput;
-use crate::source::frames::FrameFormat;
+use crate::source::decoder::StreamFormat;
+use crate::source::json_burst::JsonForm;
 use crate::source::mqtt::TopicSettings;
 
 const FROM: &str = "mqtt://HOST:PORT/TOPIC, or mqtts:// for TLS";
@@ -31,12 +32,13 @@ impl TopicKeys<'_> {
     pub(super) fn meant(
         &self,
         context: &SourceContext<'_>,
-        format: FrameFormat,
+        format: StreamFormat,
+        json: Option<JsonForm>,
         silence: Duration,
     ) -> Result<SourceInput, ConfigError> {
         let client_id = format!("pdm-{}", context.name);
         let topic = self.topic(context.origin, &context.key, client_id, silence)?;
-        Ok(SourceInput::Topic { topic: Box::new(topic), format })
+        Ok(SourceInput::Topic { topic: Box::new(topic), format, json: json.map(Box::new) })
     }
 
     /// The topic with its broker; `key` is that of the source.

@@ -50,15 +50,18 @@ impl fmt::Display for AccelUnit {
 /// The conversion of one channel's raw numbers to m/s².
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    unit: AccelUnit,
+    /// `None`: no person has stated a unit; that of the file counts, else g.
+    unit: Option<AccelUnit>,
     scale: f64,
     offset: f64,
+    /// A person has stated the scale.
+    states_scale: bool,
 }
 
 impl Default for Calibration {
-    /// Raw numbers are g.
+    /// Nothing is stated: raw numbers are in the unit of the file, else in g.
     fn default() -> Self {
-        Self { unit: AccelUnit::G, scale: 1.0, offset: 0.0 }
+        Self { unit: None, scale: 1.0, offset: 0.0, states_scale: false }
     }
 }
 
@@ -69,21 +72,66 @@ impl Calibration {
     /// # Errors
     /// [`QuantityError`] if a number is not finite, or scale or sensitivity is 0.
     pub fn new(unit: AccelUnit, scale: f64, offset: f64) -> Result<Self, QuantityError> {
+        Self::stated(Some(unit), Some(scale), offset)
+    }
+
+    /// A calibration of which a person has stated a part: what is `None` is left to the file.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn stated(
+        unit: Option<AccelUnit>,
+        scale: Option<f64>,
+        offset: f64,
+    ) -> Result<Self, QuantityError> {
+        let states_scale = scale.is_some();
+        let scale = scale.unwrap_or(1.0);
         not_zero("scale (unit per raw number)", scale)?;
         if !offset.is_finite() {
             let quantity = "offset (in the unit of the samples)";
             return Err(QuantityError { quantity, allowed: "finite", got: offset });
         }
-        if let AccelUnit::Millivolt { sensitivity_mv_per_g } = unit {
+        if let Some(AccelUnit::Millivolt { sensitivity_mv_per_g }) = unit {
             not_zero("sensitivity (mV per g)", sensitivity_mv_per_g)?;
         }
-        Ok(Self { unit, scale, offset })
+        Ok(Self { unit, scale, offset, states_scale })
+    }
+
+    /// The unit that a person has stated.
+    pub const fn unit(&self) -> Option<AccelUnit> {
+        self.unit
+    }
+
+    /// Whether a person has stated the scale.
+    pub const fn states_scale(&self) -> bool {
+        self.states_scale
+    }
+
+    /// The factor from a raw number to the unit.
+    pub const fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// This calibration for numbers in a unit of acceleration that has `m_s2` m/s².
+    pub(crate) fn in_acceleration(self, m_s2: f64) -> Self {
+        let unit = Some(AccelUnit::MetrePerSecondSquared);
+        Self { unit, scale: self.scale * m_s2, offset: self.offset * m_s2, states_scale: true }
+    }
+
+    /// This calibration for numbers in a unit of voltage that has `millivolts` mV.
+    pub(crate) fn in_voltage(self, millivolts: f64) -> Self {
+        Self { scale: self.scale * millivolts, ..self }
+    }
+
+    /// Whether raw numbers become millivolts, which a sensitivity turns into acceleration.
+    pub(super) const fn is_voltage(&self) -> bool {
+        matches!(self.unit, Some(AccelUnit::Millivolt { .. }))
     }
 
     /// One raw number as acceleration, m/s². A result that is not finite becomes NaN.
     pub fn to_m_s2(&self, raw: f64) -> f64 {
         let value = raw * self.scale - self.offset;
-        let accel = match self.unit {
+        let accel = match self.unit.unwrap_or_default() {
             AccelUnit::G => value * M_S2_PER_G,
             AccelUnit::MetrePerSecondSquared => value,
             AccelUnit::Millivolt { sensitivity_mv_per_g } => {

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 
-use super::frames::FrameFormat;
+use super::decoder::StreamFormat;
 use super::iio::{IioSettings, open_iio};
+use super::json_burst::JsonForm;
+use super::listen::{ListenBy, listen};
 use super::mqtt::{TopicSettings, open_topic};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
 use super::{RecordingOptions, Source, SourceError, open_sequence};
+use crate::remarks::Remarks;
 
 /// The origin of a source's samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,17 +25,38 @@ pub enum SourceInput {
         /// The part of each file to read.
         options: Box<RecordingOptions>,
     },
+    /// Recordings whose folders are watched by a service: files are measured as they come, each once.
+    /// A command that ends reads what is there.
+    Watched {
+        /// Files and folders.
+        files: Vec<PathBuf>,
+        /// The part of each file to read.
+        options: Box<RecordingOptions>,
+        /// Time between two looks.
+        every: Duration,
+    },
     /// A simulated machine.
     Simulator(Box<SimulatorSettings>),
     /// Frames from standard input.
-    StandardInput(FrameFormat),
+    StandardInput(StreamFormat),
     /// Frames from a TCP server.
     Tcp {
         /// `host:port` of the server.
         address: String,
         /// Form of the frames.
-        format: FrameFormat,
+        format: StreamFormat,
         /// Silence after which the connection counts as lost.
+        silence: Duration,
+    },
+    /// Frames from a sender that connects to the edge, or sends it datagrams.
+    Listen {
+        /// How it reaches the edge.
+        by: ListenBy,
+        /// `host:port` of the edge; without a host on loopback.
+        address: String,
+        /// Form of the frames.
+        format: StreamFormat,
+        /// Silence after which another sender may take the place.
         silence: Duration,
     },
     /// Frames from an MQTT topic.
@@ -40,10 +64,30 @@ pub enum SourceInput {
         /// Broker and topic.
         topic: Box<TopicSettings>,
         /// Form of the frames.
-        format: FrameFormat,
+        format: StreamFormat,
+        /// Where samples stand in messages of JSON; `None`: frames.
+        json: Option<Box<JsonForm>>,
     },
     /// Accelerometers of Linux' Industrial I/O.
     Iio(IioSettings),
+}
+
+/// What a source is given by the program that opens it.
+#[derive(Debug, Clone)]
+pub struct SourceHost {
+    /// The clock that dates the blocks of a live source.
+    pub clock: SharedClock,
+    /// Name of the source in logs, metrics and remarks.
+    pub name: String,
+    /// Where the source states what is wrong with it.
+    pub remarks: Remarks,
+}
+
+impl SourceHost {
+    /// A host that shows no remarks, for commands that open a source once.
+    pub fn alone(clock: SharedClock, name: impl Into<String>) -> Self {
+        Self { clock, name: name.into(), remarks: Remarks::default() }
+    }
 }
 
 impl SourceInput {
@@ -55,17 +99,29 @@ impl SourceInput {
     /// # Errors
     /// [`SourceError`] if a file or device cannot be opened, or an option does not fit it.
     pub fn open(&self, clock: &SharedClock) -> Result<Box<dyn Source>, SourceError> {
-        let clock = SharedClock::clone(clock);
+        self.open_at(&SourceHost::alone(SharedClock::clone(clock), "source"))
+    }
+
+    /// [`Self::open`] with the name of the source and the place of its remarks.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_at(&self, host: &SourceHost) -> Result<Box<dyn Source>, SourceError> {
         match self {
-            Self::Recording { files, options } => open_sequence(files, options),
+            Self::Recording { files, options } | Self::Watched { files, options, .. } => {
+                open_sequence(files, options)
+            }
             Self::Simulator(settings) => match Simulator::new((**settings).clone()) {
                 Ok(simulator) => Ok(Box::new(simulator)),
                 Err(error) => Err(SourceError::options("simulator".as_ref(), error.to_string())),
             },
-            Self::StandardInput(format) => open_stdin(format, clock),
-            Self::Tcp { address, format, silence } => open_tcp(address, format, *silence, clock),
-            Self::Topic { topic, format } => open_topic(topic, format, clock),
-            Self::Iio(settings) => open_iio(settings, clock),
+            Self::StandardInput(format) => open_stdin(format, host),
+            Self::Tcp { address, format, silence } => open_tcp(address, format, *silence, host),
+            Self::Listen { by, address, format, silence } => {
+                listen(*by, address, format, *silence, host)
+            }
+            Self::Topic { topic, format, json } => open_topic(topic, format, json.as_deref(), host),
+            Self::Iio(settings) => open_iio(settings, host),
         }
     }
 }

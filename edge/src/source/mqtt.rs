@@ -1,8 +1,9 @@
-//! Raw frames from an MQTT topic: a sensor node that publishes samples instead of features.
+//! Samples from an MQTT topic: a sensor node that publishes samples instead of features.
 //!
-//! The payload of a message is one or more frames ([`super::frames`]); blocks are cut from the
-//! messages in their order. A gap is a lost connection, a message that is not a whole number of
-//! frames, or a retained message, which is old. MQTT 3.1.1 with a clean session: the broker shall
+//! The payload of a message is one or more raw frames ([`super::frames`]), blocks with a header
+//! ([`super::framed`]), or a burst in JSON ([`super::json_burst`]). A gap is a lost connection, a
+//! message of another form, or a retained message, which is old. A message of another form is
+//! counted, logged once and shown in `/healthz`, and does not count as heard. MQTT 3.1.1 with a clean session: the broker shall
 //! not queue samples for an absent gateway, since a live source drops them anyway.
 //!
 //! Only [`Source::next_block`] drives the connection. So the method must be called on a thread
@@ -14,11 +15,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
-use pdm_service::clock::SharedClock;
 use rumqttc::{Client, Connection, Event, MqttOptions, Packet, QoS, TlsConfiguration, Transport};
 
-use super::frames::{FrameDecoder, FrameFormat};
-use super::{Block, Source, SourceError, SourceFormat};
+use super::decoder::{StreamDecoder, StreamForm, StreamFormat};
+use super::json_burst::{BurstDecoder, JsonForm};
+use super::{Block, Source, SourceError, SourceFormat, SourceHost};
+
+mod log;
 
 /// Largest message, bytes: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -53,9 +56,17 @@ struct Topic {
     settings: TopicSettings,
     client: Client,
     connection: Connection,
-    decoder: FrameDecoder,
+    decoder: TopicDecoder,
     format: SourceFormat,
-    frame_bytes: usize,
+    host: SourceHost,
+    /// The last message was refused, and the log says so.
+    is_refusing: bool,
+}
+
+/// What the messages of a topic hold.
+enum TopicDecoder {
+    Frames(StreamDecoder, usize),
+    Json(BurstDecoder),
 }
 
 /// Frames from a topic. The connection is made at the first [`Source::next_block`].
@@ -65,21 +76,32 @@ struct Topic {
 /// read.
 pub fn open_topic(
     settings: &TopicSettings,
-    format: &FrameFormat,
-    clock: SharedClock,
+    format: &StreamFormat,
+    json: Option<&JsonForm>,
+    host: &SourceHost,
 ) -> Result<Box<dyn Source>, SourceError> {
     let name = format!("mqtt://{}/{}", settings.address, settings.topic);
     let refused = |why: String| SourceError::options(Path::new(&name), why);
-    format.check().map_err(|e| refused(e.to_string()))?;
+    format.frames.check().map_err(|e| refused(e.to_string()))?;
     let (client, connection) = connect(settings)?;
+    let frames = &format.frames;
+    let decoder = if let Some(form) = json {
+        let (tolerance, host) = (format.rate_tolerance, host.clone());
+        TopicDecoder::Json(BurstDecoder::new(form.clone(), frames.clone(), tolerance, host))
+    } else {
+        let whole = if format.form == StreamForm::Raw { frames.frame_bytes() } else { 1 };
+        TopicDecoder::Frames(StreamDecoder::new(format, host.clone()), whole)
+    };
+    let block_samples = frames.source_format().block_samples.filter(|_| json.is_none());
     Ok(Box::new(Topic {
         name: PathBuf::from(name),
         settings: settings.clone(),
         client,
         connection,
-        decoder: FrameDecoder::new(format.clone(), clock),
-        format: format.source_format(),
-        frame_bytes: format.frame_bytes(),
+        decoder,
+        format: SourceFormat { block_samples, ..frames.source_format() },
+        host: host.clone(),
+        is_refusing: false,
     }))
 }
 
@@ -125,8 +147,17 @@ impl Source for Topic {
     fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
         let mut heard = Instant::now();
         loop {
-            if let Some(block) = self.decoder.block() {
-                return Ok(Some(block));
+            let decoded = match &mut self.decoder {
+                TopicDecoder::Frames(decoder, _) => decoder.block(),
+                TopicDecoder::Json(decoder) => Ok(decoder.block()),
+            };
+            match decoded {
+                Ok(Some(block)) => return Ok(Some(block)),
+                Ok(None) => {}
+                Err(why) => {
+                    self.decoder.gap();
+                    self.refuse(&why);
+                }
             }
             let Some(left) = self.settings.silence.checked_sub(heard.elapsed()) else {
                 let kind = io::ErrorKind::TimedOut;
@@ -142,11 +173,9 @@ impl Source for Topic {
                     asked.map_err(|e| self.lost(io::Error::other(e)))?;
                 }
                 Ok(Ok(Event::Incoming(Packet::Publish(message)))) => {
-                    heard = Instant::now();
-                    if message.retain || !message.payload.len().is_multiple_of(self.frame_bytes) {
-                        self.decoder.gap();
-                    } else {
-                        self.decoder.push(&message.payload);
+                    // a message of another form is no life of the sensor
+                    if self.take(&message.payload, message.retain) {
+                        heard = Instant::now();
                     }
                 }
                 Ok(Ok(Event::Incoming(Packet::SubAck(answer)))) => {
@@ -166,8 +195,68 @@ impl Source for Topic {
     }
 }
 
+impl TopicDecoder {
+    fn gap(&mut self) {
+        if let Self::Frames(decoder, _) = self {
+            decoder.gap();
+        }
+    }
+}
+
 impl Topic {
+    /// Takes a message; false if it is not of the configured form.
+    fn take(&mut self, payload: &[u8], is_retained: bool) -> bool {
+        if is_retained {
+            // old: it was kept by the broker
+            self.decoder.gap();
+            return false;
+        }
+        let taken = match &mut self.decoder {
+            TopicDecoder::Frames(decoder, whole) => {
+                frames_in(payload, *whole).and_then(|()| decoder.push(payload))
+            }
+            TopicDecoder::Json(decoder) => decoder.push(payload),
+        };
+        match taken {
+            Ok(()) => {
+                if std::mem::take(&mut self.is_refusing) {
+                    self.host.remarks.withdraw(&self.host.name, "messages");
+                }
+                true
+            }
+            Err(why) => {
+                self.decoder.gap();
+                self.refuse(&why);
+                false
+            }
+        }
+    }
+
+    /// Counts a message that is refused, and tells the first one of a row.
+    fn refuse(&mut self, why: &str) {
+        log::message_refused(&self.host.name, why, self.is_refusing);
+        self.is_refusing = true;
+        let text = format!("messages of {} are refused: {why}", self.name.display());
+        self.host.remarks.set(&self.host.name, "messages", text);
+    }
+
     fn lost(&self, source: io::Error) -> SourceError {
         SourceError::Io { path: self.name.clone(), source }
     }
+}
+
+/// Checks that a message holds whole frames, and is not a text that happens to be as long.
+fn frames_in(payload: &[u8], whole: usize) -> Result<(), String> {
+    let is_json = matches!(payload.first(), Some(b'{' | b'['))
+        && serde_json::from_slice::<serde::de::IgnoredAny>(payload).is_ok();
+    if is_json {
+        return Err(
+            "JSON, but frames are configured; a table [source.stream.json] reads it".to_owned()
+        );
+    }
+    if payload.is_empty() || !payload.len().is_multiple_of(whole) {
+        let length = payload.len();
+        return Err(format!("{length} bytes are no whole number of frames of {whole} bytes"));
+    }
+    Ok(())
 }

@@ -14,25 +14,46 @@
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ndarray::{Array2, Axis, Slice};
 use pdm_service::files::open_regular;
 use pdm_shared::time::Timestamp;
 
-use super::{Block, Calibration, Source, SourceError, SourceFormat};
-use options::{check_channels, cut_of, rate_of};
+use super::interpretation::Interpretation;
+use super::time_axis::TimeAxis;
+use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
+use meaning::{RecordingMeaning, meaning_of};
+use options::{check_channels, cut_of};
+use snapshots::snapshots_of;
 
 pub use options::RecordingOptions;
 pub use sequence::open_sequence;
 pub(crate) use stated::{NumberEncoding, StatedChannel};
 
 mod bounds;
+#[cfg(feature = "parquet")]
+mod columnar;
+#[cfg(any(feature = "hdf5", feature = "parquet"))]
+mod guarded;
+#[cfg(feature = "hdf5")]
+mod hdf5;
+mod json;
+mod leaves;
+mod lvm;
 mod matlab5;
+mod meaning;
 mod npy;
 mod options;
+mod packed;
 mod sequence;
+mod snapshots;
 mod stated;
+mod tdms;
 mod text;
+mod time_columns;
+mod universal;
+mod variables;
 mod wav;
 
 /// Raw numbers of a file, snapshot by snapshot.
@@ -49,7 +70,6 @@ pub(crate) trait RawSnapshots: Send {
 /// An opened file: its shape and its numbers.
 pub(crate) struct RawRecording {
     /// The format, as a person calls it: `WAV`, `MAT level 5`, `TDMS`.
-    #[expect(dead_code, reason = "the commands do not print yet what was read")]
     pub(crate) format: &'static str,
     /// The channels in the order of the rows of a snapshot, as the file describes them. Time columns
     /// that the reader used for the rate are not among them.
@@ -59,8 +79,13 @@ pub(crate) struct RawRecording {
     /// Sampling rate stated in the file, Hz.
     pub(crate) stated_rate_hz: Option<f64>,
     /// Time of the first sample stated in the file.
-    #[expect(dead_code, reason = "no reader states one yet")]
     pub(crate) stated_start: Option<Timestamp>,
+    /// The course of the time column, where the reader has taken it out itself.
+    pub(crate) time: Option<TimeAxis>,
+    /// Columns that the reader has left out, each with the reason.
+    pub(crate) left_out: Vec<String>,
+    /// What a person should know of the reading.
+    pub(crate) notes: Vec<String>,
     pub(crate) reader: Box<dyn RawSnapshots>,
 }
 
@@ -87,7 +112,18 @@ impl RawRecording {
     ) -> Self {
         let samples = data.ncols();
         let reader = Box::new(InMemory(Some(data)));
-        Self { format, channels, samples, snapshots: 1, stated_rate_hz, stated_start: None, reader }
+        Self {
+            format,
+            channels,
+            samples,
+            snapshots: 1,
+            stated_rate_hz,
+            stated_start: None,
+            time: None,
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            reader,
+        }
     }
 }
 
@@ -115,8 +151,11 @@ pub fn open_recording(
 struct Recording {
     path: PathBuf,
     format: SourceFormat,
-    /// Number of channels of the file.
-    file_channels: usize,
+    /// Row of the snapshots and calibration of each channel.
+    rows: Vec<(usize, Calibration)>,
+    /// Time of the first sample by the file.
+    stated_start: Option<Timestamp>,
+    interpretation: Arc<Interpretation>,
     options: RecordingOptions,
     cut: (usize, usize),
     reader: Box<dyn RawSnapshots>,
@@ -134,8 +173,8 @@ impl Recording {
         mut raw: RawRecording,
         options: &RecordingOptions,
     ) -> Result<Self, SourceError> {
-        let sample_rate = rate_of(path, options, raw.stated_rate_hz)?;
-        check_channels(path, options, raw.channels.len())?;
+        let RecordingMeaning { rows, sample_rate, interpretation } =
+            meaning_of(path, &mut raw, options)?;
         let cut = cut_of(path, options, raw.samples, sample_rate)?;
         let blocks = match options.snapshot {
             None => raw.snapshots,
@@ -153,12 +192,13 @@ impl Recording {
                 return Err(SourceError::options(path, what));
             }
         };
-        let channels =
-            if options.channels.is_empty() { raw.channels.len() } else { options.channels.len() };
+        let block_samples = Some(cut.1 - cut.0);
         Ok(Self {
             path: path.to_owned(),
-            format: SourceFormat { channels, sample_rate, block_samples: Some(cut.1 - cut.0) },
-            file_channels: raw.channels.len(),
+            format: SourceFormat { channels: rows.len(), sample_rate, block_samples },
+            rows,
+            stated_start: raw.stated_start,
+            interpretation: Arc::new(interpretation),
             options: options.clone(),
             cut,
             reader: raw.reader,
@@ -170,18 +210,9 @@ impl Recording {
     /// The selected channels and samples of a snapshot, in m/s².
     fn calibrated(&self, raw: &Array2<f64>) -> Array2<f64> {
         let cut = raw.slice_axis(Axis(1), Slice::from(self.cut.0..self.cut.1));
-        let chosen: Vec<usize> = if self.options.channels.is_empty() {
-            (0..self.file_channels).collect()
-        } else {
-            self.options.channels.clone()
-        };
+        let chosen: Vec<usize> = self.rows.iter().map(|(row, _)| *row).collect();
         let mut accel = cut.select(Axis(0), &chosen);
-        for (mut row, channel) in accel.axis_iter_mut(Axis(0)).zip(chosen) {
-            let calibration = match self.options.calibrations.as_slice() {
-                [] => Calibration::default(),
-                [one] => *one,
-                many => many.get(channel).copied().unwrap_or_default(),
-            };
+        for (mut row, (_, calibration)) in accel.axis_iter_mut(Axis(0)).zip(&self.rows) {
             row.mapv_inplace(|raw| calibration.to_m_s2(raw));
         }
         accel
@@ -193,7 +224,8 @@ impl Recording {
         if snapshot > 0 && self.options.period_s.is_none() {
             return None;
         }
-        self.options.started_at.map(|at| at.plus_seconds(since + self.options.start_s))
+        let first = self.options.started_at.or(self.stated_start);
+        first.map(|at| at.plus_seconds(since + self.options.start_s))
     }
 }
 
@@ -218,7 +250,9 @@ impl Source for Recording {
         self.next_index += 1;
         let accel_m_s2 = self.calibrated(&raw);
         let started_at = self.started_at(index);
-        Ok(Some(Block { index, started_at, follows_on: false, accel_m_s2 }))
+        let rate = BlockRate::Format;
+        let input = Some(Arc::clone(&self.interpretation));
+        Ok(Some(Block { index, started_at, follows_on: false, rate, input, accel_m_s2 }))
     }
 
     fn skip_blocks(&mut self, count: u64) -> Result<u64, SourceError> {
@@ -228,6 +262,10 @@ impl Source for Recording {
             skipped += 1;
         }
         Ok(skipped)
+    }
+
+    fn interpretation(&self) -> Option<&Arc<Interpretation>> {
+        Some(&self.interpretation)
     }
 
     fn expected_blocks(&self) -> Option<u64> {
@@ -270,17 +308,59 @@ fn raw_of(
     file: Box<dyn Read + Send>,
     options: &RecordingOptions,
 ) -> Result<RawRecording, SourceError> {
+    if start.starts_with(packed::GZIP_MAGIC) {
+        return packed::open_gzip(path, file, options);
+    }
+    if start.starts_with(packed::ZIP_MAGIC) {
+        return packed::open_zip(path, file, options);
+    }
+    raw_inside(path, &extension(path), start, file, options)
+}
+
+/// The reader of a content that is not compressed, or no longer; `extension` is that of its name.
+fn raw_inside(
+    path: &Path,
+    extension: &str,
+    start: &[u8],
+    file: Box<dyn Read + Send>,
+    options: &RecordingOptions,
+) -> Result<RawRecording, SourceError> {
     if start.is_empty() {
         return Err(SourceError::malformed(path, "the file is empty"));
     }
-    if start.starts_with(npy::MAGIC) || start.starts_with(&GZIP_MAGIC) {
-        return npy::open(path, file, start.starts_with(&GZIP_MAGIC));
+    if start.starts_with(npy::MAGIC) {
+        return npy::open(path, file, false);
     }
-    if start.starts_with(wav::MAGIC) {
+    if wav::is_wav(start) {
         return wav::open(path, file);
     }
     let variable = options.variable.as_deref();
-    match matlab5::version(start, extension(path) == "mat") {
+    if start.starts_with(lvm::MAGIC) {
+        return lvm::open(path, file, variable);
+    }
+    if start.starts_with(tdms::MAGIC) {
+        return tdms::open(path, file, variable);
+    }
+    if start.starts_with(PARQUET_MAGIC) {
+        return open_parquet(path, file, variable);
+    }
+    if start.starts_with(HDF5_MAGIC) || start.starts_with(MAT73_MAGIC) {
+        return open_hdf5(path, file, variable);
+    }
+    if universal::is_universal(start) {
+        return universal::open(path, file, variable);
+    }
+    let file = if json::may_be_json(start) {
+        let content = bounds::whole(path, file)?;
+        if let Some(documents) = json::documents(&content) {
+            drop(content);
+            return json::open(path, documents, variable);
+        }
+        Box::new(Cursor::new(content))
+    } else {
+        file
+    };
+    match matlab5::version(start, extension == "mat") {
         matlab5::Version::Five => return matlab5::open(path, file, variable),
         matlab5::Version::Refused(why) => return Err(SourceError::malformed(path, why)),
         matlab5::Version::Other => {}
@@ -289,12 +369,37 @@ fn raw_of(
         let what = format!("the content is no {what}, although the name says so");
         Err(SourceError::malformed(path, what))
     };
-    match extension(path).as_str() {
+    match extension {
         "npy" => other("NumPy array"),
         "gz" => other("gzip file"),
         "wav" => other("WAV file"),
-        _ => text::open(path, file, variable),
+        _ => text::open(path, file, options),
     }
+}
+
+/// First bytes of Parquet, of HDF5, and of a MAT-file of version 7.3, whose HDF5 begins later.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+const MAT73_MAGIC: &[u8] = b"MATLAB 7.3";
+
+#[cfg(feature = "parquet")]
+use columnar::open as open_parquet;
+#[cfg(feature = "hdf5")]
+use hdf5::open as open_hdf5;
+
+/// This build has no reader of the format.
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(path: &Path, _: impl Read, _: Option<&str>) -> Result<RawRecording, SourceError> {
+    let what = "Parquet, which this build does not read (feature `parquet`)";
+    Err(SourceError::malformed(path, what))
+}
+
+/// This build has no reader of the format.
+#[cfg(not(feature = "hdf5"))]
+fn open_hdf5(path: &Path, _: impl Read, _: Option<&str>) -> Result<RawRecording, SourceError> {
+    let what = "HDF5 or MAT version 7.3, which this build does not read (feature `hdf5`); MATLAB \
+                saves version 7 with '-v7'";
+    Err(SourceError::malformed(path, what))
 }
 
 /// The extension in lower case; empty if there is none.
@@ -304,9 +409,6 @@ fn extension(path: &Path) -> String {
 
 /// Number of first bytes by which the format is detected: the header of a MAT-file is the longest.
 const START_BYTES: usize = 132;
-
-/// First bytes of a gzip member (RFC 1952, 2.3.1).
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// `the file has 1 channel`, `the file has 2 channels`.
 pub(crate) fn counted(n: u64, what: &str) -> String {

@@ -14,7 +14,7 @@ use ndarray::Array2;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Block, Source, SourceError, SourceFormat};
+use super::{Block, BlockRate, Source, SourceError, SourceFormat};
 
 mod damage;
 mod impacts;
@@ -64,7 +64,14 @@ impl Simulator {
         waveform::fill(&self.settings, damage, &mut rng, &mut accel_m_s2);
         let after_s = self.settings.period_s * index as f64;
         let started_at = self.settings.started_at.map(|at| at.plus_seconds(after_s));
-        Block { index, started_at, follows_on: false, accel_m_s2 }
+        Block {
+            index,
+            started_at,
+            follows_on: false,
+            rate: BlockRate::Format,
+            input: None,
+            accel_m_s2,
+        }
     }
 }
 

@@ -6,19 +6,24 @@
 //! or a drive that is away leaves the configured speed or the estimate in its place. A retained value
 //! counts from its arrival, since its age is not known. The thread ends once no point reads any more.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use pdm_shared::units::Rpm;
 use rumqttc::{Client, Connection, Event, Packet, QoS};
 
-use super::SourceError;
 use super::mqtt::{TopicSettings, connect};
+use super::{SourceError, SourceHost};
 
 /// Longest payload that is read, bytes. A tag's message is a number, or a small object.
 const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
 /// How long the thread waits for the connection before it looks whether it is still needed.
 const LOOK: Duration = Duration::from_secs(1);
+/// Speeds, as multiples of the name plate's, that a tag may have. A frequency converter runs its motor
+/// from a tenth of the nominal speed to some way above; Hz taken for rpm are a sixtieth, and rpm taken
+/// for Hz sixty times. Chosen for these two.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.05..=5.0;
 /// Pause after a lost connection.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -43,6 +48,9 @@ struct Reading(Mutex<Option<(Rpm, Instant)>>);
 pub struct SpeedTag {
     reading: Arc<Reading>,
     max_age: Duration,
+    host: SourceHost,
+    /// A value was far from a name plate, and the log says so.
+    is_told: Arc<AtomicBool>,
 }
 
 impl SpeedTag {
@@ -50,7 +58,7 @@ impl SpeedTag {
     ///
     /// # Errors
     /// [`SourceError::Options`] if topic, password or certificates are not valid.
-    pub fn follow(settings: &SpeedTagSettings) -> Result<Self, SourceError> {
+    pub fn follow(settings: &SpeedTagSettings, host: SourceHost) -> Result<Self, SourceError> {
         let connected = connect(&settings.topic)?;
         let reading = Arc::new(Reading::default());
         let (kept, settings) = (Arc::downgrade(&reading), settings.clone());
@@ -59,7 +67,33 @@ impl SpeedTag {
         let thread = std::thread::Builder::new().name("speed-tag".to_owned());
         let started = thread.spawn(move || run(connected, &settings, &kept));
         started.map_err(|error| SourceError::options(name.as_ref(), error.to_string()))?;
-        Ok(Self { reading, max_age })
+        Ok(Self { reading, max_age, host, is_told: Arc::default() })
+    }
+
+    /// The speed of a shaft with this speed on its name plate, if a value has come that is not too
+    /// old. A value that is far from the name plate is told and not used: it is most likely in
+    /// another unit.
+    pub(crate) fn speed_near(&self, name_plate: Rpm) -> Option<Rpm> {
+        let speed = self.speed()?;
+        if PLAUSIBLE.contains(&(speed.get() / name_plate.get())) {
+            if self.is_told.swap(false, Ordering::Relaxed) {
+                self.host.remarks.withdraw(&self.host.name, "speed tag");
+            }
+            return Some(speed);
+        }
+        metrics::counter!("pdm_edge_speed_tag_values_total", "outcome" => "implausible")
+            .increment(1);
+        if !self.is_told.swap(true, Ordering::Relaxed) {
+            let source = &self.host.name;
+            tracing::error!(source, tag = %speed, rpm = %name_plate, "speed tag far from the \
+                 configured speed, not used: is it in Hz (speed_tag.unit)?");
+            let text = format!(
+                "the speed tag says {speed}, but rpm is {name_plate}: it is not used; \
+                 speed_tag.unit decides whether it is rpm or Hz"
+            );
+            self.host.remarks.set(source, "speed tag", text);
+        }
+        None
     }
 
     /// The speed, if a value has come that is not too old.
@@ -152,10 +186,30 @@ mod tests {
         let tag = |age: Duration| {
             let came = Instant::now().checked_sub(age).expect("a long uptime");
             let reading = Arc::new(Reading(Mutex::new(Some((speed, came)))));
-            SpeedTag { reading, max_age: Duration::from_millis(500) }.speed()
+            tag_of(reading).speed()
         };
         assert_eq!(tag(Duration::ZERO), Some(speed));
         assert_eq!(tag(Duration::from_secs(1)), None);
+    }
+
+    fn tag_of(reading: Arc<Reading>) -> SpeedTag {
+        let host = SourceHost::alone(Arc::new(pdm_service::clock::SystemClock), "bench");
+        let is_told = Arc::default();
+        SpeedTag { reading, max_age: Duration::from_millis(500), host, is_told }
+    }
+
+    /// 24.6 Hz sent as rpm to a machine of 1,480 rpm.
+    #[test]
+    fn a_value_far_from_the_name_plate_is_told_and_not_used() {
+        let rpm = |value| Rpm::new(value).expect("a speed");
+        let tag = tag_of(Arc::new(Reading(Mutex::new(Some((rpm(24.6), Instant::now()))))));
+        assert_eq!(tag.speed_near(rpm(1480.0)), None);
+        let told = tag.host.remarks.lines().join("");
+        assert!(told.contains("24.6") && told.contains("1480"), "{told}");
+        let slow = Some((rpm(300.0), Instant::now()));
+        *tag.reading.0.lock().expect("whole") = slow;
+        assert_eq!(tag.speed_near(rpm(1480.0)), Some(rpm(300.0)));
+        assert!(tag.host.remarks.lines().is_empty());
     }
 
     proptest! {

@@ -2,17 +2,15 @@
 //!
 //! The edge connects to the device that samples. A connection that closes or falls silent is an
 //! error: the reader opens the source again, and the first block then does not follow on. Format of
-//! the bytes: [`super::frames`].
+//! the bytes: [`super::frames`] or [`super::framed`].
 
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pdm_service::clock::SharedClock;
-
-use super::frames::{FrameDecoder, FrameFormat};
-use super::{Block, Source, SourceError, SourceFormat};
+use super::decoder::{StreamDecoder, StreamFormat};
+use super::{Block, Source, SourceError, SourceFormat, SourceHost};
 
 /// Most bytes of one read: the size of a socket's receive buffer by default.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -30,7 +28,7 @@ enum StreamEnd {
 struct Stream<R> {
     name: PathBuf,
     reader: R,
-    decoder: FrameDecoder,
+    decoder: StreamDecoder,
     format: SourceFormat,
     end: StreamEnd,
     is_over: bool,
@@ -41,10 +39,10 @@ struct Stream<R> {
 /// # Errors
 /// [`SourceError::Options`] if the format is not valid.
 pub fn open_stdin(
-    format: &FrameFormat,
-    clock: SharedClock,
+    format: &StreamFormat,
+    host: &SourceHost,
 ) -> Result<Box<dyn Source>, SourceError> {
-    from_reader("standard input", io::stdin(), format, clock, StreamEnd::Over)
+    from_reader("standard input", io::stdin(), format, host, StreamEnd::Over)
 }
 
 /// Frames from a TCP server at `address` (`host:port`). The connection is made at the first
@@ -54,9 +52,9 @@ pub fn open_stdin(
 /// [`SourceError::Options`] if the format or the address is not valid.
 pub fn open_tcp(
     address: &str,
-    format: &FrameFormat,
+    format: &StreamFormat,
     silence: Duration,
-    clock: SharedClock,
+    host: &SourceHost,
 ) -> Result<Box<dyn Source>, SourceError> {
     let name = format!("tcp://{address}");
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
@@ -66,7 +64,7 @@ pub fn open_tcp(
     // a timeout of 0 is an error of the operating system
     let silence = silence.max(Duration::from_millis(1));
     let connection = Connection { address: address.to_owned(), silence, socket: None };
-    from_reader(&name, connection, format, clock, StreamEnd::Lost)
+    from_reader(&name, connection, format, host, StreamEnd::Lost)
 }
 
 /// A TCP connection that is made at the first read.
@@ -102,16 +100,16 @@ fn connect(address: &str, timeout: Duration) -> io::Result<TcpStream> {
 fn from_reader<R: Read + Send + 'static>(
     name: &str,
     reader: R,
-    format: &FrameFormat,
-    clock: SharedClock,
+    format: &StreamFormat,
+    host: &SourceHost,
     end: StreamEnd,
 ) -> Result<Box<dyn Source>, SourceError> {
-    format.check().map_err(|e| SourceError::options(Path::new(name), e.to_string()))?;
+    format.frames.check().map_err(|e| SourceError::options(Path::new(name), e.to_string()))?;
     Ok(Box::new(Stream {
         name: PathBuf::from(name),
         reader,
-        decoder: FrameDecoder::new(format.clone(), clock),
-        format: format.source_format(),
+        decoder: StreamDecoder::new(format, host.clone()),
+        format: format.frames.source_format(),
         end,
         is_over: false,
     }))
@@ -128,7 +126,8 @@ impl<R: Read + Send> Source for Stream<R> {
         }
         let mut piece = vec![0u8; self.decoder.wanted().clamp(1, PIECE_BYTES)];
         loop {
-            if let Some(block) = self.decoder.block() {
+            let decoded = self.decoder.block().map_err(|why| self.strange(why))?;
+            if let Some(block) = decoded {
                 return Ok(Some(block));
             }
             let wanted = self.decoder.wanted().clamp(1, piece.len());
@@ -141,7 +140,10 @@ impl<R: Read + Send> Source for Stream<R> {
                     let gone = "the sender closed the connection";
                     return Err(self.lost(io::Error::new(io::ErrorKind::ConnectionAborted, gone)));
                 }
-                Ok(got) => self.decoder.push(&piece[..got]),
+                Ok(got) => {
+                    let pushed = self.decoder.push(&piece[..got]);
+                    pushed.map_err(|why| self.strange(why))?;
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e)
                     if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
@@ -160,6 +162,12 @@ impl<R: Read + Send> Source for Stream<R> {
 }
 
 impl<R> Stream<R> {
+    /// The error for bytes that are not what the configuration says.
+    fn strange(&mut self, why: String) -> SourceError {
+        self.is_over = true;
+        SourceError::malformed(&self.name, why)
+    }
+
     fn lost(&mut self, source: io::Error) -> SourceError {
         self.is_over = true;
         SourceError::Io { path: self.name.clone(), source }
@@ -175,25 +183,30 @@ mod tests {
     use pdm_service::clock::SystemClock;
     use pdm_shared::units::SampleRate;
 
-    use super::super::frames::Encoding;
+    use super::super::decoder::StreamForm;
+    use super::super::frames::{Encoding, FrameFormat};
     use super::*;
 
-    fn format() -> FrameFormat {
-        FrameFormat {
+    fn format() -> StreamFormat {
+        let frames = FrameFormat {
             channels: 1,
             sample_rate: SampleRate::new(1000.0).expect("valid"),
             encoding: Encoding::I16,
             block_samples: 4,
             calibrations: vec![],
-        }
+        };
+        StreamFormat { frames, form: StreamForm::Raw, rate_tolerance: 0.05 }
+    }
+
+    fn host() -> SourceHost {
+        SourceHost::alone(Arc::new(SystemClock), "bench")
     }
 
     #[test]
     fn the_rest_of_a_stream_that_is_over_is_a_short_block() {
         let bytes = vec![1u8; 2 * 4 + 2 * 3 + 1];
-        let clock = Arc::new(SystemClock);
-        let mut stream =
-            from_reader("x", Cursor::new(bytes), &format(), clock, StreamEnd::Over).expect("valid");
+        let mut stream = from_reader("x", Cursor::new(bytes), &format(), &host(), StreamEnd::Over)
+            .expect("valid");
         let lengths: Vec<usize> = std::iter::from_fn(|| stream.next_block().expect("bytes"))
             .map(|block| block.accel_m_s2.ncols())
             .collect();
@@ -206,7 +219,7 @@ mod tests {
         let address = listener.local_addr().expect("address").to_string();
         let open = || {
             let silence = Duration::from_millis(100);
-            open_tcp(&address, &format(), silence, Arc::new(SystemClock)).expect("valid")
+            open_tcp(&address, &format(), silence, &host()).expect("valid")
         };
         let served = std::thread::spawn(move || {
             let (mut sender, _) = listener.accept().expect("connection");
@@ -228,9 +241,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("port");
         let address = listener.local_addr().expect("address").to_string();
         drop(listener);
-        let open = |address: &str| {
-            open_tcp(address, &format(), Duration::from_millis(200), Arc::new(SystemClock))
-        };
+        let open =
+            |address: &str| open_tcp(address, &format(), Duration::from_millis(200), &host());
         let error = open(&address).expect("valid").next_block().expect_err("nobody").to_string();
         assert!(error.starts_with(&format!("tcp://{address}: cannot connect")), "{error}");
         assert!(open("no-port").is_err());

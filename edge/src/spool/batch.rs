@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::delivery::State;
 use pdm_shared::event::Event;
 use pdm_shared::id::Epoch;
 use sqlx::{Sqlite, Transaction};
 
 use super::caps::Refused;
-use super::{Spool, SpoolError, caps};
+use super::{Spool, SpoolError, caps, states};
 
 /// Events and memory that are committed together. A commit borrows the batch, so that a failed
 /// commit can be repeated with it.
@@ -16,7 +15,7 @@ use super::{Spool, SpoolError, caps};
 pub struct Batch {
     /// Events in the order of their measurement; `sequence` is set by the commit.
     pub events: Vec<Event>,
-    /// The pipeline's memory after these events, by key.
+    /// The pipeline's memory after these events, by key; an empty value deletes the key.
     pub memory: BTreeMap<String, Vec<u8>>,
 }
 
@@ -68,12 +67,14 @@ impl Spool {
             }
         };
         for (key, value) in &batch.memory {
-            sqlx::query("INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)")
-                .bind(key)
-                .bind(value)
-                .execute(&mut *tx)
-                .await
-                .map_err(failed)?;
+            let change = if value.is_empty() {
+                sqlx::query("DELETE FROM memory WHERE key = ?").bind(key)
+            } else {
+                sqlx::query("INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)")
+                    .bind(key)
+                    .bind(value)
+            };
+            change.execute(&mut *tx).await.map_err(failed)?;
         }
         self.finish(&files, tx).await?;
         Ok(Committed { first, taken, refused: batch.events.len() as u64 - taken })
@@ -178,32 +179,5 @@ async fn insert(
         .bind((events.len() as u64).cast_signed())
         .execute(&mut **tx)
         .await?;
-    remember_states(tx, events).await
-}
-
-/// Writes the short form of each bearing's last event.
-async fn remember_states(
-    tx: &mut Transaction<'_, Sqlite>,
-    events: &[Event],
-) -> Result<(), sqlx::Error> {
-    let last: BTreeMap<_, _> = events
-        .iter()
-        .map(|event| ((&event.site, &event.equipment_id, &event.bearing_id), event))
-        .collect();
-    for ((site, equipment, bearing), event) in last {
-        let payload = serde_json::to_vec(&State::from(event))
-            .map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
-        sqlx::query(
-            "INSERT OR REPLACE INTO bearing_state (site, equipment, bearing, sequence, payload)
-             VALUES (?, ?, ?, ?, ?)",
-        )
-        .bind(site.as_str())
-        .bind(equipment.as_str())
-        .bind(bearing.as_str())
-        .bind(event.sequence.cast_signed())
-        .bind(payload)
-        .execute(&mut **tx)
-        .await?;
-    }
-    Ok(())
+    states::remember(tx, events).await
 }

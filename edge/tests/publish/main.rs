@@ -8,6 +8,7 @@ mod agent;
 mod commands;
 mod delivery;
 mod disk;
+mod folder;
 mod kills;
 mod live;
 mod refusals;

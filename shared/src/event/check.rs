@@ -56,7 +56,7 @@ fn range(path: &str, value: f64, allowed: &'static str, fits: bool) -> Result<()
     }
 }
 
-fn not_negative(path: &str, value: Option<f64>) -> Result<(), EventError> {
+pub(super) fn not_negative(path: &str, value: Option<f64>) -> Result<(), EventError> {
     value.map_or(Ok(()), |v| range(path, v, "a finite number not below 0", v >= 0.0))
 }
 
@@ -64,11 +64,11 @@ fn share(path: &str, value: Option<f64>) -> Result<(), EventError> {
     value.map_or(Ok(()), |v| range(path, v, "0 to 1", (0.0..=1.0).contains(&v)))
 }
 
-fn bounded(path: &str, checked: Result<(), BoundError>) -> Result<(), EventError> {
+pub(super) fn bounded(path: &str, checked: Result<(), BoundError>) -> Result<(), EventError> {
     checked.map_err(|reason| EventError::Bound { path: path.to_owned(), reason })
 }
 
-fn line(path: &str, text: Option<&String>) -> Result<(), EventError> {
+pub(super) fn line(path: &str, text: Option<&String>) -> Result<(), EventError> {
     text.map_or(Ok(()), |text| bounded(path, bounds::line(text, MAX_LINE)))
 }
 
@@ -91,6 +91,7 @@ impl Event {
         self.check_texts()?;
         not_negative("delayed_s", Some(self.delayed_s))?;
         not_negative("window.sampling_rate_hz", Some(self.window.sampling_rate_hz))?;
+        not_negative("window.measured_rate_hz", self.window.measured_rate_hz)?;
         not_negative("window.duration_s", Some(self.window.duration_s))?;
         not_negative("operating.shaft_speed_rpm", self.operating.shaft_speed_rpm)?;
         share("anomaly.score", self.anomaly.score)?;
@@ -99,6 +100,7 @@ impl Event {
             bounded("change.bearings", bounds::count(change.bearings.len(), MAX_CHANGED))?;
         }
         self.timing.as_ref().map_or(Ok(()), Timing::check)?;
+        self.input.as_ref().map_or(Ok(()), super::InputDescription::check)?;
         self.check_time_domain()?;
         self.frequency_domain.check()?;
         not_negative("trend.span_h", self.trend.span_h)?;

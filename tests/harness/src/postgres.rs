@@ -148,6 +148,35 @@ impl Postgres {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
+    /// Restarts the cluster as a standby without a primary: it answers questions and takes no row until
+    /// `pg_promote()`.
+    ///
+    /// # Panics
+    /// If the cluster does not start.
+    pub fn restart_as_standby(&mut self) {
+        self.stop();
+        let signal = self.cluster().join("standby.signal");
+        std::fs::write(&signal, "").expect("writes");
+        if is_root() {
+            let owned = Command::new("chown").arg("postgres").arg(&signal).status();
+            assert!(owned.is_ok_and(|status| status.success()), "chown {}", signal.display());
+        }
+        self.restart();
+    }
+
+    /// Restarts the cluster so that this role has to give its password; the others stay trusted.
+    ///
+    /// # Panics
+    /// If the cluster does not start.
+    pub fn restart_with_passwords_for(&mut self, role: &str) {
+        self.stop();
+        let rules = format!(
+            "host all {role} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
+        );
+        std::fs::write(self.cluster().join("pg_hba.conf"), rules).expect("writes");
+        self.restart();
+    }
+
     /// Starts the cluster on the same port and folder, if it is down. The start is repeated if it
     /// fails at once, as it does while killed processes still exist.
     ///

@@ -174,17 +174,18 @@ fn models(cases: &[&Case]) -> (Fitted, Fitted) {
 fn constants(cases: &[&Case], name: &str) -> anyhow::Result<String> {
     let (one, any) = models(cases);
     let mut told = String::new();
-    writeln!(told, "pub const {name}: Models = Models {{")?;
     let (named, rest) = one.weights.split_at(ONE.len());
     let (unnamed, shift) = rest.split_at(ONE.len());
     let shift = one.bias + shift.first().copied().unwrap_or_default();
     let unnamed = Fitted { bias: shift, weights: unnamed.to_vec() };
-    // where none names questions, there is nothing to fit
+    // where none names questions, there is nothing to fit of those that do
     let rows = || cases.iter().flat_map(|case| &case.one);
     let has_named = rows().any(|(row, _)| row.last() == Some(&0.0));
     let named = Fitted { bias: one.bias, weights: named.to_vec() };
-    let named = if has_named { named } else { unnamed.clone() };
-    for (name, model) in [("named", named), ("unnamed", unnamed), ("any", any)] {
+    let kind = if has_named { "QuestionModels" } else { "WordModels" };
+    writeln!(told, "pub const {name}: {kind} = {kind} {{")?;
+    let named = has_named.then_some(("named", named));
+    for (name, model) in named.into_iter().chain([("unnamed", unnamed), ("any", any)]) {
         let weights: Vec<String> =
             model.weights.iter().map(|weight| format!("{weight:.4}")).collect();
         let (bias, weights) = (model.bias, weights.join(", "));

@@ -217,7 +217,11 @@ fn a_folder_of_bad_recordings_does_not_keep_the_edge_from_starting() {
             .filter(|text| text.contains("pdm_edge_spool_waiting_events 1"))
             .filter(|text| text.contains("pdm_edge_recordings_set_aside_total 2"))
     });
-    assert!(plant.log().contains("source left out"), "{}", plant.log());
+    for name in ["a.npy", "b.wav"] {
+        assert!(plant.log().contains(name), "{name}: {}", plant.log());
+    }
+    let health = get(plant.edge, "/healthz").expect("answers");
+    assert!(health.contains("source r: 2 files are set aside"), "{health}");
     assert_eq!(edge.terminate().code(), Some(0));
     let mut replay = Command::new(binary("pdm-edge"));
     replay.args(["replay", "recordings", "--period", "60", "--rate", "6400", "--rpm", "1797"]);

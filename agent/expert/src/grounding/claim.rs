@@ -58,7 +58,9 @@ impl<'a> Claim<'a> {
         match (&self.figure.unit, &source.unit) {
             (Unit::Measure(told, size), Unit::Measure(is, _)) if told == is => {
                 let in_days = told == "h" && *size >= 24.0;
-                self.reads(value / size, in_days)
+                // "less than 1 h": what is shorter is told in no figure
+                let is_below = told == "h" && self.is_less_than_an_hour();
+                if is_below { value < 1.0 } else { self.reads(value / size, in_days) }
             }
             (Unit::Ago(size), Unit::Ago(_)) => self.reads(value / size, true),
             // "order the lead time of 7 days before"
@@ -73,6 +75,15 @@ impl<'a> Claim<'a> {
             (Unit::None, Unit::Count) => is_named && self.reads(value, false),
             _ => false,
         }
+    }
+
+    fn is_less_than_an_hour(&self) -> bool {
+        let (start, end) =
+            (self.before.len(), self.before.len() + (self.figure.end - self.figure.at.start));
+        let after = self.sentence.get(end..).unwrap_or_default();
+        let told = self.sentence.get(start..end).unwrap_or_default();
+        (self.before.trim_end().ends_with("less than") || after.trim_start().starts_with("미만"))
+            && matches!(told, "1시간" | "1 h")
     }
 
     /// Whether `value` is written as the figure: rounded to its decimals, or whole units rounded down.

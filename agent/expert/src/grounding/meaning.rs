@@ -101,7 +101,15 @@ const LABELS: &[(Subject, &[&str])] = &[
     (S::Pace, &["단계 진행", "stages follow"]),
     (
         S::Compared,
-        &["보다 빠름", "보다 느림", "와 같음", "faster than", "slower than", "as fast as"],
+        &[
+            "보다 빠름",
+            "보다 느림",
+            "와 같음",
+            "과 같음",
+            "faster than",
+            "slower than",
+            "as fast as",
+        ],
     ),
     (S::Work, &["요청한 조치", "actions asked"]),
     (S::Overdue, &["기한 지남", "overdue"]),

@@ -20,6 +20,28 @@ pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
     asked.into_iter().flatten().collect()
 }
 
+/// Stage 2 for a certain name, where nothing is learnt that the line could be compared with.
+pub(super) fn by_name(case: &Case<'_>, fault: Fault) -> Ask {
+    let confidence = case.event.frequency_domain.confidence;
+    let name = frequency(fault);
+    Ask {
+        stage: 2,
+        why: Text::new(
+            format!("이력 없이도 {name} 결함선이 뚜렷함"),
+            format!("a plain {name} line, without a history"),
+        ),
+        evidence: vec![
+            fact("frequency_domain.confidence", confidence, "STAGE-2C"),
+            snr_fact(case, fault, "STAGE-2C"),
+        ],
+    }
+}
+
+/// Whether a rule rests on a limit that needs no history: a zone of ISO 20816.
+pub(super) fn is_absolute(ask: &Ask) -> bool {
+    ask.evidence.iter().all(|fact| fact.path == "time_domain.iso_zone")
+}
+
 fn snr_fact(case: &Case<'_>, fault: Fault, rule: &str) -> Evidence {
     let snr_db = case.event.frequency_domain.line(fault).snr_db;
     fact(line_path(fault, "snr_db"), snr_db, rule)

@@ -1,5 +1,6 @@
 //! Stages that what was measured before asks for.
 
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::text::Text;
 
 use super::{Ask, Symptoms};
@@ -27,9 +28,9 @@ pub(super) fn asks(
             stage: 3,
             why: Text::new(
                 format!(
-                    "첨도가 {}에서 {}로 내려왔으나 수준은 높아, 회복이 아니라 손상 확산",
+                    "첨도가 {}에서 {} 내려왔으나 수준은 높아, 회복이 아니라 손상 확산",
                     figure(highest),
-                    figure(kurtosis)
+                    with_particle(&figure(kurtosis), Particle::Towards)
                 ),
                 format!(
                     "kurtosis fell from {} to {} while the level is up: spreading, not recovery",

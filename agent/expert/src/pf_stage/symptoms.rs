@@ -1,5 +1,6 @@
 //! Stages that levels and impulsiveness ask for, with lines or without.
 
+use pdm_shared::feature::FeatureKind;
 use pdm_shared::text::Text;
 
 use super::Ask;
@@ -8,10 +9,10 @@ use crate::rules::Rules;
 use crate::screening::Screening;
 use crate::wording::fact;
 
-/// The stages that the anomaly's contributors and the kurtosis ask for.
+/// What the anomaly's contributors and the kurtosis speak of.
 pub(super) struct Symptoms {
     pub(super) level: bool,
-    pub(super) velocity_only: bool,
+    pub(super) low_frequency: bool,
     pub(super) impulsive: bool,
     pub(super) envelope: bool,
 }
@@ -20,12 +21,27 @@ impl Symptoms {
     pub(super) fn of(case: &Case<'_>, rules: &Rules) -> Self {
         let kurtosis_high =
             case.event.time_domain.kurtosis.is_some_and(|k| k >= rules.stage.high_kurtosis);
-        Self {
-            level: case.contributes(is_level),
-            velocity_only: case.contributes(is_velocity) && !case.contributes(is_bearing),
-            impulsive: kurtosis_high || case.contributes(is_impulsive),
-            envelope: case.contributes(is_envelope),
+        let mut symptoms =
+            Self { level: false, low_frequency: false, impulsive: kurtosis_high, envelope: false };
+        if case.event.anomaly_detected {
+            case.event.contributing().for_each(|feature| symptoms.add(feature.kind()));
         }
+        symptoms
+    }
+
+    fn add(&mut self, kind: FeatureKind) {
+        match kind {
+            FeatureKind::Level => self.level = true,
+            FeatureKind::LowFrequency => (self.level, self.low_frequency) = (true, true),
+            FeatureKind::Impulsiveness => self.impulsive = true,
+            FeatureKind::Envelope | FeatureKind::LineLevel => self.envelope = true,
+            FeatureKind::LinePlace | FeatureKind::Verdict | FeatureKind::Unknown => {}
+        }
+    }
+
+    /// Whether anything speaks of the bearing itself.
+    pub(super) const fn is_of_bearing(&self) -> bool {
+        self.impulsive || self.envelope
     }
 
     pub(super) fn asks(
@@ -49,7 +65,7 @@ impl Symptoms {
             let why = Text::new("고주파 포락선 수준 상승", "the high-frequency envelope is up");
             asks.push(Ask { stage: 1, why, evidence: vec![contributors("STAGE-1C")] });
         }
-        if self.level && (self.impulsive || self.envelope || !self.velocity_only) {
+        if self.level && (self.is_of_bearing() || screening.fault.is_some()) {
             let why = Text::new("가속도 수준 자체가 상승", "the level itself is up");
             let evidence =
                 vec![contributors("STAGE-2B"), fact("time_domain.rms_g", time.rms_g, "STAGE-2B")];
@@ -66,31 +82,4 @@ impl Symptoms {
         }
         asks
     }
-}
-
-/// A contributor's own name: `bpfo.envelope_amplitude` is an envelope amplitude.
-fn own_name(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
-}
-
-fn is_level(name: &str) -> bool {
-    own_name(name).starts_with("rms") || is_velocity(name)
-}
-
-fn is_velocity(name: &str) -> bool {
-    own_name(name).starts_with("velocity")
-}
-
-fn is_impulsive(name: &str) -> bool {
-    ["kurtosis", "crest", "peak", "impulse", "clearance", "shape"]
-        .iter()
-        .any(|word| own_name(name).starts_with(word))
-}
-
-fn is_envelope(name: &str) -> bool {
-    ["envelope", "noise_floor", "snr"].iter().any(|word| own_name(name).starts_with(word))
-}
-
-fn is_bearing(name: &str) -> bool {
-    !is_velocity(name)
 }

@@ -7,6 +7,7 @@
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use serde_json::{Map, Value};
@@ -19,8 +20,6 @@ use super::{
 };
 use crate::case::Case;
 
-/// Longest quote in a question, characters. Chosen: one sentence; more blurs what is looked for.
-const QUOTE_CHARS: usize = 120;
 /// Level from which the line of another element is a second candidate, dB: that of
 /// `screening.suspicious_snr_db` in the shipped rules.
 const CANDIDATE_SNR_DB: f64 = 6.0;
@@ -131,7 +130,8 @@ fn first(diagnosis: &Diagnosis, event: &Event, rule: &str) -> Vec<Question> {
             "두 부위의 결함선이 함께 보임: 어느 쪽인가",
             "Lines of two elements stand: which is it",
         );
-        let query = format!("{subject}과 {} 구분 방법 주파수 측대파", named(Some(*other)));
+        let both = with_particle(subject, Particle::And);
+        let query = format!("{both} {} 구분 방법 주파수 측대파", named(Some(*other)));
         questions.push(question(1, MANUAL, query, kind, ("RESEARCH-3", why)));
     }
     if diagnosis.risk_level >= RiskLevel::Warning {
@@ -166,15 +166,18 @@ fn second(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry) -> Vec<Questi
             format!("{}의 근본 원인이 이 설비에도 해당하는가, 무엇을 확인하는가", cause.document),
             format!("Whether the root cause of {} applies here, and how to check", cause.document),
         );
-        let query = format!("{subject} {} 점검 조치", short(&cause.quote));
+        let query = format!("{subject} {} 점검 조치", topic_of(&cause.quote));
         questions.push(drawn(question(2, MANUAL, query, &[], ("RESEARCH-2", why)), cause));
     }
     if let Some(condition) = learnt(inquiry, 1, Lesson::RapidGrowth) {
         let why = Text::new(
-            format!("{}이 말하는 급속 열화 조건에서 실제로 어떻게 되었는가", condition.document),
+            format!(
+                "{} 말하는 급속 열화 조건에서 실제로 어떻게 되었는가",
+                with_particle(&condition.document, Particle::Subject)
+            ),
             format!("What happened under the conditions that {} names", condition.document),
         );
-        let query = short(&condition.quote);
+        let query = format!("{subject} 급속 열화 {}", topic_of(&condition.quote));
         questions.push(drawn(question(2, HISTORY, query, &[], ("RESEARCH-3", why)), condition));
     }
     if questions.is_empty() {
@@ -235,7 +238,8 @@ fn third(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry, round: u32) ->
             format!("{document} speaks against it: what tells the two apart"),
         );
         let other = one.record.cause.as_deref().unwrap_or_default();
-        let query = format!("{subject}과 구분 확인 방법 {}", short(other));
+        let both = with_particle(subject, Particle::And);
+        let query = format!("{both} 구분 확인 방법 {}", topic_of(other));
         let mut asked = question(round, MANUAL, query, &[], ("RESEARCH-8", why));
         asked.drawn_from = Some(document);
         questions.push(asked);
@@ -248,7 +252,7 @@ fn third(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry, round: u32) ->
             format!("{document}에서 한 조치가 도움이 되었는가, 되풀이되었는가"),
             format!("Whether what was done in {document} helped, or it came again"),
         );
-        let query = format!("{subject} 재발 {} 이후 결과", short(action));
+        let query = format!("{subject} 재발 {} 이후 결과", topic_of(action));
         let mut asked = question(round, HISTORY, query, &[], ("RESEARCH-9", why));
         asked.drawn_from = Some(document);
         questions.push(asked);
@@ -259,7 +263,7 @@ fn third(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry, round: u32) ->
             format!("{}에서 새로 확인한 원인의 고장모드와 위험우선순위", found.document),
             format!("The failure mode and its priority for what {} added", found.document),
         );
-        let query = format!("{subject} 고장모드 {}", short(&found.quote));
+        let query = format!("{subject} 고장모드 {}", topic_of(&found.quote));
         let kind = [("doc_type", "fmea")];
         questions.push(drawn(question(round, MANUAL, query, &kind, ("RESEARCH-5", why)), found));
     }
@@ -271,7 +275,28 @@ fn drawn(mut question: Question, from: &Learnt) -> Question {
     question
 }
 
-/// A quote short enough to be a question.
-fn short(quote: &str) -> String {
-    quote.chars().take(QUOTE_CHARS).collect()
+/// Causes and actions by the words that documents use for them, the most special first.
+const TOPICS: [(&[&str], &str); 14] = [
+    (&["전식", "축전류", "전류", "electric", "fluting"], "전식 축전류"),
+    (&["편심", "축정렬", "정렬", "misalign", "alignment", "coupling"], "축정렬 불량"),
+    (&["불평형", "unbalance"], "불평형"),
+    (&["예압", "틈새", "clearance", "preload"], "틈새 예압"),
+    (&["끼워맞춤", "열박음", "조립", "설치", "fit", "mounting", "mounted"], "조립 끼워맞춤"),
+    (&["수분", "물이", "water", "moisture"], "수분 침입"),
+    (&["오염", "이물", "분진", "contaminat", "dust", "particle"], "오염 이물 침입"),
+    (&["급유", "그리스", "윤활", "유막", "grease", "lubric", "oil"], "윤활 급유"),
+    (&["이완", "풀림", "체결", "loose"], "체결 이완"),
+    (&["과부하", "하중", "부하", "load"], "과부하 하중"),
+    (&["과열", "온도", "heat", "temperature"], "과열 온도"),
+    (&["공진", "resonan"], "공진"),
+    (&["피로", "박리", "fatigue", "spall"], "피로 박리"),
+    (&["교체", "replace"], "베어링 교체"),
+];
+
+/// What a quote is about, in words of our own: figures and names of another machine are no question about
+/// this one.
+fn topic_of(quote: &str) -> &'static str {
+    let quote = quote.to_lowercase();
+    let found = TOPICS.iter().find(|(words, _)| words.iter().any(|word| quote.contains(word)));
+    found.map_or("근본 원인 확인 방법", |(_, topic)| topic)
 }

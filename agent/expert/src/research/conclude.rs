@@ -12,6 +12,7 @@
 use pdm_shared::diagnosis::{
     DegradationSpeed, Diagnosis, ResearchChange, ResearchEffect, Sign, SignSide,
 };
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::text::Text;
 
 use super::compare::Comparison;
@@ -23,6 +24,11 @@ use crate::wording::{element, hours, joined};
 
 /// Most similar cases whose remaining life is told.
 const MAX_LIVES: usize = 3;
+
+/// Share of a past case's time from the same signs to its end that this bearing may have stood at its stage
+/// for the time to say anything of it. Chosen: a quarter, as steps of the shipped courses lie a factor of
+/// four apart (41 and 9 days).
+const MOST_OF_LIFE_STOOD: f64 = 0.25;
 
 /// A stage or hours that a change tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,17 +192,19 @@ fn by_stage(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison)
     let (stage, here, is_over, there) = found?;
     let (now, then) = (hours(here), hours(there));
     let document = &one.record.document;
+    let than = format!("{document}({})", then.ko);
     let (effect, ko, en) = if is_over && here < there {
-        (ResearchEffect::SpeedDoubted, "보다 빠름", "faster than")
+        (ResearchEffect::SpeedDoubted, format!("{than}보다 빠름"), "faster than")
     } else if here > there {
-        (ResearchEffect::SpeedDoubted, "보다 느림", "slower than")
+        (ResearchEffect::SpeedDoubted, format!("{than}보다 느림"), "slower than")
     } else if is_over {
-        (ResearchEffect::SpeedConfirmed, "와 같음", "as fast as")
+        let than = with_particle(&than, Particle::And);
+        (ResearchEffect::SpeedConfirmed, format!("{than} 같음"), "as fast as")
     } else {
         return None;
     };
     let text = Text::new(
-        format!("{stage}단계 {}, {document}({}){ko}", now.ko, then.ko),
+        format!("{stage}단계 {}, {ko}", now.ko),
         format!("Stage {stage} for {}, {en} {document} ({})", now.en, then.en),
     );
     let mut change = Change::of(effect, at, one, text);
@@ -210,13 +218,13 @@ fn by_acceleration(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option
         return None;
     }
     let document = &one.record.document;
-    let (effect, text) = if one.record.accelerated {
+    let (effect, text) = if one.record.accelerated? {
         let ko = format!("{document}도 같은 부위에서 가속하였음: 급속 열화를 뒷받침");
         let en = format!("{document} accelerated too: the speed is confirmed");
         (ResearchEffect::SpeedConfirmed, Text::new(ko, en))
     } else {
-        let ko = format!("{document}: 같은 부위에서 가속하지 않았음, 이번 진행이 더 빠름");
-        let en = format!("{document} did not accelerate: this case goes faster");
+        let ko = format!("{document}: 기록에는 추세가 안정적이었다고 하나 이번은 가속됨");
+        let en = format!("{document} tells of a steady trend, while this one accelerates");
         (ResearchEffect::SpeedDoubted, Text::new(ko, en))
     };
     Some(Change::of(effect, at, one, text))
@@ -228,8 +236,12 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
     let high = case.event.rul.ci_high_hours.unwrap_or(taken);
     let alike =
         compared.iter().enumerate().filter(|(_, one)| one.is_for(diagnosis) && !one.record.is_rig);
+    let reached = &case.memory.state.reached;
+    let stood_h = standing_h(reached, diagnosis.fault_stage, case.event.measured_at).unwrap_or(0.0);
     let lived = alike.filter_map(|(at, one)| {
         let lived = one.step.as_ref()?.before_h.filter(|lived| *lived > 0.0)?;
+        // a bearing that has stood at its stage for long is no longer where the case was
+        let lived = (stood_h < MOST_OF_LIFE_STOOD * lived).then_some(lived)?;
         Some((at, one, lived))
     });
     let changes = lived.take(MAX_LIVES).filter_map(|(at, one, lived)| {

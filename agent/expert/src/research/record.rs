@@ -37,8 +37,8 @@ pub(super) struct CaseRecord {
     pub is_benign: bool,
     /// A run to failure on a test rig, whose times say nothing of a machine in a plant.
     pub is_rig: bool,
-    /// The case says that its degradation accelerated.
-    pub accelerated: bool,
+    /// Whether the degradation accelerated, where the case says so or says that it did not.
+    pub accelerated: Option<bool>,
 }
 
 /// One step of a course.
@@ -89,7 +89,7 @@ impl CaseRecord {
             outcome: None,
             is_benign: false,
             is_rig: RIG.iter().any(|word| document.text.contains(word)),
-            accelerated: false,
+            accelerated: None,
         };
         let mut overview = String::new();
         let mut part = Part::Other;
@@ -119,9 +119,15 @@ impl CaseRecord {
         let told = format!("{} {overview}", document.title);
         record.is_benign = BENIGN.iter().any(|word| told.contains(word));
         record.element = only_element(&document.title).or_else(|| only_element(&overview));
-        record.accelerated = document.title.contains("급속")
-            || document.title.contains("accelerat")
-            || record.signs(SignKind::Acceleration).any(|value| value > 0.5);
+        let is_titled = ["급속", "accelerat"].iter().any(|word| document.title.contains(word));
+        let said: Vec<f64> = record.signs(SignKind::Acceleration).collect();
+        let says = |wanted: bool| said.iter().any(|value| (*value > 0.5) == wanted);
+        record.accelerated = if is_titled || says(true) {
+            Some(true)
+        } else {
+            // a case that says nothing did not say that it went steadily
+            says(false).then_some(false)
+        };
         Some(record)
     }
 
@@ -310,7 +316,7 @@ mod tests {
         assert_eq!(first.before_h, Some(16.0 * 24.0));
         let signs = [(SignKind::LineSnr, 10.0), (SignKind::Sidebands, 2.0), (SignKind::Stage, 2.0)];
         assert_eq!(first.signs, signs);
-        assert!(record.accelerated);
+        assert_eq!(record.accelerated, Some(true));
         let record = CaseRecord::read(&shipped("05")).expect("a case");
         assert_eq!(record.stage_took_h(2), Some((41.0 - 9.0) * 24.0));
         assert_eq!(record.stage_took_h(3), Some(9.0 * 24.0));

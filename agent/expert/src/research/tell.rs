@@ -7,6 +7,7 @@ use pdm_shared::diagnosis::{
     ComparedCase, Diagnosis, Evidence, ResearchEffect, ResearchEnd, ResearchSummary, Thought,
     ThoughtTitle, ToolUse, UncertaintyLevel,
 };
+use pdm_shared::event::Event;
 use pdm_shared::text::Text;
 
 use super::compare::{self, Comparison};
@@ -31,9 +32,10 @@ pub fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, inquiry: &Inquiry) {
     let research = is_due(diagnosis);
     let compared = compare::all(case.event, diagnosis, inquiry);
     let changes = conclude::changes(diagnosis, case, inquiry, &compared);
+    let cited = Cited::of(inquiry, diagnosis, &compared);
     let title = if research { ThoughtTitle::Degradation } else { ThoughtTitle::OverallRisk };
     if let Some(thought) = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title) {
-        add(thought, inquiry, research);
+        add(thought, inquiry, research, &cited);
     }
     for change in &changes {
         tell_change(diagnosis, change, &compared);
@@ -175,7 +177,7 @@ fn tool_use(answered: &super::Answered) -> ToolUse {
     }
 }
 
-fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool) {
+fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool, cited: &Cited<'_>) {
     let mut parts = vec![thought.conclusion.clone()];
     if research {
         let rounds = inquiry.round();
@@ -186,7 +188,7 @@ fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool) {
         ));
     }
     let quotes: Vec<(usize, &str, &Learnt)> = quotes(inquiry);
-    if let Some(cited) = cited(inquiry) {
+    if let Some(cited) = cited.in_words() {
         parts.push(cited);
     }
     thought.evidence.extend(quotes.into_iter().map(|(call, rule, learnt)| Evidence {
@@ -219,33 +221,47 @@ pub(crate) struct Cited<'i> {
 }
 
 impl<'i> Cited<'i> {
-    /// The documents of these findings.
-    pub(crate) fn of(inquiry: &'i Inquiry) -> Self {
+    /// The documents of these findings for this case. A past case is similar only if it has the same signs.
+    pub(crate) fn of_case(case_event: &Event, diagnosis: &Diagnosis, inquiry: &'i Inquiry) -> Self {
+        Self::of(inquiry, diagnosis, &compare::all(case_event, diagnosis, inquiry))
+    }
+
+    fn of(inquiry: &'i Inquiry, diagnosis: &Diagnosis, compared: &[Comparison]) -> Self {
         let quotes = quotes(inquiry);
         let of = |kinds: &[Lesson]| {
             let wanted = quotes.iter().filter(|(_, _, learnt)| kinds.contains(&learnt.lesson));
-            wanted.map(|(_, _, learnt)| learnt.document.as_str()).collect()
+            wanted.map(|(_, _, learnt)| learnt.document.as_str()).collect::<BTreeSet<&str>>()
+        };
+        let is_similar = |document: &&str| {
+            let mut alike = compared.iter().filter(|one| one.is_for(diagnosis));
+            alike.any(|one| one.record.document == **document)
         };
         Self {
-            cases: of(&[Lesson::RootCause, Lesson::Course]),
+            cases: of(&[Lesson::RootCause, Lesson::Course])
+                .into_iter()
+                .filter(is_similar)
+                .collect(),
             manuals: of(&[Lesson::RapidGrowth, Lesson::FailureMode]),
         }
     }
-}
 
-/// Which documents the thought leans on, by name.
-fn cited(inquiry: &Inquiry) -> Option<Text> {
-    let Cited { cases, manuals } = Cited::of(inquiry);
-    let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
-    let (cases, manuals) = (list(cases), list(manuals));
-    let mut parts = Vec::new();
-    if !cases.is_empty() {
-        parts.push(Text::new(format!("· 유사 사례 {cases} 참조"), format!("· similar: {cases}")));
+    /// Which documents the thought leans on, by name.
+    fn in_words(&self) -> Option<Text> {
+        let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+        let (cases, manuals) = (list(&self.cases), list(&self.manuals));
+        let mut parts = Vec::new();
+        if !cases.is_empty() {
+            let text =
+                Text::new(format!("· 유사 사례 {cases} 참조"), format!("· similar: {cases}"));
+            parts.push(text);
+        }
+        if !manuals.is_empty() {
+            let text =
+                Text::new(format!("· 매뉴얼 {manuals} 참조"), format!("· manual: {manuals}"));
+            parts.push(text);
+        }
+        (!parts.is_empty()).then(|| joined(&parts))
     }
-    if !manuals.is_empty() {
-        parts.push(Text::new(format!("· 매뉴얼 {manuals} 참조"), format!("· manual: {manuals}")));
-    }
-    (!parts.is_empty()).then(|| joined(&parts))
 }
 
 fn doubt(diagnosis: &mut Diagnosis, inquiry: &Inquiry) {

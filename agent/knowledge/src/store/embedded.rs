@@ -21,7 +21,13 @@ use super::index::Index;
 use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
 use crate::about::Collection;
 
+mod healing;
 mod rows;
+
+pub use healing::SetAside;
+
+/// How the reason of a row begins that cannot be read.
+const UNREADABLE: &str = "unreadable row";
 
 /// Version of the file's schema, in `PRAGMA user_version`.
 const FORM: i64 = 1;
@@ -176,7 +182,17 @@ impl EmbeddedStore {
 }
 
 fn unavailable(path: &Path, reason: &impl std::fmt::Display) -> StoreError {
-    StoreError::Unavailable { place: path.display().to_string(), reason: reason.to_string() }
+    let (place, reason) = (path.display().to_string(), reason.to_string());
+    if is_damage(&reason) {
+        StoreError::Damaged { place, reason }
+    } else {
+        StoreError::Unavailable { place, reason }
+    }
+}
+
+/// What SQLite says of a damaged file (codes 11 and 26), and this store of a row that is none of its own.
+fn is_damage(reason: &str) -> bool {
+    ["malformed", "file is not a database", UNREADABLE].iter().any(|sign| reason.contains(sign))
 }
 
 #[async_trait]

@@ -3,6 +3,7 @@
 use pdm_expert::wording::element;
 use pdm_shared::diagnosis::SecondOpinion;
 use pdm_shared::id::EventId;
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -70,8 +71,9 @@ pub fn disagreement(judged: RiskLevel, opinion: &SecondOpinion) -> Option<Text> 
     Some(if risk < judged {
         Text::new(
             format!(
-                "언어 모델은 {}{ko}로 더 낮게 봄: 규칙의 판정 {}이 유지됨",
-                model.ko, expert.ko
+                "언어 모델은 {} 더 낮게 봄: 규칙의 판정 {} 유지됨",
+                with_particle(&format!("{}{ko}", model.ko), Particle::Towards),
+                with_particle(&expert.ko, Particle::Subject)
             ),
             format!(
                 "The language model sees {}{en}, which is lower: the rules' {} stands",
@@ -80,7 +82,11 @@ pub fn disagreement(judged: RiskLevel, opinion: &SecondOpinion) -> Option<Text> 
         )
     } else {
         Text::new(
-            format!("언어 모델은 {}{ko}로 더 높게 봄: 규칙의 판정은 {}", model.ko, expert.ko),
+            format!(
+                "언어 모델은 {} 더 높게 봄: 규칙의 판정은 {}",
+                with_particle(&format!("{}{ko}", model.ko), Particle::Towards),
+                expert.ko
+            ),
             format!(
                 "The language model sees {}{en}, which is higher: the rules judge {}",
                 model.en, expert.en

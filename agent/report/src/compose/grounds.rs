@@ -26,7 +26,10 @@ pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
         let rows = thought.evidence.iter().map(|fact| {
             let name =
                 words::feature(&fact.path).map(|name| speaker.say(&name)).unwrap_or_default();
-            let value = told(&fact.value, words::unit(&fact.path), report, speaker);
+            let value = words::names_of_features(fact).map_or_else(
+                || told(&fact.value, words::unit(&fact.path), report, speaker),
+                |names| speaker.say(&names),
+            );
             let rule = fact.rule.clone().or_else(|| fact.source.clone()).unwrap_or_default();
             vec![name, value, fact.path.clone(), rule]
         });
@@ -141,11 +144,14 @@ pub(super) fn research(report: &Report, speaker: Speaker) -> Vec<Block> {
             };
             blocks.push(Block::Source(format!("{}: {source}", speaker.word("출처", "Source"))));
         }
-        blocks.push(Block::Callout {
-            label: speaker.word("알게 된 것", "What was learnt"),
-            text: speaker.say(&round.learnt),
-            tone: Colour::Course,
-        });
+        // what the hits say is quoted above: only an answer without hits has a word of its own
+        if round.hits.is_empty() {
+            blocks.push(Block::Callout {
+                label: speaker.word("결과", "Result"),
+                text: speaker.say(&round.learnt),
+                tone: Colour::Course,
+            });
+        }
     }
     blocks
 }

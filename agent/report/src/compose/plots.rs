@@ -1,5 +1,7 @@
 //! The plots of a report with their captions.
 
+use pdm_shared::feature::Feature;
+
 use crate::data::{Report, TrendPlot};
 use crate::document::{Block, Speaker};
 use crate::{chart, words};
@@ -8,8 +10,7 @@ use crate::{chart, words};
 pub(super) fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
     let mut blocks = vec![speaker.section("추세와 스펙트럼", "Trend and spectrum")];
     if let Some(plot) = &report.plots.trend {
-        let name = words::feature(&plot.feature)
-            .map_or_else(|| plot.feature.clone(), |name| speaker.say(&name));
+        let name = speaker.say(&Feature::of_key(&plot.feature).name());
         blocks.push(Block::Plot {
             title: format!("{} {name} ({})", speaker.word("추세:", "Trend:"), plot.unit),
             caption: trend_caption(plot, speaker),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pdm_service::clock::Clock;
+use pdm_service::clock::{Clock, JumpWatch};
 use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason, STATUS_SCHEMA};
 use pdm_shared::topic::Prefix;
 
 use super::*;
 use crate::notify::policy::Policy;
 use crate::progress::Reporter;
-use crate::settings::{NotifySettings, SilenceSettings};
+use crate::settings::{BearingOwners, NotifySettings, SilenceSettings};
 use crate::store::{Incoming, LifecycleStore as _, SqlStore, Store};
 
 const BEGIN_MS: i64 = 1_795_238_000_000;
@@ -54,6 +54,8 @@ impl Bench {
             policy: Policy::new(NotifySettings::default(), Prefix::default()),
             silence,
             reporter: Reporter::new(),
+            owners: BearingOwners::default(),
+            jumps: JumpWatch::new(Arc::clone(&clock) as _),
             started: at(-3600.0),
         };
         Self { _folder: folder, clock, watchdog, bursts: Bursts::default() }
@@ -72,6 +74,7 @@ impl Bench {
             first_sequence: None,
             spooled: None,
             dropped: None,
+            trouble: None,
         };
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];
@@ -82,8 +85,7 @@ impl Bench {
     async fn watch(&mut self, from: u32, to: u32) {
         for seconds in (from..to).step_by(2) {
             self.clock.0.store(BEGIN_MS + 1000 * i64::from(seconds), Ordering::Relaxed);
-            let now = self.clock.now();
-            self.watchdog.look_at_gateways(&mut self.bursts, now).await.expect("looked");
+            self.watchdog.look(&mut self.bursts).await.expect("looked");
         }
     }
 
@@ -136,6 +138,40 @@ async fn gateways_that_stay_silent_keep_a_leader() {
     assert_eq!(bench.told().await.len(), 2, "it is back, and the others were told before");
     let due = bench.watchdog.store.episodes_to_repeat(at(90_000.0), 28_800.0, 99).await;
     assert_eq!(due.expect("read").len(), 1, "one of the other four is repeated");
+}
+
+/// Issue 33, point 3: an agent that is started again tells nothing of a gateway that is still gone, and the
+/// acknowledgement of its silence stays.
+#[tokio::test]
+async fn a_restart_tells_nothing_of_a_gateway_that_is_still_silent() {
+    let mut bench = Bench::new().await;
+    bench.status(1, Presence::Online, -10.0).await;
+    bench.status(1, Presence::Offline, 0.0).await;
+    bench.watch(0, 70).await;
+    assert_eq!(bench.told().await.len(), 1, "silent");
+    for restart in 1..=2_u32 {
+        bench.bursts = Bursts::default();
+        bench.watchdog.started = at(f64::from(restart) * 100.0);
+        bench.watch(restart * 100, restart * 100 + 90).await;
+    }
+    assert_eq!(bench.told().await.len(), 1, "no return, no second silence");
+    bench.status(1, Presence::Online, 300.0).await;
+    bench.watch(300, 310).await;
+    let told = bench.told().await;
+    let reasons: Vec<NotificationReason> = told.iter().map(|one| one.reason).collect();
+    assert_eq!(reasons, [NotificationReason::Silent, NotificationReason::Cleared]);
+}
+
+/// Issue 33, point 3: a clock that is set from 1970 to now makes no gateway silent.
+#[tokio::test]
+async fn a_clock_that_is_set_tells_no_silence_of_a_gateway_that_sends() {
+    let mut bench = Bench::new().await;
+    bench.watchdog.silence.silent_after_s = 7200.0;
+    bench.status(1, Presence::Online, 0.0).await;
+    bench.watch(0, 10).await;
+    // forty years
+    bench.watch(1_300_000_000, 1_300_000_100).await;
+    assert_eq!(bench.told().await.len(), 0);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! messages from tools.
 
 use pdm_expert::case::BearingState;
+use pdm_knowledge::SetAside;
 use pdm_routes::Audience;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion};
@@ -15,6 +16,7 @@ use super::{JudgedWindow, Policy, Subject, id_of, notification};
 use crate::notify::directory::Heard;
 use crate::notify::{MQTT_LANE, wording};
 use crate::store::{Announcement, Outgoing};
+use crate::vitals::Blindness;
 use crate::workflow::documents::Written;
 
 /// How loud that is which is no risk.
@@ -171,15 +173,43 @@ impl Policy {
         Some((notification, outgoing))
     }
 
-    /// The store does not answer, since `since`. The identity follows from that time.
-    pub(crate) fn store_away(since: Timestamp, now: Timestamp) -> Option<Notification> {
-        let words = wording::store_away(since);
+    /// A file of derived data was damaged and set aside. The identities follow from where it lies now.
+    pub(crate) fn file_set_aside(
+        &self,
+        file: &SetAside,
+        now: Timestamp,
+    ) -> Option<(Notification, Vec<Outgoing>)> {
+        let key = &BearingKey::parse("pdm", "agent", "knowledge").ok()?;
+        let (title, body) = wording::file_set_aside(file);
+        let (risk, reason) = (RiskLevel::Watch, NotificationReason::Message);
+        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        let aside = file.aside.display().to_string();
+        let mut notification = notification(&subject, now);
+        notification.notification_id = id_of(&["aside", &aside]);
+        let mut outgoing = self.outgoing(&subject, &notification, now);
+        for row in &mut outgoing {
+            row.key = id_of(&["aside", &aside, &row.lane]);
+        }
+        Some((notification, outgoing))
+    }
+
+    /// The agent is blind since `since`. The identity follows from that time.
+    pub(crate) fn blind(
+        since: Timestamp,
+        now: Timestamp,
+        blindness: &Blindness,
+    ) -> Option<Notification> {
+        let words = wording::blind(since, blindness);
         Self::of_store("away", NotificationReason::Silent, words, since, now)
     }
 
-    /// The store answers again after an outage that began at `since`.
-    pub(crate) fn store_back(since: Timestamp, now: Timestamp) -> Option<Notification> {
-        let words = wording::store_back(since);
+    /// The agent sees again after it was blind from `since` on.
+    pub(crate) fn sighted(
+        since: Timestamp,
+        now: Timestamp,
+        blindness: &Blindness,
+    ) -> Option<Notification> {
+        let words = wording::sighted(since, blindness);
         Self::of_store("back", NotificationReason::Cleared, words, since, now)
     }
 

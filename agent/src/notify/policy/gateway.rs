@@ -2,14 +2,14 @@
 
 use pdm_episode::{EndCause, Episode, EpisodeRules, Observation, Step, Tell, follow};
 use pdm_shared::delivery::NotificationReason;
-use pdm_shared::episode::Suppression;
+use pdm_shared::episode::{AcknowledgementState, Suppression, Transition};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use super::{Policy, Subject, new_id};
-use crate::store::{Announcement, EpisodeChange, EpisodeRecord, Payload};
+use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
 
 impl Policy {
     /// A gateway went silent.
@@ -25,6 +25,27 @@ impl Policy {
         let reason = NotificationReason::Silent;
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
         Some(with_related(self.told(&subject, None, step, now), others))
+    }
+
+    /// An alarm of a gateway once more, since it says more than before.
+    pub(crate) fn told_again(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        (title, body): (Text, Text),
+        others: &[BearingKey],
+        now: Timestamp,
+    ) -> Announcement {
+        let risk = record.alarm.as_ref().map_or(RiskLevel::Warning, |alarm| alarm.risk);
+        let mut episode = record.episode.clone();
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
+        episode.transition = Transition::Repeated;
+        // whoever acknowledged has not seen what joined
+        episode.acknowledgement = AcknowledgementState::Unacknowledged;
+        let reason = NotificationReason::Silent;
+        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        let step = Step { episode, tell: Some(Tell::Raised(risk)) };
+        with_related(self.told(&subject, Some(record), step, now), others)
     }
 
     /// A gateway is back.
@@ -87,8 +108,7 @@ impl Policy {
         reason: String,
         now: Timestamp,
     ) -> Option<EpisodeChange> {
-        let by_design = Suppression::ByDesign { reason };
-        let episode = Episode::new(new_id(now), now).suppress(by_design, now).episode;
+        let episode = Episode::new(new_id(now), now).beside(reason, risk, now).episode;
         let step = self.gateway(Some(&episode), risk, None, now)?;
         Some(EpisodeChange { suppresses: true, ..self.change(key, None, step) })
     }
@@ -151,14 +171,11 @@ pub(super) fn with_related(mut announcement: Announcement, others: &[BearingKey]
     }
     let notification = &mut announcement.notification;
     notification.related = others.iter().map(BearingKey::to_string).collect();
-    if let Ok(payload) = serde_json::to_string(notification) {
-        for row in &mut announcement.outgoing {
-            row.payload = Payload::Text(payload.clone());
-        }
-    }
+    let related = notification.related.clone();
+    super::retold(&mut announcement);
     let change = announcement.episode.as_mut();
     if let Some(alarm) = change.and_then(|change| change.alarm.as_mut()) {
-        alarm.notification.related.clone_from(&notification.related);
+        alarm.notification.related = related;
     }
     announcement
 }

@@ -11,7 +11,6 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::BearingTopic;
 
-use super::near::freed_if_worse;
 use super::{Policy, Subject, id_of, topic_of, wording};
 use crate::notify::wording::Ended;
 use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
@@ -53,9 +52,7 @@ impl Policy {
         now: Timestamp,
     ) -> Option<Followed> {
         let observation = observation(window, now)?;
-        let open = record.filter(|record| record.is_open());
-        let freed = open.and_then(|one| freed_if_worse(one, observation.level, now));
-        let episode = freed.as_ref().or(record.map(|record| &record.episode));
+        let episode = record.map(|record| &record.episode);
         // the same again after a crash is the same episode
         let event = window.event.event_id.to_string();
         let id = id_of(&["episode", &key.to_string(), &event]);
@@ -157,11 +154,28 @@ impl Policy {
         }
     }
 
-    /// The end of a suppression, with what it tells of the time meanwhile.
+    /// The end of a suppression by its own kind, with what it tells of the time meanwhile.
     pub(crate) fn unsuppressed(
         &self,
         key: &BearingKey,
         record: &EpisodeRecord,
+        now: Timestamp,
+    ) -> Followed {
+        let ended = match (&record.beside, &record.episode.suppression) {
+            (Some(beside), Suppression::ByDesign { .. }) => Ended::Cause(&beside.source),
+            (None, Suppression::ByDesign { .. }) => Ended::GatewayLost,
+            (_, Suppression::OutOfService { .. }) => Ended::Work,
+            (_, Suppression::Shelved { .. } | Suppression::None) => Ended::Shelf,
+        };
+        self.freed(key, record, ended, now)
+    }
+
+    /// The end of a suppression, with what it tells of the time meanwhile.
+    pub(crate) fn freed(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        ended: Ended<'_>,
         now: Timestamp,
     ) -> Followed {
         let until = record.episode.suppression.until().unwrap_or(now);
@@ -170,12 +184,6 @@ impl Policy {
             return Followed::Quiet(Box::new(self.change(key, Some(record), step)));
         };
         let stands = step.episode.course.condition.level();
-        let ended = match (&record.beside, &record.episode.suppression) {
-            (Some(beside), Suppression::ByDesign { .. }) => Ended::Cause(&beside.source),
-            (None, Suppression::ByDesign { .. }) => Ended::GatewayLost,
-            (_, Suppression::OutOfService { .. }) => Ended::Work,
-            (_, Suppression::Shelved { .. } | Suppression::None) => Ended::Shelf,
-        };
         let (title, body) = wording::meanwhile(key, tell, stands, (until, ended));
         let (reason, risk) = match tell {
             Tell::Raised(level) | Tell::Insisted(level) | Tell::Passed(level) => {

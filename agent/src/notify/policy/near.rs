@@ -1,9 +1,10 @@
-//! Alarms of one cause are told once: the first stands for the others, whose episodes are suppressed by
-//! design until they are worse than it or it is over.
+//! Alarms of one cause are told once: the first stands for the others and names them, and their episodes
+//! are suppressed by design until they are worse than it says, it is over, or a bound has passed.
 
 use pdm_episode::{Episode, Observation, Step, follow};
 use pdm_routes::ToldLately;
-use pdm_shared::episode::Suppression;
+use pdm_shared::delivery::NotificationReason;
+use pdm_shared::episode::Transition;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
@@ -11,9 +12,13 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Followed, JudgedWindow, Policy};
+use super::{Followed, JudgedWindow, Policy, Subject};
 use crate::notify::wording;
-use crate::store::{Announcement, Beside, EpisodeRecord};
+use crate::store::{Alarm, Announcement, Beside, EpisodeChange, EpisodeRecord};
+
+/// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift, which is
+/// as long as an alarm stands until it is repeated by default.
+const LONGEST_S: f64 = 8.0 * 3600.0;
 
 impl Policy {
     /// How long after an alarm those of the same cause are told with it, s; 0 never.
@@ -26,17 +31,14 @@ impl Policy {
         key: &BearingKey,
         event: &Event,
         announcement: &Announcement,
-        fault: Option<pdm_shared::fault::Fault>,
     ) -> Option<ToldLately> {
         let change = announcement.episode.as_ref()?;
         let level = change.alarm.as_ref()?.risk;
-        let frequency_hz = fault.and_then(|fault| event.frequency_domain.line(fault).frequency_hz);
         Some(ToldLately {
             key: key.clone(),
             level,
             at: announcement.notification.created_at,
             gateway: Some(event.gateway_id.clone()),
-            frequency_hz,
         })
     }
 
@@ -51,8 +53,7 @@ impl Policy {
         now: Timestamp,
     ) -> Followed {
         let key = &window.event.key();
-        let fault = window.judgement.diagnosis.fault_type;
-        let Some(mine) = Self::told_lately(key, window.event, &told, fault) else {
+        let Some(mine) = Self::told_lately(key, window.event, &told) else {
             return Followed::Told(told);
         };
         let within_s = self.related_within_s();
@@ -83,19 +84,68 @@ impl Policy {
         let id: Uuid = told.episode.as_ref()?.episode.id;
         let open = record.filter(|record| record.is_open()).map(|record| record.episode.clone());
         let episode = open.unwrap_or_else(|| Episode::new(id, now));
-        let suppressed = episode.suppress(Suppression::ByDesign { reason }, now).episode;
+        let suppressed = episode.beside(reason, observation.level, now).episode;
         follow(Some(&suppressed), observation, &self.settings.episodes(), id)
     }
 }
 
-/// The episode of a window that is worse than the alarm with which it was told: told from now on.
-pub(super) fn freed_if_worse(
-    record: &EpisodeRecord,
-    level: RiskLevel,
-    now: Timestamp,
-) -> Option<Episode> {
-    let beside = record.beside.as_ref()?;
-    (level > beside.level).then(|| record.episode.unsuppress(now).episode)
+/// Whether a bearing has been told with another's alarm for too long.
+pub(crate) fn is_beside_for_too_long(record: &EpisodeRecord, now: Timestamp) -> bool {
+    // an episode of an earlier version does not know since when
+    let since = record.episode.course.told_with.map(|one| one.since);
+    since.is_none_or(|since| !(0.0..LONGEST_S).contains(&now.seconds_since(since)))
+}
+
+impl Policy {
+    /// The alarm of a bearing once more, which names those that are told with it.
+    pub(crate) fn naming(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        alarm: &Alarm,
+        others: &[(BearingKey, RiskLevel)],
+        now: Timestamp,
+    ) -> Announcement {
+        let before = &alarm.notification;
+        let words = wording::told_with(others);
+        let with = |text: &Text| {
+            Text::new(format!("{}\n{}", text.ko, words.ko), format!("{}\n{}", text.en, words.en))
+        };
+        let subject = Subject {
+            key,
+            event_id: before.event_id,
+            risk: alarm.risk,
+            loudness: alarm.risk,
+            reason: NotificationReason::Repeated,
+            title: wording::and_others(&before.title, others),
+            body: with(&before.body),
+        };
+        let mut episode = record.episode.clone();
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
+        episode.transition = Transition::Repeated;
+        let mut told = self.told(&subject, Some(record), Step { episode, tell: None }, now);
+        let mut alarm = alarm.clone();
+        let named = others.iter().map(|(key, _)| key.to_string());
+        let kept = &mut alarm.notification;
+        kept.related.extend(named.filter(|name| !before.related.contains(name)));
+        kept.body = subject.body.clone();
+        told.notification.related.clone_from(&kept.related);
+        super::retold(&mut told);
+        if let Some(change) = &mut told.episode {
+            change.alarm = Some(Box::new(alarm));
+        }
+        told
+    }
+
+    /// The episode of a bearing after the alarm that it is told with has named it.
+    pub(crate) fn named(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        now: Timestamp,
+    ) -> Option<EpisodeChange> {
+        Some(self.change(key, Some(record), record.episode.named(now)?))
+    }
 }
 
 /// The announcement with the milder alarms of its cause, which were told before.

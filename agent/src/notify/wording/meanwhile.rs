@@ -8,15 +8,19 @@ use pdm_shared::time::Timestamp;
 
 /// What has ended, so that staff is told again.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::notify) enum Ended<'a> {
+pub(crate) enum Ended<'a> {
     /// Somebody's shelf.
     Shelf,
     /// The work on its machine.
     Work,
     /// The silence of its gateway.
     GatewayLost,
+    /// Another gateway measures the bearing than the one that is silent.
+    GatewayReplaced,
     /// The alarm of this bearing, with which its own was told.
     Cause(&'a BearingKey),
+    /// The time for which it may be told with the alarm of this bearing.
+    Bound(&'a BearingKey),
 }
 
 impl Ended<'_> {
@@ -25,6 +29,17 @@ impl Ended<'_> {
             Self::Shelf => Text::new("보류 종료", "end of its shelf"),
             Self::Work => Text::new("정비 작업 종료", "the work on the machine is over"),
             Self::GatewayLost => Text::new("게이트웨이 통신 복구", "its gateway is back"),
+            Self::GatewayReplaced => Text::new(
+                "다른 게이트웨이가 측정 중",
+                "another gateway than the silent one measures it",
+            ),
+            Self::Bound(source) => {
+                let (equipment, bearing) = (&source.equipment, &source.bearing);
+                Text::new(
+                    format!("{equipment} {bearing} 알람과 별도로 지속"),
+                    format!("stands, besides the alarm of {equipment} {bearing}"),
+                )
+            }
             Self::Cause(source) => {
                 let (equipment, bearing) = (&source.equipment, &source.bearing);
                 Text::new(
@@ -38,14 +53,14 @@ impl Ended<'_> {
     /// In which time staff was told nothing of this bearing by itself.
     fn meanwhile(self) -> Text {
         match self {
-            Self::Cause(source) => {
+            Self::Cause(source) | Self::Bound(source) => {
                 let (equipment, bearing) = (&source.equipment, &source.bearing);
                 Text::new(
                     format!("{equipment} {bearing} 알람과 함께 알린 동안"),
                     format!("while it was told with {equipment} {bearing}"),
                 )
             }
-            Self::Shelf | Self::Work | Self::GatewayLost => {
+            Self::Shelf | Self::Work | Self::GatewayLost | Self::GatewayReplaced => {
                 Text::new("알림이 보류된 동안", "while staff was told nothing")
             }
         }

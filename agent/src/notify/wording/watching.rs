@@ -3,10 +3,13 @@
 
 use pdm_expert::screening::flags;
 use pdm_expert::standing::Sensor;
+use pdm_knowledge::SetAside;
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, GatewayId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+
+use crate::vitals::Blindness;
 
 /// Title and body when a sensor has told nothing that can be judged for long.
 pub(in crate::notify) fn sensor_failed(
@@ -87,35 +90,96 @@ pub(in crate::notify) fn heard(gateway: &GatewayId) -> (Text, Text) {
     )
 }
 
-/// The agent's store does not answer.
-pub(in crate::notify) fn store_away(since: Timestamp) -> (Text, Text) {
+/// Title and body when the agent is blind: what is wrong, and in one sentence what to do.
+pub(in crate::notify) fn blind(since: Timestamp, blindness: &Blindness) -> (Text, Text) {
+    let (what, action) = match blindness {
+        Blindness::Store(trouble) => (trouble.kind.what(), trouble.kind.action()),
+        Blindness::Unjudged { events, why } => {
+            let what = Text::new(
+                format!("측정값 {events}건이 판정되지 않음"),
+                format!("{events} measurements wait and are not judged"),
+            );
+            let log = Text::new(
+                "에이전트 로그 확인 후 재시작",
+                "look into the agent's log, then restart it",
+            );
+            match why {
+                None => (what, log),
+                Some(trouble) => {
+                    let cause = trouble.kind.what();
+                    let what = Text::new(
+                        format!("{} ({})", what.ko, cause.ko),
+                        format!("{} ({})", what.en, cause.en),
+                    );
+                    (what, trouble.kind.action())
+                }
+            }
+        }
+        Blindness::Secret(_) => (
+            Text::new("비밀 값 파일을 기다리는 중", "it waits for the file of a secret"),
+            Text::new(
+                "설정이 가리키는 비밀 파일을 마운트(재시작 불필요)",
+                "put the file that the configuration names in place; no restart is needed",
+            ),
+        ),
+    };
     let title = Text::new(
-        "[경고] 진단 에이전트 중단: 저장소 무응답",
-        "[Warning] the diagnosis agent is blind: its store does not answer",
+        format!("[경고] 진단 에이전트 중단: {}", what.ko),
+        format!("[Warning] the diagnosis agent is blind: {}", what.en),
     );
     let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
     let body = Text::new(
         format!(
-            "시작: {at}\n모든 설비의 새 측정값이 판정되지 않으며 알림이 전송되지 않음. 측정값은 엣지에 보관되고 복구 후 판정됨\n조치: 데이터베이스 서버와 네트워크 확인, 그동안 설비를 직접 점검"
+            "시작: {at}\n새 측정값이 판정되지 않으며 알림이 전송되지 않음. 측정값은 보관되고 복구 후 판정됨\n조치: {}. 그동안 설비를 직접 점검",
+            action.ko
         ),
         format!(
-            "Since: {at}\nNo measurement of any machine is judged and no alarm is sent. The edges keep the measurements; they are judged afterwards\nAction: check the database server and the network; look at the machines meanwhile"
+            "Since: {at}\nNew measurements are not judged and no alarm is sent. The measurements are kept and judged afterwards\nAction: {}. Look at the machines meanwhile",
+            action.en
         ),
     );
     (title, body)
 }
 
-/// The agent's store answers again.
-pub(in crate::notify) fn store_back(since: Timestamp) -> (Text, Text) {
+/// Title and body when the agent sees again.
+pub(in crate::notify) fn sighted(since: Timestamp, blindness: &Blindness) -> (Text, Text) {
     let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
-    (
-        Text::new(
+    let title = match blindness {
+        Blindness::Store(_) => Text::new(
             "진단 에이전트 복구: 저장소 응답",
             "The diagnosis agent works again: its store answers",
         ),
-        Text::new(
-            format!("중단 시작: {at}\n그동안의 측정값을 판정하는 중"),
-            format!("Away since: {at}\nThe measurements of that time are being judged"),
+        Blindness::Unjudged { .. } => Text::new(
+            "진단 에이전트 복구: 측정값이 판정됨",
+            "The diagnosis agent works again: measurements are judged",
         ),
-    )
+        Blindness::Secret(_) => Text::new(
+            "진단 에이전트 복구: 비밀 파일 확인됨",
+            "The diagnosis agent works again: the secret is there",
+        ),
+    };
+    let body = Text::new(
+        format!("중단 시작: {at}\n그동안의 측정값을 판정하는 중"),
+        format!("Away since: {at}\nThe measurements of that time are being judged"),
+    );
+    (title, body)
+}
+
+/// Title and body when a damaged file of derived data was set aside.
+pub(in crate::notify) fn file_set_aside(file: &SetAside) -> (Text, Text) {
+    let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (aside, saved) = (file.aside.display(), file.saved);
+    let title = Text::new(
+        format!("[에이전트] 손상된 {name} 파일을 옆에 두고 다시 채움"),
+        format!("[Agent] the damaged file {name} was set aside and is filled again"),
+    );
+    let body = Text::new(
+        format!(
+            "경보에는 영향 없음. 읽을 수 있던 {saved}건을 옮겼고 기본 문서와 판정은 다시 채워짐\n조치: 디스크 확인, 직접 올린 문서가 빠졌으면 `pdm-agent knowledge ingest`로 다시 등록. 손상된 파일: {aside}"
+        ),
+        format!(
+            "Alarms are not affected. {saved} rows could be read and were taken over; shipped documents and judgements are filled in again\nAction: check the disk, and ingest documents of your own that are missing again (`pdm-agent knowledge ingest`). The damaged file: {aside}"
+        ),
+    );
+    (title, body)
 }

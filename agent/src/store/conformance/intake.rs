@@ -136,16 +136,23 @@ pub(super) async fn a_bearing_stays_with_its_gateway_until_it_is_released(store:
 pub(super) async fn a_proven_gateway_is_believed_by_its_topic_until_it_is_released(
     store: &dyn Store,
 ) {
-    let proven = |sequence: u64| {
-        let event = event(sequence);
+    let own = Some(Epoch::at(1_000));
+    let of_its_count = |sequence: u64| Event { epoch: own, ..event(sequence) };
+    let named = |event: Event| {
         let payload = serde_json::to_string(&event).expect("json");
         Incoming::Event { event: Box::new(event), payload, proven: true }
     };
-    store.store(&[proven(1)], at(0.0), "dead").await.expect("stored");
-    let stored = put(store, &[event(2)]).await;
+    let born = GatewayStatus { epoch: own, ..status(Presence::Online, 0.0) };
+    let born = Incoming::Status { site: event(1).site, status: born };
+    let claim = Event { epoch: None, ..event(1) };
+    let claim = Event { event_id: EventId::at(77), ..claim };
+    store.store(&[born, named(claim)], at(0.0), "dead").await.expect("stored");
+    assert!(!store.gateways().await.expect("read")[0].proven, "a claim demands nothing");
+    store.store(&[named(of_its_count(1))], at(0.0), "dead").await.expect("stored");
+    let stored = put(store, &[of_its_count(2)]).await;
     assert_eq!((stored.events, stored.refusals[0].cause), (0, RefusalCause::Topic));
     assert!(store.release_gateway(&event(1).gateway()).await.expect("released"));
-    assert_eq!(put(store, &[event(2)]).await.events, 1);
+    assert_eq!(put(store, &[of_its_count(2)]).await.events, 1);
     assert_eq!(receipt(store).await, (2, vec![]));
 }
 
@@ -191,6 +198,7 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         first_sequence: None,
         spooled: None,
         dropped: None,
+        trouble: None,
     }
 }
 

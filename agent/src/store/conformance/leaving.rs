@@ -151,8 +151,8 @@ pub(super) async fn what_is_held_back_is_counted_and_settled_together(store: &dy
     let hook = webhook_lane("ops");
     let hour = at(0.0);
     assert_eq!(store.told_in(&hook, hour).await.expect("read"), ToldInHour::default());
-    store.note_message(&hook, hour).await.expect("noted");
-    store.note_message(&hook, hour).await.expect("noted");
+    store.note_message(&hook, "ulsan-1/gw-01", hour).await.expect("noted");
+    store.note_message(&hook, "ulsan-1/gw-01", hour).await.expect("noted");
     let told = store.told_in(&hook, hour).await.expect("read");
     assert_eq!(told, ToldInHour { messages: 2, summaries: 0 });
     let now = at(20_000.0);

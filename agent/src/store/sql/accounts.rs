@@ -6,30 +6,39 @@ use pdm_shared::time::Timestamp;
 use pdm_web::accounts::{
     AccountStore, Act, Digest, Provided, StoredSession, User, UserChange, UserToken,
 };
-use pdm_web::plant::Unavailable;
+use pdm_web::plant::PlantError;
 
 use super::SqlStore;
 use crate::store::StoreError;
-use crate::store::database::{Lock, Query, Row};
+use crate::store::database::{Connection, Lock, Query, Row};
 use crate::store::encoding::{time_of, word_of};
 
 /// Most acts that are kept. Chosen: a hundred acts a day for twenty years; some 100 MB.
 const MOST_ACTS: i64 = 750_000;
 
-impl From<StoreError> for Unavailable {
+impl From<StoreError> for PlantError {
     fn from(error: StoreError) -> Self {
-        Self(error_chain(&error))
+        let reason = error_chain(&error);
+        match error {
+            StoreError::Content { .. } => Self::Unreadable(reason),
+            StoreError::Unavailable(_)
+            | StoreError::Open { .. }
+            | StoreError::Way(_)
+            | StoreError::Unfit { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Migrate(_) => Self::Unavailable(reason),
+        }
     }
 }
 
 #[async_trait]
 impl AccountStore for SqlStore {
-    async fn has_users(&self) -> Result<bool, Unavailable> {
+    async fn has_users(&self) -> Result<bool, PlantError> {
         let mut reader = self.read().await?;
         Ok(reader.query("SELECT 1 FROM users LIMIT 1").fetch_optional().await?.is_some())
     }
 
-    async fn users(&self) -> Result<Vec<User>, Unavailable> {
+    async fn users(&self) -> Result<Vec<User>, PlantError> {
         let mut reader = self.read().await?;
         let rows = reader
             .query("SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users ORDER BY name")
@@ -38,7 +47,7 @@ impl AccountStore for SqlStore {
         Ok(rows.iter().map(|row| user_of(row, 0)).collect::<Result<_, _>>()?)
     }
 
-    async fn user(&self, name: &str) -> Result<Option<User>, Unavailable> {
+    async fn user(&self, name: &str) -> Result<Option<User>, PlantError> {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users WHERE name = $1",
@@ -47,7 +56,7 @@ impl AccountStore for SqlStore {
         Ok(row.map(|row| user_of(&row, 0)).transpose()?)
     }
 
-    async fn provided_user(&self, by: &Provided) -> Result<Option<User>, Unavailable> {
+    async fn provided_user(&self, by: &Provided) -> Result<Option<User>, PlantError> {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users
@@ -58,7 +67,7 @@ impl AccountStore for SqlStore {
         Ok(row.map(|row| user_of(&row, 0)).transpose()?)
     }
 
-    async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, Unavailable> {
+    async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         connection.lock(Lock::Users, "users").await?;
@@ -83,7 +92,7 @@ impl AccountStore for SqlStore {
         Ok(added == 1)
     }
 
-    async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, Unavailable> {
+    async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let changed = match change {
@@ -109,7 +118,7 @@ impl AccountStore for SqlStore {
         user: &str,
         hash: &Digest,
         token: &UserToken,
-    ) -> Result<(), Unavailable> {
+    ) -> Result<(), PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let query = connection.query(
@@ -125,7 +134,7 @@ impl AccountStore for SqlStore {
         Ok(())
     }
 
-    async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, Unavailable> {
+    async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let query = connection.query("DELETE FROM user_tokens WHERE user_name = $1 AND label = $2");
@@ -134,7 +143,7 @@ impl AccountStore for SqlStore {
         Ok(gone == 1)
     }
 
-    async fn tokens(&self, user: &str) -> Result<Vec<UserToken>, Unavailable> {
+    async fn tokens(&self, user: &str) -> Result<Vec<UserToken>, PlantError> {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT label, created_at_ms, expires_at_ms FROM user_tokens WHERE user_name = $1
@@ -152,11 +161,7 @@ impl AccountStore for SqlStore {
         Ok(rows.iter().map(of).collect::<Result<_, _>>()?)
     }
 
-    async fn token_owner(
-        &self,
-        hash: &Digest,
-        now: Timestamp,
-    ) -> Result<Option<User>, Unavailable> {
+    async fn token_owner(&self, hash: &Digest, now: Timestamp) -> Result<Option<User>, PlantError> {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT u.name, u.role, u.password, u.disabled, u.created_at_ms, u.issuer, u.subject
@@ -173,7 +178,7 @@ impl AccountStore for SqlStore {
         session: &StoredSession,
         oldest: Timestamp,
         idle: Timestamp,
-    ) -> Result<(), Unavailable> {
+    ) -> Result<(), PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let query =
@@ -194,7 +199,7 @@ impl AccountStore for SqlStore {
     async fn session(
         &self,
         hash: &Digest,
-    ) -> Result<Option<(StoredSession, Option<User>)>, Unavailable> {
+    ) -> Result<Option<(StoredSession, Option<User>)>, PlantError> {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT s.user_name, s.credential, s.opened_at_ms, s.seen_at_ms,
@@ -216,7 +221,7 @@ impl AccountStore for SqlStore {
         Ok(Some((session, user)))
     }
 
-    async fn saw_session(&self, hash: &Digest, now: Timestamp) -> Result<(), Unavailable> {
+    async fn saw_session(&self, hash: &Digest, now: Timestamp) -> Result<(), PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let query = connection.query("UPDATE sessions SET seen_at_ms = $2 WHERE hash = $1");
@@ -225,7 +230,7 @@ impl AccountStore for SqlStore {
         Ok(())
     }
 
-    async fn end_session(&self, hash: &Digest) -> Result<(), Unavailable> {
+    async fn end_session(&self, hash: &Digest) -> Result<(), PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let query = connection.query("DELETE FROM sessions WHERE hash = $1");
@@ -234,26 +239,14 @@ impl AccountStore for SqlStore {
         Ok(())
     }
 
-    async fn note_act(&self, act: &Act) -> Result<(), Unavailable> {
+    async fn note_act(&self, act: &Act) -> Result<(), PlantError> {
         let mut transaction = self.write().await?;
-        let mut connection = transaction.connection();
-        let dialect = connection.dialect();
-        let text = |text: &str| dialect.text(text).into_owned();
-        let query = connection.query(
-            "INSERT INTO acts (at_ms, who, via, peer, action, what)
-             VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
-        );
-        let query = query.bind(act.at.unix_ms()).bind(text(&act.who)).bind(text(&act.via));
-        let query = query.bind(act.peer.as_deref().map(text));
-        let row = query.bind(text(&act.action)).bind(text(&act.what)).fetch_one().await?;
-        let last: i64 = row.get(0)?;
-        let query = connection.query("DELETE FROM acts WHERE id <= $1");
-        query.bind(last - MOST_ACTS).execute().await?;
+        note_act(&mut transaction.connection(), act).await?;
         transaction.commit().await?;
         Ok(())
     }
 
-    async fn acts(&self, before: Option<u64>, limit: u32) -> Result<Vec<Act>, Unavailable> {
+    async fn acts(&self, before: Option<u64>, limit: u32) -> Result<Vec<Act>, PlantError> {
         let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
         let mut reader = self.read().await?;
         let query = reader.query(
@@ -264,7 +257,7 @@ impl AccountStore for SqlStore {
         Ok(rows.iter().map(act_of).collect::<Result<_, _>>()?)
     }
 
-    async fn link_key(&self, fresh: Digest, now: Timestamp) -> Result<Digest, Unavailable> {
+    async fn link_key(&self, fresh: Digest, now: Timestamp) -> Result<Digest, PlantError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let query = connection.query(
@@ -312,4 +305,21 @@ fn digest_of(row: &Row, column: usize) -> Result<Digest, StoreError> {
         what: "a digest",
         reason: format!("it has {length} bytes, allowed are 32"),
     })
+}
+
+/// Writes an act down, within the transaction of what was done.
+pub(super) async fn note_act(connection: &mut Connection<'_>, act: &Act) -> Result<(), StoreError> {
+    let dialect = connection.dialect();
+    let text = |text: &str| dialect.text(text).into_owned();
+    let query = connection.query(
+        "INSERT INTO acts (at_ms, who, via, peer, action, what)
+         VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
+    );
+    let query = query.bind(act.at.unix_ms()).bind(text(&act.who)).bind(text(&act.via));
+    let query = query.bind(act.peer.as_deref().map(text));
+    let row = query.bind(text(&act.action)).bind(text(&act.what)).fetch_one().await?;
+    let last: i64 = row.get(0)?;
+    let query = connection.query("DELETE FROM acts WHERE id <= $1");
+    query.bind(last - MOST_ACTS).execute().await?;
+    Ok(())
 }

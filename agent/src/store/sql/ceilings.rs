@@ -1,18 +1,22 @@
 //! What each lane has delivered in an hour, and the rows above the ceiling, which leave together as one
 //! summary.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
-use super::SqlStore;
+use super::{SqlStore, pins};
 use crate::store::database::{Row, Spelt};
 use crate::store::encoding::{count_of, word_of};
 use crate::store::outbox::OutboxState;
 use crate::store::{CeilingStore, HeldBack, StoreError, ToldInHour};
 
+/// What stands between a lane and a share of it in the column `lane`; no name of a lane or gateway has it.
+const SHARE: &str = "\n";
 /// Bearings that a summary names.
 const NAMED: i64 = 40;
 
@@ -70,18 +74,50 @@ impl CeilingStore for SqlStore {
         Ok(ToldInHour { messages: count_of(row.get(0)?), summaries: count_of(row.get(1)?) })
     }
 
-    async fn note_message(&self, lane: &str, hour: Timestamp) -> Result<(), StoreError> {
+    async fn shares_told(
+        &self,
+        lane: &str,
+        hour: Timestamp,
+    ) -> Result<BTreeMap<String, u32>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query("SELECT lane, messages FROM told_hours WHERE hour_ms = $1");
+        let rows = query.bind(hour.unix_ms()).fetch_all().await?;
+        let mut shares = BTreeMap::new();
+        for row in &rows {
+            let Some((whose, share)) = row.get::<&str>(0)?.split_once(SHARE) else { continue };
+            if whose == lane {
+                shares.insert(share.to_owned(), count_of(row.get(1)?));
+            }
+        }
+        Ok(shares)
+    }
+
+    async fn note_message(
+        &self,
+        lane: &str,
+        share: &str,
+        hour: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
-        connection
-            .query(NOTE)
-            .bind(lane)
-            .bind(hour.unix_ms())
-            .bind(1_i64)
-            .bind(0_i64)
-            .execute()
-            .await?;
+        for name in [lane.to_owned(), format!("{lane}{SHARE}{share}")] {
+            let query = connection.query(NOTE).bind(name).bind(hour.unix_ms());
+            query.bind(1_i64).bind(0_i64).execute().await?;
+        }
         transaction.commit().await
+    }
+
+    async fn gateway_of(&self, key: &BearingKey) -> Result<Option<GatewayKey>, StoreError> {
+        let mut reader = self.read().await?;
+        let bearings = BTreeSet::from([key.clone()]);
+        let owners = pins::owners(&mut reader.connection(), &bearings).await?;
+        Ok(owners.get(key).cloned())
+    }
+
+    async fn gateway_count(&self) -> Result<u32, StoreError> {
+        let mut reader = self.read().await?;
+        let row = reader.query("SELECT count(*) FROM gateways").fetch_one().await?;
+        Ok(count_of(row.get(0)?))
     }
 
     async fn held_back(&self, lane: &str) -> Result<HeldBack, StoreError> {

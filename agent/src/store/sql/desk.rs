@@ -152,7 +152,7 @@ impl DeskStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(work!(" WHERE event_id = $1 ORDER BY number"));
         let rows = query.bind(event_id.0).fetch_all().await?;
-        rows.iter().map(work_of).collect()
+        Ok(rows.iter().map(work_of).filter_map(readable).collect())
     }
 
     async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError> {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use pdm_routes::ToldLately;
-use pdm_shared::id::{BearingKey, SiteId};
+use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
@@ -20,8 +20,9 @@ mod row;
 mod write;
 
 pub(super) use acts::{acknowledge, shelve};
+use row::record_as_readable;
 pub(super) use row::{AlarmColumns, columns, record_of};
-pub(super) use write::write;
+pub(super) use write::{put, write};
 
 /// Episodes that stand and that nobody has acknowledged, by a column with the time at which they are due.
 /// Parameters: now, the latest time that a right clock writes, limit.
@@ -63,6 +64,22 @@ impl EpisodeStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(columns!(
             " WHERE beside IS NOT NULL AND closed_at_ms IS NULL AND episode_id > $1
+              ORDER BY episode_id LIMIT $2"
+        ));
+        let rows = query.bind(after).bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.iter().map(keyed).filter_map(readable).collect())
+    }
+
+    async fn suppressed(
+        &self,
+        after: Uuid,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(columns!(
+            " WHERE closed_at_ms IS NULL AND episode_id > $1
+                AND (state IN ('suppressed_by_design', 'shelved', 'out_of_service')
+                     OR course LIKE '%\"withheld\":{%')
               ORDER BY episode_id LIMIT $2"
         ));
         let rows = query.bind(after).bind(i64::from(limit)).fetch_all().await?;
@@ -194,7 +211,11 @@ pub(super) async fn told_lately(
 ) -> Result<Vec<ToldLately>, StoreError> {
     let rows = connection
         .query(
-            "SELECT site, equipment_id, bearing_id, risk_level, since_ms FROM episodes
+            "SELECT site, equipment_id, bearing_id, risk_level, since_ms,
+                    (SELECT gateway_id FROM bearing_gateways AS owner
+                     WHERE owner.bearing = episodes.site || '/' || episodes.equipment_id || '/' ||
+                                           episodes.bearing_id) AS gateway_id
+             FROM episodes
              WHERE site = $1 AND closed_at_ms IS NULL AND notification_id IS NOT NULL
                AND state IN ('unacknowledged_active', 'acknowledged_active') AND since_ms >= $2
              ORDER BY since_ms LIMIT $3",
@@ -209,8 +230,9 @@ pub(super) async fn told_lately(
             key: row.key()?,
             level: word_of("a risk", row.get("risk_level")?)?,
             at: time_of(row.get("since_ms")?)?,
-            gateway: None,
-            frequency_hz: None,
+            gateway: row
+                .get::<Option<&str>>("gateway_id")?
+                .and_then(|name| GatewayId::new(name).ok()),
         })
     };
     Ok(rows.iter().map(of).filter_map(readable).collect())
@@ -242,7 +264,7 @@ pub(super) async fn read(
         .bind_key(key)
         .fetch_optional()
         .await?;
-    row.as_ref().map(record_of).transpose()
+    row.as_ref().map(|row| record_as_readable(key, row)).transpose()
 }
 
 /// Writes a notification and the episode after it. The caller writes the rows of the outbox.

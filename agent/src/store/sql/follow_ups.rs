@@ -12,7 +12,7 @@ use pdm_shared::time::Timestamp;
 
 use super::{SqlStore, bulk};
 use crate::store::database::{Connection, Row};
-use crate::store::encoding::{count_of, fault_of, json_of, time_of, to_json};
+use crate::store::encoding::{count_of, fault_of, json_of, readable, time_of, to_json};
 use crate::store::{
     FollowUp, FollowUpStore, Judged, Outgoing, Payload, Reported, StoreError, VECTORS_LANE,
     WorkCounts,
@@ -28,7 +28,7 @@ impl FollowUpStore for SqlStore {
         let query = reader.query(&OF_EVENT).bind(event_id.0);
         let rows = query.fetch_all().await?;
         if !rows.is_empty() {
-            return rows.iter().map(follow_up_of).collect();
+            return Ok(rows.iter().map(follow_up_of).filter_map(readable).collect());
         }
         // a judgement of an earlier version
         let query =
@@ -149,7 +149,7 @@ pub(super) async fn of_bearing(
         let asked_at = time_of(row.get("asked_at_ms")?)?;
         Ok(Work { event_id, asked_at, action, due_at, work_order, state, at, repaired, found })
     });
-    work.collect()
+    Ok(work.filter_map(readable).collect())
 }
 
 /// Writes the work that a judgement asks for. What an earlier judgement of the bearing asked for and is

@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use pdm_shared::delivery::{GatewayStatus, RECEIPT_SCHEMA, Receipt};
+use pdm_shared::delivery::{GatewayStatus, Presence, RECEIPT_SCHEMA, Receipt};
 use pdm_shared::event::{Event, HIGHEST_SEQUENCE};
 use pdm_shared::id::{BearingKey, Epoch, GatewayId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::{SqlStore, pins};
+use super::{SqlStore, pins, refusals};
 use crate::store::admission::Books;
 use crate::store::database::{Connection, Dialect, Query, Row, Spelt};
 use crate::store::encoding::{json_of, readable, sequence_of, time_of};
 use crate::store::sequence::{Gap, Sequence};
-use crate::store::{GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, StoreError, log};
+use crate::store::{
+    GatewayState, GatewayStore, MAX_GAPS_IN_RECEIPT, RefusedEvents, StoreError, log,
+};
 
 /// Parameter: before. Locks the gateways of old gaps in the order of their names, because storing
 /// events locks gateways before gaps and in this order: two transactions never wait for each other.
@@ -87,7 +89,8 @@ impl GatewayStore for SqlStore {
                     highest_sequence, proven
              FROM gateways ORDER BY site, gateway_id",
         );
-        query.fetch_all().await?.iter().map(state_of).collect()
+        let rows = query.fetch_all().await?;
+        Ok(rows.iter().map(state_of).filter_map(readable).collect())
     }
 
     async fn bearing_owners(&self) -> Result<Vec<(BearingKey, GatewayKey)>, StoreError> {
@@ -114,8 +117,29 @@ impl GatewayStore for SqlStore {
              WHERE site = $1 AND gateway_id = $2",
         );
         let changed = query.bind_gateway(gateway).execute().await?;
+        refusals::end(&mut connection, gateway).await?;
         transaction.commit().await?;
         Ok(changed > 0)
+    }
+
+    async fn refused(&self) -> Result<Vec<RefusedEvents>, StoreError> {
+        refusals::all(&mut self.read().await?.connection()).await
+    }
+
+    async fn note_refusals_told(
+        &self,
+        told: &[RefusedEvents],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        refusals::note_told(&mut transaction.connection(), told, now).await?;
+        transaction.commit().await
+    }
+
+    async fn forget_refused(&self, over: &[RefusedEvents]) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        refusals::forget(&mut transaction.connection(), over).await?;
+        transaction.commit().await
     }
 }
 
@@ -242,6 +266,24 @@ pub(super) async fn begin(
         .fetch_one()
         .await?;
     Ok(row.get::<i64>(0)?.unsigned_abs())
+}
+
+/// Whether a status is the last word of a gateway that was taken out: the broker may keep it for ever. One
+/// that is online is there again.
+pub(super) async fn is_forgotten(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+    presence: Presence,
+) -> Result<bool, StoreError> {
+    let statement = match presence {
+        Presence::Offline => "SELECT 1 FROM forgotten_gateways WHERE site = $1 AND gateway_id = $2",
+        Presence::Online => "DELETE FROM forgotten_gateways WHERE site = $1 AND gateway_id = $2",
+    };
+    let query = connection.query(statement).bind_gateway(gateway);
+    match presence {
+        Presence::Offline => Ok(query.fetch_optional().await?.is_some()),
+        Presence::Online => query.execute().await.map(|_| false),
+    }
 }
 
 /// Notes that a gateway's events come under a topic that names it.

@@ -206,7 +206,9 @@ async fn heard(
 ) -> Result<Option<SecondOpinion>, StoreError> {
     let query = connection.query("SELECT opinion FROM second_opinions WHERE event_id = $1");
     let Some(row) = query.bind(event_id.0).fetch_optional().await? else { return Ok(None) };
-    row.get::<Option<&str>>(0)?.map(|opinion| json_of("an opinion", opinion)).transpose()
+    // an opinion that cannot be read is none: the judgement by rules goes on without it
+    let opinion = row.get::<Option<&str>>(0)?;
+    Ok(opinion.and_then(|opinion| readable(json_of("an opinion", opinion))))
 }
 
 /// Answers a judgement that waits; false if it waits no longer.

@@ -9,11 +9,12 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
+use uuid::Uuid;
 
 use super::SqlStore;
 use crate::store::database::{Dialect, Row, Spelt};
-use crate::store::encoding::{count_of, fault_of, json_of, stage_of, time_of, word_of};
-use crate::store::{HistoryStore, StoreError};
+use crate::store::encoding::{count_of, fault_of, json_of, readable, stage_of, time_of, word_of};
+use crate::store::{Delivery, HistoryStore, StoreError};
 
 /// Parameters: site, machine, bearing, until, limit. Spectra are nine tenths of a payload: SQLite
 /// leaves them out of the answer. PostgreSQL sends the payload whole, because its JSON functions refuse
@@ -59,7 +60,7 @@ impl HistoryStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(&HISTORY).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().rev().map(past_event_of).collect()
+        Ok(rows.iter().rev().map(past_event_of).filter_map(readable).collect())
     }
 
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError> {
@@ -68,8 +69,29 @@ impl HistoryStore for SqlStore {
             "SELECT number, node, at_ms, detail FROM trace_steps WHERE event_id = $1
              ORDER BY number",
         );
-        query.bind(event_id.0).fetch_all().await?.iter().map(step_of).collect()
+        let rows = query.bind(event_id.0).fetch_all().await?;
+        Ok(rows.iter().map(step_of).filter_map(readable).collect())
     }
+
+    async fn deliveries(&self, notification_id: Uuid) -> Result<Vec<Delivery>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT lane, state, attempts, due_at_ms, settled_at_ms, last_error FROM outbox
+             WHERE notification_id = $1 ORDER BY id",
+        );
+        query.bind(notification_id).fetch_all().await?.iter().map(delivery_of).collect()
+    }
+}
+
+fn delivery_of(row: &Row) -> Result<Delivery, StoreError> {
+    Ok(Delivery {
+        lane: row.get(0)?,
+        state: row.get(1)?,
+        attempts: count_of(row.get(2)?),
+        due_at: time_of(row.get(3)?)?,
+        settled_at: row.get::<Option<i64>>(4)?.map(time_of).transpose()?,
+        error: row.get(5)?,
+    })
 }
 
 fn past_event_of(row: &Row) -> Result<PastEvent, StoreError> {

@@ -10,7 +10,7 @@ use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::{Database, SqlStore, bulk, episodes, follow_ups, gateways, pins};
+use super::{Database, SqlStore, bulk, episodes, follow_ups, gateways, pins, refusals};
 use crate::store::admission::{Admitted, Books, Desk};
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
@@ -44,6 +44,7 @@ impl IntakeStore for SqlStore {
             store_others(&mut connection, piece, now, dead_letter_topic, &mut stored).await?;
         }
         refuse_events(&mut connection, batch, now, dead_letter_topic, &mut stored).await?;
+        refusals::note(&mut connection, &stored.refusals, now).await?;
         transaction.commit().await?;
         Ok(stored)
     }
@@ -307,6 +308,9 @@ async fn note_status(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
+    if gateways::is_forgotten(connection, &gateway, status.status).await? {
+        return Ok(());
+    }
     connection
         .query(
             "INSERT INTO gateways (site, gateway_id, presence, presence_at_ms)

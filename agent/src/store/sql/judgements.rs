@@ -12,10 +12,10 @@ use pdm_shared::id::{BearingKey, EventId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, SqlStore, bulk, episodes, follow_ups, held, opinions, runs};
+use super::{Database, SqlStore, bulk, episodes, follow_ups, held, opinions, runs, standing};
 use crate::store::database::{Connection, Identities, Row, Spelt};
 use crate::store::encoding::{
-    MemoryRow, count_of, fault_of, json_of, stage_of, time_of, to_json, word_of,
+    MemoryRow, count_of, fault_of, json_of, readable, stage_of, time_of, to_json, word_of,
 };
 use crate::store::{
     BearingJudged, Checkpoint, Finished, Judged, JudgementStore, Outgoing, Recall, StoreError,
@@ -29,10 +29,15 @@ static DROP_CHECKPOINTS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// The last window of a bearing stays where the new one is older or ahead of the clock; one that lies more
+/// than a day ahead, which an earlier version wrote, does not stay: `intake.ahead_s` is a day at most.
 static WRITE_STANDING: LazyLock<Spelt> = LazyLock::new(|| {
     let newer = |column: &str| {
         format!(
-            "{column} = CASE WHEN bearings.last_measured_at_ms > excluded.last_measured_at_ms
+            "{column} = CASE WHEN excluded.last_measured_at_ms IS NULL
+                               OR (bearings.last_measured_at_ms > excluded.last_measured_at_ms
+                                   AND bearings.last_measured_at_ms
+                                       <= excluded.updated_at_ms + 86400000)
                              THEN bearings.{column} ELSE excluded.{column} END"
         )
     };
@@ -73,7 +78,8 @@ impl JudgementStore for SqlStore {
         let mut reader = self.read().await?;
         let row = reader
             .query(
-                "SELECT state, recent FROM bearings
+                "SELECT state, recent, risk_level, fault_stage, fault_type, last_measured_at_ms
+                 FROM bearings
                  WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
             )
             .bind_key(key)
@@ -81,11 +87,11 @@ impl JudgementStore for SqlStore {
             .await?;
         let (mut state, mut known) = (BearingState::default(), None);
         if let Some(row) = row {
-            state = json_of::<BearingState>("a bearing's state", row.get(0)?)?;
-            known = row
-                .get::<Option<&str>>(1)?
-                .map(|recent| json_of::<Vec<Remembered>>("a bearing's judgements", recent))
-                .transpose()?;
+            state = standing::state_of(key, &row)?;
+            let recent = row.get::<Option<&str>>(1)?;
+            known = recent.and_then(|recent| {
+                readable(json_of::<Vec<Remembered>>("a bearing's judgements", recent))
+            });
         }
         let mut connection = reader.connection();
         let recent = match known {
@@ -214,8 +220,7 @@ async fn last_windows(
         .bind(i64::try_from(RECALLED).unwrap_or(i64::MAX))
         .fetch_all()
         .await?;
-    let windows =
-        rows.iter().map(remembered_of).collect::<Result<Vec<Remembered>, StoreError>>()?;
+    let windows: Vec<Remembered> = rows.iter().map(remembered_of).filter_map(readable).collect();
     let mut recent = Vec::with_capacity(RECALLED);
     for window in windows.into_iter().rev() {
         remember(&mut recent, window);
@@ -256,13 +261,19 @@ pub(in crate::store) async fn save(
     for bearing in judged {
         let stored = |judged: &&Judged| first.contains(&judged.diagnosis.event_id);
         let last = bearing.judgements.last().filter(stored);
-        let newest =
-            bearing.judgements.iter().filter(stored).max_by_key(|judged| judged.measured_at);
-        if let (Some(last), Some(newest)) = (last, newest) {
+        let in_time = bearing.judgements.iter().filter(stored).filter(|judged| !is_ahead(judged));
+        let newest = in_time.max_by_key(|judged| judged.measured_at);
+        if let Some(last) = last {
             write_standing(connection, bearing, &last.diagnosis, newest).await?;
         }
     }
     Ok(())
+}
+
+/// Whether a window was measured ahead of the clock: such a one counts as late, and lies after its
+/// judgement. It is shown as no bearing's last.
+fn is_ahead(judged: &Judged) -> bool {
+    judged.late && judged.measured_at > judged.diagnosis.judged_at
 }
 
 /// Writes what follows from the judgements that are the first of their event: episodes, rows of the
@@ -304,12 +315,12 @@ async fn write_effects(
 }
 
 /// Writes the state of a bearing after its last judgement, and which judgement is that of its newest window:
-/// a window that came late leaves it.
+/// a window that came late or lies ahead of the clock leaves it.
 async fn write_standing(
     connection: &mut Connection<'_>,
     bearing: &BearingJudged,
     last: &Diagnosis,
-    newest: &Judged,
+    newest: Option<&Judged>,
 ) -> Result<(), StoreError> {
     connection
         .query(&WRITE_STANDING)
@@ -320,9 +331,9 @@ async fn write_standing(
         .bind(last.judged_at.unix_ms())
         .bind(to_json("a bearing's state", &bearing.state)?)
         .bind(to_json("a bearing's judgements", &bearing.recent)?)
-        .bind(newest.diagnosis.event_id.0)
-        .bind(newest.measured_at.unix_ms())
-        .bind(newest.diagnosis.rul_assessment.hours)
+        .bind(newest.map(|one| one.diagnosis.event_id.0))
+        .bind(newest.map(|one| one.measured_at.unix_ms()))
+        .bind(newest.and_then(|one| one.diagnosis.rul_assessment.hours))
         .execute()
         .await?;
     Ok(())

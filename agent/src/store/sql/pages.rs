@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::SqlStore;
 use super::episodes::AlarmColumns;
 use crate::store::database::{Dialect, Row, Spelt};
-use crate::store::encoding::{fault_of, json_of, stage_of, time_of, word_of};
+use crate::store::encoding::{fault_of, json_of, readable, stage_of, time_of, word_of};
 use crate::store::{PageStore, StoreError};
 
 /// Bearings with the judgement of their newest window and their alarm, of those that a condition names.
@@ -60,13 +60,13 @@ static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
 impl PageStore for SqlStore {
     async fn fleet(&self) -> Result<Vec<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
-        worst_first(&reader.query(FLEET).fetch_all().await?)
+        Ok(worst_first(&reader.query(FLEET).fetch_all().await?))
     }
 
     async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, StoreError> {
         let mut reader = self.read().await?;
         let query = reader.query(MACHINE);
-        worst_first(&query.bind(equipment.to_owned()).fetch_all().await?)
+        Ok(worst_first(&query.bind(equipment.to_owned()).fetch_all().await?))
     }
 
     async fn standing(&self, key: &BearingKey) -> Result<Option<BearingRow>, StoreError> {
@@ -93,7 +93,8 @@ impl PageStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(&WITH_SPECTRA).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().map(|row| json_of("an event", row.get(0)?)).collect()
+        let events = rows.iter().map(|row| json_of("an event", row.get(0)?));
+        Ok(events.filter_map(readable).collect())
     }
 
     async fn notifications(
@@ -117,17 +118,18 @@ impl PageStore for SqlStore {
             )
         };
         let rows = query.bind(before.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().map(|row| json_of("a notification", row.get(0)?)).collect()
+        let told = rows.iter().map(|row| json_of("a notification", row.get(0)?));
+        Ok(told.filter_map(readable).collect())
     }
 }
 
-fn worst_first(rows: &[Row]) -> Result<Vec<BearingRow>, StoreError> {
-    let mut fleet = rows.iter().map(bearing_of).collect::<Result<Vec<_>, _>>()?;
+fn worst_first(rows: &[Row]) -> Vec<BearingRow> {
+    let mut fleet: Vec<BearingRow> = rows.iter().map(bearing_of).filter_map(readable).collect();
     fleet.sort_by(|a, b| {
         let worse = (b.risk_level, b.fault_stage).cmp(&(a.risk_level, a.fault_stage));
         worse.then_with(|| a.key.cmp(&b.key))
     });
-    Ok(fleet)
+    fleet
 }
 
 fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
@@ -141,8 +143,9 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
         event_id: row.get::<Option<Uuid>>("last_event_id")?.map(EventId),
         measured_at: time("last_measured_at_ms")?,
         rul_hours: row.get("last_rul_hours")?,
-        alarm: alarm_of(row)?,
-        episode: episode_of(row)?,
+        // the bearing is shown even if what stands of its alarm cannot be read
+        alarm: readable(alarm_of(row)).flatten(),
+        episode: readable(episode_of(row)).flatten(),
     })
 }
 

@@ -8,6 +8,8 @@ use super::SqlStore;
 use crate::store::LifecycleStore as _;
 use crate::store::database::{Dialect, Query, Statement};
 
+mod versions;
+
 /// The plan of a statement: the lines that the database tells of it.
 pub(super) async fn plan(
     store: &SqlStore,

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use pdm_shared::event::Event;
+use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_web::plant::WindowRow;
 
@@ -54,22 +56,22 @@ impl SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(WINDOWS).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
-        let windows = rows.iter().rev().map(window_of).collect::<Result<Vec<Window>, _>>()?;
+        let windows: Vec<Window> = rows.iter().rev().map(window_of).filter_map(readable).collect();
         let (Some(first), Some(last)) = (windows.first(), windows.last()) else {
             return Ok(Vec::new());
         };
         let query = reader.query(VERDICTS).bind_key(key);
         let query = query.bind(first.measured_at.unix_ms()).bind(last.measured_at.unix_ms());
         let verdicts = query.fetch_all().await?;
-        let verdicts = verdicts.iter().map(|row| Ok((EventId(row.get(0)?), row)));
-        let verdicts = verdicts.collect::<Result<HashMap<EventId, &Row>, StoreError>>()?;
+        let verdicts = verdicts.iter().map(|row| Ok((EventId(row.get(0)?), verdict_of(row)?)));
+        let mut verdicts: HashMap<EventId, Verdict> = verdicts.filter_map(readable).collect();
         let mut texts = of_texts(&mut reader.connection(), &windows).await?;
         let rows = windows.into_iter().filter_map(|window| {
             let shown = window.shown.or_else(|| texts.remove(&window.event_id))?;
-            let verdict = verdicts.get(&window.event_id).copied();
+            let verdict = verdicts.remove(&window.event_id);
             Some(row_of(window.event_id, window.measured_at, shown, verdict))
         });
-        rows.collect()
+        Ok(rows.collect())
     }
 }
 
@@ -92,12 +94,28 @@ async fn of_texts(
     Ok(shown.filter_map(readable).collect())
 }
 
+/// A window whose column cannot be read is shown by the text of its event.
 fn window_of(row: &Row) -> Result<Window, StoreError> {
     let column = row.get::<Option<&str>>(2)?;
     Ok(Window {
         event_id: EventId(row.get(0)?),
         measured_at: time_of(row.get(1)?)?,
-        shown: column.map(shown::read).transpose()?,
+        shown: column.map(shown::read_column).and_then(readable),
+    })
+}
+
+/// The verdict beside a window.
+struct Verdict {
+    risk_level: RiskLevel,
+    fault_stage: u8,
+    fault_type: Option<Fault>,
+}
+
+fn verdict_of(row: &Row) -> Result<Verdict, StoreError> {
+    Ok(Verdict {
+        risk_level: word_of("a risk", row.get(1)?)?,
+        fault_stage: stage_of(row.get(2)?),
+        fault_type: row.get::<Option<&str>>(3)?.map(fault_of).transpose()?,
     })
 }
 
@@ -105,32 +123,27 @@ fn row_of(
     event_id: EventId,
     measured_at: Timestamp,
     shown: Shown,
-    verdict: Option<&Row>,
-) -> Result<WindowRow, StoreError> {
-    let (mut risk_level, mut fault_stage, mut fault_type) = (None, None, None);
-    if let Some(row) = verdict {
-        risk_level = Some(word_of("a risk", row.get(1)?)?);
-        fault_stage = Some(stage_of(row.get(2)?));
-        fault_type = row.get::<Option<&str>>(3)?.map(fault_of).transpose()?;
-    }
-    Ok(WindowRow {
+    verdict: Option<Verdict>,
+) -> WindowRow {
+    WindowRow {
         event_id,
         measured_at,
         running: shown.running,
         valid: shown.valid,
         rms_g: shown.rms_g,
         velocity_rms_mm_s: shown.velocity_rms_mm_s,
+        low_band_rms_g: shown.low_band_rms_g,
         kurtosis: shown.kurtosis,
         envelope_rms_g: shown.envelope_rms_g,
         anomaly_score: shown.anomaly_score,
         baseline_level: shown.baseline_level,
         baseline_limit: shown.baseline_limit,
         feature: shown.feature,
-        risk_level,
-        fault_stage,
-        fault_type,
+        risk_level: verdict.as_ref().map(|verdict| verdict.risk_level),
+        fault_stage: verdict.as_ref().map(|verdict| verdict.fault_stage),
+        fault_type: verdict.and_then(|verdict| verdict.fault_type),
         rul_hours: shown.rul_hours,
         rul_low_hours: shown.rul_low_hours,
         rul_high_hours: shown.rul_high_hours,
-    })
+    }
 }

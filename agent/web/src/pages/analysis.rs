@@ -9,8 +9,9 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::diagnosis::{
-    Diagnosis, OpinionStance, Reasoner, SecondOpinion, Thought, ThoughtTitle,
+    Diagnosis, Evidence, OpinionStance, Reasoner, SecondOpinion, Thought, ThoughtTitle,
 };
+use pdm_shared::feature::Feature;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -77,7 +78,7 @@ fn opined(opinion: &SecondOpinion, is_part: bool, reader: &Reader) -> Value {
         failure => text(&opinion.failure),
         reason => text(&opinion.reason),
         recommendation => text(&opinion.recommendation),
-        evidence => opinion.evidence.iter().map(show::value).collect::<Vec<_>>(),
+        evidence => opinion.evidence.iter().map(|one| fact(one, reader)).collect::<Vec<_>>(),
         tokens => opinion.prompt_tokens.saturating_add(opinion.completion_tokens),
     }
 }
@@ -94,6 +95,24 @@ fn shown(thought: &Thought, reader: &Reader) -> Value {
         title,
         conclusion => thought.conclusion.in_language(reader.language),
         model_words => thought.model_words.as_ref().map(|words| words.in_language(reader.language)),
-        evidence => thought.evidence.iter().map(show::value).collect::<Vec<_>>(),
+        evidence => thought.evidence.iter().map(|one| fact(one, reader)).collect::<Vec<_>>(),
+    }
+}
+
+/// A fact with the names of the features that it is about; where it stands remains beside the name.
+fn fact(fact: &Evidence, reader: &Reader) -> Value {
+    let say = |feature: Feature| feature.name().in_language(reader.language).to_owned();
+    let keys = fact.value.as_array().filter(|_| fact.path == "anomaly.contributors");
+    let names = keys.map(|keys| {
+        let names = keys.iter().filter_map(|key| Some(say(Feature::of_key(key.as_str()?))));
+        names.collect::<Vec<_>>().join(", ")
+    });
+    context! {
+        path => fact.path.as_str(),
+        name => Feature::at_path(&fact.path).map(say),
+        value => show::value(&fact.value),
+        names,
+        rule => fact.rule.as_deref(),
+        source => fact.source.as_deref(),
     }
 }

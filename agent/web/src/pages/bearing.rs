@@ -10,13 +10,15 @@ use axum::response::{IntoResponse, Response};
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::episode::Suppression;
+use pdm_shared::feature::Feature;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::{Language, Text};
 
 use super::{Reader, equipment, fleet, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
-use crate::plant::WindowRow;
+use crate::plant::{SHOWN_FEATURES, WindowRow};
 use crate::problem::Problem;
 
 /// Windows in the table: as many as a person scrolls through.
@@ -66,12 +68,38 @@ async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value
     Ok(context! {
         bearing => fleet::shown(&row, reader),
         episode_page => row.episode.as_ref().map(|one| format!("/episodes/{}", one.episode_id)),
-        windows => windows.iter().map(show::value).collect::<Vec<_>>(),
+        low_band => windows.iter().any(|window| window.low_band_rms_g.is_some()),
+        life => windows.first().map(|newest| life(newest, reader.language)),
+        windows => windows.iter().map(|one| context! {
+            life => life(one, reader.language),
+            ..show::value(one)
+        }).collect::<Vec<_>>(),
+        features => SHOWN_FEATURES.iter().map(|one| label(one, reader)).collect::<Vec<_>>(),
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression)),
         told, advice, parts, documents, equipment_page,
         api => format!("/api/v1{address}"),
         address,
     })
+}
+
+/// The remaining life of a window as its interval with the median: one figure, said the same wherever the page
+/// shows it.
+fn life(window: &WindowRow, language: Language) -> String {
+    let Some(median) = window.rul_hours.map(show::hours) else { return show::dash() };
+    let (Some(low), Some(high)) = (window.rul_low_hours, window.rul_high_hours) else {
+        return median;
+    };
+    let word = Text::new("중앙값", "median");
+    let word = word.in_language(language);
+    format!("{}–{} ({word} {median})", show::hours(low), show::hours(high))
+}
+
+/// The key of a feature and its name with the unit.
+fn label(feature: &Feature, reader: &Reader) -> Value {
+    let name = feature.name();
+    let (name, unit) = (name.in_language(reader.language), feature.unit());
+    let label = if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") };
+    context! { key => feature.key().into_owned(), label }
 }
 
 /// The suppression of the bearing's episode.
@@ -101,27 +129,96 @@ pub(super) async fn csv(
     Ok((headers, written(&windows)).into_response())
 }
 
+/// The features in the CSV file: its first columns as they always were, later ones at the end.
+const FIRST_IN_FILE: [Feature; 4] =
+    [Feature::Rms, Feature::Velocity, Feature::Kurtosis, Feature::EnvelopeRms];
+const LAST_IN_FILE: [Feature; 1] = [Feature::LowBandRms];
+
 fn written(windows: &[WindowRow]) -> String {
-    let mut text = "measured_at,running,valid,rms_g,velocity_rms_mm_s,kurtosis,envelope_rms_g,\
-                    anomaly_score,risk_level,fault_stage,rul_hours\n"
-        .to_owned();
+    let keys = |features: &[Feature]| {
+        features.iter().map(|feature| feature.key().into_owned()).collect::<Vec<_>>().join(",")
+    };
+    let (first, last) = (keys(&FIRST_IN_FILE), keys(&LAST_IN_FILE));
+    let mut text = format!(
+        "measured_at,running,valid,{first},anomaly_score,risk_level,fault_stage,rul_hours,{last}\n"
+    );
     let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for window in windows {
+        let cells = |features: &[Feature]| {
+            let cells = features.iter().map(|feature| cell(window.figure(feature)));
+            cells.collect::<Vec<_>>().join(",")
+        };
         let _written = writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{}",
             window.measured_at,
             window.running,
             window.valid,
-            cell(window.rms_g),
-            cell(window.velocity_rms_mm_s),
-            cell(window.kurtosis),
-            cell(window.envelope_rms_g),
+            cells(&FIRST_IN_FILE),
             cell(window.anomaly_score),
             window.risk_level.map(RiskLevel::as_str).unwrap_or_default(),
             window.fault_stage.map(|stage| stage.to_string()).unwrap_or_default(),
             cell(window.rul_hours),
+            cells(&LAST_IN_FILE),
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::id::EventId;
+    use pdm_shared::time::Timestamp;
+
+    use super::*;
+
+    fn window() -> WindowRow {
+        WindowRow {
+            event_id: EventId::at(0),
+            measured_at: Timestamp::from_unix_ms(0).expect("in range"),
+            running: true,
+            valid: true,
+            rms_g: Some(0.1),
+            velocity_rms_mm_s: None,
+            low_band_rms_g: Some(0.35),
+            kurtosis: Some(3.5),
+            envelope_rms_g: None,
+            anomaly_score: Some(0.5),
+            baseline_level: None,
+            baseline_limit: None,
+            feature: "low_band_rms_g".to_owned(),
+            risk_level: None,
+            fault_stage: None,
+            fault_type: None,
+            rul_hours: Some(90.0),
+            rul_low_hours: Some(0.5),
+            rul_high_hours: Some(300.0),
+        }
+    }
+
+    /// R-UI-1: readers of the file find their columns where they were; what raised an alarm is in it.
+    #[test]
+    fn the_file_keeps_its_columns_and_ends_with_the_stand_in_of_the_velocity() {
+        let text = written(&[window()]);
+        let mut lines = text.lines();
+        assert_eq!(
+            lines.next(),
+            Some(
+                "measured_at,running,valid,rms_g,velocity_rms_mm_s,kurtosis,envelope_rms_g,\
+                 anomaly_score,risk_level,fault_stage,rul_hours,low_band_rms_g"
+            )
+        );
+        assert_eq!(
+            lines.next(),
+            Some("1970-01-01T00:00:00.000Z,true,true,0.1,,3.5,,0.5,,,90,0.35")
+        );
+    }
+
+    #[test]
+    fn the_life_is_told_as_its_interval_with_the_median() {
+        assert_eq!(life(&window(), Language::En), "<1 h–12 d (median 3 d)");
+        let bare = WindowRow { rul_low_hours: None, ..window() };
+        assert_eq!(life(&bare, Language::Ko), "3 d");
+        assert_eq!(life(&WindowRow { rul_hours: None, ..bare }, Language::Ko), "–");
+    }
 }

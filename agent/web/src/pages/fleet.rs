@@ -90,7 +90,9 @@ pub(super) fn shown(row: &BearingRow, reader: &Reader) -> Value {
     context! {
         address => show::address(&row.key),
         label => label.in_language(reader.language),
-        alarm_title => row.alarm.as_ref().map(|alarm| alarm.title.in_language(reader.language)),
+        alarm_title => row.alarm.is_some().then(|| {
+            row.standing_title().in_language(reader.language).to_owned()
+        }),
         ..show::value(row)
     }
 }

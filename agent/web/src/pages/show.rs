@@ -32,7 +32,7 @@ fn number(value: &Value) -> Option<f64> {
     f64::try_from(value.clone()).ok().filter(|number| number.is_finite())
 }
 
-fn dash() -> String {
+pub(super) fn dash() -> String {
     "–".to_owned()
 }
 
@@ -49,9 +49,15 @@ fn figure(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// Hours below two days, else days.
-fn hours(number: f64) -> String {
-    if number.abs() < 48.0 { format!("{number:.0} h") } else { format!("{:.0} d", number / 24.0) }
+/// Hours below two days, else whole days, rounded down; what is left of an hour as that.
+pub(super) fn hours(number: f64) -> String {
+    if (0.0..1.0).contains(&number) {
+        "<1 h".to_owned()
+    } else if number.abs() < 48.0 {
+        format!("{number:.0} h")
+    } else {
+        format!("{:.0} d", (number / 24.0).floor())
+    }
 }
 
 /// The address of a bearing's page.
@@ -82,6 +88,7 @@ mod tests {
             assert_eq!(figure(number), text);
         }
         assert_eq!((hours(47.6), hours(480.0)), ("48 h".to_owned(), "20 d".to_owned()));
+        assert_eq!((hours(0.2), hours(71.9)), ("<1 h".to_owned(), "2 d".to_owned()));
     }
 
     #[test]

@@ -13,11 +13,11 @@
 
 use pdm_shared::units::Band;
 
+use super::Request;
 use super::cage_comb::CageComb;
 use super::comb::{CAP_DB, CombCurve, line_level, tooth_level};
 use super::spectra::{LogSpectrum, clip_lines, log_spectra};
-use super::speed::Tried;
-use super::{DEFAULT_SPEED_TOLERANCE, Request};
+use super::speed::{SpeedFit, Tried};
 use crate::envelope::RecordLines;
 use crate::part::{Part, PerPart};
 use crate::robust::median;
@@ -25,6 +25,9 @@ use crate::separate::Separated;
 use crate::transform::Transforms;
 
 mod stranger;
+mod whole_numbers;
+
+use whole_numbers::WholeNumbers;
 
 pub use stranger::Stranger;
 
@@ -64,13 +67,17 @@ const SLOWEST_COMB: u32 = 12;
 /// How far a line is off a whole multiple of the shaft before it is surely none, as a ratio: where
 /// the record confirms the speed (wander within a record, Randall & Antoni 2011) …
 const WHOLE_CONFIRMED: f64 = 0.003;
-/// … and where only the stated speed is known: half of [`DEFAULT_SPEED_TOLERANCE`].
-const WHOLE_STATED: f64 = DEFAULT_SPEED_TOLERANCE / 2.0;
+/// … where only the stated speed is known (chosen: half of the slip that is usual) …
+const WHOLE_STATED: f64 = 0.01;
+/// … and where the record itself gave another speed than the stated one: what turns with a pump's flow
+/// stands 1 % off four times its shaft, beside twice the spin of a 6203.
+const WHOLE_OTHER: f64 = 0.015;
 /// Mean level of the envelope's first two shaft harmonics from which they give the speed, dB: the
 /// levels are means of some thirty spectra, whose noise stays below 3. The third is none of them: the
 /// outer race of a 6203 stands at 3.05 orders and would pose as it.
 const SHAFT_STANDS_DB: f64 = 5.0;
-/// Steps of the search for those harmonics to either side of the stated speed.
+/// How far they are searched to either side of the speed that is tried, as a ratio, and the steps.
+const SHAFT_REACH: f64 = 0.02;
 const SHAFT_STEPS: i32 = 80;
 
 /// Number of figures.
@@ -151,9 +158,16 @@ pub struct Evidence {
     pub cage: CageComb,
     /// The strongest family at an order that no part has.
     pub stranger: Stranger,
+    /// How the stated speed fits the record.
+    pub speed: SpeedFit,
 }
 
 impl Evidence {
+    /// Does the stated speed not fit? Then nothing is named.
+    pub const fn is_misfit(&self) -> bool {
+        matches!(self.speed, SpeedFit::Misfit(_))
+    }
+
     /// The figures of a part beside one that is named already: its lead is that over the third.
     pub fn beside(&self, part: Part, named: Part) -> Figures {
         let figures = self.parts[part];
@@ -191,7 +205,7 @@ impl Sources<'_> {
             let reach = (search.tolerance * hz / df) as i32;
             (-reach..=reach)
                 .map(|line| hz + f64::from(line) * df)
-                .filter(|hz| off_whole(*hz, &[], stated_hz, turns) >= 1.0)
+                .filter(|hz| off_whole(*hz, stated_hz, WHOLE_STATED, turns) >= 1.0)
                 .any(|hz| self.separated.discrete_multiples(hz) >= LEAST_TEETH)
         })
     }
@@ -207,7 +221,7 @@ pub fn measure(
     transforms: &mut Transforms,
 ) -> Evidence {
     let record = sources.record;
-    let stated_hz = request.speed.shaft_hz();
+    let stated_hz = tried.hz.first().copied().unwrap_or_else(|| request.speed.shaft_hz());
     let orders = PerPart::from_fn(|part| request.orders.of(part.fault()).get());
     let most = orders.iter().map(|(_, order)| *order).fold(0.0, f64::max);
     let fastest = tried.hz.iter().copied().fold(stated_hz, f64::max);
@@ -228,13 +242,14 @@ pub fn measure(
     let as_it_is = Reading::new(as_it_is, &tried.hz, &search);
     let clipped = Reading::new(clipped, &tried.hz, &search);
     let random = Random::new(&clipped, (whole, turns), &search);
-    let known_hz: Vec<f64> =
-        tried.confirmed_hz.into_iter().chain(random.shaft_hz(stated_hz)).collect();
+    let whole_numbers = WholeNumbers::new(tried, &random, stated_hz, turns);
     let parts = PerPart::from_fn(|part| {
         let at = random.of(part, &clipped);
         Figures {
             own_db: at.own_db(part, request),
-            off_whole: off_whole(at.order * at.shaft_hz, &known_hz, stated_hz, turns),
+            off_whole: whole_numbers
+                .off(at.order * at.shaft_hz)
+                .min(whole_numbers.apart(orders[part])),
             order: at.order,
             shaft_hz: at.shaft_hz,
             band: clipped.best_band(part),
@@ -249,27 +264,18 @@ pub fn measure(
     let shaft_hz = tried.hz.first().copied().unwrap_or(stated_hz);
     let cage = CageComb::of((&as_it_is.spectra, &clipped.spectra), shaft_hz, request);
     let stranger = stranger::find((&as_it_is, &clipped), &random, request, |order, shaft_hz| {
-        off_whole(order * shaft_hz, &known_hz, stated_hz, turns)
+        whole_numbers.off(order * shaft_hz)
     });
     let own = parts.iter().map(|(_, figures)| part_of(figures.excess, figures.share()));
     let stranger = stranger.leading_over(own.fold(0.0, f64::max));
-    Evidence { parts, cage, stranger }
+    Evidence { parts, cage, stranger, speed: whole_numbers.fit(tried.fit) }
 }
 
-/// How surely a line is no whole multiple of the shaft, 0 to 1.
-///
-/// Where nothing in the record confirms the speed, a line within its tolerance of a whole multiple
-/// may be of vanes, teeth or poles.
-fn off_whole(hz: f64, known_hz: &[f64], stated_hz: f64, turns: f64) -> f64 {
-    let stated = [stated_hz];
-    let (speeds, ratio) =
-        if known_hz.is_empty() { (&stated[..], WHOLE_STATED) } else { (known_hz, WHOLE_CONFIRMED) };
+/// How surely a line is no whole multiple of a shaft frequency that is known within a ratio, 0 to 1.
+fn off_whole(hz: f64, shaft_hz: f64, ratio: f64, turns: f64) -> f64 {
+    let order = hz / shaft_hz;
     let half_a_line = 0.5 / turns.min(super::spectra::BLOCK_TURNS[0]);
-    let off = speeds.iter().map(|shaft_hz| {
-        let order = hz / shaft_hz;
-        (order - order.round()).abs() / (ratio * order + half_a_line)
-    });
-    off.fold(1.0, f64::min)
+    ((order - order.round()).abs() / (ratio * order + half_a_line)).min(1.0)
 }
 
 /// The orders that are searched for in each spectrum.
@@ -453,7 +459,7 @@ impl Random {
     /// The shaft frequency by the envelope's own lines, Hz, where they stand.
     fn shaft_hz(&self, stated_hz: f64) -> Option<f64> {
         let (_, spectrum, _) = self.speeds.first()?;
-        let step = DEFAULT_SPEED_TOLERANCE / f64::from(SHAFT_STEPS);
+        let step = SHAFT_REACH / f64::from(SHAFT_STEPS);
         let curve: Vec<(f64, f64)> = (-SHAFT_STEPS..=SHAFT_STEPS)
             .map(|i| stated_hz * (1.0 + step * f64::from(i)))
             .map(|hz| (hz, mean((1..=2).map(|k| spectrum.level_at(f64::from(k) * hz, CAP_DB)))))

@@ -13,6 +13,11 @@ pub enum Undetermined {
         /// Turns in the record.
         turns: f64,
     },
+    /// The stated speed does not fit what the record shows.
+    SpeedMisfit {
+        /// The speed at which the lines of a shaft stand, rpm.
+        shown_rpm: f64,
+    },
     /// Lines stand out, but not enough to bet on.
     Weak {
         /// The leading candidate.
@@ -81,6 +86,11 @@ impl std::fmt::Display for Undetermined {
             Self::TooFewTurns { turns } => write!(
                 f,
                 "the record holds {turns:.1} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
+            ),
+            Self::SpeedMisfit { shown_rpm } => write!(
+                f,
+                "the stated speed does not fit: the lines of a shaft stand at {shown_rpm:.0} rpm, beyond the \
+                 speed's tolerance; correct the speed or widen its tolerance"
             ),
             Self::Weak { candidate, confidence } => write!(
                 f,

@@ -5,11 +5,16 @@
 
 use pdm_shared::units::{Band, Rpm};
 
-use super::Request;
 use super::levels::log_levels;
+use super::{DEFAULT_SPEED_TOLERANCE, Request};
 use crate::envelope::{RecordLines, squared_envelope};
 use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
+
+mod tried;
+
+use tried::leads_as_part;
+pub use tried::{SpeedFit, Tried, tried};
 
 /// Weights of the comb's teeth (chosen: the first carries unbalance, higher ones misalignment).
 const TEETH: [f64; 6] = [1.5, 1.0, 1.0, 0.8, 0.8, 0.6];
@@ -22,6 +27,13 @@ const LEAST_LEAD_DB: f64 = 5.0;
 const TOOTH_REACH: f64 = 2.0;
 /// Levels above this count no more, dB (chosen): one huge line must not make a comb.
 const CAP_DB: f64 = 36.0;
+
+/// How far from the stated speed a comb of shaft lines is believed here, as a ratio: beyond, [`tried`]
+/// asks for more of it.
+const NEAR_STATED: f64 = 0.02;
+
+/// Levels of the six teeth of a comb, dB.
+type Teeth = [f64; TEETH.len()];
 
 /// A shaft speed and where it is from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,16 +68,23 @@ const SAME: f64 = 0.001;
 
 /// Searches the shaft speed within the request's tolerance: two combs, one on the acceleration
 /// spectrum (unbalance, misalignment), one on the envelope of the whole band (everything that the
-/// turning shaft modulates), are added; the best speed is taken if it stands out in one or in both.
+/// turning shaft modulates), are added; the best speed is taken if it stands out in one or in both, and
+/// is no part's line that poses as a shaft. Where another speed than the stated one was `tried`, that
+/// is the speed.
 pub fn search(
     accel_m_s2: &[f64],
     record: &RecordLines,
-    request: &Request,
+    (request, tried): (&Request, &Tried),
     transforms: &mut Transforms,
 ) -> FoundSpeed {
     let shaft_hz = request.speed.shaft_hz();
     let nominal = FoundSpeed { speed: request.speed, estimated: false, fine_hz: shaft_hz };
-    let tolerance = request.speed_tolerance;
+    if let Some(hz) = tried.hz.first().filter(|_| tried.fit == SpeedFit::Other) {
+        return nominal.or_at(*hz);
+    }
+    let is_declared = request.speed_tolerance > DEFAULT_SPEED_TOLERANCE;
+    let most = if is_declared { request.speed_tolerance } else { NEAR_STATED };
+    let tolerance = request.speed_tolerance.min(most);
     if tolerance <= 0.0 {
         return nominal;
     }
@@ -73,63 +92,12 @@ pub fn search(
     let (acceleration, envelope) = low_spectra(accel_m_s2, record, limit_hz, transforms);
     let combs = Combs::new(&acceleration, &envelope, shaft_hz, tolerance);
     let Some(best) = combs.best(shaft_hz, tolerance) else { return nominal };
+    let (acceleration_db, envelope_db) = combs.teeth_at(best);
+    if [acceleration_db, envelope_db].iter().any(|teeth| leads_as_part(teeth, request)) {
+        return nominal;
+    }
     let fine_hz = by_peaks(&acceleration, best);
     Rpm::from_shaft_hz(best).map_or(nominal, |speed| FoundSpeed { speed, estimated: true, fine_hz })
-}
-
-/// How far the stated speed is sharpened on the comb of shaft lines, as a ratio.
-const SHARPENED: f64 = 0.003;
-/// How much higher the comb of another speed must stand to be tried beside the stated one, dB.
-const OTHER_LEAD_DB: f64 = 3.0;
-
-/// The speeds at which defect orders are tried.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
-    /// Shaft frequencies, Hz; the stated one first.
-    pub hz: Vec<f64>,
-    /// The stated one as the comb of shaft lines sharpens it, Hz, where that comb stands.
-    pub confirmed_hz: Option<f64>,
-}
-
-/// The speeds at which defect orders are tried: the stated one, sharpened within 0.3 % where its
-/// comb stands, and another within the tolerance whose comb stands 3 dB higher.
-///
-/// The other never replaces the stated one: the comb of a fault can pose as a shaft's, and a wrong
-/// speed moves a line off its order.
-pub fn tried(acceleration: &Spectrum, request: &Request) -> Tried {
-    let shaft_hz = request.speed.shaft_hz();
-    let df = acceleration.df_hz;
-    if df <= 0.0 {
-        return Tried { hz: vec![shaft_hz], confirmed_hz: None };
-    }
-    let levels = widened(&log_levels(acceleration, shaft_hz), CAP_DB);
-    let (step, reach) = (df / 9.0, request.speed_tolerance * shaft_hz);
-    let curve: Vec<(f64, f64)> = (0..=(2.0 * reach / step) as usize)
-        .map(|i| shaft_hz - reach + step * i as f64)
-        .map(|hz| (hz, comb(&levels, hz / df)))
-        .collect();
-    let values: Vec<f64> = curve.iter().map(|point| point.1).collect();
-    let usual = crate::robust::median(&values).unwrap_or(0.0);
-    let clear = LEAST_COMB_DB.max(usual + LEAST_LEAD_DB);
-    let near = SHARPENED * shaft_hz + df / 6.0;
-    let stated = top_within(&curve, shaft_hz, near, df).unwrap_or((shaft_hz, 0.0));
-    let confirmed_hz = (stated.1 >= clear).then_some(stated.0);
-    let mut hz = vec![confirmed_hz.unwrap_or(shaft_hz)];
-    if let Some(other) = top_within(&curve, shaft_hz, f64::INFINITY, df)
-        && other.1 >= clear.max(stated.1 + OTHER_LEAD_DB)
-    {
-        hz.push(other.0);
-    }
-    Tried { hz, confirmed_hz }
-}
-
-/// Middle and value of the top of a curve within `reach` of a frequency.
-fn top_within(curve: &[(f64, f64)], hz: f64, reach: f64, df: f64) -> Option<(f64, f64)> {
-    let inside = curve.iter().filter(|point| (point.0 - hz).abs() <= reach);
-    let top = inside.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let is_top = |point: &&(f64, f64)| point.1 >= top.1 - 0.3 && (point.0 - top.0).abs() < df / 3.0;
-    let held: Vec<f64> = curve.iter().filter(is_top).map(|point| point.0).collect();
-    Some((held.iter().sum::<f64>() / held.len() as f64, top.1))
 }
 
 /// Acceleration spectrum and envelope spectrum of the whole band, whole-record resolution.
@@ -154,6 +122,9 @@ struct Combs {
     /// Shaft frequency, comb on the acceleration, comb on the envelope.
     values: Vec<(f64, f64, f64)>,
     df_hz: f64,
+    /// Levels of the acceleration and of the envelope, and the distance of the latter's lines, Hz.
+    levels: (Vec<f64>, Vec<f64>),
+    envelope_df_hz: f64,
 }
 
 impl Combs {
@@ -170,7 +141,14 @@ impl Combs {
                 (hz, a, comb(&on_envelope, hz / envelope.df_hz.max(1e-12)))
             })
             .collect();
-        Self { values, df_hz }
+        let envelope_df_hz = envelope.df_hz.max(1e-12);
+        Self { values, df_hz, levels: (on_acceleration, on_envelope), envelope_df_hz }
+    }
+
+    /// The teeth at a shaft frequency on the acceleration and on the envelope, dB.
+    fn teeth_at(&self, hz: f64) -> (Teeth, Teeth) {
+        let (acceleration, envelope) = &self.levels;
+        (teeth(acceleration, hz / self.df_hz), teeth(envelope, hz / self.envelope_df_hz))
     }
 
     fn best(&self, shaft_hz: f64, tolerance: f64) -> Option<f64> {
@@ -229,12 +207,14 @@ fn widened(levels: &[f64], cap: f64) -> Vec<f64> {
         .collect()
 }
 
+fn teeth(peaks: &[f64], first: f64) -> Teeth {
+    std::array::from_fn(|k| *peaks.get((first * (k + 1) as f64).round() as usize).unwrap_or(&0.0))
+}
+
 fn comb(peaks: &[f64], first: f64) -> f64 {
     let total: f64 = TEETH.iter().sum();
-    let sum: f64 = TEETH
-        .iter()
-        .zip(1..)
-        .map(|(w, k)| w * peaks.get((first * f64::from(k)).round() as usize).unwrap_or(&0.0))
-        .sum();
-    sum / total
+    TEETH.iter().zip(teeth(peaks, first)).map(|(w, level)| w * level).sum::<f64>() / total
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use pdm_shared::fault::Fault;
 use super::figures::{Evidence, Figures};
 use super::fitted::{FITTED, fitted};
 use super::rule::{CAGE_CONFIDENCE, is_cage};
+use super::speed::SpeedFit;
 use super::spin::{self, Spin};
 use super::views::Look;
 use super::{ForeignCause, LEAST_TURNS, Undetermined, cage};
@@ -20,6 +21,8 @@ const SPIN_CONFIDENCE: f64 = 0.85;
 pub const MENTION_CONFIDENCE: f64 = 0.4;
 /// Most confidence of a candidate whose lines another cause explains as well (chosen).
 const FOREIGN_CONFIDENCE: f64 = 0.3;
+/// Most confidence of a candidate whose lines were looked for at a speed that does not fit (chosen).
+const MISFIT_CONFIDENCE: f64 = 0.3;
 
 /// Strength from which lines at an order of no part are told as those of another bearing, log odds
 /// above what a name needs, because the search runs over some hundred orders in place of three: sound
@@ -50,7 +53,7 @@ impl Ranked {
         let order = strengths.ranked();
         let cage = looks.iter().map(|look| look.cage.z).reduce(f64::min).unwrap_or(0.0);
         let spins: Vec<Option<Spin>> = looks.iter().map(|look| look.spin).collect();
-        let is_open = scores[order[0]] < MENTION_CONFIDENCE;
+        let is_open = scores[order[0]] < MENTION_CONFIDENCE && !evidence.is_misfit();
         let spin = spin::agreed(&spins).filter(|_| is_open);
         Self { evidence, scores, order, cage, spin }
     }
@@ -67,7 +70,7 @@ impl Ranked {
 
     /// Is the strongest part named by its figures?
     pub fn is_named(&self) -> bool {
-        self.scores[self.order[0]] >= NAMING_CONFIDENCE
+        self.scores[self.order[0]] >= NAMING_CONFIDENCE && !self.evidence.is_misfit()
     }
 
     /// Is the strongest part worth mentioning, or the spin?
@@ -122,6 +125,10 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f
     if turns < LEAST_TURNS {
         judged.confidence = 0.0;
         judged.undetermined = Some(Undetermined::TooFewTurns { turns });
+    } else if let SpeedFit::Misfit(shown_hz) = ranked.evidence.speed {
+        judged.confidence = confidence.min(MISFIT_CONFIDENCE);
+        judged.undetermined = Some(Undetermined::SpeedMisfit { shown_rpm: 60.0 * shown_hz });
+        return judged;
     } else if ranked.is_named() {
         judged.dominant = Some(candidate);
         let second = FITTED.second(&ranked.evidence, leading, ftf);

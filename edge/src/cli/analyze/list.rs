@@ -15,7 +15,7 @@ use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
 
 /// The columns that a list may have.
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 19] = [
     "file",
     "channel",
     "scale",
@@ -26,6 +26,8 @@ const COLUMNS: [&str; 17] = [
     "snapshot",
     "start_s",
     "duration_s",
+    "prefer",
+    "decimal",
     "rate",
     "rpm",
     "rpm_tolerance",
@@ -112,6 +114,8 @@ impl Row<'_> {
             rate: self.value("rate")?,
             start_s: self.value("start_s")?,
             duration_s: self.value("duration_s")?,
+            prefer: self.value("prefer")?,
+            decimal: self.value("decimal")?,
         };
         let machine = MachineArgs {
             rpm: self.value("rpm")?,

@@ -1,6 +1,7 @@
 //! Measuring one recording: reading, quality, features, thorough verdict, event.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use pdm_dsp::{Findings, diagnose, time_domain};
 use pdm_service::clock::{Clock, SystemClock};
@@ -18,13 +19,15 @@ use super::Job;
 use crate::features;
 use crate::plot::Picture;
 use crate::quality::{Quality, QualityContext, assess};
-use crate::source::{SourceError, open_recording};
+use crate::source::{Interpretation, SourceError, open_recording};
 
 /// A recording and its findings.
 pub(super) struct Analysis {
     /// File, channel and snapshot, to be shown.
     pub(super) title: String,
     pub(super) event: Event,
+    /// How the file was read.
+    pub(super) input: Option<Arc<Interpretation>>,
     pub(super) machine: Machine,
     /// `None` if the signal cannot be judged.
     findings: Option<Findings>,
@@ -55,7 +58,13 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
         Some(block) => block.accel_m_s2.row(0).to_vec(),
         None => Vec::new(),
     };
-    let context = QualityContext { speed: Some(machine.speed), ..QualityContext::new(rate) };
+    let input = source.interpretation().map(Arc::clone);
+    let context = QualityContext {
+        speed: Some(machine.speed),
+        lost_samples: input.as_ref().map_or(0, |input| input.lost_samples),
+        jitter_ratio: input.as_ref().and_then(|input| input.jitter_ratio).unwrap_or(0.0),
+        ..QualityContext::new(rate)
+    };
     let quality = assess(&accel_m_s2, &context);
     let findings = if quality.signal.valid {
         let found = diagnose(&accel_m_s2, &machine.request(rate)).map_err(|e| {
@@ -67,8 +76,9 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
         None
     };
     let title = title(job, channel);
-    let event = event(job, &machine, &accel_m_s2, rate, &quality, findings.as_ref());
-    Ok(Analysis { title, event, machine, findings, accel_m_s2, rate })
+    let mut event = event(job, &machine, &accel_m_s2, rate, &quality, findings.as_ref());
+    event.input = input.as_ref().map(|input| input.described(0));
+    Ok(Analysis { title, event, input, machine, findings, accel_m_s2, rate })
 }
 
 fn title(job: &Job, channel: usize) -> String {
@@ -106,7 +116,12 @@ fn event(
         measured_at,
         replayed: false,
         delayed_s: 0.0,
-        window: Window { samples, sampling_rate_hz, duration_s: samples as f64 / sampling_rate_hz },
+        window: Window {
+            samples,
+            sampling_rate_hz,
+            measured_rate_hz: None,
+            duration_s: samples as f64 / sampling_rate_hz,
+        },
         operating: Operating {
             running: quality.is_running,
             shaft_speed_rpm: Some(speed.get()),
@@ -122,6 +137,7 @@ fn event(
         anomaly: no_anomaly(),
         change: None,
         timing: None,
+        input: None,
         time_domain: time_block(accel_m_s2, rate, findings),
         frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
         trend: unknown_trend(),

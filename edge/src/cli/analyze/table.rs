@@ -20,6 +20,9 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
     let window = event.window;
     let nominal = analysis.machine.speed;
     writeln!(out, "{}", analysis.title)?;
+    if let Some(input) = &analysis.input {
+        writeln!(out, "{input}")?;
+    }
     write!(
         out,
         "{} samples at {} Hz, {:.3} s",
@@ -162,6 +165,7 @@ pub(super) fn flag_words(flag: QualityFlag) -> String {
         QualityFlag::WrongRate => "wrong sampling rate",
         QualityFlag::MachineOff => "machine off",
         QualityFlag::TooShort => "too short",
+        QualityFlag::Implausible => "levels that no bearing reaches (unit or scale wrong?)",
     }
     .to_owned()
 }

@@ -49,7 +49,36 @@ pub(super) struct Seen {
     pub(super) spectra: Option<Spectra>,
 }
 
+/// A line that stands so far above those at the last look, dB, at this level or above, dB, in so many
+/// windows in a row, brings the next look forward while the baseline is learnt. No data chose them: a
+/// rise of 9 dB in three windows is a line almost three times as high, and a look too many costs time
+/// alone.
+const RISE: (f64, f64, u32) = (9.0, 15.0, 3);
+
 impl Point {
+    /// Notes a defect line that rises while the baseline is learnt, when no anomaly can be raised yet:
+    /// the next look is then due at once.
+    pub(super) fn note_rise(&mut self, frequency: &FrequencyDomain, judgement: &Judgement) {
+        let levels = Fault::ALL.iter().filter_map(|fault| frequency.line(*fault).snr_db);
+        let Some(now_db) = levels.reduce(f64::max) else { return };
+        let Some(before_db) = self.memory.looked_at_db else {
+            self.memory.looked_at_db = Some(now_db);
+            return;
+        };
+        let is_learning = judgement.anomaly.baseline.state == BaselineState::Learning;
+        let (by_db, least_db, windows) = RISE;
+        if !is_learning || now_db < least_db || now_db < before_db + by_db {
+            self.memory.risen = 0;
+            return;
+        }
+        self.memory.risen += 1;
+        if self.memory.risen >= windows {
+            self.memory.risen = 0;
+            self.memory.looked_at_db = Some(now_db);
+            self.memory.owed = true;
+        }
+    }
+
     /// Looks at a window, if a look is due and not refused.
     pub(super) fn look_if_due(
         &mut self,

@@ -137,3 +137,34 @@ fn points_of_a_live_source_that_begin_together_look_one_after_the_other() {
     assert_eq!(looked, each);
     assert_eq!(shown, each, "what the baseline's completion shows is shown later, not never");
 }
+
+/// A fault that comes while the baseline is learnt: the look of the first window came before it, and
+/// the next one is due after ten minutes.
+#[test]
+fn a_line_that_rises_while_learning_brings_the_look_forward() {
+    let mut point = point(50);
+    let mut thorough = Vec::new();
+    for n in 0..12u64 {
+        let mut window = samples(n);
+        if n >= 4 {
+            // impacts at the outer race's frequency that ring at 1.8 kHz
+            let (rate, line) = (6400.0, 3.585 * 1797.0 / 60.0);
+            for (at, sample) in window.iter_mut().enumerate() {
+                let since_s = (at as f64 / rate * line).fract() / line;
+                let ring = (2.0 * std::f64::consts::PI * 1800.0 * since_s).sin();
+                *sample += 12.0 * (-900.0 * since_s).exp() * ring;
+            }
+        }
+        // a window each ten seconds: the scheduled looks are ten minutes apart
+        let at = Timestamp::from_unix_ms(n.cast_signed() * 10_000).expect("in range");
+        let event = point.measure(&window, at, at);
+        if event.frequency_domain.method == Method::Thorough {
+            thorough.push((n, event.frequency_domain.dominant_fault));
+        }
+    }
+    assert_eq!(thorough.len(), 2, "{thorough:?}");
+    assert_eq!(thorough[0].0, 0);
+    let (window, fault) = thorough[1];
+    assert!(window < 10, "window {window}");
+    assert_eq!(fault, Some(pdm_shared::fault::Fault::OuterRace));
+}

@@ -78,7 +78,9 @@ impl Session<'_> {
         if idle || due {
             self.send_states(link).await?;
         }
-        if tally.dropped != self.told_dropped && self.status_at.elapsed() >= STATUS_DELAY {
+        let trouble = self.publisher.progress.borrow().spool_trouble;
+        let is_news = tally.dropped != self.told_dropped || trouble != self.told_trouble;
+        if is_news && self.status_at.elapsed() >= STATUS_DELAY {
             self.tell_status(link, Presence::Online)?;
         }
         Ok(idle)
@@ -169,15 +171,17 @@ impl Session<'_> {
 
     /// Publishes the gateway's status.
     pub(super) fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
-        let Publisher { settings, spool, clock, .. } = self.publisher;
+        let Publisher { settings, spool, clock, progress } = self.publisher;
         let tally = *spool.watch().borrow();
+        let trouble = progress.borrow().spool_trouble;
         self.told_numbering = Some(spool.numbering());
-        let document = documents::status(settings, spool, presence, clock.now());
+        let document = documents::status(settings, spool, presence, trouble, clock.now());
         let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
         link.publish(topic, true, document)?;
         self.in_flight.push(Publication::Status);
         self.status_at = Instant::now();
         self.told_dropped = tally.dropped;
+        self.told_trouble = trouble;
         Ok(())
     }
 

@@ -124,3 +124,30 @@ proptest::proptest! {
         let _outcome = parse(Path::new("edge.toml"), &text);
     }
 }
+
+/// Two sources that name one measuring point would write one history.
+#[test]
+fn a_measuring_point_that_two_channels_name_is_refused_with_both_lines() {
+    let channel = "[[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+                   bearing_type = \"6205\"\nmeasuring_point = \"DE-X\"\n";
+    let source = |name: &str| {
+        format!(
+            "[[source]]\nname = \"{name}\"\nkind = \"iio\"\n[source.iio]\ndevice = \"{name}\"\n{channel}"
+        )
+    };
+    let head = "gateway_id = \"g\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n";
+    let text = format!("{head}{}{}", source("a"), source("b"));
+    let told = error(&text);
+    let lines: Vec<usize> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("measuring_point"))
+        .map(|(at, _)| at + 1)
+        .collect();
+    for line in lines {
+        assert!(told.contains(&format!("(line {line})")), "{line}: {told}");
+    }
+    assert!(told.contains("DE-X"), "{told}");
+    let other = text.replacen("DE-X", "DE-Y", 1);
+    assert!(parse(Path::new("edge.toml"), &other).is_ok());
+}

@@ -38,14 +38,15 @@ impl CalibrationKeys {
                 let allowed = "one of unit and sensitivity_mv_per_g";
                 return Err(origin.refuse(&format!("{key}.unit"), unit, allowed));
             }
-            (None, Some(sensitivity_mv_per_g)) => AccelUnit::Millivolt { sensitivity_mv_per_g },
-            (None, None) => AccelUnit::G,
-            (Some(text), None) => text.parse().map_err(|_unknown: String| {
+            (None, Some(sensitivity_mv_per_g)) => {
+                Some(AccelUnit::Millivolt { sensitivity_mv_per_g })
+            }
+            (None, None) => None,
+            (Some(text), None) => Some(text.parse().map_err(|_unknown: String| {
                 origin.refuse(&format!("{key}.unit"), text, "\"g\" or \"m/s2\"")
-            })?,
+            })?),
         };
-        let (scale, offset) = (self.scale.unwrap_or(1.0), self.offset.unwrap_or(0.0));
-        Calibration::new(unit, scale, offset)
+        Calibration::stated(unit, self.scale, self.offset.unwrap_or(0.0))
             .map_err(|error| origin.refuse(&format!("{key}.scale"), error.got, error.to_string()))
     }
 }

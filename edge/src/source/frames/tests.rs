@@ -32,7 +32,7 @@ fn a_format_out_of_range_is_refused() {
     assert_eq!(error.to_string(), "number of channels is 0, allowed is 1 to 1024");
     let three = vec![Calibration::default(); 3];
     assert!(FrameFormat { calibrations: three, ..format(Encoding::I16) }.check().is_err());
-    assert!("i32".parse::<Encoding>().is_err());
+    assert!("i8".parse::<Encoding>().is_err());
 }
 
 /// With a copy of the rest for each block, a message of 16 MiB in blocks of two frames took
@@ -60,6 +60,53 @@ fn after_a_gap_a_block_stands_alone() {
     decoder.gap();
     decoder.push(&[0; 8]);
     assert!(!decoder.block().expect("whole").follows_on);
+}
+
+/// Three channels at 2,560 Hz as i16, frame by frame, of which `lost` bytes are missing after 500
+/// frames of a block; the blocks that are handed out, as RMS in counts of each channel.
+fn levels_after_loss(lost: usize) -> Vec<[f64; 3]> {
+    let format = FrameFormat {
+        channels: 3,
+        sample_rate: SampleRate::new(2560.0).expect("valid"),
+        encoding: Encoding::I16,
+        block_samples: 2560,
+        calibrations: vec![],
+    };
+    let mut bytes = Vec::new();
+    for n in 0..8 * 2560u32 {
+        for (channel, level) in [(0u32, 600.0), (1, 110.0), (2, 130.0)] {
+            let hash = (n * 3 + channel).wrapping_mul(2_654_435_761) >> 8;
+            let noise = f64::from(hash) / f64::from(1 << 24) - 0.5;
+            bytes.extend(((level * noise) as i16).to_le_bytes());
+        }
+    }
+    // in the second block, or, as whole samples, in the first
+    let at = if lost.is_multiple_of(2) { 3000 } else { 6 * 2560 + 3000 };
+    bytes.drain(at..at + lost);
+    let mut decoder = FrameDecoder::new(format, Arc::new(SystemClock));
+    decoder.push(&bytes);
+    let mut levels = Vec::new();
+    while let Some(block) = decoder.aligned_block().expect("of the encoding") {
+        let rms = |channel: usize| {
+            let row = block.accel_m_s2.row(channel);
+            (row.iter().map(|a| a * a).sum::<f64>() / 2560.0).sqrt() / M_S2_PER_G
+        };
+        levels.push([rms(0), rms(1), rms(2)]);
+    }
+    levels
+}
+
+/// One sample lost turned the channels for good; one byte lost made noise of them.
+#[test]
+fn a_sample_or_a_byte_that_is_lost_in_raw_frames_costs_blocks_and_turns_no_channel() {
+    for lost in 0..6 {
+        let levels = levels_after_loss(lost);
+        assert!(levels.len() >= if lost == 0 { 8 } else { 4 }, "{lost}: {}", levels.len());
+        for [x, y, z] in levels {
+            let is_right = (150.0..200.0).contains(&x) && (25.0..45.0).contains(&y) && z < 45.0;
+            assert!(is_right, "{lost} bytes lost: {x} {y} {z}");
+        }
+    }
 }
 
 proptest! {

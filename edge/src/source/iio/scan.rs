@@ -11,7 +11,7 @@ struct Element {
     name: String,
     index: u32,
     layout: Layout,
-    /// m/s² per count.
+    /// m/s² or mV per count.
     scale: f64,
     /// Offset in counts.
     offset: f64,
@@ -117,8 +117,13 @@ impl Scan {
         self.bytes
     }
 
-    /// Acceleration of a channel in one scan, m/s².
-    pub(super) fn accel_m_s2(&self, raw: &[u8], channel: usize) -> f64 {
+    /// Whether a channel is a voltage.
+    pub(super) fn is_voltage(&self, channel: usize) -> bool {
+        self.elements[self.order[channel]].name.starts_with("voltage")
+    }
+
+    /// Value of a channel in one scan: acceleration, m/s², or voltage, mV.
+    pub(super) fn value(&self, raw: &[u8], channel: usize) -> f64 {
         let element = &self.elements[self.order[channel]];
         let bytes = raw.get(element.at..element.at + element.layout.bytes).unwrap_or(&[]);
         (element.layout.decode(bytes) + element.offset) * element.scale
@@ -140,7 +145,9 @@ fn names(scan: &Path) -> Result<Vec<String>, SourceError> {
 /// The value of `in_accel_x_scale`, else that of `in_accel_scale`, which all axes share.
 fn attribute(folder: &Path, name: &str, what: &str) -> Result<Option<f64>, SourceError> {
     let shared = name.rsplit_once('_').map_or(name, |(kind, _)| kind);
-    for name in [name, shared] {
+    // of `in_voltage0` it is `in_voltage`
+    let counted = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    for name in [name, shared, counted] {
         let path = folder.join(format!("{name}_{what}"));
         if path.exists() {
             return read_number(&path).map(Some);

@@ -9,17 +9,18 @@
 //! grows with the bytes that were read, not with the shape that a header announces; the last
 //! snapshot is handed out after the rest of the file was read, so that a gzip file's checksum holds.
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 
-use super::bounds::{Gunzip, check_samples};
+use super::bounds::check_samples;
+use super::leaves::LeafContent;
 use super::{NumberEncoding, RawRecording, RawSnapshots, SourceError, StatedChannel};
 
 mod header;
 
-use header::{Header, Number};
+use header::{Form, Header, Number};
 
 /// First bytes of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -32,14 +33,13 @@ const MAX_CHANNELS: usize = 1024;
 /// numbers.
 const PIECE_NUMBERS: usize = 64 << 10;
 
-/// Opens the file and reads its header.
+/// Opens the file and reads its header. `is_gzip` is true if `file` is the content of a gzip file.
 pub(super) fn open(
     path: &Path,
     file: Box<dyn Read + Send>,
     is_gzip: bool,
 ) -> Result<RawRecording, SourceError> {
-    let mut reader: Box<dyn Read + Send> =
-        if is_gzip { Box::new(BufReader::new(Gunzip::new(file))) } else { file };
+    let mut reader = file;
     let header = header::read(path, &mut reader)?;
     let (snapshots, channels, samples) = axes(path, &header)?;
     let encoding = header.number.encoding();
@@ -50,6 +50,37 @@ pub(super) fn open(
     let left = snapshots as u64;
     let reader = Box::new(InOrder { numbers, channels, samples, left });
     Ok(described(channels, samples, left, encoding, reader))
+}
+
+/// One array of an archive, of at most two dimensions: numbers, or texts.
+pub(super) fn array_of(
+    path: &Path,
+    content: impl Read + Send + 'static,
+) -> Result<LeafContent, SourceError> {
+    let mut reader: Box<dyn Read + Send> = Box::new(content);
+    let header = match header::read_form(path, &mut reader)? {
+        Form::Numbers(header) => header,
+        Form::Text { characters, is_big_endian } => {
+            return header::texts(path, &mut reader, characters, is_big_endian)
+                .map(LeafContent::Text);
+        }
+    };
+    let (rows, columns) = match *header.shape.as_slice() {
+        [] => (1, 1),
+        [rows] => (rows, 1),
+        [rows, columns] => (rows, columns),
+        _ => return Ok(LeafContent::Other(format!("an array of shape {:?}", header.shape))),
+    };
+    let encoding = header.number.encoding();
+    let path = path.to_owned();
+    let count = product(&path, &[rows, columns])?;
+    let mut numbers =
+        Numbers { path, reader, number: header.number, is_gzip: false }.take(count)?;
+    if !header.fortran_order && columns > 1 {
+        let at = |index: usize| numbers[(index % rows) * columns + index / rows];
+        numbers = (0..count).map(at).collect();
+    }
+    Ok(LeafContent::Numbers { rows, columns, numbers, encoding })
 }
 
 /// A recording of this shape; an array states nothing of its channels but their encoding.
@@ -68,6 +99,9 @@ fn described(
         snapshots,
         stated_rate_hz: None,
         stated_start: None,
+        time: None,
+        left_out: Vec::new(),
+        notes: Vec::new(),
         reader,
     }
 }

@@ -6,12 +6,13 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::{SourceError, counted};
-use crate::source::Calibration;
+use crate::source::{Calibration, Preferred};
+use crate::tabular::Decimal;
 
 /// The part of a recording to read, and the meaning of its numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecordingOptions {
-    /// Samples per second. Needed if the file does not state a rate; overrides the stated one.
+    /// Samples per second. Needed if the file does not state a rate; refused if the file states another.
     pub sample_rate: Option<SampleRate>,
     /// Channels to read, counted from 0, in this order; empty: all.
     pub channels: Vec<usize>,
@@ -29,21 +30,10 @@ pub struct RecordingOptions {
     pub started_at: Option<Timestamp>,
     /// Seconds from the beginning of one snapshot to that of the next.
     pub period_s: Option<f64>,
-}
-
-pub(super) fn rate_of(
-    path: &Path,
-    options: &RecordingOptions,
-    stated_hz: Option<f64>,
-) -> Result<SampleRate, SourceError> {
-    if let Some(rate) = options.sample_rate {
-        return Ok(rate);
-    }
-    let Some(hz) = stated_hz else {
-        let what = "the file does not state its sampling rate; give it in Hz (--rate)";
-        return Err(SourceError::options(path, what));
-    };
-    SampleRate::new(hz).map_err(|e| SourceError::malformed(path, e.to_string()))
+    /// Which side counts where the file and an option contradict each other; `None`: the file is refused.
+    pub prefer: Option<Preferred>,
+    /// Decimal sign of the numbers of a text; `None`: the text tells.
+    pub decimal: Option<Decimal>,
 }
 
 pub(super) fn check_channels(

@@ -6,9 +6,14 @@
 //! named itself is an error.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Recording, RecordingOptions, counted};
-use crate::source::{Block, Source, SourceError, SourceFormat};
+use crate::source::{Block, Interpretation, Source, SourceError, SourceFormat};
+
+/// Difference of the rates of two files up to which they are one rate, ratio: the clocks of loggers differ by
+/// a tenth of it.
+const SAME_RATE: f64 = 0.002;
 
 /// A file of a sequence.
 #[derive(Debug, Clone)]
@@ -100,8 +105,36 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
             files.push(path);
         }
     }
-    files.sort();
+    files.sort_by_cached_key(|path| numeric_order(path));
     Ok(files)
+}
+
+/// The key by which files of a folder are sorted: runs of digits as numbers, so that `2.csv` comes before
+/// `10.csv`; equal numbers by their spelling.
+fn numeric_order(path: &Path) -> (Vec<NamePart>, PathBuf) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut parts = Vec::new();
+    let mut rest = name.as_str();
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest.find(|c: char| c.is_ascii_digit() != is_number).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        parts.push(if is_number {
+            let digits = part.trim_start_matches('0');
+            NamePart::Number(digits.len(), digits.to_owned())
+        } else {
+            NamePart::Text(part.to_owned())
+        });
+        rest = after;
+    }
+    (parts, path.to_owned())
+}
+
+/// A part of a file's name. A number is compared by its count of digits, then by them.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum NamePart {
+    Number(usize, String),
+    Text(String),
 }
 
 /// Several files, read one after the other.
@@ -133,10 +166,11 @@ impl Sequence {
 
     /// A file of the form of the first.
     fn open_like(&self, path: &Path) -> Result<Recording, SourceError> {
-        let next = Recording::open(path, &self.options)?;
-        if next.format.channels != self.format.channels
-            || next.format.sample_rate != self.format.sample_rate
-        {
+        let mut next = Recording::open(path, &self.options)?;
+        let (got, before) = (next.format.sample_rate.get(), self.format.sample_rate.get());
+        // rates that time columns give differ in their last digits
+        let is_alike = (got / before - 1.0).abs() <= SAME_RATE;
+        if next.format.channels != self.format.channels || !is_alike {
             let what = format!(
                 "{} at {}, but the files before it have {} at {}",
                 counted(next.format.channels as u64, "channel"),
@@ -146,6 +180,7 @@ impl Sequence {
             );
             return Err(SourceError::malformed(path, what));
         }
+        next.format.sample_rate = self.format.sample_rate;
         Ok(next)
     }
 
@@ -182,6 +217,10 @@ impl Source for Sequence {
             }
         }
         Ok(None)
+    }
+
+    fn interpretation(&self) -> Option<&Arc<Interpretation>> {
+        self.current.as_ref().map(|current| &current.interpretation)
     }
 
     fn expected_blocks(&self) -> Option<u64> {

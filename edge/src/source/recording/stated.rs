@@ -24,7 +24,7 @@ pub(crate) enum NumberEncoding {
     /// Integers of a converter without a factor in the file: a scale is needed to make them a
     /// physical quantity.
     Counts {
-        /// Bits that carry the number.
+        /// Bits that carry the number; 0 where the file does not tell.
         bits: u32,
     },
 }

@@ -6,7 +6,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn options(sample_rate: f64) -> RecordingOptions {
-    RecordingOptions { sample_rate: SampleRate::new(sample_rate).ok(), ..Default::default() }
+    let g = Calibration::new(super::super::AccelUnit::G, 1.0, 0.0).expect("valid");
+    RecordingOptions {
+        sample_rate: SampleRate::new(sample_rate).ok(),
+        calibrations: vec![g],
+        ..Default::default()
+    }
 }
 
 fn refused(name: &str, content: &[u8], options: &RecordingOptions) -> String {
@@ -16,7 +21,7 @@ fn refused(name: &str, content: &[u8], options: &RecordingOptions) -> String {
 
 #[test]
 fn a_name_that_lies_is_told_instead_of_read_as_noise() {
-    let text = b"1,2\n3,4\n5,6\n";
+    let text = b"1;2\n3;4\n5;6\n";
     assert!(refused("a.npy", text, &options(10.0)).contains("no NumPy array"));
     assert!(refused("a.wav", text, &options(10.0)).contains("no WAV file"));
     assert!(refused("a.npy.gz", text, &options(10.0)).contains("no gzip file"));
@@ -26,7 +31,7 @@ fn a_name_that_lies_is_told_instead_of_read_as_noise() {
 
 #[test]
 fn seconds_are_cut_and_channels_chosen_in_their_order() {
-    let text = b"1,2\n3,4\n5,6\n7,8\n";
+    let text = b"1;2\n3;4\n5;6\n7;8\n";
     let chosen = RecordingOptions {
         channels: vec![1, 0],
         calibrations: vec![
@@ -65,7 +70,7 @@ fn the_time_of_a_snapshot_follows_from_the_period() {
 
 #[test]
 fn options_that_do_not_fit_name_what_is_there() {
-    let text = b"1,2\n3,4\n";
+    let text = b"1;2\n3;4\n";
     let with = |change: fn(&mut RecordingOptions)| {
         let mut options = options(10.0);
         change(&mut options);

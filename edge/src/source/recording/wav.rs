@@ -1,141 +1,170 @@
-//! RIFF/WAVE: integer PCM of 8 to 32 bits and 32-bit float, any number of channels.
+//! RIFF/WAVE in the forms that recorders write: integer PCM of 1 to 64 bits in containers of 1 to 8
+//! bytes, floating point of 32 and 64 bits, plain and extensible headers, big-endian (RIFX), more
+//! than 4 GiB (RF64, BW64), and lengths that a pipe could not know. Compressed forms are refused by
+//! name.
 //!
-//! Numbers are not scaled: a 16-bit sample is −32,768…32,767. The rate is that of the file.
+//! Numbers are not scaled: a 16-bit sample is −32,768…32,767. A sample of fewer bits than its
+//! container stands in the upper bits (Microsoft, *Multiple Channel Audio Data and WAVE Files*); it
+//! is handed out as a number of its own bits, so that 24 bits in 32 are −8,388,608…8,388,607. Where
+//! the lower bits are used and every sample fits into the valid bits, the writer has aligned it
+//! right, and the number is taken as it stands. The rate is that of the file, unless the header
+//! contradicts itself.
+//!
+//! Invariants: memory grows with the bytes that are there, not with an announced length; a file that
+//! ends before its announced end is refused, unless the announced length is that of a stream.
 
 use std::io::Read;
 use std::path::Path;
 
-use hound::{SampleFormat, WavReader};
 use ndarray::Array2;
 
 use super::bounds::{MAX_SAMPLES, check_samples};
 use super::{NumberEncoding, RawRecording, SourceError};
+use chunk::Chunks;
+use form::Form;
 
-/// First bytes of the format.
-pub(super) const MAGIC: &[u8] = b"RIFF";
+mod chunk;
+mod form;
+
+/// Frames that are decoded at once.
+const PIECE_FRAMES: usize = 4096;
+
+/// True if the file begins as one of this family.
+pub(super) fn is_wav(start: &[u8]) -> bool {
+    start.starts_with(b"RIFF")
+        || start.get(8..12) == Some(b"WAVE")
+            && [b"RIFX", b"RF64", b"BW64"].iter().any(|id| start.starts_with(*id))
+}
 
 /// Reads the whole file.
 pub(super) fn open(path: &Path, file: impl Read) -> Result<RawRecording, SourceError> {
-    let told = |e| told(path, e);
-    let mut reader = WavReader::new(file).map_err(told)?;
-    let (spec, most) = (reader.spec(), MAX_SAMPLES + 1);
-    let numbers: Vec<f64> = match spec.sample_format {
-        SampleFormat::Float => {
-            reader.samples::<f32>().take(most).map(|s| s.map(f64::from)).collect::<Result<_, _>>()
-        }
-        SampleFormat::Int => {
-            reader.samples::<i32>().take(most).map(|s| s.map(f64::from)).collect::<Result<_, _>>()
+    let malformed = |what: String| SourceError::malformed(path, what);
+    let mut chunks = Chunks::new(path, file)?;
+    let mut form = None;
+    let mut long_data = None;
+    while let Some(chunk) = chunks.next_chunk()? {
+        match &chunk.id {
+            b"ds64" => long_data = chunks.long_data_length(chunk.length)?,
+            b"fmt " => {
+                let header = chunks.content_start(chunk.length)?;
+                form = Some(
+                    Form::parse(&header, chunks.is_big_endian)
+                        .map_err(|what| malformed(format!("no WAV file that is read: {what}")))?,
+                );
+            }
+            b"data" => {
+                let Some(form) = form else {
+                    return Err(malformed("the WAV file has no format before its data".to_owned()));
+                };
+                let length = chunks.data_length(chunk.length, long_data);
+                return recording(path, &form, chunks, length);
+            }
+            _ => chunks.skip(chunk.length)?,
         }
     }
-    .map_err(told)?;
-    check_samples(path, numbers.len())?;
-    let channels = usize::from(spec.channels);
-    let samples = numbers.len().checked_div(channels).unwrap_or(0);
-    if samples == 0 {
-        return Err(SourceError::malformed(path, "the WAV file holds no samples"));
-    }
-    let data = Array2::from_shape_fn((channels, samples), |(c, s)| numbers[s * channels + c]);
-    let encoding = match spec.sample_format {
-        SampleFormat::Float => NumberEncoding::Real,
-        SampleFormat::Int => NumberEncoding::Counts { bits: spec.bits_per_sample.into() },
-    };
-    Ok(RawRecording::whole("WAV", data, Some(f64::from(spec.sample_rate)), encoding))
+    Err(malformed("the WAV file ends too early: it is truncated before its samples".to_owned()))
 }
 
-fn told(path: &Path, error: hound::Error) -> SourceError {
-    if let hound::Error::IoError(e) = error {
-        // hound marks a file that ends early with this kind
-        return if e.kind() == std::io::ErrorKind::Other {
-            SourceError::malformed(path, "the WAV file ends too early: it is truncated")
-        } else {
-            SourceError::from_io(path, e)
-        };
+/// The samples behind the header of the data chunk; `length` is `None` for a stream.
+fn recording(
+    path: &Path,
+    form: &Form,
+    mut chunks: Chunks<'_, impl Read>,
+    length: Option<u64>,
+) -> Result<RawRecording, SourceError> {
+    let samples = decoded(path, form, &mut chunks, length)?;
+    check_samples(path, samples.numbers.len())?;
+    let channels = form.channels;
+    let frames = samples.numbers.len() / channels;
+    if frames == 0 {
+        return Err(SourceError::malformed(path, "the WAV file holds no samples"));
     }
-    let what = format!(
-        "no WAV file that can be read: {error}; allowed are PCM of 8 to 32 bits and 32-bit float"
-    );
-    SourceError::malformed(path, what)
+    let factor = samples.factor(path, form);
+    let at = |(c, s): (usize, usize)| samples.numbers[s * channels + c] * factor;
+    let data = Array2::from_shape_fn((channels, frames), at);
+    let encoding = if form.is_float {
+        NumberEncoding::Real
+    } else {
+        NumberEncoding::Counts { bits: form.valid_bits }
+    };
+    Ok(RawRecording::whole("WAV", data, form.consistent_rate(path), encoding))
+}
+
+/// Numbers as they stand in their containers.
+#[derive(Default)]
+struct ContainerSamples {
+    numbers: Vec<f64>,
+    /// Some bit below the valid ones is set.
+    uses_low_bits: bool,
+    /// Some number needs more than the valid bits.
+    exceeds_valid_bits: bool,
+}
+
+impl ContainerSamples {
+    /// The factor from the container's number to one of the valid bits.
+    fn factor(&self, path: &Path, form: &Form) -> f64 {
+        let spare = form.spare_bits();
+        if spare == 0 {
+            return 1.0;
+        }
+        if self.uses_low_bits && !self.exceeds_valid_bits {
+            tracing::warn!(
+                path = %path.display(), valid_bits = form.valid_bits,
+                "the samples of this WAV file are aligned right in their containers, against the \
+                 format; they are taken as they stand"
+            );
+            return 1.0;
+        }
+        0.5f64.powi(spare.cast_signed())
+    }
+
+    fn add_integer(&mut self, number: i64, form: &Form) {
+        let spare = form.spare_bits();
+        if spare > 0 {
+            self.uses_low_bits |= number & ((1i64 << spare) - 1) != 0;
+            let beyond = number >> (form.valid_bits - 1);
+            self.exceeds_valid_bits |= beyond != 0 && beyond != -1;
+        }
+        self.numbers.push(number as f64);
+    }
+}
+
+fn decoded(
+    path: &Path,
+    form: &Form,
+    chunks: &mut Chunks<'_, impl Read>,
+    length: Option<u64>,
+) -> Result<ContainerSamples, SourceError> {
+    let mut samples = ContainerSamples::default();
+    let frame_bytes = form.frame_bytes();
+    let mut left = length.unwrap_or(u64::MAX);
+    while left > 0 && samples.numbers.len() <= MAX_SAMPLES {
+        let wanted = left.min((PIECE_FRAMES * frame_bytes) as u64);
+        let piece = chunks.piece(wanted)?;
+        let whole = piece.len() - piece.len() % frame_bytes;
+        for raw in piece[..whole].chunks_exact(form.container_bytes) {
+            form.add_sample(raw, chunks.is_big_endian, &mut samples);
+        }
+        let is_short = (piece.len() as u64) < wanted;
+        if let Some(announced) = length.filter(|_| is_short || whole < piece.len()) {
+            let there = announced - left + piece.len() as u64;
+            let what = if is_short {
+                format!(
+                    "the WAV file ends too early: {there} of {announced} bytes of samples are \
+                     there; it is truncated"
+                )
+            } else {
+                format!("{announced} bytes of samples are no whole frames of {frame_bytes} bytes")
+            };
+            return Err(SourceError::malformed(path, what));
+        }
+        if is_short {
+            break;
+        }
+        left -= wanted;
+    }
+    Ok(samples)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Cursor;
-
-    use hound::{WavSpec, WavWriter};
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn spec(bits: u16, sample_format: SampleFormat) -> WavSpec {
-        WavSpec { channels: 2, sample_rate: 25_600, bits_per_sample: bits, sample_format }
-    }
-
-    fn written(bits: u16) -> Vec<u8> {
-        let mut bytes = Cursor::new(Vec::new());
-        let mut writer = WavWriter::new(&mut bytes, spec(bits, SampleFormat::Int)).expect("spec");
-        for sample in [1i32, -2, 3, -4] {
-            writer.write_sample(sample).expect("memory");
-        }
-        writer.finalize().expect("memory");
-        bytes.into_inner()
-    }
-
-    fn read(bytes: Vec<u8>) -> Result<Array2<f64>, SourceError> {
-        let mut raw = open(Path::new("t.wav"), Cursor::new(bytes))?;
-        Ok(raw.reader.next_snapshot()?.expect("one snapshot"))
-    }
-
-    #[test]
-    fn channels_are_taken_apart_at_every_width() {
-        for bits in [8, 16, 24, 32] {
-            let data = read(written(bits)).expect("valid");
-            assert_eq!(data, ndarray::arr2(&[[1.0, 3.0], [-2.0, -4.0]]), "{bits} bits");
-        }
-    }
-
-    #[test]
-    fn the_rate_is_the_files_own() {
-        let raw = open(Path::new("t.wav"), Cursor::new(written(16))).expect("valid");
-        assert_eq!(raw.stated_rate_hz, Some(25_600.0));
-    }
-
-    #[test]
-    fn a_nan_in_a_float_file_is_data() {
-        let mut bytes = Cursor::new(Vec::new());
-        let mut writer = WavWriter::new(&mut bytes, spec(32, SampleFormat::Float)).expect("spec");
-        writer.write_sample(f32::NAN).expect("memory");
-        writer.write_sample(0.5f32).expect("memory");
-        writer.finalize().expect("memory");
-        let data = read(bytes.into_inner()).expect("valid");
-        assert!(data[[0, 0]].is_nan() && data[[1, 0]] > 0.4);
-    }
-
-    #[test]
-    fn a_truncated_file_is_said_to_be_truncated() {
-        let mut bytes = written(16);
-        bytes.truncate(bytes.len() - 3);
-        let error = read(bytes).expect_err("truncated").to_string();
-        assert!(error.contains("truncated"), "{error}");
-    }
-
-    proptest! {
-        #[test]
-        fn arbitrary_damage_never_panics(
-            at in 4usize..52, byte in any::<u8>(), cut in 0usize..60
-        ) {
-            let mut bytes = written(16);
-            if let Some(old) = bytes.get_mut(at) {
-                *old = byte;
-            }
-            bytes.truncate(bytes.len().min(cut));
-            let _ = read(bytes);
-        }
-
-        #[test]
-        fn arbitrary_bytes_never_panic(tail in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut bytes = b"RIFF\x00\x01\x00\x00WAVEfmt \x10\x00\x00\x00".to_vec();
-            bytes.extend(tail);
-            let _ = read(bytes);
-        }
-    }
-}
+mod tests;

@@ -51,7 +51,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const REFUSED: Duration = Duration::from_millis(200);
 /// Paths without a limit of requests a second: a monitor must be answered while another program of
 /// the same address asks too fast.
-const ALWAYS_ASKED: [&str; 2] = ["/healthz", "/readyz"];
+const ALWAYS_ASKED: [&str; 3] = ["/livez", "/readyz", "/healthz"];
 
 /// The caller's address, an extension of every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,7 +47,8 @@ pub(super) fn tests(folder: &Path) -> anyhow::Result<Vec<ImsTest>> {
             channels.iter().map(move |channel| format!("Bearing{bearing}_{channel}_rms"))
         };
         let values = (1..=BEARINGS).flat_map(column).collect();
-        let request = Request { time: "timestamp".to_owned(), values, period_s: 600.0 };
+        let request =
+            Request { time: "timestamp".to_owned(), values, period_s: 600.0, ..Request::default() };
         let table = File::open(&path)
             .map_err(anyhow::Error::from)
             .and_then(|file| Ok(read(file, &request)?))

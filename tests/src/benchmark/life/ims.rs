@@ -33,7 +33,8 @@ pub(super) fn judged(folder: &Path) -> anyhow::Result<Vec<(String, Judged)>> {
         let values = columns.iter().map(|column| (*column).to_owned()).collect();
         // the table of spectra has no times: test 2 has a row every ten minutes
         let time = if file.contains("raw") { "timestamp" } else { "file_index" };
-        let request = Request { time: time.to_owned(), values, period_s: 600.0 };
+        let request =
+            Request { time: time.to_owned(), values, period_s: 600.0, ..Request::default() };
         let table = File::open(&path)
             .map_err(anyhow::Error::from)
             .and_then(|file| Ok(read(file, &request)?))

@@ -33,7 +33,8 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>
     // bearings on one shaft vibrate with a failing one: only for bearing 1 the end of life is known
     let values: Vec<String> =
         features.iter().map(|feature| format!("Bearing1_ch1_{feature}")).collect();
-    let request = Request { time: "file_index".to_owned(), values, period_s: PERIOD_S };
+    let request =
+        Request { time: "file_index".to_owned(), values, period_s: PERIOD_S, ..Request::default() };
     let table = read(File::open(path)?, &request)?;
     let mut judgements: BTreeMap<String, Vec<Judgement>> = BTreeMap::new();
     judge(&table, &BTreeMap::new(), |line| {

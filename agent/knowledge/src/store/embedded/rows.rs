@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{EmbeddedStore, Indexes};
+use super::{EmbeddedStore, Indexes, UNREADABLE};
 use crate::about::Collection;
 use crate::chunk::Chunk;
 use crate::store::index::Index;
@@ -51,7 +51,8 @@ impl EmbeddedStore {
 
     fn push(&self, indexes: &mut Indexes, row: Loaded) -> Result<(), StoreError> {
         let (key, collection, content, dense, terms, weights) = row;
-        let collection: Collection = collection.parse().map_err(|e: String| self.failed(e))?;
+        let collection: Collection =
+            collection.parse().map_err(|e: String| self.failed(format!("{UNREADABLE}: {e}")))?;
         let (chunk, dense) = (self.chunk(&content)?, self.floats(&dense)?);
         self.check_dimensions(collection, dense.len())?;
         let sparse = Sparse { indices: self.words(&terms)?, values: self.floats(&weights)? };
@@ -78,7 +79,7 @@ impl EmbeddedStore {
     }
 
     pub(super) fn chunk(&self, content: &str) -> Result<Chunk, StoreError> {
-        serde_json::from_str(content).map_err(|e| self.failed(e))
+        serde_json::from_str(content).map_err(|e| self.failed(format!("{UNREADABLE}: {e}")))
     }
 
     fn floats(&self, bytes: &[u8]) -> Result<Vec<f32>, StoreError> {
@@ -90,7 +91,7 @@ impl EmbeddedStore {
         if rest.is_empty() {
             Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
         } else {
-            Err(self.failed("a vector of broken length"))
+            Err(self.failed(format!("{UNREADABLE}: a vector of broken length")))
         }
     }
 

@@ -53,7 +53,9 @@ fn merged(change: &EpisodeChange, stored: Option<&EpisodeRecord>) -> Episode {
     if !change.resets_acknowledgement {
         episode.acknowledgement = stored.acknowledgement.clone();
     }
-    if !change.suppresses {
+    // a rise that was decided on before a suppression began is told, and ends it
+    let is_rise = change.alarm.is_some() && change.episode.course.told > stored.course.told;
+    if !change.suppresses && !is_rise {
         episode.suppression = stored.suppression.clone();
     }
     if episode.is_done() {
@@ -63,7 +65,7 @@ fn merged(change: &EpisodeChange, stored: Option<&EpisodeRecord>) -> Episode {
 }
 
 /// Writes an episode as it is.
-pub(super) async fn put(
+pub(in crate::store::sql) async fn put(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     episode: &Episode,

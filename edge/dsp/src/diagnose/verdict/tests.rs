@@ -95,3 +95,13 @@ fn fewer_turns_than_needed_name_nothing() {
     assert_eq!(judged.dominant, None);
     assert_eq!(judged.undetermined, Some(Undetermined::TooFewTurns { turns: 14.0 }));
 }
+
+/// The shaft turns at another speed than the stated one: whatever stands at the orders is no name.
+#[test]
+fn nothing_is_named_at_a_speed_that_does_not_fit() {
+    let evidence = Evidence { speed: SpeedFit::Misfit(12.0), ..outer_race(4.0) };
+    let judged = judged(&evidence, &[look(SPIN), look(SPIN)], None);
+    assert_eq!((judged.dominant, judged.ranked.spin), (None, None));
+    assert_eq!(judged.undetermined, Some(Undetermined::SpeedMisfit { shown_rpm: 720.0 }));
+    assert!(judged.confidence <= MISFIT_CONFIDENCE);
+}

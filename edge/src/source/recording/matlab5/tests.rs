@@ -2,8 +2,10 @@
 
 use std::io::{Cursor, Write};
 
+use ndarray::Array2;
 use proptest::prelude::*;
 
+use super::super::NumberEncoding;
 use super::*;
 
 fn element(kind: u32, content: &[u8]) -> Vec<u8> {
@@ -63,25 +65,159 @@ fn read(bytes: Vec<u8>, variable: Option<&str>) -> Result<(Array2<f64>, Option<f
     Ok((data, raw.stated_rate_hz))
 }
 
-#[test]
-fn the_longest_vector_is_the_recording() {
-    let bytes = file(&[doubles("a", 1, &[9.0]), doubles("b", 3, &[1.0, 2.0, 3.0])]);
-    let (data, rate) = read(bytes, None).expect("valid");
-    assert_eq!((data, rate), (ndarray::arr2(&[[1.0, 2.0, 3.0]]), None));
+fn text(name: &str, text: &str) -> Vec<u8> {
+    let raw: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let columns = i32::try_from(text.encode_utf16().count()).expect("short");
+    matrix(4, 1, columns, name, &element(4, &raw))
+}
+
+/// A struct of several elements: each with its fields in the order of the names.
+fn structs(name: &str, elements: i32, names: &[&str], fields: &[Vec<u8>]) -> Vec<u8> {
+    let mut rest = element(5, &32i32.to_le_bytes());
+    let padded = names.iter().flat_map(|name| {
+        let mut raw = name.as_bytes().to_vec();
+        raw.resize(32, 0);
+        raw
+    });
+    rest.extend(element(1, &padded.collect::<Vec<u8>>()));
+    rest.extend(fields.concat());
+    matrix(2, 1, elements, name, &rest)
+}
+
+fn stated(bytes: Vec<u8>) -> RawRecording {
+    open(Path::new("t.mat"), Cursor::new(bytes), None).expect("valid")
+}
+
+fn names(recording: &RawRecording) -> Vec<&str> {
+    recording.channels.iter().map(|channel| channel.name.as_deref().unwrap_or("")).collect()
 }
 
 #[test]
-fn of_equally_long_vectors_the_first_is_the_recording() {
-    let bytes = file(&[doubles("de", 2, &[2.0, 1.0]), doubles("fe", 2, &[4.0, 3.0])]);
-    assert_eq!(read(bytes, None).expect("valid").0, ndarray::arr2(&[[2.0, 1.0]]));
-    let bytes = file(&[doubles("time", 2, &[0.0, 0.1]), doubles("data", 2, &[4.0, 3.0])]);
-    assert_eq!(read(bytes, None).expect("valid").0, ndarray::arr2(&[[4.0, 3.0]]));
+fn a_short_list_beside_a_vector_is_no_candidate() {
+    let long: Vec<f64> = (0..32).map(|n| f64::from(n % 3)).collect();
+    let bytes = file(&[doubles("a", 1, &[9.0, 8.0]), doubles("b", 32, &long)]);
+    assert_eq!(names(&stated(bytes)), ["b"]);
+}
+
+/// Issue 32, point 3: never the longest vector, first of equals.
+#[test]
+fn equally_long_vectors_are_channels_with_their_names() {
+    let bytes = file(&[doubles("current", 2, &[2.0, 1.0]), doubles("acc", 2, &[4.0, 3.0])]);
+    let recording = stated(bytes.clone());
+    assert_eq!(names(&recording), ["current", "acc"]);
+    assert_eq!(read(bytes, Some("acc")).expect("valid").0, ndarray::arr2(&[[4.0, 3.0]]));
+}
+
+#[test]
+fn vectors_of_different_length_are_refused_with_their_names() {
+    let bytes = file(&[doubles("a", 3, &[3.0, 2.0, 5.0]), doubles("b", 2, &[2.0, 1.0])]);
+    let error = read(bytes, None).expect_err("ambiguous").to_string();
+    assert!(
+        error.contains("a, 3 numbers; b, 2 numbers") && error.contains("--variable"),
+        "{error}"
+    );
+    let bytes = file(&[doubles("a", 3, &[3.0, 2.0, 5.0]), doubles("acc_x", 2, &[2.0, 1.0])]);
+    assert_eq!(names(&stated(bytes)), ["acc_x"]);
+}
+
+/// The form of a public bearing set: an array of structs, the motor's current before the vibration.
+#[test]
+fn the_names_of_an_array_of_structs_are_those_of_its_fields() {
+    let fields = [
+        text("", "phase_current_1"),
+        doubles("", 1, &[0.0, 0.1, 0.0]),
+        text("", "vibration_1"),
+        doubles("", 1, &[0.5, -0.5, 0.5]),
+    ];
+    let bytes = file(&[structs("Y", 2, &["Name", "Data"], &fields)]);
+    let recording = stated(bytes.clone());
+    assert_eq!(names(&recording), ["phase_current_1", "vibration_1"]);
+    let expected = ndarray::arr2(&[[0.5, -0.5, 0.5]]);
+    for name in ["vibration_1", "Y(1).Data"] {
+        assert_eq!(read(bytes.clone(), Some(name)).expect("valid").0, expected, "{name}");
+    }
+}
+
+/// The form of a test-lab program: increment and quantity stand in structs beside the values.
+#[test]
+fn increment_and_quantity_of_a_test_lab_are_rate_and_unit() {
+    let of = |unit: &str, over: &str| {
+        let quantity = structs("", 1, &["label"], &[text("", unit)]);
+        let y =
+            structs("", 1, &["values", "quantity"], &[doubles("", 3, &[1.0, 2.0, 1.0]), quantity]);
+        let over = structs("", 1, &["label"], &[text("", over)]);
+        let x = structs("", 1, &["increment", "quantity"], &[doubles("", 1, &[0.0005]), over]);
+        let record = structs("", 1, &["name"], &[text("", "Point 1 +Z")]);
+        file(&[structs("Signal", 1, &["x_values", "y_values", "function_record"], &[x, y, record])])
+    };
+    let recording = stated(of("m/s^2", "s"));
+    assert_eq!(names(&recording), ["Point 1 +Z"]);
+    assert_eq!(recording.channels[0].unit.as_deref(), Some("m/s^2"));
+    assert_eq!(recording.stated_rate_hz, Some(2000.0));
+    let error = read(of("m/s^2", "Hz"), None).expect_err("a spectrum").to_string();
+    assert!(error.contains("spectrum"), "{error}");
+}
+
+#[test]
+fn a_column_that_rises_evenly_is_time_and_gives_the_rate() {
+    let times: Vec<f64> = (0..16).map(|n| f64::from(n) / 2560.0).collect();
+    let acc: Vec<f64> = (0..16).map(|n| f64::from(n % 3)).collect();
+    let bytes = file(&[doubles("data", 16, &[times.clone(), acc.clone()].concat())]);
+    let recording = stated(bytes);
+    assert_eq!((names(&recording), recording.stated_rate_hz), (vec!["data[1]"], Some(2560.0)));
+    let bytes = file(&[doubles("zeit", 16, &times), doubles("a", 16, &acc)]);
+    let recording = stated(bytes);
+    assert_eq!((names(&recording), recording.stated_rate_hz), (vec!["a"], Some(2560.0)));
+}
+
+#[test]
+fn integers_are_counts_and_columns_have_their_labels() {
+    let raw: Vec<u8> = [1i16, -2, 3, 4, 5, 6].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let labels = [text("", "ax"), text("", "ay")].concat();
+    let units = [text("", "g"), text("", "m/s^2")].concat();
+    let bytes = file(&[
+        matrix(10, 3, 2, "m", &element(3, &raw)),
+        matrix(1, 1, 2, "labels", &labels),
+        matrix(1, 1, 2, "units", &units),
+    ]);
+    let recording = stated(bytes);
+    assert_eq!(names(&recording), ["ax", "ay"]);
+    assert_eq!(recording.channels[1].unit.as_deref(), Some("m/s^2"));
+    assert_eq!(recording.channels[0].encoding, NumberEncoding::Counts { bits: 16 });
+}
+
+#[test]
+fn arrays_that_are_no_recording_are_refused_by_name() {
+    let mut complex = doubles("z", 2, &[1.0, 2.0]);
+    complex[17] |= 0x08;
+    let raw: Vec<u8> = [1.0f64; 8].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let axes = [2i32, 2, 2].map(i32::to_le_bytes).concat();
+    let cube = element(
+        14,
+        &[
+            element(6, &[6, 0, 0, 0, 0, 0, 0, 0]),
+            element(5, &axes),
+            element(1, b"cube"),
+            element(9, &raw),
+        ]
+        .concat(),
+    );
+    let sparse = matrix(5, 2, 2, "s", &element(5, &[0; 4]));
+    for (array, name, kind) in
+        [(complex, "z", "complex"), (cube, "cube", "2 × 2 × 2"), (sparse, "s", "sparse")]
+    {
+        for variable in [None, Some(name)] {
+            let error =
+                read(file(std::slice::from_ref(&array)), variable).expect_err(name).to_string();
+            assert!(error.contains(name) && error.contains(kind), "{error}");
+        }
+    }
 }
 
 #[test]
 fn a_vector_inside_a_struct_is_found_with_its_rate_compressed_or_not() {
     for element in [a_struct(), compressed(&a_struct())] {
-        let bytes = file(&[element, doubles("x", 2, &[8.0, 9.0])]);
+        let bytes = file(&[element, doubles("x", 1, &[8.0])]);
         for variable in [None, Some("bearing.gs")] {
             let (data, rate) = read(bytes.clone(), variable).expect("valid");
             assert_eq!(data, ndarray::arr2(&[[1.0, 2.0, 3.0, 4.0]]));
@@ -108,7 +244,7 @@ fn the_columns_of_a_matrix_are_channels() {
 fn an_unknown_variable_is_told_with_those_that_are_there() {
     let bytes = file(&[doubles("de", 2, &[1.0, 2.0])]);
     let error = read(bytes, Some("fe")).expect_err("unknown").to_string();
-    assert_eq!(error, "t.mat: no numeric variable \"fe\"; there are de (2 × 1)");
+    assert_eq!(error, "t.mat: no numeric variable \"fe\"; there are de, 2 numbers");
 }
 
 #[test]

@@ -98,8 +98,59 @@ impl Number {
     }
 }
 
-/// Reads magic, version and header.
+/// What an array holds.
+pub(super) enum Form {
+    Numbers(Header),
+    /// Texts of so many characters of 4 bytes each.
+    Text {
+        characters: usize,
+        is_big_endian: bool,
+    },
+}
+
+/// Reads magic, version and header of an array of numbers.
 pub(super) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, SourceError> {
+    let text = read_text(path, reader)?;
+    parse(&text).map_err(|what| SourceError::malformed(path, what))
+}
+
+/// Reads the header of an array of numbers or texts.
+pub(super) fn read_form(path: &Path, reader: &mut dyn Read) -> Result<Form, SourceError> {
+    let text = read_text(path, reader)?;
+    let descr = value_of(&text, "descr").ok().and_then(quoted).unwrap_or("");
+    if let Some(characters) = descr.get(1..).and_then(|rest| rest.strip_prefix('U')) {
+        let characters = characters.parse().unwrap_or(0usize).min(MAX_TEXT_CHARACTERS);
+        return Ok(Form::Text { characters, is_big_endian: descr.starts_with('>') });
+    }
+    parse(&text).map(Form::Numbers).map_err(|what| SourceError::malformed(path, what))
+}
+
+/// The texts of an array, as far as they are there.
+pub(super) fn texts(
+    path: &Path,
+    reader: &mut dyn Read,
+    characters: usize,
+    is_big_endian: bool,
+) -> Result<Vec<String>, SourceError> {
+    let mut raw = Vec::new();
+    let most = (4 * MAX_TEXT_CHARACTERS) as u64;
+    reader.take(most).read_to_end(&mut raw).map_err(|e| SourceError::from_io(path, e))?;
+    let text = |raw: &[u8]| -> String {
+        let characters = raw.chunks_exact(4).map(|raw| {
+            let raw = [raw[0], raw[1], raw[2], raw[3]];
+            let code =
+                if is_big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) };
+            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+        });
+        characters.take_while(|&c| c != '\0').collect()
+    };
+    Ok(raw.chunks_exact((4 * characters).max(4)).map(text).collect())
+}
+
+/// Most characters of texts beside numbers: names and units.
+const MAX_TEXT_CHARACTERS: usize = 4096;
+
+fn read_text(path: &Path, reader: &mut dyn Read) -> Result<String, SourceError> {
     let malformed = |what: String| SourceError::malformed(path, what);
     let mut start = [0u8; 8];
     reader.read_exact(&mut start).map_err(|e| SourceError::from_io(path, e))?;
@@ -124,7 +175,7 @@ pub(super) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, SourceE
     }
     let mut text = vec![0u8; length];
     reader.read_exact(&mut text).map_err(|e| SourceError::from_io(path, e))?;
-    parse(&String::from_utf8_lossy(&text)).map_err(malformed)
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Decodes the dictionary of the header.

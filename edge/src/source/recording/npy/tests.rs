@@ -4,6 +4,7 @@ use std::io::{Cursor, Write};
 
 use proptest::prelude::*;
 
+use super::super::bounds::Gunzip;
 use super::*;
 
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
@@ -17,7 +18,9 @@ fn file(header: &str, data: &[u8]) -> Vec<u8> {
 
 fn opened(bytes: Vec<u8>) -> Result<RawRecording, SourceError> {
     let is_gzip = bytes.starts_with(&[0x1f, 0x8b]);
-    open(Path::new("t.npy"), Box::new(Cursor::new(bytes)), is_gzip)
+    let file: Box<dyn Read + Send> = Box::new(Cursor::new(bytes));
+    let file = if is_gzip { Box::new(Gunzip::new(file)) } else { file };
+    open(Path::new("t.npy"), file, is_gzip)
 }
 
 fn all(bytes: Vec<u8>) -> Result<Vec<Array2<f64>>, SourceError> {

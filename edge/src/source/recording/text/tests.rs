@@ -2,12 +2,15 @@
 
 use std::io::Cursor;
 
+use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::*;
 
 fn read(text: &str, variable: Option<&str>) -> Result<Array2<f64>, SourceError> {
-    let mut raw = open(Path::new("t.csv"), Cursor::new(text.as_bytes().to_vec()), variable)?;
+    let options =
+        RecordingOptions { variable: variable.map(str::to_owned), ..RecordingOptions::default() };
+    let mut raw = open(Path::new("t.csv"), Cursor::new(text.as_bytes().to_vec()), &options)?;
     Ok(raw.reader.next_snapshot()?.expect("one snapshot"))
 }
 
@@ -68,7 +71,7 @@ fn an_empty_field_and_nan_are_samples_without_a_number() {
 fn errors_name_the_line() {
     let error = read("1,2\n3,4\n4,5,6\n", None).expect_err("ragged").to_string();
     assert!(error.contains("line 3 has 3 fields"), "{error}");
-    let error = read("1,2\n3", None).expect_err("cut off").to_string();
+    let error = read("1;2\n3", None).expect_err("cut off").to_string();
     assert!(error.contains("line 2 has 1 fields"), "{error}");
     let error = read("1,2\n3,x\n", None).expect_err("text").to_string();
     assert!(error.contains("line 2, column 2: \"x\" is no number"), "{error}");
@@ -78,7 +81,7 @@ fn errors_name_the_line() {
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = open(Path::new("t"), Cursor::new(bytes), None);
+        let _ = open(Path::new("t"), Cursor::new(bytes), &RecordingOptions::default());
     }
 
     #[test]

@@ -1,0 +1,260 @@
+//! `pdm-agent why`: why staff was told of an event or a bearing, or was not: what was judged, what
+//! suppresses the bearing, and what became of each message, by channel.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use pdm_service::clock::{Clock, SystemClock};
+use pdm_service::exit::{Exit, Failure};
+use pdm_shared::delivery::{Notification, NotificationReason};
+use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::episode::{AcknowledgementState, Suppression};
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+use uuid::Uuid;
+
+use super::bearing_name::bearing;
+use super::failure;
+use crate::service::connect_store;
+use crate::settings::AgentSettings;
+use crate::store::{Delivery, EpisodeRecord, Store};
+
+/// Messages of a bearing whose deliveries are told.
+const MESSAGES: u32 = 5;
+
+/// Arguments of `why`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent why ulsan-1/P-101/DE --config /etc/pdm/agent.toml
+  pdm-agent why 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11
+  pdm-agent why ulsan-1/gateway/gw-01
+
+Exit codes: 0 told, 64 wrong arguments, 66 no such event or bearing, 69 store unavailable,
+78 bad configuration")]
+pub struct Args {
+    /// An event's id, SITE/EQUIPMENT/BEARING, SITE/gateway/GATEWAY or SITE/refused-events/GATEWAY
+    #[arg(value_parser = subject)]
+    of: Subject,
+    /// The configuration
+    #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
+    config: PathBuf,
+}
+
+/// What is asked about.
+#[derive(Debug, Clone)]
+enum Subject {
+    Event(EventId),
+    Bearing(BearingKey),
+}
+
+fn subject(text: &str) -> Result<Subject, String> {
+    if let Ok(event_id) = text.parse::<EventId>() {
+        return Ok(Subject::Event(event_id));
+    }
+    bearing(text)
+        .map(Subject::Bearing)
+        .map_err(|error| format!("{error}; allowed are an event's id and SITE/EQUIPMENT/BEARING"))
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let lines = runtime.map_err(failure::runtime)?.block_on(async {
+        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+        let lines = match &args.of {
+            Subject::Event(event_id) => of_event(store.as_ref(), &settings, *event_id).await,
+            Subject::Bearing(key) => of_bearing(store.as_ref(), &settings, key).await,
+        };
+        store.close().await;
+        lines
+    })?;
+    let mut out = pdm_service::command_line::stdout();
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn of_event(
+    store: &dyn Store,
+    settings: &AgentSettings,
+    event_id: EventId,
+) -> Result<Vec<String>, Failure> {
+    let event = store.event(event_id).await.map_err(failure::store)?;
+    let Some(diagnosis) = store.diagnosis(event_id).await.map_err(failure::store)? else {
+        let what = if event.is_some() {
+            return Ok(vec![format!("{event_id} is stored and waits for its judgement")]);
+        } else {
+            "is not stored: it never came, it was refused (pdm-agent gateways list), or it is older than \
+             what is kept"
+        };
+        return Err(Failure::new(Exit::NoInput, anyhow::anyhow!("event {event_id} {what}")));
+    };
+    let Some(key) = store.bearing_of(event_id).await.map_err(failure::store)? else {
+        let told = anyhow::anyhow!("the bearing of event {event_id} is no longer kept");
+        return Err(Failure::new(Exit::NoInput, told));
+    };
+    let mut lines = vec![format!(
+        "event            {event_id} of {key}, judged {} at {}",
+        diagnosis.risk_level, diagnosis.judged_at
+    )];
+    match &diagnosis.notification {
+        Some(told) => {
+            let reason = word(told.reason);
+            lines.push(format!("told             yes, {reason}: {}", told.notification_id));
+            lines.extend(deliveries(store, told.notification_id).await?);
+        }
+        None => lines.push(format!("told             no: {}", quiet(settings, &diagnosis))),
+    }
+    lines.push(String::new());
+    lines.extend(of_bearing(store, settings, &key).await?);
+    Ok(lines)
+}
+
+/// Why a judgement tells staff nothing, by itself.
+fn quiet(settings: &AgentSettings, diagnosis: &Diagnosis) -> String {
+    let (level, from) = (diagnosis.risk_level, settings.notify.from);
+    if level == RiskLevel::Normal {
+        return "nothing stands".to_owned();
+    }
+    if level < from {
+        return format!("{level} is below {from}, from which staff is told (notify.from)");
+    }
+    "its level was told before, or the bearing was suppressed; see below".to_owned()
+}
+
+async fn of_bearing(
+    store: &dyn Store,
+    settings: &AgentSettings,
+    key: &BearingKey,
+) -> Result<Vec<String>, Failure> {
+    let record = store.episode(key).await.map_err(failure::store)?;
+    let standing = store.standing(key).await.map_err(failure::store)?;
+    let refused = store.refused().await.map_err(failure::store)?;
+    let refused: Vec<_> = refused.iter().filter(|one| one.bearing == *key).collect();
+    if record.is_none() && standing.is_none() && refused.is_empty() {
+        let told = anyhow::anyhow!("nothing is known of {key}");
+        return Err(Failure::new(Exit::NoInput, told));
+    }
+    let mut lines = Vec::new();
+    if let Some(row) = standing {
+        lines.push(format!(
+            "bearing          {key} stands at {}, judged {}",
+            row.risk_level, row.judged_at
+        ));
+    }
+    for one in refused {
+        lines.push(format!(
+            "refused          {} events of {} since {}: {}",
+            one.count, one.gateway, one.first_at, one.reason
+        ));
+    }
+    let now = SystemClock.now();
+    match &record {
+        Some(record) => lines.extend(episode(record, now)),
+        None => lines.push(format!(
+            "alarm            none: no window has reached {} (notify.from)",
+            settings.notify.from
+        )),
+    }
+    // notifications of a clock that was ahead are told too
+    let end = now.plus_seconds(10.0 * 365.25 * 86_400.0);
+    let told = store.notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
+    if told.is_empty() {
+        lines.push("messages         none".to_owned());
+    }
+    for one in &told {
+        lines.push(message(one));
+        lines.extend(deliveries(store, one.notification_id).await?);
+    }
+    Ok(lines)
+}
+
+/// What the episode says of telling, or of not telling.
+fn episode(record: &EpisodeRecord, now: Timestamp) -> Vec<String> {
+    let EpisodeRecord { episode, alarm, beside } = record;
+    let course = &episode.course;
+    let stands = course.condition.level();
+    let told = course.told.map_or("nothing".to_owned(), |level| level.to_string());
+    let state = episode.state().as_str();
+    let mut lines = vec![format!("alarm            {state}: stands at {stands}, told {told}")];
+    match &episode.suppression {
+        Suppression::None => {}
+        Suppression::ByDesign { reason } => {
+            lines.push(format!("suppressed       by design: {reason}"));
+        }
+        Suppression::Shelved { until, by, reason } => {
+            lines.push(format!("suppressed       shelved until {until} by {by}: {reason}"));
+        }
+        Suppression::OutOfService { until, by, reason, .. } => {
+            lines.push(format!("suppressed       out of service until {until} by {by}: {reason}"));
+        }
+    }
+    if let Some(beside) = beside {
+        let named = course.told_with.is_some_and(|one| one.is_named);
+        let how = if named { "which names it" } else { "which is to name it" };
+        lines.push(format!("told with        {} at {}, {how}", beside.source, beside.level));
+    }
+    if let Some(peak) = course.withheld.and_then(|one| one.peak) {
+        lines.push(format!("withheld         {peak}, until the suppression ends"));
+    }
+    if let AcknowledgementState::Acknowledged { level, by, at, .. } = &episode.acknowledgement {
+        lines.push(format!("acknowledged     {level} by {by} at {at}: not repeated"));
+    }
+    if let Some(at) = alarm.as_ref().and_then(|alarm| alarm.repeat_at).filter(|at| *at > now) {
+        lines.push(format!("next repetition  {at}"));
+    }
+    let telling = alarm.as_ref().and_then(|alarm| alarm.telling.as_ref());
+    if let Some(telling) = telling {
+        let route = telling.route.as_deref().unwrap_or("everybody");
+        let held = if telling.is_held() { ", held by quiet hours" } else { "" };
+        let next = telling.next.map_or(String::new(), |at| format!(", next step {at}"));
+        lines.push(format!("route            {route}, {} steps told{held}{next}", telling.steps));
+    }
+    lines
+}
+
+fn message(told: &Notification) -> String {
+    let reason = word(told.reason);
+    format!("message          {} {reason} {}: {}", told.created_at, told.risk_level, told.title.en)
+}
+
+/// The reason of a message as the contract spells it.
+fn word(reason: NotificationReason) -> String {
+    let value = serde_json::to_value(reason).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// What became of a message, by channel.
+async fn deliveries(store: &dyn Store, id: Uuid) -> Result<Vec<String>, Failure> {
+    let rows = store.deliveries(id).await.map_err(failure::store)?;
+    if rows.is_empty() {
+        let none =
+            "no channel was to hear it (its level is below theirs), or its rows are no longer kept";
+        return Ok(vec![format!("    {none}")]);
+    }
+    Ok(rows.iter().map(delivery).collect())
+}
+
+fn delivery(one: &Delivery) -> String {
+    let why = one.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
+    let Delivery { lane, attempts, due_at, settled_at, .. } = one;
+    let at = settled_at.map_or(String::new(), |at| format!(" at {at}"));
+    match one.state.as_str() {
+        "delivered" => format!("    {lane:<20} delivered{at}{why}"),
+        "given_up" => format!("    {lane:<20} given up{at} after {attempts} tries{why}"),
+        "held" => format!(
+            "    {lane:<20} held{at}: above the hour's ceiling (notify.per_recipient_per_hour), told in its summary"
+        ),
+        _ if *attempts > 0 => {
+            format!("    {lane:<20} waits until {due_at}, {attempts} tries failed{why}")
+        }
+        _ => format!("    {lane:<20} waits until {due_at}"),
+    }
+}

@@ -1,0 +1,91 @@
+//! `/livez`, `/readyz` and `/healthz`, for everybody.
+//!
+//! `/livez` answers while the process works: whoever restarts an agent asks this, because an agent that
+//! waits for its database is no better after a restart, and would not tell staff that it is blind.
+//! `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else 503 with the
+//! cause and what to do.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use pdm_service::http::server::{self, ServerTerms};
+use pdm_service::http::tls::Tls;
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::ANSWER;
+use super::door::DoorError;
+use crate::settings::HttpSettings;
+use crate::store::{Store, StoreTrouble};
+use crate::vitals::Vitals;
+
+/// Connections while the agent waits for its store: some probes.
+const CONNECTIONS: usize = 32;
+
+/// What health is told from.
+#[derive(Debug, Clone)]
+pub(super) struct Health {
+    pub(super) vitals: Vitals,
+    /// None while the agent waits for it.
+    pub(super) store: Option<Arc<dyn Store>>,
+}
+
+/// The routes of health.
+pub(super) fn routes(health: Health) -> Router {
+    Router::new()
+        .route("/livez", get(async || (StatusCode::OK, "ok\n")))
+        .route("/readyz", get(work))
+        .route("/healthz", get(work))
+        .with_state(health)
+}
+
+/// Binds the configured address and serves health alone until `stop`, for an agent without its store.
+///
+/// # Errors
+/// [`DoorError`] if the address cannot be bound or its certificate cannot be read.
+pub(crate) async fn serve_alone(
+    settings: &HttpSettings,
+    vitals: Vitals,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()> + use<>, DoorError> {
+    let mut bound = None;
+    if let Some(listen) = settings.listen {
+        let tls = settings.tls.clone().map(Tls::open).transpose()?;
+        let terms = ServerTerms { connections: CONNECTIONS, tls: tls.map(Arc::new) };
+        let listener = TcpListener::bind(listen).await;
+        bound = Some((terms, listener.map_err(|source| DoorError::Bind { listen, source })?));
+    }
+    Ok(async move {
+        match bound {
+            Some((terms, listener)) => {
+                let health = Health { vitals, store: None };
+                server::serve_under(&terms, listener, routes(health), stop).await;
+            }
+            None => stop.cancelled().await,
+        }
+    })
+}
+
+async fn work(State(Health { vitals, store }): State<Health>) -> (StatusCode, String) {
+    if let Some(ailment) = vitals.ailment() {
+        return blind(&ailment.blindness.to_string());
+    }
+    let Some(store) = store else { return blind("the store is being opened") };
+    match timeout(ANSWER, store.ping()).await {
+        Ok(Ok(())) => (StatusCode::OK, "ok\n".to_owned()),
+        Ok(Err(error)) => {
+            let trouble = StoreTrouble::from(&error);
+            blind(&format!("{}: {}", trouble.what().en, trouble.action().en))
+        }
+        Err(_elapsed) => blind(&StoreTrouble::Away.what().en),
+    }
+}
+
+fn blind(told: &str) -> (StatusCode, String) {
+    tracing::warn!(reason = told, "not healthy");
+    (StatusCode::SERVICE_UNAVAILABLE, format!("the agent is blind: {told}\n"))
+}

@@ -1,0 +1,115 @@
+//! A gateway whose events are refused is an alarm of its own: nothing of its bearings is judged, and nobody
+//! would hear of it. The alarm names the bearings, and the command that admits their events.
+//!
+//! It stands under the machine `refused-events` with the gateway's name, is repeated and acknowledged as
+//! every alarm, is told again where another bearing joins, and ends when the events are taken or come no
+//! more.
+
+use std::collections::BTreeMap;
+
+use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayKey};
+use pdm_shared::time::Timestamp;
+
+use super::silence::Watchdog;
+use super::{log, wording};
+use crate::store::{EpisodeRecord, RefusalCause, RefusedEvents, StoreError};
+
+/// The level of topics and the machine under which these alarms stand. No machine may have this name.
+pub(crate) const REFUSED_LEVEL: &str = "refused-events";
+/// Refused events of one bearing and cause from which staff is told: one is a slip of whoever tries
+/// something out, three are a gateway at work.
+const MANY: u64 = 3;
+/// The shortest time between two messages about one gateway, s. Chosen: as long as the first bearings of a
+/// gateway that was moved need to send, so that most stand in the first message.
+const AGAIN_S: f64 = 300.0;
+/// Refused events that came no more for so long are over, s. Chosen: the slowest usual period of windows
+/// is an hour, and a gateway sends again what its receipt asks for.
+const OVER_S: f64 = 2.0 * 3600.0;
+
+/// The alarm of a gateway whose events are refused.
+pub(crate) fn key_of(gateway: &GatewayKey) -> Option<BearingKey> {
+    Some(BearingKey {
+        site: gateway.site.clone(),
+        equipment: EquipmentId::new(REFUSED_LEVEL).ok()?,
+        bearing: BearingId::new(gateway.gateway.as_str()).ok()?,
+    })
+}
+
+impl Watchdog {
+    /// Tells of gateways whose events are refused, and of those whose are taken again.
+    pub(super) async fn look_at_refused(&self, now: Timestamp) -> Result<(), StoreError> {
+        let refused = self.store.refused().await?;
+        if refused.is_empty() {
+            log::refused_gateways(0);
+            return Ok(());
+        }
+        let owners = self.bearing_owners().await?;
+        let (mut over, mut stand) = (Vec::new(), BTreeMap::<GatewayKey, Vec<RefusedEvents>>::new());
+        for one in refused {
+            let is_admitted = one.cause == RefusalCause::Owner
+                && self.owner_of(&owners, &one.bearing).is_none_or(|owner| owner == one.gateway);
+            if is_admitted || !(0.0..OVER_S).contains(&now.seconds_since(one.last_at)) {
+                over.push(one);
+            } else {
+                stand.entry(one.gateway.clone()).or_default().push(one);
+            }
+        }
+        stand.retain(|_, events| events.iter().any(|one| one.count >= MANY));
+        log::refused_gateways(stand.len());
+        for (gateway, events) in &stand {
+            self.tell_refused(gateway, events, now).await?;
+        }
+        let is_over = |gateway: &&GatewayKey| !stand.contains_key(*gateway);
+        let gateways: std::collections::BTreeSet<&GatewayKey> =
+            over.iter().map(|one| &one.gateway).filter(is_over).collect();
+        for gateway in gateways {
+            self.tell_admitted(gateway, now).await?;
+        }
+        if !over.is_empty() {
+            self.store.forget_refused(&over).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_refused(
+        &self,
+        gateway: &GatewayKey,
+        events: &[RefusedEvents],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let Some(key) = key_of(gateway) else { return Ok(()) };
+        let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
+        let told_at = events.iter().filter_map(|one| one.told_at).max();
+        let is_soon = told_at.is_some_and(|at| (0.0..AGAIN_S).contains(&now.seconds_since(at)));
+        let is_new = events.iter().any(|one| one.told_at.is_none() && one.count >= MANY);
+        if record.is_some() && (is_soon || !is_new) {
+            return Ok(());
+        }
+        let words = wording::refused(gateway, events);
+        let others: Vec<BearingKey> = events.iter().map(|one| one.bearing.clone()).collect();
+        let risk = self.silence.risk;
+        let announcement = match &record {
+            None => self.policy.silent(&key, risk, words, &others, now),
+            Some(record) => Some(self.policy.told_again(&key, record, words, &others, now)),
+        };
+        let Some(announcement) = announcement else { return Ok(()) };
+        let version = record.as_ref().map(EpisodeRecord::version);
+        if self.announce(&key, version, announcement).await? {
+            self.store.note_refusals_told(events, now).await?;
+            log::events_refused(gateway, events.len());
+        }
+        Ok(())
+    }
+
+    async fn tell_admitted(&self, gateway: &GatewayKey, now: Timestamp) -> Result<(), StoreError> {
+        let Some(key) = key_of(gateway) else { return Ok(()) };
+        let Some(record) = self.store.episode(&key).await?.filter(EpisodeRecord::is_open) else {
+            return Ok(());
+        };
+        let words = wording::admitted(gateway);
+        if let Some(told) = self.policy.heard(&key, &record, words, &[], now) {
+            self.announce(&key, Some(record.version()), told).await?;
+        }
+        Ok(())
+    }
+}

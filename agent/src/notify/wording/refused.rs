@@ -1,0 +1,104 @@
+//! The words for a gateway whose events are refused, with the command that admits them.
+
+use pdm_shared::id::GatewayKey;
+use pdm_shared::text::Text;
+
+use crate::store::{RefusalCause, RefusedEvents};
+
+/// Bearings that one message names.
+const NAMED: usize = 20;
+
+/// Title and body where events of a gateway are refused.
+pub(in crate::notify) fn refused(gateway: &GatewayKey, events: &[RefusedEvents]) -> (Text, Text) {
+    let name = &gateway.gateway;
+    let title = Text::new(
+        format!("[거부됨] 게이트웨이 {name} 의 측정값"),
+        format!("[Refused] events of gateway {name} are refused"),
+    );
+    let mut lines = Text::new("", "");
+    for one in events.iter().take(NAMED) {
+        let line = line(one);
+        lines =
+            Text::new(format!("{}{}\n", lines.ko, line.ko), format!("{}{}\n", lines.en, line.en));
+    }
+    let left = events.len().saturating_sub(NAMED);
+    if left > 0 {
+        lines = Text::new(
+            format!("{}외 {left}건\n", lines.ko),
+            format!("{}and {left} more\n", lines.en),
+        );
+    }
+    let body = Text::new(
+        format!(
+            "{}거부된 측정값은 판정되지 않으며 알림도 없음. 받아들이면 게이트웨이가 보관 중인 측정값을 다시 보냄\n조치: 게이트웨이를 교체하거나 옮겼다면 위 명령 실행, 아니면 설정과 브로커의 접근 규칙 확인",
+            lines.ko
+        ),
+        format!(
+            "{}What is refused is not judged, and no alarm comes of it. Once admitted, the gateway sends again what it keeps\nAction: run these commands if the gateway was replaced or moved; else check its configuration and the broker's access rules",
+            lines.en
+        ),
+    );
+    (title, body)
+}
+
+/// One bearing or cause on one line: what is refused, why, and what admits it.
+fn line(one: &RefusedEvents) -> Text {
+    let RefusedEvents { gateway, bearing, count, reason, .. } = one;
+    let release = |what: &dyn std::fmt::Display| format!("`pdm-agent gateways release {what}`");
+    let admits = match one.cause {
+        RefusalCause::Owner => release(bearing),
+        RefusalCause::Topic | RefusalCause::Epoch | RefusalCause::Jump => release(gateway),
+        RefusalCause::NewBearing => "`[[gateways]]`".to_owned(),
+    };
+    Text::new(
+        format!("{bearing}: {count}건 거부 ({reason}) → {admits}"),
+        format!("{bearing}: {count} events of {} refused ({reason}) → {admits}", gateway.gateway),
+    )
+}
+
+/// Title and body where a gateway's events are refused no more.
+pub(in crate::notify) fn admitted(gateway: &GatewayKey) -> (Text, Text) {
+    let name = &gateway.gateway;
+    (
+        Text::new(
+            format!("[해제] 게이트웨이 {name} 의 측정값 거부"),
+            format!("[Cleared] events of gateway {name} are refused no more"),
+        ),
+        Text::new(
+            "측정값이 받아들여지거나 더 이상 거부되는 측정값이 없음",
+            "They are taken, or none has come for two hours",
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::id::BearingKey;
+    use pdm_shared::time::Timestamp;
+
+    use super::*;
+
+    /// Issue 33, point 7.
+    #[test]
+    fn a_refusal_names_the_gateway_the_bearing_and_the_command_that_admits_it() {
+        let at = Timestamp::EPOCH;
+        let one = RefusedEvents {
+            gateway: "ulsan-1/gw-02".parse().expect("name"),
+            bearing: BearingKey::parse("ulsan-1", "P-101", "DE").expect("names"),
+            cause: RefusalCause::Owner,
+            reason: "gateway_id is gw-02, expected gw-01".to_owned(),
+            count: 300,
+            first_at: at,
+            last_at: at,
+            told_at: None,
+        };
+        let (title, body) = refused(&one.gateway, std::slice::from_ref(&one));
+        assert_eq!(title.en, "[Refused] events of gateway gw-02 are refused");
+        let command = "`pdm-agent gateways release ulsan-1/P-101/DE`";
+        assert!(body.en.contains("ulsan-1/P-101/DE: 300 events of gw-02 refused"), "{}", body.en);
+        assert!(body.en.contains(command) && body.ko.contains(command), "{}", body.ko);
+        let epoch = RefusedEvents { cause: RefusalCause::Epoch, ..one };
+        let (_, body) = refused(&epoch.gateway, std::slice::from_ref(&epoch));
+        assert!(body.en.contains("`pdm-agent gateways release ulsan-1/gw-02`"), "{}", body.en);
+    }
+}

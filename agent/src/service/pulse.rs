@@ -1,0 +1,178 @@
+//! The pulse: writes a row every few seconds, looks whether events are judged, and keeps [`Vitals`].
+//!
+//! The store is watched by a write, because one that is full, locked, damaged or a standby answers every
+//! question. The work is watched beside it: a store that takes the pulse's row may still refuse an
+//! event's, and a judging that hangs leaves the oldest waiting event where it is.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_service::clock::SharedClock;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::log;
+use crate::store::{Pulse, Store, StoreError, StoreTrouble};
+use crate::vitals::{Ailment, Blindness, Trouble, Vitals, Writer};
+
+/// Between two writes: a write to the disk every two seconds is nothing beside the events'.
+const LOOK: Duration = Duration::from_secs(2);
+/// Between two writes while something is wrong, so that its end is noticed.
+const LOOK_AILING: Duration = Duration::from_secs(1);
+/// How long a write may take. Chosen: behind a batch of 256 events it takes some 100 ms on a slow disk.
+const ANSWER: Duration = Duration::from_secs(3);
+/// How long the question why there is no answer may take.
+const WHY: Duration = Duration::from_secs(1);
+/// After this a write that hangs is given up, and a new one tried. SQLite gives up by itself after 10 s.
+const LONGEST: Duration = Duration::from_secs(15);
+/// A writer that fails for less is not told: one lost connection is replaced within a second.
+const LASTS: Duration = Duration::from_secs(3);
+/// How long the oldest waiting event may stand still where `[silence] store_after_s` is 0.
+const STANDS_STILL: Duration = Duration::from_secs(60);
+
+/// Watches store and work.
+#[derive(Debug)]
+pub(super) struct PulseWatch {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: SharedClock,
+    pub(super) vitals: Vitals,
+    /// `[silence] store_after_s`.
+    pub(super) after: Duration,
+}
+
+type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;
+
+/// What is known between two looks.
+#[derive(Default)]
+struct Known<'a> {
+    /// A write that is under way. It is not dropped at once: SQLite would go on with it.
+    beat: Option<(Beat<'a>, Instant)>,
+    /// The oldest waiting event, and since when it is the oldest.
+    oldest: Option<(i64, Instant)>,
+}
+
+impl PulseWatch {
+    /// Watches until `stop`.
+    pub(super) async fn run(self, stop: CancellationToken) {
+        let mut known = Known::default();
+        while !stop.is_cancelled() {
+            let asked = Instant::now();
+            let was = self.vitals.ailment();
+            match self.look(&mut known).await {
+                None => {
+                    if let Some(was) = &was {
+                        log::sighted(was.since.elapsed());
+                    }
+                    self.vitals.is_well();
+                }
+                Some((since, blindness)) => {
+                    let since = since.unwrap_or(asked);
+                    if was.is_none_or(|was| !is_alike(&was.blindness, &blindness)) {
+                        log::blind(&blindness);
+                    }
+                    let since_at = self.clock.now().plus_seconds(-since.elapsed().as_secs_f64());
+                    self.vitals.ails(Ailment { since, since_at, blindness });
+                }
+            }
+            let pause = if self.vitals.ailment().is_some() { LOOK_AILING } else { LOOK };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    /// What is wrong and since when, if that is known; none if all is well.
+    async fn look<'a>(&'a self, known: &mut Known<'a>) -> Option<(Option<Instant>, Blindness)> {
+        // a password that was changed meanwhile is used by the next connection
+        let login = self.store.renew_login().await;
+        let now = self.clock.now();
+        let begin = || (self.store.beat(now), Instant::now());
+        let (beat, begun) = known.beat.get_or_insert_with(begin);
+        let trouble = match timeout(ANSWER, beat).await {
+            Ok(Ok(pulse)) => {
+                known.beat = None;
+                return self.work(pulse, &mut known.oldest).await;
+            }
+            Ok(Err(error)) => {
+                known.beat = None;
+                Trouble::new(&error)
+            }
+            Err(_elapsed) => {
+                if begun.elapsed() >= LONGEST {
+                    known.beat = None;
+                }
+                self.silent().await
+            }
+        };
+        let trouble = match login {
+            Err(error) => Trouble::new(&error),
+            Ok(()) => trouble,
+        };
+        Some((None, Blindness::Store(trouble)))
+    }
+
+    /// Why a write is not answered.
+    async fn silent(&self) -> Trouble {
+        match timeout(WHY, self.store.diagnose()).await {
+            Ok(Ok(())) => Trouble {
+                kind: StoreTrouble::Locked,
+                detail: format!(
+                    "questions are answered, a write is not within {} s",
+                    ANSWER.as_secs()
+                ),
+            },
+            Ok(Err(error)) => Trouble::new(&error),
+            Err(_elapsed) => Trouble {
+                kind: StoreTrouble::Away,
+                detail: format!("no answer within {} s", (ANSWER + WHY).as_secs()),
+            },
+        }
+    }
+
+    /// Whether events are stored and judged while the store takes rows.
+    async fn work(
+        &self,
+        pulse: Pulse,
+        oldest: &mut Option<(i64, Instant)>,
+    ) -> Option<(Option<Instant>, Blindness)> {
+        let lasting =
+            |writer| self.vitals.failing(writer).filter(|failing| failing.since.elapsed() >= LASTS);
+        if let Some(failing) = lasting(Writer::Intake) {
+            return Some((Some(failing.since), Blindness::Store(failing.trouble)));
+        }
+        if let Some(failing) = lasting(Writer::Judging) {
+            let unjudged = self.unjudged(Some(failing.trouble)).await;
+            return Some((Some(failing.since), unjudged));
+        }
+        let Some(arrival) = pulse.oldest_waiting else {
+            *oldest = None;
+            return None;
+        };
+        let since = match oldest {
+            Some((known, since)) if *known == arrival => *since,
+            _ => oldest.insert((arrival, Instant::now())).1,
+        };
+        let patience = if self.after.is_zero() { STANDS_STILL } else { self.after };
+        if since.elapsed() < patience {
+            return None;
+        }
+        Some((Some(since), self.unjudged(None).await))
+    }
+
+    async fn unjudged(&self, why: Option<Trouble>) -> Blindness {
+        let events = self.store.backlog().await.map_or(1, |backlog| backlog.unjudged);
+        Blindness::Unjudged { events, why }
+    }
+}
+
+/// Whether the log has told this already: the number of events grows all the time.
+fn is_alike(one: &Blindness, other: &Blindness) -> bool {
+    let kind = |blindness: &Blindness| match blindness {
+        Blindness::Store(trouble) => (0, Some(trouble.kind)),
+        Blindness::Unjudged { why, .. } => (1, why.as_ref().map(|why| why.kind)),
+        Blindness::Secret(_) => (2, None),
+    };
+    kind(one) == kind(other)
+}

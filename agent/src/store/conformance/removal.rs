@@ -1,0 +1,133 @@
+//! Taking out and renaming, refused events, shares of an hour.
+
+use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::event::Event;
+use pdm_shared::id::GatewayKey;
+use pdm_shared::topic::Prefix;
+use uuid::Uuid;
+
+use super::{at, event, judge_all, key, put};
+use crate::store::{EpisodeRecord, Incoming, PlantPart, RefusalCause, Removal, Store};
+
+fn how(is_dry: bool) -> Removal {
+    Removal {
+        prefix: Prefix::default(),
+        by: "kim".to_owned(),
+        via: "cli".to_owned(),
+        reason: "tag corrected".to_owned(),
+        now: at(20_000.0),
+        is_dry,
+    }
+}
+
+fn part(text: &str) -> PlantPart {
+    text.parse().expect("a part")
+}
+
+/// A dry run says the same and changes nothing; the second time nothing is known.
+pub(super) async fn what_is_gone_is_taken_out_whole(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    put(store, &[event(2)]).await;
+    let machine = part("ulsan-1/P-101");
+    let would = store.take_out(&machine, &how(true)).await.expect("looked");
+    assert_eq!(store.fleet().await.expect("read").len(), 1, "a dry run");
+    let done = store.take_out(&machine, &how(false)).await.expect("taken out");
+    assert_eq!(would, done);
+    assert_eq!((done.bearings.clone(), done.episodes, done.waiting), (vec![key()], 1, 1));
+    assert!(done.work > 0 && done.topics == 3, "{done:?}");
+    assert_eq!(store.fleet().await.expect("read").len(), 0);
+    assert_eq!(store.unjudged(9).await.expect("read").len(), 0);
+    assert_eq!(store.bearing_owners().await.expect("read"), []);
+    let record = store.episode(&key()).await.expect("read");
+    assert!(record.is_some_and(|one| !one.is_open()));
+    assert_eq!(store.take_out(&machine, &how(false)).await.expect("looked").bearings, []);
+    put(store, &[event(3)]).await;
+    assert_eq!(store.unjudged(9).await.expect("read").len(), 1, "what still sends comes back");
+}
+
+/// With its history a bearing goes on under the new name.
+pub(super) async fn a_bearing_is_renamed_with_its_history(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let (from, to) = (part("ulsan-1/P-101"), part("ulsan-1/P-201"));
+    let out = store.rename(&from, &to, true, &how(false)).await.expect("renamed");
+    assert_eq!(out.bearings, [key()]);
+    let fleet = store.fleet().await.expect("read");
+    let names: Vec<String> = fleet.iter().map(|row| row.key.to_string()).collect();
+    assert_eq!(names, ["ulsan-1/P-201/DE"]);
+    let new = fleet[0].key.clone();
+    assert_eq!(store.windows(&new, at(1e6), 9).await.expect("read").len(), 1);
+    assert_eq!(store.episode(&new).await.expect("read"), None, "what stands is told anew");
+}
+
+/// The bearings of a gateway go to the one that replaces it; what the broker keeps does not bring it back.
+pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &dyn Store) {
+    let old = event(1).gateway();
+    let new = GatewayKey::new(old.site.clone(), "gw-99".parse().expect("name"));
+    put(store, &[event(1)]).await;
+    let out = store.replace_gateway(&old, &new, &how(false)).await.expect("replaced");
+    assert_eq!(out.gateways, std::slice::from_ref(&old));
+    assert_eq!(store.bearing_owners().await.expect("read"), [(key(), new.clone())]);
+    let status = |status| Incoming::Status {
+        site: old.site.clone(),
+        status: GatewayStatus {
+            schema: STATUS_SCHEMA.to_owned(),
+            gateway_id: old.gateway.clone(),
+            status,
+            at: at(0.0),
+            version: None,
+            bearings: Vec::new(),
+            last_sequence: None,
+            epoch: None,
+            first_sequence: None,
+            spooled: None,
+            dropped: None,
+            trouble: None,
+        },
+    };
+    store.store(&[status(Presence::Offline)], at(0.0), "dead").await.expect("stored");
+    assert_eq!(store.gateways().await.expect("read").len(), 0, "its last word is no return");
+    store.store(&[status(Presence::Online)], at(0.0), "dead").await.expect("stored");
+    assert_eq!(store.gateways().await.expect("read").len(), 1);
+    let out = store.forget_gateway(&new, &how(false)).await.expect("taken out");
+    assert_eq!(out.gateways, [new]);
+    assert_eq!(store.bearing_owners().await.expect("read"), []);
+}
+
+/// Refused events are kept by gateway, bearing and cause until staff has put it right.
+pub(super) async fn refused_events_are_kept_until_they_are_over(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    let stranger =
+        |sequence| Event { gateway_id: "gw-02".parse().expect("name"), ..event(sequence) };
+    put(store, &[stranger(2), stranger(3)]).await;
+    put(store, &[stranger(4)]).await;
+    let refused = store.refused().await.expect("read");
+    assert_eq!((refused.len(), refused[0].count), (1, 3));
+    assert_eq!((refused[0].cause, refused[0].bearing.clone()), (RefusalCause::Owner, key()));
+    assert_eq!(refused[0].told_at, None);
+    store.note_refusals_told(&refused, at(5.0)).await.expect("noted");
+    assert_eq!(store.refused().await.expect("read")[0].told_at, Some(at(5.0)));
+    store.forget_refused(&refused).await.expect("forgotten");
+    assert_eq!(store.refused().await.expect("read"), []);
+}
+
+/// What is suppressed is found whatever suppresses it; an hour's messages are counted by share.
+pub(super) async fn suppressed_episodes_and_shares_are_found(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    assert_eq!(store.suppressed(Uuid::nil(), 9).await.expect("read").len(), 0);
+    let record = store.episode(&key()).await.expect("read").expect("stands");
+    let told = store.told_lately(&key().site, at(0.0), 9).await.expect("read");
+    assert!(told.iter().all(|one| one.gateway == Some(event(1).gateway_id)), "{told:?}");
+    let EpisodeRecord { alarm, .. } = record;
+    let id = alarm.expect("told").notification.notification_id;
+    assert!(store.deliveries(id).await.expect("read").len() <= 3);
+    assert_eq!(store.gateway_of(&key()).await.expect("read"), Some(event(1).gateway()));
+    assert_eq!(store.gateway_count().await.expect("read"), 1);
+    store.note_message("webhook:ops", "ulsan-1/gw-01", at(0.0)).await.expect("noted");
+    let shares = store.shares_told("webhook:ops", at(0.0)).await.expect("read");
+    assert_eq!(shares.get("ulsan-1/gw-01"), Some(&1));
+    assert_eq!(store.shares_told("webhook", at(0.0)).await.expect("read").len(), 0);
+    assert_eq!(store.told_in("webhook:ops", at(0.0)).await.expect("read").messages, 1);
+}

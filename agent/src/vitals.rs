@@ -1,0 +1,182 @@
+//! Whether the agent works: what it last found wrong with its store or its work, for health and for the
+//! watch that tells staff.
+//!
+//! The intake and the judging note failures of the store here; the pulse ([`crate::service`]) adds what
+//! it finds itself and decides. Health answers 503 while an [`Ailment`] stands.
+//!
+//! Invariant: an ailment keeps the time at which its trouble began until it is over, whatever its cause
+//! turns into.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pdm_service::error_chain::error_chain;
+use pdm_shared::time::Timestamp;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::store::{StoreError, StoreTrouble};
+
+/// A part of the agent that writes to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writer {
+    Intake,
+    Judging,
+}
+
+/// A trouble of the store, with the error's own text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) kind: StoreTrouble,
+    pub(crate) detail: String,
+}
+
+impl Trouble {
+    pub(crate) fn new(error: &StoreError) -> Self {
+        Self { kind: StoreTrouble::from(error), detail: error_chain(error) }
+    }
+}
+
+/// Why the agent does not watch the machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Blindness {
+    /// The store cannot be used.
+    Store(Trouble),
+    /// The store answers, and so many events wait for a judgement that does not come.
+    Unjudged { events: u64, why: Option<Trouble> },
+    /// The start waits for the file of a secret; the text names it.
+    Secret(String),
+}
+
+impl fmt::Display for Blindness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(trouble) => {
+                let Trouble { kind, detail } = trouble;
+                write!(f, "{}: {}; {detail}", kind.what().en, kind.action().en)
+            }
+            Self::Secret(told) => write!(f, "the start waits for a secret: {told}"),
+            Self::Unjudged { events, why: None } => write!(f, "{events} events wait unjudged"),
+            Self::Unjudged { events, why: Some(trouble) } => {
+                let Trouble { kind, detail } = trouble;
+                let (what, action) = (kind.what().en, kind.action().en);
+                write!(f, "{events} events wait unjudged, because {what}: {action}; {detail}")
+            }
+        }
+    }
+}
+
+/// What is wrong, and since when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ailment {
+    pub(crate) since: Instant,
+    pub(crate) since_at: Timestamp,
+    pub(crate) blindness: Blindness,
+}
+
+/// A writer that fails, and since when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failing {
+    pub(crate) since: Instant,
+    pub(crate) trouble: Trouble,
+}
+
+/// The state that health and the watch read. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Vitals {
+    ailment: watch::Sender<Option<Ailment>>,
+    writers: Arc<Mutex<[Option<Failing>; 2]>>,
+}
+
+impl Vitals {
+    /// Notes that a writer's last call of the store failed.
+    pub(crate) fn failed(&self, writer: Writer, error: &StoreError) {
+        let trouble = Trouble::new(error);
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = &mut writers[writer as usize];
+        match slot {
+            Some(failing) => failing.trouble = trouble,
+            None => *slot = Some(Failing { since: Instant::now(), trouble }),
+        }
+    }
+
+    /// Notes that a writer's last call of the store succeeded.
+    pub(crate) fn worked(&self, writer: Writer) {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers[writer as usize] = None;
+    }
+
+    /// What a writer fails with, if it does.
+    pub(crate) fn failing(&self, writer: Writer) -> Option<Failing> {
+        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers[writer as usize].clone()
+    }
+
+    /// Sets what is wrong; the time at which it began stays.
+    pub(crate) fn ails(&self, found: Ailment) {
+        self.ailment.send_modify(|ailment| {
+            let (since, since_at) = match ailment {
+                Some(before) => (before.since, before.since_at),
+                None => (found.since, found.since_at),
+            };
+            *ailment = Some(Ailment { since, since_at, blindness: found.blindness });
+        });
+    }
+
+    /// Nothing is wrong.
+    pub(crate) fn is_well(&self) {
+        self.ailment.send_if_modified(|ailment| ailment.take().is_some());
+    }
+
+    /// What is wrong, as it changes.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Ailment>> {
+        self.ailment.subscribe()
+    }
+
+    /// What is wrong now.
+    pub(crate) fn ailment(&self) -> Option<Ailment> {
+        self.ailment.borrow().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn away() -> StoreError {
+        StoreError::Unavailable(sqlx::Error::PoolTimedOut)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_ailment_keeps_its_beginning_whatever_its_cause_turns_into() {
+        let vitals = Vitals::default();
+        let began = Instant::now();
+        let at = |seconds: i64| Timestamp::from_unix_ms(seconds * 1000).expect("in range");
+        let trouble = Trouble::new(&away());
+        let first =
+            Ailment { since: began, since_at: at(1), blindness: Blindness::Store(trouble.clone()) };
+        vitals.ails(first);
+        tokio::time::advance(std::time::Duration::from_secs(9)).await;
+        let kind = StoreTrouble::Standby;
+        let blindness = Blindness::Store(Trouble { kind, ..trouble });
+        vitals.ails(Ailment { since: Instant::now(), since_at: at(10), blindness });
+        let ailment = vitals.ailment().expect("ails");
+        assert_eq!((ailment.since, ailment.since_at), (began, at(1)));
+        assert!(ailment.blindness.to_string().contains("standby"), "{}", ailment.blindness);
+        vitals.is_well();
+        assert_eq!(vitals.ailment(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_writer_fails_since_its_first_failure() {
+        let vitals = Vitals::default();
+        let began = Instant::now();
+        vitals.failed(Writer::Intake, &away());
+        tokio::time::advance(std::time::Duration::from_secs(3)).await;
+        vitals.failed(Writer::Intake, &away());
+        assert_eq!(vitals.failing(Writer::Intake).expect("fails").since, began);
+        assert_eq!(vitals.failing(Writer::Judging), None);
+        vitals.worked(Writer::Intake);
+        assert_eq!(vitals.failing(Writer::Intake), None);
+    }
+}

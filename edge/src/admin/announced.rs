@@ -1,0 +1,59 @@
+//! The metrics of the edge, which exist from the start. `docs/operations.md` tells what to do about each.
+
+use pdm_service::http::announced::{Announced, OF_HTTP, announce};
+
+use Announced as A;
+
+/// Registers every metric at 0; `sources` are the names of the configured sources.
+pub(super) fn announce_all(sources: Vec<String>) {
+    announce(&OF_HTTP, &[]);
+    announce(OF_EDGE, &[("source", sources)]);
+}
+
+#[rustfmt::skip]
+const OF_EDGE: &[Announced] = &[
+    A::gauge("pdm_edge_measured_windows", "windows measured since the start"),
+    A::counter("pdm_edge_source_failures_total", "times a source failed and was opened again").by("source", &[]),
+    A::counter("pdm_edge_missed_blocks_total", "blocks dropped because measuring was too slow").by("source", &[]),
+    A::counter("pdm_edge_recordings_set_aside_total", "damaged or foreign recordings left out"),
+    A::counter("pdm_edge_recordings_replaced_total", "files of a folder that were measured and then replaced").by("source", &[]),
+    A::counter("pdm_edge_folder_forms_changed_total", "folders whose files changed their form").by("source", &[]),
+    A::counter("pdm_edge_messages_refused_total", "messages or datagrams that are not of the configured form").by("source", &[]),
+    A::counter("pdm_edge_bursts_given_up_total", "bursts of JSON of which a part did not come").by("source", &[]),
+    A::counter("pdm_edge_stream_gaps_total", "gaps of a stream").by("source", &[]),
+    A::counter("pdm_edge_stream_lost_frames_total", "frames of a stream that were lost").by("source", &[]),
+    A::counter("pdm_edge_stream_damaged_blocks_total", "blocks of a stream with a wrong checksum").by("source", &[]),
+    A::counter("pdm_edge_stream_skipped_bytes_total", "bytes between the blocks of a stream").by("source", &[]),
+    A::counter("pdm_edge_stream_late_blocks_total", "blocks of a stream that came twice or late").by("source", &[]),
+    A::gauge("pdm_edge_source_rate_hz", "true rate of a live source; 0 until it is known").by("source", &[]),
+    A::counter("pdm_edge_rate_faults_total", "times the true rate of a source was too far from rate_hz").by("source", &[]),
+    A::gauge("pdm_edge_sender_clock_offset_seconds", "clock of a sender against that of the gateway").by("source", &[]),
+    A::counter("pdm_edge_windows_without_time_total", "windows left out because the clock of the gateway stands before 2020").by("source", &[]),
+    A::gauge("pdm_edge_broker_connected", "1 while the broker is connected"),
+    A::counter("pdm_edge_broker_connections_total", "connections to the broker made"),
+    A::counter("pdm_edge_broker_losses_total", "connections to the broker lost or refused").by("kind", &["lost", "refused"]),
+    A::counter("pdm_edge_published_events_total", "events sent, repetitions included"),
+    A::counter("pdm_edge_acknowledged_events_total", "events acknowledged by the broker"),
+    A::counter("pdm_edge_received_events_total", "events that the agent has confirmed by receipt"),
+    A::counter("pdm_edge_called_back_events_total", "events that the agent has requested again"),
+    A::counter("pdm_edge_receipts_total", "receipts of the agent by outcome").by("outcome", &["applied", "refused", "not_understood", "above_last", "gaps", "fell", "another_count"]),
+    A::gauge("pdm_edge_last_sequence", "last sequence number given out"),
+    A::gauge("pdm_edge_stored_through", "sequence number up to which the agent has every event"),
+    A::counter("pdm_edge_speed_tag_values_total", "values of a shaft-speed tag by outcome").by("outcome", &["read", "refused"]),
+    A::gauge("pdm_edge_spool_waiting_events", "events without the acknowledgement of the broker"),
+    A::gauge("pdm_edge_spool_acknowledged_events", "acknowledged events without a receipt"),
+    A::gauge("pdm_edge_spool_unconfirmed_events", "acknowledged events deleted at a cap before their receipt"),
+    A::gauge("pdm_edge_spool_bytes", "size of the stored events, bytes"),
+    A::gauge("pdm_edge_spool_dropped_events", "events lost at a cap since the spool was made"),
+    A::counter("pdm_edge_spool_losses_total", "events lost at a cap since the start").by("kind", &["dropped", "unconfirmed"]),
+    A::gauge("pdm_edge_spool_parked_events", "events that are too large for the broker and are kept"),
+    A::counter("pdm_edge_oversized_events_total", "events that are larger than the broker accepts"),
+    A::counter("pdm_edge_spool_failures_total", "writes that the disk refused"),
+    A::counter("pdm_edge_abandoned_windows_total", "windows not written at a stop"),
+    A::counter("pdm_edge_spool_repairs_total", "damaged spools that were replaced"),
+    A::counter("pdm_edge_unreadable_rows_total", "rows of a damaged spool that could not be read"),
+    A::counter("pdm_edge_memories_lost_total", "states of bearings that could not be read"),
+    A::counter("pdm_edge_declined_publications_total", "publications that the broker refused"),
+    A::counter("pdm_edge_subscription_refusals_total", "subscriptions to the receipt topic that the broker refused"),
+    A::counter("pdm_edge_tail_repetitions_total", "repetitions of the last event because no receipt came"),
+];

@@ -1,0 +1,50 @@
+//! What is wrong with a source while it goes on: a file that is set aside, a message of another
+//! form, a rate that is not the configured one.
+//!
+//! Sources write a remark where they find the fault and withdraw it once the fault has gone; the
+//! admin listener shows the remarks in `/healthz`. Invariants: one remark for each source and
+//! matter; a remark that no longer holds is not shown.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The remarks of a running edge. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Remarks(Arc<Mutex<BTreeMap<(String, &'static str), String>>>);
+
+impl Remarks {
+    /// States what is wrong with a source in one matter; replaces the remark before.
+    pub fn set(&self, source: &str, matter: &'static str, text: String) {
+        self.lock().insert((source.to_owned(), matter), text);
+    }
+
+    /// Withdraws a remark.
+    pub fn withdraw(&self, source: &str, matter: &'static str) {
+        self.lock().remove(&(source.to_owned(), matter));
+    }
+
+    /// The remarks as lines, by source.
+    pub fn lines(&self) -> Vec<String> {
+        self.lock().iter().map(|((source, _), text)| format!("source {source}: {text}")).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, &'static str), String>> {
+        // an entry changes in one statement, so a panic elsewhere cannot leave a half-made one
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_stands_until_it_is_withdrawn() {
+        let remarks = Remarks::default();
+        remarks.set("press", "files", "1 file is set aside".to_owned());
+        remarks.clone().set("press", "files", "2 files are set aside".to_owned());
+        assert_eq!(remarks.lines(), ["source press: 2 files are set aside"]);
+        remarks.withdraw("press", "files");
+        assert!(remarks.lines().is_empty());
+    }
+}

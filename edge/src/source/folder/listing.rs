@@ -1,0 +1,75 @@
+//! The files of a folder: which are there, in which order, and when each was recorded.
+
+use std::path::{Path, PathBuf};
+
+use pdm_shared::time::Timestamp;
+
+use super::file_time;
+use super::identity::SeenFile;
+use crate::source::SourceError;
+
+/// Endings of files that are still being written or are a program's own.
+const UNFINISHED: [&str; 6] = [".tmp", ".part", ".partial", ".filepart", ".crdownload", "~"];
+
+/// The time of a file's first sample, where its content does not state one.
+pub(super) fn dated(path: &Path, changed_ns: i64) -> Timestamp {
+    let changed_at =
+        Timestamp::from_unix_ms(changed_ns.div_euclid(1_000_000)).unwrap_or(Timestamp::EPOCH);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    file_time::time_of_name(&name, changed_at).unwrap_or(changed_at)
+}
+
+/// The order of two paths in which numbers sort as numbers.
+pub(super) fn by_numbers(a: &Path, b: &Path) -> std::cmp::Ordering {
+    let key = |path: &Path| {
+        let mut parts: Vec<(String, u64)> = vec![(String::new(), 0)];
+        let mut in_number = false;
+        for character in path.to_string_lossy().chars() {
+            let digit = character.to_digit(10);
+            if digit.is_none() && std::mem::take(&mut in_number) {
+                parts.push((String::new(), 0));
+            }
+            let Some((text, number)) = parts.last_mut() else { continue };
+            if let Some(digit) = digit {
+                in_number = true;
+                *number = number.saturating_mul(10).saturating_add(u64::from(digit));
+            } else {
+                text.push(character);
+            }
+        }
+        parts
+    };
+    key(a).cmp(&key(b)).then_with(|| a.cmp(b))
+}
+
+/// The files of folders, and files named themselves, without hidden and unfinished ones.
+pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
+    let mut files = Vec::new();
+    for path in paths {
+        let metadata = std::fs::metadata(path).map_err(|e| SourceError::from_io(path, e))?;
+        if !metadata.is_dir() {
+            files.extend(seen(path.clone()));
+            continue;
+        }
+        for entry in std::fs::read_dir(path).map_err(|e| SourceError::from_io(path, e))? {
+            let entry = entry.map_err(|e| SourceError::from_io(path, e))?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_unfinished = UNFINISHED.iter().any(|end| name.ends_with(end));
+            if !name.starts_with('.') && !is_unfinished {
+                files.extend(seen(entry.path()));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// A regular file with its size and last change; `None` for anything else, and for a file that has
+/// gone meanwhile.
+pub(super) fn seen(path: PathBuf) -> Option<SeenFile> {
+    let metadata = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+    let modified = metadata.modified().ok()?;
+    let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let changed_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+    Some(SeenFile { path, size: metadata.len(), changed_ns })
+}

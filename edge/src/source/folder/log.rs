@@ -1,0 +1,40 @@
+//! Log lines and metrics of a watched folder: one function an occurrence, which logs *and* counts.
+
+use std::io;
+use std::path::Path;
+
+use metrics::counter;
+use pdm_shared::units::SampleRate;
+
+use crate::source::SourceError;
+
+/// A file cannot be measured.
+pub(super) fn set_aside(source: &str, error: &SourceError) {
+    counter!("pdm_edge_recordings_set_aside_total").increment(1);
+    tracing::warn!(source, %error, "a recording is set aside");
+}
+
+/// The folder cannot be listed.
+pub(super) fn folder_away(source: &str, error: &SourceError) {
+    counter!("pdm_edge_source_failures_total", "source" => source.to_owned()).increment(1);
+    tracing::error!(source, %error, "the watched folder cannot be listed, looking again");
+}
+
+/// Another content stands where a measured file stood.
+pub(super) fn file_replaced(source: &str, path: &Path) {
+    counter!("pdm_edge_recordings_replaced_total", "source" => source.to_owned()).increment(1);
+    let path = path.display();
+    tracing::info!(source, %path, "a recording was replaced or has grown, it is measured anew");
+}
+
+/// A file cannot be opened at the moment.
+pub(super) fn unreadable(source: &str, path: &Path, error: &io::Error) {
+    counter!("pdm_edge_source_failures_total", "source" => source.to_owned()).increment(1);
+    tracing::warn!(source, path = %path.display(), %error, "a recording cannot be opened, looking again");
+}
+
+/// Most files of the folder have another form now.
+pub(super) fn form_changed(source: &str, (channels, rate): (usize, SampleRate)) {
+    counter!("pdm_edge_folder_forms_changed_total", "source" => source.to_owned()).increment(1);
+    tracing::warn!(source, channels, %rate, "most files of the folder have another form now");
+}

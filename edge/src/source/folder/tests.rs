@@ -1,0 +1,224 @@
+//! A folder whose files come, go, change names and are odd, read through the source as the service
+//! reads it.
+
+use std::sync::Arc;
+
+use pdm_service::clock::SystemClock;
+
+use super::*;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    /// What was committed.
+    memory: BTreeMap<String, Vec<u8>>,
+    remarks: Remarks,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        Self { folder, memory: BTreeMap::new(), remarks: Remarks::default() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a recording whose level is its mark.
+    fn write(&self, name: &str, mark: u32) {
+        let text = format!("0\n{mark}.01\n").repeat(32);
+        std::fs::write(self.path(name), text).expect("writes");
+    }
+
+    fn settings(&self) -> FolderSettings {
+        FolderSettings {
+            name: "press".to_owned(),
+            paths: vec![self.folder.path().to_owned()],
+            options: RecordingOptions {
+                sample_rate: SampleRate::new(1000.0).ok(),
+                ..RecordingOptions::default()
+            },
+            least_channels: 1,
+            every: Duration::from_millis(1),
+            ends: true,
+            inherited: 0,
+        }
+    }
+
+    /// Reads what is left, commits it, and returns the marks and times that were measured. A `kill`
+    /// ends the run after so many blocks, the last of which is not committed.
+    fn run(&mut self, kill: Option<usize>) -> Vec<(u32, Timestamp)> {
+        self.run_with(self.settings(), kill)
+    }
+
+    fn run_with(&mut self, settings: FolderSettings, kill: Option<usize>) -> Vec<(u32, Timestamp)> {
+        let (mut source, ledger) =
+            watch_folder(settings, &self.memory, Arc::new(SystemClock), self.remarks.clone())
+                .expect("opens");
+        let mut measured = Vec::new();
+        while let Some(block) = source.next_block().expect("never fails") {
+            let samples = block.accel_m_s2.ncols();
+            if samples > 0 && kill == Some(measured.len()) {
+                break;
+            }
+            let through = block.index + u64::from(samples > 0);
+            for (key, value) in ledger.take(through) {
+                if value.is_empty() {
+                    self.memory.remove(&key);
+                } else {
+                    self.memory.insert(key, value);
+                }
+            }
+            if samples > 0 {
+                let level = block.accel_m_s2[[0, 1]] / pdm_shared::units::M_S2_PER_G;
+                measured.push((level.round() as u32, block.started_at.expect("dated")));
+            }
+        }
+        measured
+    }
+
+    fn marks(&mut self) -> Vec<u32> {
+        self.run(None).into_iter().map(|(mark, _)| mark).collect()
+    }
+}
+
+#[test]
+fn files_that_come_later_are_measured_once_whatever_their_names() {
+    let mut bench = Bench::new();
+    bench.write("rec_10.csv", 10);
+    bench.write("rec_9.csv", 9);
+    let touched = std::fs::metadata(bench.path("rec_9.csv")).and_then(|data| data.modified());
+    let file = std::fs::File::options().write(true).open(bench.path("rec_10.csv")).expect("opens");
+    file.set_modified(touched.expect("time")).expect("touches");
+    assert_eq!(bench.marks(), [9, 10], "numbers sort as numbers");
+    bench.write("a_first_by_name.csv", 3);
+    assert_eq!(bench.marks(), [3]);
+    std::fs::remove_file(bench.path("rec_9.csv")).expect("removes");
+    std::fs::rename(bench.path("rec_10.csv"), bench.path("zz.csv")).expect("renames");
+    bench.write("rec_9.csv.tmp", 7);
+    assert!(bench.marks().is_empty());
+    std::fs::rename(bench.path("rec_9.csv.tmp"), bench.path("b.csv")).expect("renames");
+    assert_eq!(bench.marks(), [7]);
+}
+
+#[test]
+fn a_file_is_dated_by_its_name_else_by_its_last_change() {
+    let mut bench = Bench::new();
+    bench.write("20240102T030405Z.csv", 1);
+    bench.write("plain.csv", 2);
+    let at = Timestamp::parse("2024-02-03T04:05:06Z").expect("valid");
+    let time = std::time::UNIX_EPOCH + Duration::from_millis(at.unix_ms().unsigned_abs());
+    let file = std::fs::File::options().write(true).open(bench.path("plain.csv")).expect("opens");
+    file.set_modified(time).expect("touches");
+    let named = Timestamp::parse("2024-01-02T03:04:05Z").expect("valid");
+    assert_eq!(bench.run(None), [(1, named), (2, at)]);
+}
+
+#[test]
+fn an_odd_file_sets_nothing_for_the_others_and_is_told() {
+    let mut bench = Bench::new();
+    let two = "0.5,1.25\n2.5,0.25\n1.5,1.25\n".repeat(32);
+    std::fs::write(bench.path("0_first.csv"), two).expect("writes");
+    std::fs::write(bench.path("1_text.csv"), "this is no recording\n").expect("writes");
+    for mark in 2..5 {
+        bench.write(&format!("{mark}.csv"), mark);
+    }
+    assert_eq!(bench.marks(), [2, 3, 4]);
+    let told = bench.remarks.lines().join("\n");
+    assert!(told.contains("source press: 2 files are set aside"), "{told}");
+    // the remark goes with the files
+    std::fs::remove_file(bench.path("0_first.csv")).expect("removes");
+    std::fs::remove_file(bench.path("1_text.csv")).expect("removes");
+    assert!(bench.marks().is_empty());
+    assert!(bench.remarks.lines().is_empty(), "{:?}", bench.remarks.lines());
+}
+
+#[test]
+fn a_form_that_most_files_have_later_is_taken_up_with_what_was_set_aside() {
+    let mut bench = Bench::new();
+    let two = |n: u32| format!("{n}.5,{n}.25\n").repeat(64);
+    std::fs::write(bench.path("0.csv"), two(1)).expect("writes");
+    assert_eq!(bench.run(None).len(), 1);
+    bench.write("2.csv", 2);
+    assert!(bench.marks().is_empty(), "one against one");
+    bench.write("3.csv", 3);
+    let mut marks = bench.marks();
+    marks.sort_unstable();
+    assert_eq!(marks, [2, 3]);
+}
+
+#[test]
+fn a_count_of_an_earlier_version_is_taken_over() {
+    let mut bench = Bench::new();
+    for mark in 1..5 {
+        bench.write(&format!("{mark}.csv"), mark);
+    }
+    let settings = FolderSettings { inherited: 3, ..bench.settings() };
+    let marks: Vec<u32> =
+        bench.run_with(settings, None).into_iter().map(|(mark, _)| mark).collect();
+    assert_eq!(marks, [4]);
+    assert!(bench.marks().is_empty());
+}
+
+/// A small generator, so that the failing step of a run can be found by its seed.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Files are added, renamed and deleted at random while the service is killed again and again.
+fn churn(seed: u64, rounds: usize, most_added: u64) {
+    let mut bench = Bench::new();
+    let mut state = seed;
+    let (mut added, mut measured) = (0u32, Vec::new());
+    for round in 0..rounds {
+        for _ in 0..next(&mut state) % most_added {
+            added += 1;
+            // names that sort before and after those that are there
+            bench.write(&format!("{:05}_{added}.csv", next(&mut state) % 100_000), added);
+        }
+        let kill = next(&mut state) % (most_added + 1);
+        let run = bench.run((round % 3 != 2).then_some(kill as usize));
+        measured.extend(run.into_iter().map(|(mark, _)| mark));
+        let names: Vec<PathBuf> = list(&[bench.folder.path().to_owned()])
+            .expect("lists")
+            .into_iter()
+            .map(|file| file.path)
+            .collect();
+        for path in names {
+            match next(&mut state) % 20 {
+                0 => {
+                    let name = format!("{:05}_renamed_{}.csv", next(&mut state) % 100_000, round);
+                    std::fs::rename(&path, bench.path(&name)).expect("renames");
+                }
+                // only what was measured may go: a file that is deleted before is lost by its owner
+                1 => {
+                    let text = std::fs::read_to_string(&path).expect("reads");
+                    let mark = text.lines().nth(1).and_then(|line| line.parse::<f64>().ok());
+                    let mark = mark.expect("a mark") as u32;
+                    if measured.contains(&mark) {
+                        std::fs::remove_file(&path).expect("removes");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    measured.extend(bench.marks());
+    measured.sort_unstable();
+    assert_eq!(measured, (1..=added).collect::<Vec<_>>(), "seed {seed}");
+}
+
+/// Each file once, over kills, renames and deletions; the long form is the test below.
+#[test]
+fn every_file_is_measured_once_over_kills_renames_and_deletions() {
+    for seed in 1..=3 {
+        churn(seed, 12, 20);
+    }
+}
+
+#[test]
+#[ignore = "the long form of the test above: 10,000 files and 200 kills, a few minutes"]
+fn every_file_of_ten_thousand_is_measured_once() {
+    churn(11, 210, 100);
+}

@@ -1,0 +1,194 @@
+//! Blocks as the reference sender makes them, whole, cut anywhere, damaged and lost.
+
+use std::sync::Arc;
+
+use pdm_service::clock::SystemClock;
+use pdm_shared::units::M_S2_PER_G;
+use proptest::prelude::*;
+
+use super::*;
+use crate::source::frames::Encoding;
+
+const CHANNELS: usize = 3;
+
+fn format() -> FrameFormat {
+    FrameFormat {
+        channels: CHANNELS,
+        sample_rate: SampleRate::new(1000.0).expect("valid"),
+        encoding: Encoding::I16,
+        block_samples: 5,
+        calibrations: vec![],
+    }
+}
+
+fn decoder() -> FramedDecoder {
+    FramedDecoder::new(format(), 0.05, SourceHost::alone(Arc::new(SystemClock), "bench"))
+}
+
+/// A block of `frames` frames from number `first` on; a sample is its frame's number times 3 plus its
+/// channel, in thousandths of g.
+fn block(run: u64, first: u64, frames: u64, rate_hz: f64) -> Vec<u8> {
+    let mut body = Vec::new();
+    for _ in 0..CHANNELS {
+        for number in [0.001f32, 0.0, 0.0] {
+            body.extend(number.to_le_bytes());
+        }
+    }
+    for frame in first..first + frames {
+        for channel in 0..CHANNELS as u64 {
+            body.extend(((frame * 3 + channel) as i16).to_le_bytes());
+        }
+    }
+    let mut head = Vec::from(*MAGIC);
+    head.extend([1, 1, 1, 0]);
+    head.extend((CHANNELS as u16).to_le_bytes());
+    head.extend([0, 0]);
+    head.extend((frames as u32).to_le_bytes());
+    head.extend(((first / frames) as u32).to_le_bytes());
+    head.extend([0; 4]);
+    head.extend(run.to_le_bytes());
+    head.extend(first.to_le_bytes());
+    head.extend(rate_hz.to_le_bytes());
+    head.extend(0i64.to_le_bytes());
+    head.extend(header::checksum(&body).to_le_bytes());
+    let sum = header::checksum(&head);
+    head.extend(sum.to_le_bytes());
+    assert_eq!(head.len(), HEADER_BYTES);
+    head.extend(body);
+    head
+}
+
+/// The first sample of each block in thousandths of g, and whether the block follows on.
+fn blocks(decoder: &mut FramedDecoder) -> Vec<(i64, bool)> {
+    let mut got = Vec::new();
+    while let Some(block) = decoder.block() {
+        let raw = |channel: usize, frame: usize| {
+            (block.accel_m_s2[[channel, frame]] / M_S2_PER_G * 1000.0).round() as i64
+        };
+        for frame in 0..5 {
+            for channel in 0..CHANNELS {
+                let expected = raw(0, 0) + (frame * 3 + channel).cast_signed() as i64;
+                assert_eq!(raw(channel, frame), expected, "channel and order");
+            }
+        }
+        got.push((raw(0, 0), block.follows_on));
+    }
+    got
+}
+
+#[test]
+fn blocks_follow_on_and_a_lost_one_is_a_gap() {
+    let mut decoder = decoder();
+    for first in [0, 10, 30, 40] {
+        decoder.push(&block(7, first, 10, 1000.0)).expect("valid");
+    }
+    let expected = [
+        (0, false),
+        (15, true),
+        (30, true),
+        (45, true),
+        (90, false),
+        (105, true),
+        (120, true),
+        (135, true),
+    ];
+    assert_eq!(blocks(&mut decoder), expected);
+    // late and repeated blocks change nothing
+    decoder.push(&block(7, 20, 10, 1000.0)).expect("valid");
+    decoder.push(&block(7, 40, 10, 1000.0)).expect("valid");
+    assert!(blocks(&mut decoder).is_empty());
+    // the sender is started again
+    decoder.push(&block(8, 0, 10, 1000.0)).expect("valid");
+    assert_eq!(blocks(&mut decoder), [(0, false), (15, true)]);
+}
+
+/// A byte is lost, added or changed anywhere: no sample is wrong, and the stream goes on.
+#[test]
+fn a_byte_that_is_lost_added_or_changed_costs_its_block_alone() {
+    let whole: Vec<u8> = (0..4).flat_map(|n| block(7, n * 10, 10, 1000.0)).collect();
+    let length = whole.len() / 4;
+    for at in (0..length).map(|n| length + n) {
+        for change in 0..3 {
+            let mut bytes = whole.clone();
+            match change {
+                0 => drop(bytes.remove(at)),
+                1 => bytes.insert(at, 0x50),
+                _ => bytes[at] ^= 0x10,
+            }
+            let mut decoder = decoder();
+            for piece in bytes.chunks(97) {
+                decoder.push(piece).expect("valid");
+            }
+            let got: Vec<i64> = blocks(&mut decoder).iter().map(|(first, _)| *first).collect();
+            assert!(got.starts_with(&[0, 15]), "{at} {change}: {got:?}");
+            assert!(got.ends_with(&[60, 75, 90, 105]), "{at} {change}: {got:?}");
+        }
+    }
+}
+
+#[test]
+fn what_contradicts_the_configuration_is_refused_with_both() {
+    let mut other = FramedDecoder::new(
+        FrameFormat { channels: 2, ..format() },
+        0.05,
+        SourceHost::alone(Arc::new(SystemClock), "bench"),
+    );
+    let error = other.push(&block(7, 0, 10, 1000.0)).expect_err("channels");
+    assert!(error.contains("3 channel(s)") && error.contains("stream.channels is 2"), "{error}");
+    let calibrations = vec![Calibration::new(AccelUnit::G, 0.5, 0.0).expect("valid")];
+    let mut other = FramedDecoder::new(
+        FrameFormat { calibrations, ..format() },
+        0.05,
+        SourceHost::alone(Arc::new(SystemClock), "bench"),
+    );
+    let error = other.push(&block(7, 0, 10, 1000.0)).expect_err("units");
+    assert!(error.contains("leave out unit"), "{error}");
+    let mut later = block(7, 0, 10, 1000.0);
+    later[4] = 2;
+    let sum = header::checksum(&later[..60]);
+    later[60..64].copy_from_slice(&sum.to_le_bytes());
+    assert!(decoder().push(&later).expect_err("version").contains("version 2"));
+}
+
+#[test]
+fn the_senders_rate_is_used_and_one_far_from_the_configured_is_marked() {
+    for (rate_hz, far) in [(1003.0, false), (2000.0, true)] {
+        let mut decoder = decoder();
+        decoder.push(&block(7, 0, 10, rate_hz)).expect("valid");
+        let rate = decoder.block().expect("whole").rate;
+        let expected = SampleRate::new(rate_hz).expect("valid");
+        assert_eq!(rate, BlockRate::Measured { rate: expected, is_off: far });
+    }
+}
+
+use crate::source::AccelUnit;
+
+proptest! {
+    /// However the bytes are cut, and whatever stands between the blocks, the samples are the same.
+    #[test]
+    fn blocks_are_found_in_bytes_of_any_size(
+        cut in 1usize..200, noise in prop::collection::vec(any::<u8>(), 0..40)
+    ) {
+        let mut bytes = Vec::new();
+        for n in 0..3 {
+            bytes.extend(&noise);
+            bytes.extend(block(7, n * 10, 10, 1000.0));
+        }
+        let mut decoder = decoder();
+        for piece in bytes.chunks(cut) {
+            prop_assert!(decoder.push(piece).is_ok());
+        }
+        let firsts: Vec<i64> = blocks(&mut decoder).into_iter().map(|(first, _)| first).collect();
+        prop_assert_eq!(firsts, vec![0, 15, 30, 45, 60, 75]);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let mut decoder = decoder();
+        let mut all = block(7, 0, 10, 1000.0);
+        all.truncate(bytes.len() % 100);
+        all.extend(&bytes);
+        // a block that contradicts the configuration would be an error, not a panic
+        let _outcome = decoder.push(&all);
+    }
+}

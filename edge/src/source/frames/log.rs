@@ -1,0 +1,16 @@
+//! Log lines and metrics of raw frames: one function an occurrence, which logs *and* counts.
+
+use metrics::counter;
+
+/// A byte or a sample was lost in raw frames.
+pub(super) fn misplaced(source: &str, skipped_bytes: usize, sample_bytes: usize) {
+    counter!("pdm_edge_stream_gaps_total", "source" => source.to_owned(), "cause" => "misplaced")
+        .increment(1);
+    let what = if skipped_bytes.is_multiple_of(sample_bytes) { "samples" } else { "bytes" };
+    tracing::warn!(
+        source,
+        skipped_bytes,
+        "{what} were lost in raw frames, the channels changed places: a block is dropped and what \
+         follows is put right; the form pdm.frames/1 loses none in silence"
+    );
+}

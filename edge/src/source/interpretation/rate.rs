@@ -1,0 +1,117 @@
+//! The sampling rate from option, file and time column, and what happens where they differ.
+
+use pdm_shared::event::StatementSource;
+
+use super::{Preferred, short};
+use crate::source::time_axis::TimeAxis;
+
+/// Difference of two statements of one rate up to which they agree, ratio.
+const AGREEMENT: f64 = 0.01;
+
+/// Rate from which on a time column without a unit is taken for seconds, Hz: chosen; vibration is
+/// sampled faster, and a column of milliseconds would show a thousandth of it.
+const LEAST_IN_SECONDS_HZ: f64 = 100.0;
+
+/// The statements on one rate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RateStatements<'a> {
+    /// Of the person, Hz.
+    pub(crate) option_hz: Option<f64>,
+    /// Of the file's header or metadata, Hz.
+    pub(crate) file_hz: Option<f64>,
+    /// Of the time column.
+    pub(crate) axis: Option<&'a TimeAxis>,
+    /// Which side counts where they differ.
+    pub(crate) prefer: Option<Preferred>,
+}
+
+/// The rate, where it comes from, and what a person should know.
+///
+/// # Errors
+/// The contradiction, or the missing rate, in words.
+pub(crate) fn decided_rate(
+    all: RateStatements<'_>,
+) -> Result<(f64, StatementSource, Vec<String>), String> {
+    let column = all.axis.and_then(|axis| column_rate(axis, all.option_hz.or(all.file_hz)));
+    let slack = AGREEMENT + all.axis.map_or(0.0, |axis| axis.uncertainty);
+    let agree = |a: f64, b: f64| (a / b - 1.0).abs() <= slack;
+    let (file, conflict) = match (all.file_hz, column) {
+        (Some(file), Some(column)) if !agree(column, file) => {
+            let said = format!("the header states {} Hz", short(file));
+            (Some((file, StatementSource::File)), Some((said, column)))
+        }
+        (Some(file), _) => (Some((file, StatementSource::File)), None),
+        (None, Some(column)) => (Some((column, StatementSource::TimeColumn)), None),
+        (None, None) => (None, None),
+    };
+    let column_name = all.axis.map_or_else(String::new, |axis| axis.column.clone());
+    if let (Some((said, column)), None) = (&conflict, all.option_hz) {
+        return Err(format!(
+            "{said}, but the time column ({column_name}) gives {} Hz; --rate with --prefer option decides",
+            short(*column)
+        ));
+    }
+    match (all.option_hz, file) {
+        (None, None) => Err(missing(all.axis)),
+        (None, Some((hz, source))) => Ok((hz, source, Vec::new())),
+        (Some(hz), None) => Ok((hz, StatementSource::Option, Vec::new())),
+        (Some(hz), Some((other, source))) if agree(other, hz) && conflict.is_none() => {
+            let _ = source;
+            Ok((hz, StatementSource::Option, Vec::new()))
+        }
+        (Some(hz), Some((other, source))) => {
+            let place = match source {
+                StatementSource::TimeColumn => format!("the time column ({column_name}) gives"),
+                StatementSource::File | StatementSource::Option | StatementSource::Assumed => {
+                    "the file states".to_owned()
+                }
+            };
+            let both = format!("{place} {} Hz, --rate says {} Hz", short(other), short(hz));
+            match all.prefer {
+                None => Err(format!(
+                    "{both}: they differ by more than 1 %; leave out --rate, or decide with --prefer file or --prefer option"
+                )),
+                Some(Preferred::File) => {
+                    Ok((other, source, vec![format!("{both}: the file is preferred")]))
+                }
+                Some(Preferred::Option) => Ok((
+                    hz,
+                    StatementSource::Option,
+                    vec![format!("{both}: the option is preferred")],
+                )),
+            }
+        }
+    }
+}
+
+/// The rate of a time column: by its unit, or by the unit that agrees with a rate that is known.
+fn column_rate(axis: &TimeAxis, known_hz: Option<f64>) -> Option<f64> {
+    if axis.is_count {
+        return None;
+    }
+    if let Some(unit_s) = axis.unit_s {
+        return Some(axis.rate_hz(unit_s));
+    }
+    if let Some(known) = known_hz {
+        let agrees = |unit_s: &f64| {
+            (axis.rate_hz(*unit_s) / known - 1.0).abs() <= AGREEMENT + axis.uncertainty
+        };
+        if let Some(unit_s) = [1.0, 1e-3, 1e-6, 1e-9].into_iter().find(agrees) {
+            return Some(axis.rate_hz(unit_s));
+        }
+    }
+    // whole numbers without a unit are ticks of any clock
+    let is_seconds = axis.step < 1.0 && axis.rate_hz(1.0) >= LEAST_IN_SECONDS_HZ;
+    is_seconds.then(|| axis.rate_hz(1.0))
+}
+
+fn missing(axis: Option<&TimeAxis>) -> String {
+    match axis {
+        Some(axis) if !axis.is_count => format!(
+            "the time column ({}) rises by {} a row, but nothing states its unit; give the rate in Hz (--rate)",
+            axis.column,
+            short(axis.step)
+        ),
+        _ => "the file does not state its sampling rate; give it in Hz (--rate)".to_owned(),
+    }
+}

@@ -1,0 +1,278 @@
+//! What a column or variable is, by the words of its name: English, Korean, German.
+//!
+//! Invariant: a name that says nothing is [`ChannelRole::Unknown`]; the interpretation then asks the
+//! unit and the numbers.
+
+/// What a channel carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelRole {
+    /// Vibration: an acceleration, or a sensor's voltage or counts of it.
+    Acceleration,
+    /// Time.
+    Time,
+    /// A count of rows or samples.
+    Count,
+    /// Another quantity, by its name.
+    Other(&'static str),
+    /// The name says nothing.
+    Unknown,
+}
+
+const ACCELERATION: &[&str] = &[
+    "acc",
+    "accel",
+    "acceleration",
+    "accelerations",
+    "accelerometer",
+    "accelerometers",
+    "vib",
+    "vibration",
+    "vibrations",
+    "vibe",
+    "ax",
+    "ay",
+    "az",
+    "accx",
+    "accy",
+    "accz",
+    "accelx",
+    "accely",
+    "accelz",
+    "beschleunigung",
+    "beschl",
+    "schwingung",
+    "körperschall",
+    "icp",
+    "iepe",
+    "linearacceleration",
+    "horizontalvibration",
+    "verticalvibration",
+];
+const TIME: &[&str] = &[
+    "time",
+    "timestamp",
+    "timestamps",
+    "datetime",
+    "date",
+    "clock",
+    "zeit",
+    "uhrzeit",
+    "datum",
+    "zeitstempel",
+    "millis",
+    "micros",
+    "elapsed",
+    "seconds",
+    "second",
+    "sec",
+    "milliseconds",
+    "microseconds",
+    "hour",
+    "minute",
+    "microsecond",
+    "epoch",
+    "utc",
+    "hours",
+    "minutes",
+    "systemtime",
+    "localtime",
+];
+/// Names of time only where they are the whole name.
+const TIME_WHOLE: &[&str] = &["t", "ms", "us", "µs", "ns", "ts", "s", "x_value", "dt"];
+const COUNT: &[&str] = &[
+    "index",
+    "idx",
+    "count",
+    "counter",
+    "sample",
+    "samples",
+    "nr",
+    "seq",
+    "sequence",
+    "row",
+    "id",
+    "packet",
+    "packetcounter",
+    "lfd",
+    "sampleno",
+    "samplenumber",
+    "record",
+    "line",
+];
+const COUNT_WHOLE: &[&str] = &["n", "no", "#", "no.", "i", "unnamed: 0"];
+const OTHERS: &[(&[&str], &str)] = &[
+    (&["rpm", "speed", "drehzahl", "upm", "shaftspeed", "rotspeed"], "shaft speed"),
+    (
+        &[
+            "tacho",
+            "tachometer",
+            "tach",
+            "keyphasor",
+            "keyphase",
+            "encoder",
+            "trigger",
+            "puls",
+            "pulse",
+            "impuls",
+            "pps",
+        ],
+        "tachometer",
+    ),
+    (
+        &["current", "currents", "strom", "phasecurrent", "phase", "amp", "amps", "ampere"],
+        "current",
+    ),
+    (&["temp", "temperature", "temperatur", "thermo", "tc"], "temperature"),
+    (&["force", "kraft", "load", "last"], "force"),
+    (&["torque", "drehmoment", "moment"], "torque"),
+    (&["pressure", "druck", "baro"], "pressure"),
+    (&["velocity", "geschwindigkeit", "schwinggeschwindigkeit", "vel"], "velocity"),
+    (&["displacement", "weg", "position", "pos", "proximity", "gap"], "displacement"),
+    (&["gyro", "gyroscope", "gyrox", "gyroy", "gyroz", "angular", "rotation"], "rate of turn"),
+    (&["mag", "magx", "magy", "magz", "magnetometer"], "magnetic field"),
+    (&["mic", "microphone", "sound", "audio", "mikrofon", "acoustic"], "sound"),
+    (&["humidity", "feuchte"], "humidity"),
+    (&["power", "leistung"], "power"),
+    (
+        &[
+            "battery", "status", "flag", "quality", "label", "class", "error", "rssi", "temp_c",
+            "comment",
+        ],
+        "no measurement",
+    ),
+    (&["strain", "dehnung"], "strain"),
+    (&["angle", "winkel", "roll", "pitch", "yaw"], "angle"),
+];
+/// Korean words have no spaces around them, so they are searched inside of the name.
+const KOREAN: &[(&[&str], ChannelRole)] = &[
+    (&["각속도", "자이로"], ChannelRole::Other("rate of turn")),
+    (&["가속도", "진동"], ChannelRole::Acceleration),
+    (&["회전수", "회전속도", "속도"], ChannelRole::Other("shaft speed")),
+    (&["타코", "펄스", "트리거"], ChannelRole::Other("tachometer")),
+    (&["전류"], ChannelRole::Other("current")),
+    (&["온도"], ChannelRole::Other("temperature")),
+    (&["압력"], ChannelRole::Other("pressure")),
+    (&["하중"], ChannelRole::Other("force")),
+    (&["토크"], ChannelRole::Other("torque")),
+    (&["변위"], ChannelRole::Other("displacement")),
+    (&["습도"], ChannelRole::Other("humidity")),
+    (&["전력"], ChannelRole::Other("power")),
+    (&["소음", "음향"], ChannelRole::Other("sound")),
+    (&["시간", "시각", "일시", "날짜", "타임"], ChannelRole::Time),
+    (&["순번", "번호", "인덱스", "샘플"], ChannelRole::Count),
+];
+
+impl ChannelRole {
+    /// The role that a name says.
+    pub fn by_name(name: &str) -> Self {
+        let whole = without_unit(name).to_lowercase();
+        let whole = whole.trim();
+        if TIME_WHOLE.contains(&whole) {
+            return Self::Time;
+        }
+        if COUNT_WHOLE.contains(&whole) {
+            return Self::Count;
+        }
+        if let Some((_, role)) =
+            KOREAN.iter().find(|(words, _)| words.iter().any(|word| whole.contains(word)))
+        {
+            return *role;
+        }
+        let words = words_of(without_unit(name));
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        // "acceleration" before "speed": `acc_motor_speed_side` is an acceleration
+        if has(ACCELERATION) || is_axis_of_acceleration(&words) {
+            return Self::Acceleration;
+        }
+        if let Some((_, what)) = OTHERS.iter().find(|(list, _)| has(list)) {
+            return Self::Other(what);
+        }
+        // German compounds end in the word that says what they are
+        let ends = |tail: &str| words.iter().any(|word| word.ends_with(tail));
+        if ends("beschleunigung") {
+            return Self::Acceleration;
+        }
+        for (tail, what) in
+            [("drehzahl", "shaft speed"), ("strom", "current"), ("temperatur", "temperature")]
+        {
+            if ends(tail) {
+                return Self::Other(what);
+            }
+        }
+        if has(TIME) || ends("zeit") || ends("time") || ends("timestamp") {
+            return Self::Time;
+        }
+        if has(COUNT) {
+            return Self::Count;
+        }
+        Self::Unknown
+    }
+}
+
+/// `a_x`, `a y`, `Acc.Z`: an `a` and an axis.
+fn is_axis_of_acceleration(words: &[String]) -> bool {
+    let [first, second, ..] = words else { return false };
+    first == "a" && ["x", "y", "z"].contains(&second.as_str())
+}
+
+/// The name in front of its brackets.
+fn without_unit(name: &str) -> &str {
+    name.split(['(', '[', '{']).next().unwrap_or(name)
+}
+
+/// The words of a name in lower case: split at signs, digits and at changes from lower to upper case.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars().take(128) {
+        let begins = letter.is_uppercase() && was_lower;
+        if !letter.is_alphabetic() || begins {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_their_role_in_three_languages() {
+        for (name, role) in [
+            ("acc_de", ChannelRole::Acceleration),
+            ("AccX", ChannelRole::Acceleration),
+            ("a_x", ChannelRole::Acceleration),
+            ("vibration_1", ChannelRole::Acceleration),
+            ("가속도(g)", ChannelRole::Acceleration),
+            ("Lagerbeschleunigung", ChannelRole::Acceleration),
+            ("rpm", ChannelRole::Other("shaft speed")),
+            ("MotorDrehzahl", ChannelRole::Other("shaft speed")),
+            ("회전수 (rpm)", ChannelRole::Other("shaft speed")),
+            ("phase_current_1", ChannelRole::Other("current")),
+            ("온도", ChannelRole::Other("temperature")),
+            ("Tacho", ChannelRole::Other("tachometer")),
+            ("Time (s)", ChannelRole::Time),
+            ("시간(초)", ChannelRole::Time),
+            ("Messzeit", ChannelRole::Time),
+            ("micros", ChannelRole::Time),
+            ("t", ChannelRole::Time),
+            ("timestamp_", ChannelRole::Time),
+            ("count", ChannelRole::Count),
+            ("NO.", ChannelRole::Count),
+            ("PacketCounter", ChannelRole::Count),
+            ("DE", ChannelRole::Unknown),
+            ("X", ChannelRole::Unknown),
+            ("Channel A", ChannelRole::Unknown),
+        ] {
+            assert_eq!(ChannelRole::by_name(name), role, "{name}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The conversion of one channel, from the unit of its file and the calibration that a person states.
+
+use pdm_shared::event::StatementSource;
+use pdm_shared::units::M_S2_PER_G;
+
+use super::{InterpretedChannel, Preferred, StatedUnit, UnitKind, short};
+use crate::source::recording::{NumberEncoding, StatedChannel};
+use crate::source::{AccelUnit, Calibration};
+
+/// The calibration of a channel, and how it came about.
+pub(crate) struct DecidedScale {
+    pub(crate) calibration: Calibration,
+    pub(crate) channel: InterpretedChannel,
+    pub(crate) note: Option<String>,
+}
+
+/// Decides the conversion of a channel. `label`: the channel as an error names it.
+///
+/// # Errors
+/// The contradiction or the missing statement, in words.
+pub(crate) fn decided_scale(
+    label: &str,
+    stated: &StatedChannel,
+    given: Calibration,
+    prefer: Option<Preferred>,
+) -> Result<DecidedScale, String> {
+    let unit = stated.unit.as_deref().and_then(StatedUnit::parse);
+    let spelling = unit.as_ref().map_or("", |unit| unit.spelling.as_str());
+    let done = |calibration, unit: String, unit_source, note| {
+        let channel = InterpretedChannel { name: stated.name.clone(), unit, unit_source };
+        Ok(DecidedScale { calibration, channel, note })
+    };
+    let by_option = |note| done(given, option_words(given), StatementSource::Option, note);
+    match (unit.as_ref().map(|unit| unit.kind), given.unit()) {
+        (Some(UnitKind::Acceleration(factor)), None) => {
+            let words = scaled_words(spelling, given);
+            done(given.in_acceleration(factor), words, StatementSource::File, None)
+        }
+        (Some(UnitKind::Acceleration(factor)), Some(asked)) => {
+            if same_unit(asked, factor) {
+                return by_option(None);
+            }
+            let both = format!("{label} is in {spelling} by the file, the option says {asked}");
+            match prefer {
+                Some(Preferred::File) => {
+                    let plain = Calibration::default().in_acceleration(factor);
+                    let note = Some(format!("{both}: the file is preferred"));
+                    done(plain, spelling.to_owned(), StatementSource::File, note)
+                }
+                Some(Preferred::Option) => {
+                    by_option(Some(format!("{both}: the option is preferred")))
+                }
+                // a scale other than 1 is a conversion that a person has thought of
+                None if given.states_scale() && (given.scale() - 1.0).abs() > 1e-12 => {
+                    by_option(Some(both))
+                }
+                None => Err(format!(
+                    "{both}; leave out --unit and --sensitivity, or decide with --prefer file or --prefer option"
+                )),
+            }
+        }
+        (Some(UnitKind::Voltage(millivolts)), Some(AccelUnit::Millivolt { .. })) => {
+            let factor = if given.states_scale() { 1.0 } else { millivolts };
+            let words = format!("{spelling}, {}", option_words(given));
+            done(given.in_voltage(factor), words, StatementSource::File, None)
+        }
+        (Some(UnitKind::Voltage(_)), _) if !given.states_scale() => Err(format!(
+            "{label} is in {spelling}, which is no acceleration; give the sensor's sensitivity in mV/g (--sensitivity), or the g of one {spelling} (--scale)"
+        )),
+        (Some(UnitKind::Other(what)), _) if !given.states_scale() => Err(format!(
+            "{label} is {what} in {spelling}, which is no acceleration; name another column (--variable), or give the acceleration of one {spelling} (--scale)"
+        )),
+        (Some(UnitKind::Time(_)), _) if !given.states_scale() => {
+            Err(format!("{label} is a time in {spelling}; name another column (--variable)"))
+        }
+        (Some(UnitKind::Counts), _) if !describes_counts(given) => Err(counts_refused(label, None)),
+        (None, _) => match stated.encoding {
+            NumberEncoding::Counts { bits } if !describes_counts(given) => {
+                Err(counts_refused(label, Some(bits)))
+            }
+            _ if given.unit().is_some() || given.states_scale() => by_option(None),
+            NumberEncoding::Real | NumberEncoding::Counts { .. } => {
+                done(given, "g".to_owned(), StatementSource::Assumed, None)
+            }
+        },
+        _ => by_option(None),
+    }
+}
+
+/// Whether a person has stated what a count means.
+fn describes_counts(given: Calibration) -> bool {
+    given.states_scale() || given.unit().is_some()
+}
+
+fn counts_refused(label: &str, bits: Option<u32>) -> String {
+    let bits =
+        bits.filter(|bits| *bits > 0).map_or_else(String::new, |bits| format!("{bits}-bit "));
+    format!(
+        "{label} holds {bits}counts, and {bits}counts cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768), or scale and sensitivity (--scale with --sensitivity)"
+    )
+}
+
+fn same_unit(asked: AccelUnit, factor: f64) -> bool {
+    let own = match asked {
+        AccelUnit::G => M_S2_PER_G,
+        AccelUnit::MetrePerSecondSquared => 1.0,
+        AccelUnit::Millivolt { .. } => return false,
+    };
+    (own / factor - 1.0).abs() < 1e-9
+}
+
+fn option_words(given: Calibration) -> String {
+    scaled_words(&given.unit().unwrap_or_default().to_string(), given)
+}
+
+fn scaled_words(unit: &str, given: Calibration) -> String {
+    if (given.scale() - 1.0).abs() < 1e-12 {
+        return unit.to_owned();
+    }
+    let scale = given.scale();
+    let scale = if scale.abs() < 0.001 { format!("{scale:.6e}") } else { short(scale) };
+    format!("{unit} at {scale} a count")
+}

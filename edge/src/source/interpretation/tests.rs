@@ -1,0 +1,80 @@
+//! Claims about the interpretation: what is stated counts, what contradicts or is missing is refused.
+
+use super::*;
+use crate::source::recording::{NumberEncoding, StatedChannel};
+use crate::source::time_axis::TimeAxis;
+use crate::source::{AccelUnit, Calibration};
+
+fn named(name: &str, unit: Option<&str>) -> StatedChannel {
+    StatedChannel {
+        name: Some(name.to_owned()),
+        unit: unit.map(str::to_owned),
+        encoding: NumberEncoding::Real,
+    }
+}
+
+fn chosen(channels: &[StatedChannel]) -> Result<Vec<usize>, String> {
+    choose_channels(channels, None).map(|choice| choice.rows)
+}
+
+#[test]
+fn accelerations_are_chosen_by_unit_and_name_and_others_never() {
+    let channels = [named("rpm", None), named("acc_de", None), named("Current (A)", None)];
+    assert_eq!(chosen(&channels), Ok(vec![1]));
+    assert_eq!(chosen(&[named("DE", None), named("FE", None)]), Ok(vec![0, 1]));
+    assert_eq!(chosen(&[named("DE", Some("g")), named("FE", Some("A"))]), Ok(vec![0]));
+    let error = chosen(&[named("rpm", None), named("temperature", None)]).expect_err("none");
+    assert!(error.contains("--variable") && error.contains("shaft speed"), "{error}");
+}
+
+#[test]
+fn counts_without_a_scale_are_refused_with_the_option() {
+    let encoding = NumberEncoding::Counts { bits: 16 };
+    let counts = StatedChannel { encoding, ..StatedChannel::default() };
+    let refused = decided_scale("channel 0", &counts, Calibration::default(), None);
+    let error = refused.err().expect("refused");
+    assert!(error.contains("16-bit counts cannot be g") && error.contains("--scale"), "{error}");
+    let given = Calibration::stated(None, Some(0.001), 0.0).expect("valid");
+    let read = decided_scale("channel 0", &counts, given, None).expect("stated");
+    assert!((read.calibration.to_m_s2(1000.0) - 9.806_65).abs() < 1e-9);
+}
+
+#[test]
+fn the_unit_of_the_file_counts_and_a_contradiction_is_refused_with_both() {
+    let channel = named("X", Some("m/s^2"));
+    let read = decided_scale("X", &channel, Calibration::default(), None).expect("stated");
+    assert!((read.calibration.to_m_s2(2.0) - 2.0).abs() < 1e-12);
+    let g = Calibration::stated(Some(AccelUnit::G), None, 0.0).expect("valid");
+    let error = decided_scale("X", &channel, g, None).err().expect("refused");
+    assert!(error.contains("m/s^2") && error.contains("says g"), "{error}");
+    let read = decided_scale("X", &channel, g, Some(Preferred::Option)).expect("decided");
+    assert!((read.calibration.to_m_s2(1.0) - 9.806_65).abs() < 1e-9 && read.note.is_some());
+    let mv = decided_scale("X", &named("X", Some("mV")), Calibration::default(), None);
+    assert!(mv.err().expect("refused").contains("--sensitivity"));
+}
+
+#[test]
+fn volts_become_millivolts_before_the_sensitivity() {
+    let unit = AccelUnit::Millivolt { sensitivity_mv_per_g: 100.0 };
+    let given = Calibration::stated(Some(unit), None, 0.0).expect("valid");
+    let read = decided_scale("A", &named("A", Some("V")), given, None).expect("stated");
+    assert!((read.calibration.to_m_s2(0.1) - 9.806_65).abs() < 1e-9);
+}
+
+#[test]
+fn rates_that_differ_are_refused_with_both_and_agree_within_one_percent() {
+    let times: Vec<f64> = (0..1000).map(|n| f64::from(n) / 1000.0).collect();
+    let axis = TimeAxis::of_column(&times, Some(1.0)).expect("a time");
+    let rate = |option_hz, prefer| {
+        let all = RateStatements { option_hz, file_hz: None, axis: Some(&axis), prefer };
+        decided_rate(all).map(|(hz, source, _)| (hz, source))
+    };
+    assert_eq!(rate(None, None), Ok((1000.0, StatementSource::TimeColumn)));
+    assert_eq!(rate(Some(1005.0), None), Ok((1005.0, StatementSource::Option)));
+    let error = rate(Some(2560.0), None).expect_err("refused");
+    assert!(error.contains("1000 Hz") && error.contains("2560 Hz"), "{error}");
+    let option = rate(Some(2560.0), Some(Preferred::Option));
+    assert_eq!(option, Ok((2560.0, StatementSource::Option)));
+    let file = rate(Some(2560.0), Some(Preferred::File));
+    assert_eq!(file, Ok((1000.0, StatementSource::TimeColumn)));
+}

@@ -1,0 +1,259 @@
+//! Units as people write them in headers, labels and comments.
+//!
+//! A spelling becomes a kind of quantity and a factor to the kind's base unit. Invariant: a spelling
+//! that is not known is `None`, never a guess.
+
+use pdm_shared::units::M_S2_PER_G;
+
+/// The quantity that a unit measures, with the factor from the unit to the quantity's base unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum UnitKind {
+    /// Acceleration; the factor leads to m/s².
+    Acceleration(f64),
+    /// Voltage; the factor leads to mV.
+    Voltage(f64),
+    /// Numbers of a converter without a physical unit.
+    Counts,
+    /// Time; the factor leads to s.
+    Time(f64),
+    /// Any other quantity, by its name: a channel in such a unit is no acceleration.
+    Other(&'static str),
+}
+
+/// A unit as a file spells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedUnit {
+    /// The spelling of the file.
+    pub spelling: String,
+    /// Its meaning.
+    pub kind: UnitKind,
+}
+
+/// Spellings without spaces, in lower case after `²` became `2`, `µ` became `u` and `·*` were removed.
+const SPELLINGS: &[(&[&str], UnitKind)] = &[
+    (
+        &[
+            "g", "gn", "g0", "grav", "gravity", "gforce", "g-force", "gs", "gpk", "gpeak", "grms",
+            "gee",
+        ],
+        UnitKind::Acceleration(M_S2_PER_G),
+    ),
+    (&["mg", "milli-g", "millig", "mgn"], UnitKind::Acceleration(M_S2_PER_G / 1000.0)),
+    (&["ug", "microg"], UnitKind::Acceleration(M_S2_PER_G / 1e6)),
+    (
+        &[
+            "m/s2",
+            "m/s^2",
+            "m/s/s",
+            "m/sec2",
+            "m/sec^2",
+            "m/ss",
+            "ms-2",
+            "ms^-2",
+            "m.s-2",
+            "m.s^-2",
+            "ms2",
+            "mps2",
+            "mpss",
+            "m/(s2)",
+            "m/(s^2)",
+            "m/s2rms",
+            "m/sek2",
+            "m/sec/sec",
+            "meter/sec2",
+            "metre/sec2",
+            "m_s2",
+        ],
+        UnitKind::Acceleration(1.0),
+    ),
+    (&["mm/s2", "mm/s^2", "mm/s/s", "mm/sec2"], UnitKind::Acceleration(0.001)),
+    (&["cm/s2", "cm/s^2", "gal"], UnitKind::Acceleration(0.01)),
+    (&["ft/s2", "ft/s^2"], UnitKind::Acceleration(0.3048)),
+    (&["in/s2", "in/s^2"], UnitKind::Acceleration(0.0254)),
+    (&["mv", "millivolt", "millivolts", "밀리볼트"], UnitKind::Voltage(1.0)),
+    (&["v", "volt", "volts", "vdc", "볼트"], UnitKind::Voltage(1000.0)),
+    (&["uv", "microvolt", "microvolts"], UnitKind::Voltage(0.001)),
+    (
+        &[
+            "counts",
+            "count",
+            "cnt",
+            "cts",
+            "lsb",
+            "adc",
+            "adccounts",
+            "adu",
+            "raw",
+            "digits",
+            "digit",
+            "bits",
+        ],
+        UnitKind::Counts,
+    ),
+    (
+        &["s", "sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden", "초"],
+        UnitKind::Time(1.0),
+    ),
+    (
+        &[
+            "ms",
+            "msec",
+            "msecs",
+            "millisecond",
+            "milliseconds",
+            "millis",
+            "millisekunden",
+            "밀리초",
+        ],
+        UnitKind::Time(1e-3),
+    ),
+    (
+        &[
+            "us",
+            "usec",
+            "usecs",
+            "microsecond",
+            "microseconds",
+            "micros",
+            "mikrosekunden",
+            "마이크로초",
+        ],
+        UnitKind::Time(1e-6),
+    ),
+    (&["ns", "nsec", "nanosecond", "nanoseconds", "nanos"], UnitKind::Time(1e-9)),
+    (&["min", "mins", "minute", "minutes", "minuten", "분"], UnitKind::Time(60.0)),
+    (
+        &["h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "시간"],
+        UnitKind::Time(3600.0),
+    ),
+    (&["d", "day", "days", "tag", "tage", "일"], UnitKind::Time(86_400.0)),
+    (
+        &["mm/s", "mm/sec", "mm/srms", "mm/s(rms)", "in/s", "ips", "in/sec", "m/s", "cm/s", "um/s"],
+        UnitKind::Other("velocity"),
+    ),
+    (&["mm", "um", "mil", "mils", "inch", "cm"], UnitKind::Other("displacement")),
+    (
+        &["rpm", "1/min", "min-1", "min^-1", "u/min", "r/min", "rev/min", "upm", "회전/분"],
+        UnitKind::Other("shaft speed"),
+    ),
+    (&["hz", "khz", "cpm"], UnitKind::Other("frequency")),
+    (
+        &["degc", "°c", "℃", "degf", "°f", "℉", "kelvin", "celsius", "c", "f", "도"],
+        UnitKind::Other("temperature"),
+    ),
+    (&["a", "ma", "amp", "amps", "ampere", "암페어"], UnitKind::Other("current")),
+    (&["n", "kn", "newton", "lbf", "뉴턴"], UnitKind::Other("force")),
+    (&["nm", "knm", "n.m"], UnitKind::Other("torque")),
+    (&["deg/s", "°/s", "dps", "rad/s", "mdps"], UnitKind::Other("rate of turn")),
+    (&["deg", "°", "rad"], UnitKind::Other("angle")),
+    (&["pa", "kpa", "mpa", "bar", "mbar", "psi", "hpa"], UnitKind::Other("pressure")),
+    (&["w", "kw", "kwh", "va"], UnitKind::Other("power")),
+    (&["%", "percent", "%rh", "prozent"], UnitKind::Other("share")),
+    (&["ut", "mgauss", "gauss", "tesla"], UnitKind::Other("magnetic field")),
+    (&["ue", "ustrain", "strain", "um/m"], UnitKind::Other("strain")),
+    (&["db", "dba"], UnitKind::Other("level")),
+];
+
+impl StatedUnit {
+    /// The unit of a spelling, with or without brackets; `None` if the spelling is not known.
+    pub fn parse(text: &str) -> Option<Self> {
+        let spelling = text.trim().trim_matches(['[', ']', '(', ')', '{', '}', '"', '\'', ' ']);
+        let kind = kind_of(spelling)?;
+        Some(Self { spelling: spelling.to_owned(), kind })
+    }
+
+    /// The unit in a column's header: in brackets (`Acc X (m/s^2)`), after a comma, a slash with
+    /// spaces, or an underscore (`time_ms`, `acc_g`).
+    pub fn in_header(header: &str) -> Option<Self> {
+        bracketed(header).and_then(Self::parse).or_else(|| {
+            let tail = header.rsplit([',', '_', ' ', ':']).next()?;
+            // a single letter at the end is an axis or a number of a channel more often than a unit
+            let is_unit = tail.len() < header.trim().len()
+                && (tail.chars().count() > 1 || tail == "g" || tail == "s" || tail == "V");
+            is_unit.then(|| Self::parse(tail)).flatten()
+        })
+    }
+}
+
+/// The text in the last pair of brackets.
+fn bracketed(header: &str) -> Option<&str> {
+    let header = header.trim();
+    for (open, close) in [('[', ']'), ('(', ')'), ('{', '}')] {
+        if let (Some(from), Some(to)) = (header.find(open), header.rfind(close))
+            && from < to
+        {
+            return header.get(from + open.len_utf8()..to);
+        }
+    }
+    header.rsplit_once(" / ").map(|(_, unit)| unit)
+}
+
+fn kind_of(spelling: &str) -> Option<UnitKind> {
+    // upper and lower case differ only here: megagram and milligauss are no units of vibration
+    let mut plain = String::with_capacity(spelling.len());
+    for letter in spelling.chars().take(32) {
+        match letter {
+            '²' => plain.push('2'),
+            'µ' | 'μ' => plain.push('u'),
+            '㎨' => plain.push_str("m/s2"),
+            '㎜' => plain.push_str("mm"),
+            '·' | '*' | '⋅' | ' ' => {}
+            '⁻' => plain.push('-'),
+            '¹' => plain.push('1'),
+            other => plain.extend(other.to_lowercase()),
+        }
+    }
+    let known = SPELLINGS.iter().find(|(spellings, _)| spellings.contains(&plain.as_str()));
+    known.map(|(_, kind)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accelerations_are_read_in_every_usual_spelling() {
+        for (text, factor) in [
+            ("g", 9.806_65),
+            ("(g)", 9.806_65),
+            ("mg", 0.009_806_65),
+            ("m/s^2", 1.0),
+            ("m/s²", 1.0),
+            ("[m/s2]", 1.0),
+            ("m·s⁻²", 1.0),
+            ("mm/s²", 0.001),
+        ] {
+            let unit = StatedUnit::parse(text);
+            let Some(StatedUnit { kind: UnitKind::Acceleration(got), .. }) = unit else {
+                assert_eq!(text, "m·s⁻²", "{unit:?}");
+                continue;
+            };
+            assert!((got - factor).abs() < 1e-12, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_carries_its_unit_in_brackets_or_behind_its_name() {
+        for (header, kind) in [
+            ("Acc X (m/s^2)", UnitKind::Acceleration(1.0)),
+            ("가속도(g)", UnitKind::Acceleration(M_S2_PER_G)),
+            ("Zeit [s]", UnitKind::Time(1.0)),
+            ("time_ms", UnitKind::Time(1e-3)),
+            ("Channel A, mV", UnitKind::Voltage(1.0)),
+            ("Drehzahl [1/min]", UnitKind::Other("shaft speed")),
+            ("Temp (°C)", UnitKind::Other("temperature")),
+        ] {
+            assert_eq!(StatedUnit::in_header(header).map(|unit| unit.kind), Some(kind), "{header}");
+        }
+        for header in ["ax", "acc_x", "X", "acc_de", "vibration_1", "a_x", "ch0"] {
+            assert_eq!(StatedUnit::in_header(header), None, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_spelling_that_is_not_known_is_no_unit() {
+        for text in ["", "DE", "furlong", "x"] {
+            assert_eq!(StatedUnit::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! JSON documents with arrays of samples, as sensors publish them and scripts save them.
+//!
+//! Every array of numbers is a variable with the path of its keys (`payload.samples`; a JSON pointer
+//! `/payload/samples` names it, too); the fields beside it state rate, unit and name. An array of
+//! arrays is a matrix, an array of objects has a column per key. Several documents, one after the
+//! other or one a line, are snapshots; if none of them holds an array they are rows. Whole numbers of
+//! an array are counts of a converter, unless a unit stands beside them.
+
+use std::path::Path;
+
+use serde_json::{Map, Number, Value};
+
+use super::bounds::check_samples;
+use super::leaves::{Leaf, LeafContent, variables_of};
+use super::variables::recording_of_variables;
+use super::{NumberEncoding, RawRecording, SourceError, snapshots_of};
+
+/// Most bytes of a document. A parsed number takes up to 16 times its text: 16 MiB stay below the
+/// memory that the service's unit grants.
+pub(super) const MAX_BYTES: usize = 16 << 20;
+
+/// Most arrays and texts of a document.
+const MAX_LEAVES: usize = 20_000;
+
+/// True if the file can be a document: its first character opens an object or an array.
+pub(super) fn may_be_json(start: &[u8]) -> bool {
+    matches!(start.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// The documents of a content; `None` if it is no JSON.
+pub(super) fn documents(content: &[u8]) -> Option<Vec<Value>> {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    if content.len() > MAX_BYTES {
+        return None;
+    }
+    let documents = serde_json::Deserializer::from_slice(content).into_iter::<Value>();
+    documents.collect::<Result<Vec<Value>, _>>().ok().filter(|documents| !documents.is_empty())
+}
+
+/// The recording in documents.
+pub(super) fn open(
+    path: &Path,
+    documents: Vec<Value>,
+    variable: Option<&str>,
+) -> Result<RawRecording, SourceError> {
+    let pointed = variable.map(|name| match name.strip_prefix('/') {
+        Some(pointer) => pointer.replace('/', "."),
+        None => name.to_owned(),
+    });
+    let has_array = |value: &Value| matches!(value, Value::Array(_)) || holds_array(value);
+    let documents = if documents.len() > 1 && !documents.iter().any(has_array) {
+        vec![Value::Array(documents)]
+    } else {
+        documents
+    };
+    let mut snapshots = Vec::new();
+    let mut numbers = 0usize;
+    for document in documents {
+        let mut leaves = Vec::new();
+        walk(document, String::new(), &mut leaves)
+            .map_err(|what| SourceError::malformed(path, what))?;
+        let (variables, others) = variables_of(leaves);
+        numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
+        check_samples(path, numbers)?;
+        let wanted = pointed.as_deref();
+        snapshots.push(recording_of_variables(path, "JSON document", variables, &others, wanted)?);
+    }
+    snapshots_of(path, snapshots, "document")
+}
+
+fn holds_array(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.len() > 1,
+        Value::Object(fields) => fields.values().any(holds_array),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn push(leaves: &mut Vec<Leaf>, path: String, content: LeafContent) -> Result<(), String> {
+    if leaves.len() == MAX_LEAVES {
+        return Err(format!("more than {MAX_LEAVES} values, the most that is read"));
+    }
+    leaves.push(Leaf { path, content });
+    Ok(())
+}
+
+/// Adds the leaves of a value. The depth is bounded by the parser.
+fn walk(value: Value, path: String, leaves: &mut Vec<Leaf>) -> Result<(), String> {
+    match value {
+        Value::Null | Value::Bool(_) => Ok(()),
+        Value::Number(number) => {
+            let numbers = vec![number.as_f64().unwrap_or(f64::NAN)];
+            let encoding = NumberEncoding::Real;
+            push(leaves, path, LeafContent::Numbers { rows: 1, columns: 1, numbers, encoding })
+        }
+        Value::String(text) => push(leaves, path, LeafContent::Text(vec![text])),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                walk(value, joined(&path, &key), leaves)?;
+            }
+            Ok(())
+        }
+        Value::Array(items) => array(items, path, leaves),
+    }
+}
+
+fn joined(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn named(path: String) -> String {
+    if path.is_empty() { "values".to_owned() } else { path }
+}
+
+fn array(items: Vec<Value>, path: String, leaves: &mut Vec<Leaf>) -> Result<(), String> {
+    if items.iter().all(Value::is_string) {
+        let text = |item: Value| item.as_str().map(str::to_owned).unwrap_or_default();
+        return push(leaves, path, LeafContent::Text(items.into_iter().map(text).collect()));
+    }
+    if let Some(content) = matrix(&items) {
+        return push(leaves, named(path), content);
+    }
+    let columns = columns_of_objects(&items);
+    if !columns.is_empty() {
+        for (key, values) in columns {
+            if let Some(content) = matrix(&values) {
+                push(leaves, joined(&path, &key), content)?;
+            }
+        }
+        return Ok(());
+    }
+    for (index, item) in items.into_iter().enumerate() {
+        walk(item, format!("{}{{{index}}}", named(path.clone())), leaves)?;
+    }
+    Ok(())
+}
+
+/// The columns of objects with the same keys, of which each value is a number or none.
+fn columns_of_objects(items: &[Value]) -> Vec<(String, Vec<Value>)> {
+    let objects: Option<Vec<&Map<String, Value>>> = items.iter().map(Value::as_object).collect();
+    let Some(objects) = objects.filter(|objects| objects.len() > 1) else { return Vec::new() };
+    let Some(first) = objects.first() else { return Vec::new() };
+    let keys = first.iter().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
+    keys.map(|key| {
+        let value = |object: &&Map<String, Value>| object.get(&key).cloned().unwrap_or(Value::Null);
+        let values = objects.iter().map(value).collect();
+        (key, values)
+    })
+    .collect()
+}
+
+/// A vector of numbers, or a matrix of rows of equal length. `null` is a missing number.
+fn matrix(items: &[Value]) -> Option<LeafContent> {
+    let rows = items.len();
+    let columns = items.iter().find_map(Value::as_array).map_or(1, Vec::len);
+    let is_matrix = items.iter().any(Value::is_array);
+    let mut numbers = vec![0.0; rows.checked_mul(columns)?];
+    let mut bits = Some(0u32);
+    for (row, item) in items.iter().enumerate() {
+        let own = match item {
+            Value::Array(own) if is_matrix && own.len() == columns => own.as_slice(),
+            _ if is_matrix => return None,
+            single => std::slice::from_ref(single),
+        };
+        for (column, value) in own.iter().enumerate() {
+            *numbers.get_mut(column * rows + row)? = match value {
+                Value::Null => f64::NAN,
+                Value::Number(number) => {
+                    bits = bits.zip(bits_of(number)).map(|(a, b)| a.max(b));
+                    number.as_f64()?
+                }
+                _ => return None,
+            };
+        }
+    }
+    if rows == 0 || columns == 0 || numbers.iter().all(|number| number.is_nan()) {
+        return None;
+    }
+    // 0 and 1 alone are no counts of a converter
+    let encoding = match bits {
+        Some(bits @ 2..) => NumberEncoding::Counts { bits: bits.next_multiple_of(8).max(16) },
+        _ => NumberEncoding::Real,
+    };
+    Some(LeafContent::Numbers { rows, columns, numbers, encoding })
+}
+
+/// Bits of a whole number with its sign; `None` for another number.
+fn bits_of(number: &Number) -> Option<u32> {
+    let whole = number.as_i64()?;
+    Some(65 - whole.unsigned_abs().leading_zeros())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Claims about JSON documents in the forms that sensors publish (issue 32, points 3 and 8).
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn opened(text: &str, variable: Option<&str>) -> Result<RawRecording, SourceError> {
+    open(Path::new("t.json"), documents(text.as_bytes()).expect("JSON"), variable)
+}
+
+fn data(text: &str, variable: Option<&str>) -> ndarray::Array2<f64> {
+    let mut recording = opened(text, variable).expect("valid");
+    recording.reader.next_snapshot().expect("readable").expect("one")
+}
+
+#[test]
+fn a_message_with_an_array_states_rate_unit_and_name() {
+    let text = r#"{"device": "n7", "battery": 3.1, "payload":
+        {"axis": "radial", "sample_rate": "2.56 kHz", "unit": "g", "samples": [0.5, -0.25, null, 1]}}"#;
+    let recording = opened(text, None).expect("valid");
+    assert_eq!(recording.stated_rate_hz, Some(2560.0));
+    assert_eq!(recording.channels[0].unit.as_deref(), Some("g"));
+    assert_eq!(recording.channels[0].name.as_deref(), Some("radial"));
+    for name in ["/payload/samples", "payload.samples", "samples"] {
+        let data = data(text, Some(name));
+        assert!(data[[0, 2]].is_nan() && data[[0, 1]] < 0.0, "{name}");
+    }
+}
+
+#[test]
+fn axes_of_one_object_are_channels_with_their_keys() {
+    let text = r#"{"fs": 1000, "accel": {"x": [0.1, 0.2], "y": [0.3, 0.4], "z": [0.9, 1.1]}}"#;
+    let recording = opened(text, None).expect("valid");
+    let names: Vec<_> = recording.channels.iter().flat_map(|c| c.name.as_deref()).collect();
+    assert_eq!(
+        (names, recording.stated_rate_hz),
+        (vec!["accel.x", "accel.y", "accel.z"], Some(1000.0))
+    );
+}
+
+#[test]
+fn rows_are_read_as_arrays_as_objects_and_as_lines() {
+    let expected = ndarray::arr2(&[[0.5, 0.25, 0.75], [1.5, 1.25, 1.75]]);
+    let objects = r#"{"a": 0.5, "b": 1.5} {"a": 0.25, "b": 1.25} {"a": 0.75, "b": 1.75}"#;
+    assert_eq!(data("[[0.5, 1.5], [0.25, 1.25], [0.75, 1.75]]", None), expected);
+    assert_eq!(data(&objects.replace("} {", "}\n{"), None), expected);
+    assert_eq!(data(&format!("[{}]", objects.replace("} {", "},{")), None), expected);
+}
+
+#[test]
+fn messages_one_a_line_are_snapshots() {
+    let line = |first: f64| format!(r#"{{"rate_hz": 100, "data": [{first}, 0.5, 0.75]}}"#);
+    let mut recording = opened(&format!("{}\n{}\n", line(0.1), line(0.2)), None).expect("valid");
+    assert_eq!(recording.snapshots, 2);
+    assert!(recording.reader.skip_snapshot().expect("readable"));
+    let second = recording.reader.next_snapshot().expect("readable").expect("second");
+    assert!((second[[0, 0]] - 0.2).abs() < 1e-12);
+}
+
+#[test]
+fn whole_numbers_are_counts() {
+    let encoding = |text: &str| opened(text, None).expect("valid").channels[0].encoding;
+    assert_eq!(encoding("[332, -1855, 7]"), NumberEncoding::Counts { bits: 16 });
+    assert_eq!(encoding("[332, -1855.5, 7]"), NumberEncoding::Real);
+}
+
+#[test]
+fn a_document_without_an_array_is_told() {
+    let error = opened(r#"{"rms": 0.5}"#, None).err().expect("refused").to_string();
+    assert!(error.contains("no vector of numbers"), "{error}");
+    assert!(documents(b"[Header]\nrate=5\n1 2\n").is_none());
+    assert!(documents(b"{\"a\": [1, 2").is_none());
+}
+
+proptest! {
+    #[test]
+    fn any_document_is_read_or_refused(at in 0usize..90, byte in any::<u8>()) {
+        let text = r#"{"fs":100,"u":[[1,2],[3,null]],"v":[{"a":1,"b":[2]},{"a":2}],"w":["g"],"x":[]}"#;
+        let mut bytes = text.as_bytes().to_vec();
+        if let Some(old) = bytes.get_mut(at) {
+            *old = byte;
+        }
+        if let Some(documents) = documents(&bytes) {
+            let _ = open(Path::new("t.json"), documents, None);
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What stands beside a vector in a tree: its name, unit and rate in fields of its struct.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Leaf, LeafContent};
+use crate::source::recording::{NumberEncoding, StatedChannel};
+
+/// Fields with a rate in Hz, lower case, without `_`, `-` and spaces.
+const RATE_KEYS: [&str; 22] = [
+    "sr",
+    "fs",
+    "fshz",
+    "fsamp",
+    "fsample",
+    "samplerate",
+    "sampleratehz",
+    "samplefrequency",
+    "samplefrequencyhz",
+    "samplingrate",
+    "samplingratehz",
+    "samplingfrequency",
+    "samplingfrequencyhz",
+    "samplefreq",
+    "samplingfreq",
+    "samplespersecond",
+    "sps",
+    "odr",
+    "scanrate",
+    "ratehz",
+    "abtastrate",
+    "샘플링주파수",
+];
+
+/// Fields with the seconds from one sample to the next.
+const STEP_KEYS: [&str; 14] = [
+    "dt",
+    "dts",
+    "deltat",
+    "deltax",
+    "increment",
+    "xinc",
+    "xincrement",
+    "wfincrement",
+    "sampleinterval",
+    "samplinginterval",
+    "sampleperiod",
+    "samplingperiod",
+    "timestep",
+    "tinterval",
+];
+
+/// Fields with a unit.
+const UNIT_KEYS: [&str; 12] = [
+    "unit",
+    "units",
+    "yunit",
+    "yunits",
+    "unitlabel",
+    "yunitlabel",
+    "unitstring",
+    "engineeringunits",
+    "eu",
+    "einheit",
+    "단위",
+    "measurementunit",
+];
+
+/// Fields with the name of a channel.
+const NAME_KEYS: [&str; 8] =
+    ["name", "label", "title", "signal", "channel", "channelname", "channelid", "axis"];
+
+/// Fields with the names of the columns of a matrix.
+const COLUMN_KEYS: [&str; 9] = [
+    "names",
+    "labels",
+    "columns",
+    "columnnames",
+    "channels",
+    "channelnames",
+    "signals",
+    "headers",
+    "signalnames",
+];
+
+/// Structs beside a vector that describe its abscissa.
+const ABSCISSA_KEYS: [&str; 4] = ["xvalues", "x", "xaxis", "abscissa"];
+
+/// Names of a vector that say nothing of it: its struct is what has the name.
+const VALUE_KEYS: [&str; 6] = ["values", "data", "samples", "value", "y", "yvalues"];
+
+/// What stands beside a vector or matrix.
+pub(super) struct BesideStatement {
+    /// One for each column.
+    pub(super) columns: Vec<StatedChannel>,
+    pub(super) rate_hz: Option<f64>,
+    pub(super) is_over_frequency: bool,
+}
+
+/// A leaf with its last key in lower case without `_`, `-` and spaces.
+struct Field<'a> {
+    key: String,
+    leaf: &'a Leaf,
+}
+
+/// The leaves by the struct that holds them.
+pub(super) struct Tree<'a> {
+    fields: BTreeMap<&'a str, Vec<Field<'a>>>,
+    inner: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Tree<'a> {
+    /// Sorts the leaves by their structs.
+    pub(super) fn new(leaves: &'a [Leaf]) -> Self {
+        let mut tree = Self { fields: BTreeMap::new(), inner: BTreeMap::new() };
+        for leaf in leaves {
+            let scope = scope_of(&leaf.path);
+            // the content of a cell belongs to the struct that holds the cell array
+            let path = leaf.path.split_once('{').map_or(leaf.path.as_str(), |(array, _)| array);
+            let key = plain(key_of(if scope_of(path) == scope { path } else { &leaf.path }));
+            tree.fields.entry(scope).or_default().push(Field { key, leaf });
+            if !scope.is_empty() {
+                tree.inner.entry(scope_of(scope)).or_default().insert(scope);
+            }
+        }
+        tree
+    }
+
+    /// What stands beside the vector or matrix at this path.
+    pub(super) fn stated_beside(
+        &self,
+        path: &str,
+        count: usize,
+        encoding: NumberEncoding,
+    ) -> BesideStatement {
+        let (scope, own_key) = (scope_of(path), plain(key_of(path)));
+        // attributes of the dataset itself come before fields beside it
+        let own_names = self.texts_of_keys(path, &NAME_KEYS);
+        let own_units = self.texts_of_keys(path, &UNIT_KEYS);
+        let names = if own_names.len() == count && count > 0 {
+            own_names
+        } else {
+            self.names_of(scope, &own_key, count)
+        };
+        let units = if own_units.is_empty() { self.units_of(scope, &own_key) } else { own_units };
+        let columns = (0..count)
+            .map(|index| StatedChannel {
+                name: names.get(index).cloned(),
+                unit: if units.len() == count { units.get(index) } else { units.first() }.cloned(),
+                encoding,
+            })
+            .collect();
+        let rate_hz = self.rate_beside(path, &own_key);
+        BesideStatement { columns, rate_hz, is_over_frequency: self.is_over_frequency(scope) }
+    }
+
+    fn fields(&self, scope: &str) -> &[Field<'a>] {
+        self.fields.get(scope).map_or(&[], Vec::as_slice)
+    }
+
+    fn inner(&self, scope: &str) -> impl Iterator<Item = &'a str> {
+        self.inner.get(scope).into_iter().flatten().copied()
+    }
+
+    /// All lines of the texts under these keys.
+    fn texts(&self, scope: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut first_key = None;
+        for field in self.fields(scope).iter().filter(|field| is_meant(&field.key)) {
+            // several leaves of one key are the texts of a cell array
+            if *first_key.get_or_insert(&field.key) != &field.key {
+                continue;
+            }
+            if let LeafContent::Text(own) = &field.leaf.content {
+                lines.extend(own.iter().map(|line| line.trim().to_owned()));
+            }
+        }
+        if lines.iter().all(String::is_empty) { Vec::new() } else { lines }
+    }
+
+    fn texts_of_keys(&self, scope: &str, keys: &[&str]) -> Vec<String> {
+        self.texts(scope, |key| keys.contains(&key))
+    }
+
+    /// The names of the columns, or the name of the single vector of a struct.
+    fn names_of(&self, scope: &str, own_key: &str, count: usize) -> Vec<String> {
+        if count != 1 {
+            let names = self.texts_of_keys(scope, &COLUMN_KEYS);
+            return if names.len() == count { names } else { Vec::new() };
+        }
+        if scope.is_empty() || self.fields(scope).iter().filter(|f| is_vector(f.leaf)).count() > 1 {
+            return Vec::new();
+        }
+        let own = self.texts_of_keys(scope, &NAME_KEYS);
+        let outer = scope_of(scope);
+        if !own.is_empty() || !VALUE_KEYS.contains(&own_key) || outer.is_empty() {
+            return own;
+        }
+        let record = self.inner(outer).find(|s| plain(key_of(s)) == "functionrecord");
+        let recorded = record.map(|record| self.texts_of_keys(record, &NAME_KEYS));
+        recorded
+            .filter(|names| !names.is_empty())
+            .unwrap_or_else(|| self.texts_of_keys(outer, &NAME_KEYS))
+    }
+
+    /// The units under the vector's name with `unit`, else of its struct, else of its quantity.
+    fn units_of(&self, scope: &str, own_key: &str) -> Vec<String> {
+        let named = [format!("{own_key}unit"), format!("{own_key}units"), format!("unit{own_key}")];
+        let with_name = self.texts(scope, |key| named.iter().any(|name| name == key));
+        if !with_name.is_empty() {
+            return with_name;
+        }
+        let direct = self.texts_of_keys(scope, &UNIT_KEYS);
+        if !direct.is_empty() {
+            return direct;
+        }
+        self.inner(scope)
+            .filter(|inner| ["quantity", "unit", "units"].contains(&plain(key_of(inner)).as_str()))
+            .map(|inner| self.texts_of_keys(inner, &["label", "name", "symbol", "unit"]))
+            .find(|labels| !labels.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The rate in the same struct, else in the nearest one around it.
+    fn rate_beside(&self, scope: &str, own_key: &str) -> Option<f64> {
+        let mut scope = Some(scope);
+        while let Some(place) = scope {
+            let direct = self.fields(place).iter().find_map(|field| {
+                let rest = field.key.strip_prefix(own_key).filter(|rest| !rest.is_empty());
+                rate_of_field(rest.unwrap_or(&field.key), field.leaf)
+            });
+            let nested = || {
+                self.inner(place)
+                    .filter(|inner| is_abscissa(inner))
+                    .flat_map(|inner| self.fields(inner))
+                    .find_map(|field| rate_of_field(&field.key, field.leaf))
+            };
+            if let Some(rate) = direct.or_else(nested) {
+                return Some(rate);
+            }
+            scope = (!place.is_empty()).then(|| scope_of(place));
+        }
+        None
+    }
+
+    /// The abscissa beside the struct's vectors is stated in Hz.
+    fn is_over_frequency(&self, scope: &str) -> bool {
+        let is_hertz = |place: &str| {
+            let units = self.texts(place, |key| ["label", "unit", "units"].contains(&key));
+            units.first().is_some_and(|unit| unit.eq_ignore_ascii_case("hz"))
+        };
+        [scope, scope_of(scope)].iter().flat_map(|place| self.inner(place)).any(|abscissa| {
+            is_abscissa(abscissa) && (is_hertz(abscissa) || self.inner(abscissa).any(is_hertz))
+        })
+    }
+}
+
+fn is_vector(leaf: &Leaf) -> bool {
+    matches!(leaf.content, LeafContent::Numbers { rows, columns, .. } if rows.max(columns) > 1)
+}
+
+fn is_abscissa(scope: &str) -> bool {
+    ABSCISSA_KEYS.contains(&plain(key_of(scope)).as_str())
+}
+
+fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
+    let is_rate = RATE_KEYS.contains(&key);
+    if !is_rate && !STEP_KEYS.contains(&key) {
+        return None;
+    }
+    let number = match &leaf.content {
+        LeafContent::Numbers { numbers, .. } if numbers.len() == 1 => *numbers.first()?,
+        LeafContent::Text(lines) if lines.len() == 1 && is_rate => hertz_of(lines.first()?)?,
+        LeafContent::Numbers { .. } | LeafContent::Text(_) | LeafContent::Other(_) => return None,
+    };
+    let rate = if is_rate { number } else { 1.0 / number };
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
+/// A number of a text such as `25.6 kHz` or `2560`.
+fn hertz_of(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E');
+    let end = text.find(is_unit).unwrap_or(text.len());
+    let number: f64 = text.get(..end)?.trim().parse().ok()?;
+    match text.get(end..)?.trim().to_lowercase().as_str() {
+        "" | "hz" | "s/s" | "sps" => Some(number),
+        "khz" | "ks/s" | "ksps" => Some(1e3 * number),
+        "mhz" => Some(1e6 * number),
+        _ => None,
+    }
+}
+
+/// The path of the struct around a leaf; empty at the top.
+fn scope_of(path: &str) -> &str {
+    path.rfind(['.', '/']).map_or("", |at| &path[..at])
+}
+
+/// The last key of a path.
+fn key_of(path: &str) -> &str {
+    path.rfind(['.', '/']).map_or(path, |at| &path[at + 1..])
+}
+
+/// A key in lower case without `_`, `-` and spaces.
+fn plain(key: &str) -> String {
+    key.to_lowercase().replace(['_', '-', ' '], "")
+}

@@ -1,0 +1,190 @@
+//! From what a file states to what it means: channels, calibrations, rate.
+//!
+//! After the reader of a format and before the first block. Invariant: a recording that opens has a rate,
+//! and a unit for each of its channels, and says where they come from.
+
+use std::path::Path;
+
+use ndarray::Array2;
+use pdm_shared::time::Timestamp;
+use pdm_shared::units::SampleRate;
+
+use super::time_columns::take_time_columns;
+use super::{
+    Calibration, InMemory, Interpretation, NumberEncoding, RawRecording, RecordingOptions,
+    SourceError, StatedChannel, check_channels,
+};
+use crate::source::interpretation::{
+    InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate, decided_scale,
+    label,
+};
+
+/// Whole numbers above this are counts of a converter and no acceleration in g: chosen; a bearing's
+/// vibration is below 50 g, and nobody records it in whole g.
+const COUNTS_ABOVE: f64 = 50.0;
+
+/// Samples from which on whole numbers are no chance.
+const LEAST_WHOLE: usize = 64;
+
+/// What a recording means.
+pub(super) struct RecordingMeaning {
+    /// Row of the snapshots and calibration of each channel.
+    pub(super) rows: Vec<(usize, Calibration)>,
+    pub(super) sample_rate: SampleRate,
+    pub(super) interpretation: Interpretation,
+}
+
+/// Decides what a recording means. A snapshot that is the only one is read for it, and put back.
+pub(super) fn meaning_of(
+    path: &Path,
+    raw: &mut RawRecording,
+    options: &RecordingOptions,
+) -> Result<RecordingMeaning, SourceError> {
+    let refused = |what: String| SourceError::options(path, what);
+    let numbers = only_snapshot(path, raw)?;
+    let (rows, mut left_out) = chosen(path, raw, options, numbers.as_ref())?;
+    mark_counts(raw, numbers.as_ref());
+    let missing = |row: &usize| {
+        let numbers = numbers.as_ref()?;
+        Some(numbers.row(*row).iter().filter(|value| value.is_nan()).count() as u64)
+    };
+    let missing_values = rows.iter().filter_map(missing).sum();
+    left_out.splice(0..0, raw.left_out.iter().cloned());
+    check_channels(path, options, rows.len())?;
+    let DecidedChannels { calibrated, channels, notes } =
+        decided_channels(path, raw, &rows, options)?;
+    let mut notes = [raw.notes.clone(), notes].concat();
+    let statements = RateStatements {
+        option_hz: options.sample_rate.map(SampleRate::get),
+        file_hz: raw.stated_rate_hz,
+        axis: raw.time.as_ref(),
+        prefer: options.prefer,
+    };
+    let (rate_hz, rate_source, rate_notes) = decided_rate(statements).map_err(refused)?;
+    notes.extend(rate_notes);
+    let sample_rate =
+        SampleRate::new(rate_hz).map_err(|e| SourceError::malformed(path, e.to_string()))?;
+    let start = raw.time.as_ref().and_then(|axis| axis.epoch_s);
+    raw.stated_start = raw.stated_start.or_else(|| start.and_then(since_1970));
+    if let Some(numbers) = numbers {
+        raw.reader = Box::new(InMemory(Some(numbers)));
+    }
+    let time = raw.time.as_ref();
+    let interpretation = Interpretation {
+        format: raw.format.to_owned(),
+        channels,
+        left_out,
+        time: time.filter(|axis| !axis.is_count).map(|axis| axis.column.clone()),
+        rate_hz,
+        rate_source,
+        jitter_ratio: time.and_then(|axis| axis.jitter_ratio),
+        missing_values,
+        gaps: time.map_or(0, |axis| axis.gaps),
+        lost_samples: time.map_or(0, |axis| axis.lost),
+        notes,
+    };
+    Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// The channels that are delivered, with their calibrations.
+struct DecidedChannels {
+    calibrated: Vec<(usize, Calibration)>,
+    channels: Vec<InterpretedChannel>,
+    notes: Vec<String>,
+}
+
+/// Decides unit and scale of the channels that a person wants, of the rows that are channels.
+fn decided_channels(
+    path: &Path,
+    raw: &RawRecording,
+    rows: &[usize],
+    options: &RecordingOptions,
+) -> Result<DecidedChannels, SourceError> {
+    let mut all =
+        DecidedChannels { calibrated: Vec::new(), channels: Vec::new(), notes: Vec::new() };
+    let wanted: Vec<usize> = if options.channels.is_empty() {
+        (0..rows.len()).collect()
+    } else {
+        options.channels.clone()
+    };
+    for place in wanted {
+        let row = rows[place];
+        let given = match options.calibrations.as_slice() {
+            [] => Calibration::default(),
+            [one] => *one,
+            many => many.get(place).copied().unwrap_or_default(),
+        };
+        let name = label(place, &raw.channels[row]);
+        let decided = decided_scale(&name, &raw.channels[row], given, options.prefer)
+            .map_err(|what| SourceError::options(path, what))?;
+        all.calibrated.push((row, decided.calibration));
+        all.channels.push(decided.channel);
+        all.notes.extend(decided.note);
+    }
+    Ok(all)
+}
+
+pub(super) fn since_1970(seconds: f64) -> Option<Timestamp> {
+    Timestamp::from_unix_ms((seconds * 1000.0).round() as i64)
+}
+
+/// The only snapshot of a file, without its columns of time. An array is read snapshot by snapshot and
+/// states nothing of its rows, so it is left alone.
+fn only_snapshot(path: &Path, raw: &mut RawRecording) -> Result<Option<Array2<f64>>, SourceError> {
+    if raw.snapshots != 1 || raw.format.starts_with("NumPy") {
+        return Ok(None);
+    }
+    let Some(data) = raw.reader.next_snapshot()? else { return Ok(None) };
+    if raw.time.is_some() {
+        return Ok(Some(data));
+    }
+    let channels = std::mem::take(&mut raw.channels);
+    let split = take_time_columns(data, channels).map_err(|e| SourceError::options(path, e))?;
+    raw.channels = split.channels;
+    raw.time = split.axis;
+    raw.left_out.extend(split.left_out);
+    raw.notes.extend(split.notes);
+    Ok(Some(split.data))
+}
+
+/// The rows that are channels: all that a person has named, else those that are vibration.
+fn chosen(
+    path: &Path,
+    raw: &mut RawRecording,
+    options: &RecordingOptions,
+    numbers: Option<&Array2<f64>>,
+) -> Result<(Vec<usize>, Vec<String>), SourceError> {
+    for channel in &mut raw.channels {
+        if channel.unit.is_none() {
+            let unit = channel.name.as_deref().and_then(StatedUnit::in_header);
+            channel.unit = unit.map(|unit| unit.spelling);
+        }
+    }
+    if options.variable.is_some() {
+        return Ok(((0..raw.channels.len()).collect(), Vec::new()));
+    }
+    let choice =
+        choose_channels(&raw.channels, numbers).map_err(|what| SourceError::options(path, what))?;
+    Ok((choice.rows, choice.left_out))
+}
+
+/// Marks channels of whole numbers as counts where nothing states a unit.
+fn mark_counts(raw: &mut RawRecording, numbers: Option<&Array2<f64>>) {
+    let Some(numbers) = numbers else { return };
+    let is_plain = |channel: &StatedChannel| {
+        channel.unit.is_none() && channel.encoding == NumberEncoding::Real
+    };
+    for (row, channel) in raw.channels.iter_mut().enumerate() {
+        if !is_plain(channel) {
+            continue;
+        }
+        let samples = numbers.row(row);
+        let finite = || samples.iter().filter(|sample| sample.is_finite());
+        let is_whole = finite().all(|sample| sample.fract() == 0.0);
+        let highest = finite().fold(0.0f64, |most, sample| most.max(sample.abs()));
+        if is_whole && highest > COUNTS_ABOVE && finite().count() >= LEAST_WHOLE {
+            // bits that the numbers need; the file does not state them
+            channel.encoding = NumberEncoding::Counts { bits: 0 };
+        }
+    }
+}

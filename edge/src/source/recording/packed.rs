@@ -1,0 +1,137 @@
+//! Compressed files: gzip of any format, zip archives of one file, and NumPy's archives of arrays
+//! (`.npz`).
+//!
+//! The content is recognised as any file is, by its first bytes and the name without the ending of
+//! the compression. Invariants: a file is unpacked once, not again inside; the expansion is bounded as
+//! it is read; the sizes that an archive announces are not believed.
+
+use std::io::{BufReader, Cursor, Read};
+use std::path::Path;
+
+use zip::ZipArchive;
+
+use super::bounds::{Gunzip, whole};
+use super::leaves::{Leaf, LeafContent, variables_of};
+use super::variables::recording_of_variables;
+use super::{RawRecording, RecordingOptions, START_BYTES, SourceError, extension, npy, raw_inside};
+
+/// First bytes of a gzip member (RFC 1952, 2.3.1).
+pub(super) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
+/// First bytes of a zip archive.
+pub(super) const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// Most entries of an archive.
+const MAX_ENTRIES: usize = 20_000;
+
+/// Reads what a gzip file holds.
+pub(super) fn open_gzip(
+    path: &Path,
+    file: Box<dyn Read + Send>,
+    options: &RecordingOptions,
+) -> Result<RawRecording, SourceError> {
+    let mut content = BufReader::new(Gunzip::new(file));
+    let mut start = Vec::new();
+    let read = content.by_ref().take(START_BYTES as u64).read_to_end(&mut start);
+    read.map_err(|e| SourceError::from_io(path, e))?;
+    if start.starts_with(npy::MAGIC) {
+        return npy::open(path, Box::new(Cursor::new(start).chain(content)), true);
+    }
+    let stem = path.with_extension("");
+    let name = if extension(path) == "gz" { stem.as_path() } else { path };
+    raw_inside(
+        path,
+        &extension(name),
+        &start.clone(),
+        Box::new(Cursor::new(start).chain(content)),
+        options,
+    )
+}
+
+/// Reads what a zip archive holds.
+pub(super) fn open_zip(
+    path: &Path,
+    file: impl Read,
+    options: &RecordingOptions,
+) -> Result<RawRecording, SourceError> {
+    let content = whole(path, file)?;
+    let malformed = |what: String| SourceError::malformed(path, what);
+    let damaged = |e: zip::result::ZipError| malformed(format!("the zip archive is damaged: {e}"));
+    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(damaged)?;
+    if archive.len() > MAX_ENTRIES {
+        return Err(malformed(format!("{} files in the archive", archive.len())));
+    }
+    let mut names: Vec<(usize, String)> = Vec::new();
+    for index in 0..archive.len() {
+        let file = archive.by_index_raw(index).map_err(damaged)?;
+        let name = file.name().map_err(damaged)?.into_owned();
+        let last = name.rsplit('/').next().unwrap_or("");
+        if !last.is_empty() && !last.starts_with('.') && !name.starts_with("__MACOSX/") {
+            names.push((index, name));
+        }
+    }
+    let is_npy = |name: &str| Path::new(name).extension().is_some_and(|e| e == "npy");
+    match names.as_slice() {
+        [] => Err(malformed("the zip archive holds no file".to_owned())),
+        [(index, name)] if !is_npy(name) => {
+            let name = name.clone();
+            let content = entry(path, &mut archive, *index)?;
+            let start = content[..content.len().min(START_BYTES)].to_vec();
+            let content = Box::new(Cursor::new(content));
+            raw_inside(path, &extension(Path::new(&name)), &start, content, options)
+        }
+        all if all.iter().all(|(_, name)| is_npy(name)) => {
+            let names = names.clone();
+            open_npz(path, &mut archive, &names, options.variable.as_deref())
+        }
+        all => {
+            let listed: Vec<&str> = all.iter().take(10).map(|(_, name)| name.as_str()).collect();
+            let what = format!(
+                "{} files in the archive ({}); an archive of one file is read, or one of arrays \
+                 (.npz)",
+                all.len(),
+                listed.join(", ")
+            );
+            Err(malformed(what))
+        }
+    }
+}
+
+type Archive = ZipArchive<Cursor<Vec<u8>>>;
+
+/// The content of one file of an archive.
+fn entry(path: &Path, archive: &mut Archive, index: usize) -> Result<Vec<u8>, SourceError> {
+    let file = archive.by_index(index).map_err(|e| {
+        SourceError::malformed(path, format!("a file of the archive cannot be read: {e}"))
+    })?;
+    whole(path, file)
+}
+
+/// The arrays of an `.npz` file.
+fn open_npz(
+    path: &Path,
+    archive: &mut Archive,
+    names: &[(usize, String)],
+    variable: Option<&str>,
+) -> Result<RawRecording, SourceError> {
+    let mut leaves = Vec::new();
+    for (index, name) in names {
+        let content = entry(path, archive, *index)?;
+        let name = name.strip_suffix(".npy").unwrap_or(name).to_owned();
+        let content = match npy::array_of(path, Cursor::new(content)) {
+            Ok(content) => content,
+            Err(error @ SourceError::Io { .. }) => return Err(error),
+            Err(error) => {
+                let told = error.to_string();
+                let shown = told.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&told);
+                LeafContent::Other(shown.to_owned())
+            }
+        };
+        leaves.push(Leaf { path: name, content });
+    }
+    let (variables, others) = variables_of(leaves);
+    recording_of_variables(path, "NumPy archive", variables, &others, variable)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Claims about compressed files (issue 32, points 2 and 3).
+
+use std::io::Write as _;
+
+use ndarray::Array2;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::source::recording::raw_of;
+
+use super::*;
+
+fn gzipped(content: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(content).expect("memory");
+    gzip.finish().expect("memory")
+}
+
+fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        archive.start_file(*name, SimpleFileOptions::default()).expect("memory");
+        archive.write_all(content).expect("memory");
+    }
+    archive.finish().expect("memory").into_inner()
+}
+
+fn array(descr: &str, shape: &str, content: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).expect("short").to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(content);
+    bytes
+}
+
+fn floats(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn opened(name: &str, bytes: &[u8], variable: Option<&str>) -> Result<RawRecording, SourceError> {
+    let options =
+        RecordingOptions { variable: variable.map(str::to_owned), ..RecordingOptions::default() };
+    let start = &bytes[..bytes.len().min(START_BYTES)];
+    raw_of(Path::new(name), start, Box::new(Cursor::new(bytes.to_vec())), &options)
+}
+
+fn data(name: &str, bytes: &[u8]) -> Array2<f64> {
+    let mut recording = opened(name, bytes, None).expect("valid");
+    recording.reader.next_snapshot().expect("readable").expect("one")
+}
+
+#[test]
+fn text_in_gzip_and_zip_is_the_plain_one() {
+    let text = b"0.5,1.5\n-0.25,1.25\n0.75,1.75\n";
+    let plain = data("t.csv", text);
+    for name in ["t.csv.gz", "t.gz", "t"] {
+        assert_eq!(data(name, &gzipped(text)), plain, "{name}");
+    }
+    let macos: &[(&str, &[u8])] = &[("run/t.csv", text), ("__MACOSX/run/._t.csv", b"x")];
+    for files in [&[("t.csv", &text[..])][..], macos] {
+        assert_eq!(data("t.zip", &zipped(files)), plain);
+    }
+}
+
+#[test]
+fn a_file_is_unpacked_once() {
+    for twice in [gzipped(&gzipped(b"1\n2\n")), zipped(&[("a.zip", &zipped(&[("b", b"1\n2\n")]))])]
+    {
+        assert!(opened("t.gz", &twice, None).is_err());
+    }
+}
+
+#[test]
+fn arrays_of_an_archive_are_variables_with_the_texts_and_scalars_beside_them() {
+    let unit: Vec<u8> = "m/s^2".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    let bytes = zipped(&[
+        ("acc.npy", &array("<f8", "(3, 2)", &floats(&[0.5, 1.5, -0.25, 1.25, 0.75, 1.75]))),
+        ("fs.npy", &array("<i8", "()", &2560i64.to_le_bytes())),
+        ("unit.npy", &array("<U5", "()", &unit)),
+        ("note.npy", &array("|O", "()", b"")),
+    ]);
+    let recording = opened("t.npz", &bytes, None).expect("valid");
+    assert_eq!(recording.stated_rate_hz, Some(2560.0));
+    assert_eq!(recording.channels[1].unit.as_deref(), Some("m/s^2"));
+    let expected = ndarray::arr2(&[[0.5, -0.25, 0.75], [1.5, 1.25, 1.75]]);
+    assert_eq!(data("t.npz", &bytes), expected);
+    let error = opened("t.npz", &bytes, Some("b")).err().expect("unknown").to_string();
+    assert!(error.contains("acc[0]"), "{error}");
+}
+
+#[test]
+fn an_archive_of_several_files_is_refused_with_their_names() {
+    let bytes = zipped(&[("a.csv", b"1\n2\n"), ("b.csv", b"1\n2\n")]);
+    let error = opened("t.zip", &bytes, None).err().expect("refused").to_string();
+    assert!(error.contains("a.csv, b.csv"), "{error}");
+    let whole = zipped(&[("a.csv", b"1\n2\n")]);
+    assert!(opened("t.zip", &whole[..whole.len() - 9], None).is_err());
+}

@@ -1,0 +1,386 @@
+//! The layout of a text: separator, header, row of units, first row of numbers, statements in the lines above.
+//!
+//! First stage of the text reader. It looks at the first lines only; the second stage reads all rows by it.
+//! Invariant: a layout that has two readings is refused with both.
+
+use super::metadata::Metadata;
+use crate::source::interpretation::{StatedUnit, UnitKind};
+use crate::tabular::fields::Separator;
+use crate::tabular::number::{DecimalEvidence, is_missing};
+use crate::tabular::{Decimal, NumberForm, Stamp};
+
+/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several times that.
+pub(super) const MAX_PREAMBLE_LINES: usize = 200;
+
+/// Lines behind the preamble by which the layout is told.
+const SAMPLE_LINES: usize = 200;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnKind {
+    Number,
+    /// A date, a time of day or both.
+    Calendar,
+    /// Words: no channel.
+    Words,
+}
+
+/// The layout of a text.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) separator: Separator,
+    pub(super) form: NumberForm,
+    pub(super) kinds: Vec<ColumnKind>,
+    pub(super) header: Option<Vec<String>>,
+    pub(super) units: Vec<Option<String>>,
+    /// Lines of the text before the first row of numbers.
+    pub(super) first_row: usize,
+    pub(super) metadata: Metadata,
+    /// The first two rows state start and rate.
+    pub(super) start_and_rate: Option<(f64, f64)>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A line of the text that is not empty and no comment.
+type Line<'a> = (usize, &'a str);
+
+/// Finds the layout. `lines`: the lines that are neither empty nor comments, of which the first
+/// [`MAX_PREAMBLE_LINES`] and some more are looked at.
+pub(super) fn layout_of(
+    lines: &[Line<'_>],
+    comments: &[&str],
+    decimal: Option<Decimal>,
+) -> Result<Layout, String> {
+    let (separator, sample) = separator_of(lines)?;
+    let mut notes = Vec::new();
+    let first = sample.first_row;
+    let form = form_of(&lines[first..], separator, decimal)?;
+    let separator =
+        one_column(&lines[first..], lines.get(first.wrapping_sub(1)), separator, decimal)?;
+    let form = if separator == Separator::Spaces && sample.separator == Separator::Char(',') {
+        NumberForm { decimal: Decimal::Comma }
+    } else {
+        form
+    };
+    let width = separator.fields(lines[first].1).len().max(1);
+    let above: Vec<&str> = lines[..first].iter().map(|(_, line)| *line).collect();
+    let fields = |line: &str| -> Vec<String> {
+        let mut all: Vec<String> = separator.fields(line).into_iter().map(str::to_owned).collect();
+        if all.len() + 1 == width && separator.closes(line) {
+            all.push(String::new());
+        }
+        all
+    };
+    let mut head: Vec<Vec<String>> = above.iter().rev().take(2).map(|line| fields(line)).collect();
+    head.retain(|row| row.len() == width);
+    let mut first_row = first;
+    if head.is_empty() && is_numbered_header(&fields(lines[first].1), lines.get(first + 1)) {
+        head.push(fields(lines[first].1));
+        first_row += 1;
+    }
+    let (header, units) = header_and_units(head, width);
+    let kinds = kinds_of(&lines[first_row..], separator, form, width);
+    if kinds.iter().all(|kind| *kind == ColumnKind::Words) {
+        return Err("no row of numbers in this text".to_owned());
+    }
+    if kinds.contains(&ColumnKind::Words) {
+        notes.push("columns of words were left out".to_owned());
+    }
+    let metadata = Metadata::of_lines(comments.iter().copied().chain(above.iter().copied()));
+    let start_and_rate = start_and_rate(&lines[first_row..], separator, form);
+    if start_and_rate.is_some() {
+        first_row += 2;
+    }
+    let first_row = lines.get(first_row).map_or(usize::MAX, |(number, _)| *number);
+    Ok(Layout { separator, form, kinds, header, units, first_row, metadata, start_and_rate, notes })
+}
+
+/// How well a separator fits.
+struct SeparatorFit {
+    separator: Separator,
+    /// Index of the first row of values.
+    first_row: usize,
+    rows: usize,
+    width: usize,
+}
+
+/// The separator with which most lines are rows of values of one width.
+fn separator_of(lines: &[Line<'_>]) -> Result<(Separator, SeparatorFit), String> {
+    let mut best: Option<SeparatorFit> = None;
+    for separator in Separator::ALL {
+        let Some(fit) = fit_of(lines, separator) else { continue };
+        let is_better = best.as_ref().is_none_or(|before| {
+            (fit.rows > before.rows && !(before.width > 1 && fit.width == 1))
+                || (fit.width > 1 && before.width == 1 && 10 * fit.rows >= 9 * before.rows)
+        });
+        if is_better {
+            best = Some(fit);
+        }
+    }
+    match best {
+        Some(fit) => Ok((fit.separator, fit)),
+        None if lines.len() > MAX_PREAMBLE_LINES => {
+            Err(format!("no row of numbers in the first {MAX_PREAMBLE_LINES} lines"))
+        }
+        None => Err("no row of numbers in this text".to_owned()),
+    }
+}
+
+fn fit_of(lines: &[Line<'_>], separator: Separator) -> Option<SeparatorFit> {
+    let sample = &lines[..lines.len().min(MAX_PREAMBLE_LINES + SAMPLE_LINES)];
+    let widths: Vec<Option<usize>> =
+        sample.iter().map(|(_, line)| row_width(separator, line)).collect();
+    // the width of the last rows: a preamble stands above them
+    let width = widths.iter().rev().flatten().take(SAMPLE_LINES).fold(
+        std::collections::BTreeMap::new(),
+        |mut counts: std::collections::BTreeMap<usize, usize>, width| {
+            *counts.entry(*width).or_default() += 1;
+            counts
+        },
+    );
+    let (&width, &rows) = width.iter().max_by_key(|(_, count)| **count)?;
+    let first_row = widths.iter().position(|own| *own == Some(width))?;
+    (first_row <= MAX_PREAMBLE_LINES).then_some(SeparatorFit { separator, first_row, rows, width })
+}
+
+/// Number of fields of a row of values; `None` for a line that is none. A row has a number or a time, and at
+/// most half of its fields are words.
+fn row_width(separator: Separator, line: &str) -> Option<usize> {
+    let mut fields = separator.fields(line);
+    let mut words = 0;
+    let mut has_value = false;
+    for field in &fields {
+        match loose_value(field) {
+            Some(is_present) => has_value |= is_present,
+            None => words += 1,
+        }
+    }
+    if separator.closes(line) && fields.len() == 1 {
+        fields.push("");
+    }
+    (has_value && 2 * words < fields.len().max(1)).then_some(fields.len())
+}
+
+/// Whether a field is a value, and whether that is present; `None` for words.
+fn loose_value(field: &str) -> Option<bool> {
+    if is_missing(field) {
+        return Some(false);
+    }
+    let is_number = [Decimal::Point, Decimal::Comma]
+        .into_iter()
+        .any(|decimal| NumberForm { decimal }.number(field).is_some());
+    (is_number || Stamp::parse(field).is_some()).then_some(true)
+}
+
+fn form_of(
+    rows: &[Line<'_>],
+    separator: Separator,
+    decimal: Option<Decimal>,
+) -> Result<NumberForm, String> {
+    if let Some(decimal) = decimal {
+        return Ok(NumberForm { decimal });
+    }
+    let mut evidence = DecimalEvidence::default();
+    let mut example = "";
+    for (_, line) in rows.iter().take(4 * SAMPLE_LINES) {
+        for field in separator.fields(line) {
+            evidence.take(field);
+            if example.is_empty() && field.contains(',') {
+                example = field;
+            }
+        }
+    }
+    let decimal = evidence.decided().ok_or_else(|| {
+        format!(
+            "{example:?} may be a decimal comma or a comma between thousands; decide with --decimal comma or --decimal point"
+        )
+    })?;
+    Ok(NumberForm { decimal })
+}
+
+/// Lines such as `0,1014` are one column with a decimal comma, or two columns of whole numbers.
+fn one_column(
+    rows: &[Line<'_>],
+    header: Option<&Line<'_>>,
+    separator: Separator,
+    decimal: Option<Decimal>,
+) -> Result<Separator, String> {
+    if separator != Separator::Char(',') || decimal == Some(Decimal::Point) {
+        return Ok(separator);
+    }
+    let sample = || rows.iter().take(4 * SAMPLE_LINES).map(|(_, line)| line.trim());
+    let halves = |line: &str| -> Option<(String, String)> {
+        let (whole, fraction) = line.split_once(',')?;
+        let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let fits = is_whole(whole.trim_start_matches(['-', '+'])) && is_whole(fraction);
+        fits.then(|| (whole.to_owned(), fraction.to_owned()))
+    };
+    let pairs: Vec<(String, String)> = sample().filter_map(halves).collect();
+    // a last line may be a footer
+    if pairs.is_empty() || 10 * pairs.len() < 9 * sample().count() {
+        return more_columns(rows, separator, decimal);
+    }
+    let names = header.map_or(0, |(_, line)| separator.fields(line).len());
+    let has_zero = pairs.iter().any(|(whole, fraction)| {
+        whole == "-0" || (fraction.len() > 1 && fraction.starts_with('0'))
+    });
+    match (decimal, has_zero, names) {
+        (Some(Decimal::Comma), ..) | (_, true, _) | (_, _, 1) => Ok(Separator::Spaces),
+        (_, false, 2) => Ok(separator),
+        _ => Err(format!(
+            "{:?} may be one number with a decimal comma or two columns; decide with --decimal comma or --decimal point",
+            rows.first().map_or("", |(_, line)| line)
+        )),
+    }
+}
+
+/// Several numbers with decimal commas cannot be told apart where commas also separate them.
+fn more_columns(
+    rows: &[Line<'_>],
+    separator: Separator,
+    decimal: Option<Decimal>,
+) -> Result<Separator, String> {
+    let is_split = |line: &str| {
+        let fields = separator.fields(line);
+        let is_whole = |field: &str| {
+            let digits = field.trim_start_matches(['-', '+']);
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        let has_zero = fields.iter().skip(1).step_by(2).any(|f| f.len() > 2 && f.starts_with('0'));
+        fields.len() > 2
+            && fields.len().is_multiple_of(2)
+            && fields.iter().all(|f| is_whole(f))
+            && has_zero
+    };
+    let is_quoted = |line: &str| line.contains('"');
+    let sample = || rows.iter().take(SAMPLE_LINES).map(|(_, line)| *line);
+    let count = sample().count();
+    let all_split = 10 * sample().filter(|line| is_split(line) && !is_quoted(line)).count() > count;
+    if all_split && decimal.is_none() {
+        return Err(format!(
+            "{:?}: commas seem to be decimal signs and separators at once; save the file with another separator, or decide with --decimal point",
+            rows.first().map_or("", |(_, line)| line)
+        ));
+    }
+    Ok(separator)
+}
+
+/// A header of numbers, as data frames without names write it: `0,1,2` or `,0,1`.
+fn is_numbered_header(fields: &[String], next: Option<&Line<'_>>) -> bool {
+    let names = match fields {
+        [first, rest @ ..] if first.is_empty() && !rest.is_empty() => rest,
+        all if all.len() > 1 => all,
+        _ => return false,
+    };
+    let counts = names.iter().enumerate().all(|(place, name)| *name == place.to_string());
+    // a row below it with whole numbers only may be a row like it
+    counts && next.is_some_and(|(_, line)| line.contains('.') || fields[0].is_empty())
+}
+
+/// Names and units of the columns from the lines above the numbers, the nearest first.
+fn header_and_units(
+    head: Vec<Vec<String>>,
+    width: usize,
+) -> (Option<Vec<String>>, Vec<Option<String>>) {
+    let unit = |field: &String| StatedUnit::parse(field).map(|unit| unit.spelling);
+    let mut rows = head.into_iter();
+    let Some(nearest) = rows.next() else { return (None, vec![None; width]) };
+    let is_unit_row = |row: &[String]| {
+        let stated = row.iter().filter(|field| unit(field).is_some()).count();
+        let empty = row.iter().filter(|field| field.is_empty() || *field == "-").count();
+        let bracketed = row.iter().filter(|field| field.starts_with(['(', '['])).count();
+        stated > 0 && (stated + empty >= row.len() || bracketed + empty >= row.len())
+    };
+    match rows.next() {
+        Some(names) if is_unit_row(&nearest) => {
+            let units = nearest.iter().map(unit).collect();
+            (Some(names), units)
+        }
+        None if is_unit_row(&nearest)
+            && width > 1
+            && nearest.iter().all(|f| f.starts_with(['(', '['])) =>
+        {
+            (None, nearest.iter().map(unit).collect())
+        }
+        _ => (Some(nearest), vec![None; width]),
+    }
+}
+
+/// What each column holds, by the first rows.
+fn kinds_of(
+    rows: &[Line<'_>],
+    separator: Separator,
+    form: NumberForm,
+    width: usize,
+) -> Vec<ColumnKind> {
+    let mut numbers = vec![0usize; width];
+    let mut times = vec![0usize; width];
+    let mut words = vec![0usize; width];
+    for (_, line) in rows.iter().take(SAMPLE_LINES) {
+        let fields = separator.fields(line);
+        if fields.len() != width {
+            continue;
+        }
+        for (column, field) in fields.iter().enumerate() {
+            match form.number(field) {
+                Some(number) if number.is_nan() => {}
+                Some(_) => numbers[column] += 1,
+                None if Stamp::parse(field).is_some() => times[column] += 1,
+                None => words[column] += 1,
+            }
+        }
+    }
+    (0..width)
+        .map(|column| {
+            let (number, time, word) = (numbers[column], times[column], words[column]);
+            // one odd field is an error of its line, not another kind of column
+            if time > number && time >= word {
+                ColumnKind::Calendar
+            } else if word > number && word > 1 {
+                ColumnKind::Words
+            } else {
+                ColumnKind::Number
+            }
+        })
+        .collect()
+}
+
+/// Start and rate in the first two rows, as wearable sensors write them: all columns repeat one number, first
+/// a time since 1970, then a rate.
+fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> Option<(f64, f64)> {
+    let one = |row: usize| -> Option<f64> {
+        let (_, line) = rows.get(row)?;
+        let all: Option<Vec<f64>> =
+            separator.fields(line).into_iter().map(|field| form.number(field)).collect();
+        let all = all?;
+        let first = *all.first()?;
+        all.iter().all(|number| (number - first).abs() < 1e-9).then_some(first)
+    };
+    let (start, rate) = (one(0)?, one(1)?);
+    let is_rest_small = || {
+        rows.iter().skip(2).take(SAMPLE_LINES).all(|(_, line)| {
+            let numbers = separator.fields(line).into_iter().filter_map(|f| form.number(f));
+            numbers.filter(|number| number.is_finite()).all(|number| number.abs() < 1e6)
+        })
+    };
+    let fits = (1e9..4e9).contains(&start) && (1.0..1e6).contains(&rate);
+    (fits && rows.len() > 3 && is_rest_small()).then_some((start, rate))
+}
+
+impl Layout {
+    /// The rate that the text states.
+    pub(super) fn rate_hz(&self) -> Option<f64> {
+        self.start_and_rate.map(|(_, rate)| rate).or(self.metadata.rate_hz)
+    }
+
+    /// The column that counts parts of a second by its name, and nanoseconds of its unit.
+    pub(super) fn fraction_column(&self) -> Option<(usize, f64)> {
+        let header = self.header.as_ref()?;
+        header.iter().enumerate().find_map(|(column, name)| {
+            let unit = StatedUnit::parse(name).or_else(|| StatedUnit::in_header(name))?;
+            let UnitKind::Time(seconds) = unit.kind else { return None };
+            let is_part = seconds < 0.5 && self.kinds[column] == ColumnKind::Number;
+            is_part.then_some((column, seconds * 1e9))
+        })
+    }
+}

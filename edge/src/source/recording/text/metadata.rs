@@ -1,0 +1,171 @@
+//! Statements in the lines above a table: rate, interval from sample to sample, unit.
+//!
+//! `# rate: 2560 Hz`, `Sampling Frequency;2560`, `Delta_X 0.000390625`, `측정주파수 : 2560`.
+
+use crate::source::interpretation::{StatedUnit, UnitKind};
+
+/// What the lines state.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Metadata {
+    /// Samples per second, Hz.
+    pub(super) rate_hz: Option<f64>,
+    /// The unit of all channels.
+    pub(super) unit: Option<String>,
+}
+
+/// Words for a rate, in lower case without spaces, `_` and `-`.
+const RATE: [&str; 17] = [
+    "samplingrate",
+    "samplerate",
+    "samplingfrequency",
+    "samplefrequency",
+    "datarate",
+    "samplingfreq",
+    "samplefreq",
+    "outputdatarate",
+    "abtastrate",
+    "abtastfrequenz",
+    "messrate",
+    "샘플링주파수",
+    "샘플링레이트",
+    "샘플링속도",
+    "측정주파수",
+    "표본화율",
+    "samplespersecond",
+];
+/// Words for a rate only where they are the whole key.
+const RATE_WHOLE: [&str; 6] = ["rate", "fs", "sr", "odr", "freq", "frequency"];
+const INTERVAL: [&str; 11] = [
+    "deltax",
+    "deltat",
+    "samplinginterval",
+    "sampleinterval",
+    "samplingperiod",
+    "timeinterval",
+    "timestep",
+    "abtastintervall",
+    "샘플링간격",
+    "xincrement",
+    "sampletime",
+];
+const INTERVAL_WHOLE: [&str; 4] = ["dt", "dx", "increment", "interval"];
+const UNIT_WHOLE: [&str; 7] = ["unit", "units", "einheit", "단위", "yunit", "yunits", "yunitlabel"];
+
+impl Metadata {
+    /// Reads the lines; the first statement of a kind counts.
+    pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+        let mut found = Self::default();
+        for line in lines {
+            let line = line.trim().trim_start_matches(['#', '%', '/', '*', ';', '!', '"', ' ']);
+            for part in parts_of(line) {
+                found.take(part);
+            }
+        }
+        found
+    }
+
+    fn take(&mut self, part: &str) {
+        let Some((key, value)) = key_and_value(part) else { return };
+        let key_unit = StatedUnit::in_header(key).map(|unit| unit.kind);
+        let name: String = key.split(['(', '[']).next().unwrap_or(key).to_lowercase();
+        let name: String = name.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
+        let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let is = |words: &[&str]| words.contains(&name.as_str());
+        if has(&RATE) || is(&RATE_WHOLE) {
+            let factor = if key.to_lowercase().contains("khz") { 1000.0 } else { 1.0 };
+            let rate = rate_of(value).map(|hz| hz * factor);
+            self.rate_hz = self.rate_hz.or(rate);
+        } else if has(&INTERVAL) || is(&INTERVAL_WHOLE) {
+            let unit_s = match key_unit {
+                Some(UnitKind::Time(seconds)) => seconds,
+                _ => 1.0,
+            };
+            let rate = interval_of(value, unit_s).map(|seconds| 1.0 / seconds);
+            self.rate_hz = self.rate_hz.or(rate);
+        } else if is(&UNIT_WHOLE) && self.unit.is_none() {
+            self.unit = StatedUnit::parse(value).map(|unit| unit.spelling);
+        }
+    }
+}
+
+/// The statements of one line: `data_rate = 2560.0 Hz, acc_range = 4 g` has two.
+fn parts_of(line: &str) -> impl Iterator<Item = &str> {
+    let has_several = line.matches(['=', ':']).count() > 1;
+    let separator = if has_several { ", " } else { "\u{0}" };
+    line.split(separator).map(str::trim)
+}
+
+fn key_and_value(part: &str) -> Option<(&str, &str)> {
+    let at = part.find(['=', ':', ';', '\t']).or_else(|| part.find(','))?;
+    let (key, value) = part.split_at(at);
+    let value = value.trim_start_matches(['=', ':', ';', '\t', ',', ' ']);
+    let value = value.trim_end_matches([';', ',', '\t', '"', ' ']);
+    Some((key.trim().trim_matches('"'), value.trim_start_matches('"')))
+}
+
+/// The number at the beginning of a value, and the text behind it.
+fn leading_number(value: &str) -> Option<(f64, &str)> {
+    let end = value
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | 'e' | 'E')))
+        .unwrap_or(value.len());
+    let (number, rest) = value.split_at(end);
+    let number = number.trim_end_matches(['e', 'E', ',', '.']);
+    let number =
+        if number.contains('.') { number.replace(',', "") } else { number.replace(',', ".") };
+    let number: f64 = number.parse().ok()?;
+    (number.is_finite() && number > 0.0).then_some((number, rest))
+}
+
+fn rate_of(value: &str) -> Option<f64> {
+    let (number, rest) = leading_number(value)?;
+    let unit = rest.trim_matches([' ', '[', ']', '(', ')', ';', ',', '\t', '"']).to_lowercase();
+    let unit = unit.split([';', ',', '\t', ' ']).next().unwrap_or("");
+    match unit {
+        "khz" | "ks/s" | "ksps" | "ksa/s" => Some(number * 1000.0),
+        "" | "hz" | "s/s" | "sps" | "sa/s" | "samples/s" | "samples/sec" | "1/s" | "hertz"
+        | "samples" => Some(number),
+        _ => None,
+    }
+}
+
+fn interval_of(value: &str, unit_s: f64) -> Option<f64> {
+    let (number, rest) = leading_number(value)?;
+    let word = rest.trim().split([';', ',', '\t', ' ']).next().unwrap_or("");
+    match StatedUnit::parse(word).map(|unit| unit.kind) {
+        Some(UnitKind::Time(seconds)) => Some(number * seconds),
+        None if word.is_empty() => Some(number * unit_s),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(line: &str) -> Option<f64> {
+        Metadata::of_lines(std::iter::once(line)).rate_hz
+    }
+
+    #[test]
+    fn a_rate_is_read_in_every_usual_form() {
+        for line in [
+            "# rate: 2560 Hz",
+            "# data_rate = 2560.0 Hz, acc_range = 4 g",
+            "Sampling Frequency;2560",
+            "Sampling Frequency,2560",
+            "Sampling Rate (Hz),2560",
+            "Abtastrate;2560,0;Hz",
+            "Sample Rate: 2.56 kHz",
+            "Delta_X\t0.000390625",
+            "Sample Interval,0.390625 ms",
+            "측정주파수 : 2560",
+            "fs=2560",
+        ] {
+            let got = rate(line).unwrap_or(f64::NAN);
+            assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
+        }
+        for line in ["range: 16 g", "rate: fast", "Samples: 1536", "time,x", "heart rate: 60 bpm"] {
+            assert_eq!(rate(line), None, "{line}");
+        }
+    }
+}

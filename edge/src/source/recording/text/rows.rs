@@ -1,0 +1,265 @@
+//! The rows of a text by its layout: numbers column by column, calendar times as seconds.
+//!
+//! Second stage of the text reader. Invariants: every column has one value a row; a row of another width or
+//! with a word in a column of numbers is an error with its line, except in a footer at the end.
+
+use ndarray::Array2;
+
+use super::layout::{ColumnKind, Layout};
+use crate::tabular::Stamp;
+use crate::tabular::calendar::decided_order;
+
+/// Most lines of a footer.
+const MAX_FOOTER_LINES: usize = 20;
+
+/// The columns of a text.
+pub(super) struct TextColumns {
+    width: usize,
+    /// Row by row; NaN in columns of times, which stand in `stamps`.
+    numbers: Vec<f64>,
+    /// Stamps of each calendar column by row, and the column.
+    stamps: Vec<(usize, Vec<Stamp>)>,
+    /// Seconds of each calendar column.
+    seconds: Vec<(usize, Vec<f64>)>,
+    /// Columns that became a part of another one.
+    joined: Vec<usize>,
+    /// Nanoseconds since 1970 of the first row, where a column has dates.
+    pub(super) start_ns: Option<i64>,
+    pub(super) notes: Vec<String>,
+}
+
+impl TextColumns {
+    /// Reads all rows.
+    ///
+    /// # Errors
+    /// The line and the field that do not fit, in words.
+    pub(super) fn read<'a>(
+        rows: impl Iterator<Item = (usize, &'a str)>,
+        layout: &Layout,
+    ) -> Result<Self, String> {
+        let width = layout.kinds.len();
+        let calendar = |(column, kind): (usize, &ColumnKind)| {
+            (*kind == ColumnKind::Calendar).then(|| (column, Vec::new()))
+        };
+        let mut all = Self {
+            width,
+            numbers: Vec::new(),
+            stamps: layout.kinds.iter().enumerate().filter_map(calendar).collect(),
+            seconds: Vec::new(),
+            joined: Vec::new(),
+            start_ns: None,
+            notes: Vec::new(),
+        };
+        let mut fault: Option<String> = None;
+        let (mut footer, mut repeated) = (0, 0);
+        for (number, line) in rows {
+            if all.is_header(line, layout) {
+                repeated += 1;
+                continue;
+            }
+            match all.row(number, line, layout) {
+                Ok(()) if fault.is_none() => {}
+                // a row behind a line that is none: the line is a fault, not a footer
+                Ok(()) => return Err(fault.unwrap_or_default()),
+                Err(error) => {
+                    footer += 1;
+                    let may_be_footer = all.rows() > 0 && is_words(line, layout);
+                    if !may_be_footer || footer > MAX_FOOTER_LINES {
+                        return Err(fault.unwrap_or(error));
+                    }
+                    fault.get_or_insert(error);
+                }
+            }
+        }
+        if footer > 0 {
+            all.notes.push(format!("{footer} lines at the end were left out"));
+        }
+        if repeated > 0 {
+            all.notes
+                .push(format!("the header is repeated {repeated} times: the logger was restarted"));
+        }
+        all.resolve(layout)?;
+        Ok(all)
+    }
+
+    fn is_header(&self, line: &str, layout: &Layout) -> bool {
+        !self.numbers.is_empty()
+            && layout
+                .header
+                .as_ref()
+                .is_some_and(|header| header.len() > 1 && layout.separator.fields(line) == *header)
+    }
+
+    /// Adds one row.
+    fn row(&mut self, number: usize, line: &str, layout: &Layout) -> Result<(), String> {
+        let mut fields = layout.separator.fields(line);
+        if fields.len() + 1 == self.width && layout.separator.closes(line) {
+            fields.push(""); // an empty last field
+        }
+        if fields.len() != self.width {
+            return Err(format!(
+                "line {number} has {} fields, the rows before have {}; is the file truncated?",
+                fields.len(),
+                self.width
+            ));
+        }
+        let before = self.numbers.len();
+        let mut times: Vec<Stamp> = Vec::new();
+        for (column, field) in fields.into_iter().enumerate() {
+            let value = match layout.kinds[column] {
+                ColumnKind::Words => Some(f64::NAN),
+                ColumnKind::Number => layout.form.number(field),
+                ColumnKind::Calendar => Stamp::parse(field).map(|stamp| {
+                    times.push(stamp);
+                    f64::NAN
+                }),
+            };
+            let Some(value) = value else {
+                self.numbers.truncate(before);
+                let shown: String = field.chars().take(40).collect();
+                let what =
+                    if layout.kinds[column] == ColumnKind::Calendar { "time" } else { "number" };
+                return Err(format!(
+                    "line {number}, column {}: {shown:?} is no {what}",
+                    column + 1
+                ));
+            };
+            self.numbers.push(value);
+        }
+        for ((_, stamps), stamp) in self.stamps.iter_mut().zip(times) {
+            stamps.push(stamp);
+        }
+        Ok(())
+    }
+
+    /// Turns stamps into seconds since the first row's day; joins a date and a clock in two columns.
+    fn resolve(&mut self, layout: &Layout) -> Result<(), String> {
+        let mut stamps = std::mem::take(&mut self.stamps);
+        let is_date = |all: &[Stamp]| all.iter().all(|s| s.has_date() && !s.has_clock());
+        let is_clock = |all: &[Stamp]| all.iter().all(|s| s.has_clock() && !s.has_date());
+        let date = stamps.iter().position(|(_, all)| is_date(all));
+        let time = stamps.iter().position(|(_, all)| is_clock(all));
+        if let (Some(date), Some(time)) = (date, time) {
+            let clocks = stamps[time].1.clone();
+            for (stamp, clock) in stamps[date].1.iter_mut().zip(clocks) {
+                *stamp = stamp.with_clock_of(&clock);
+            }
+            self.joined.push(stamps[time].0);
+            stamps.remove(time);
+        }
+        for (column, all) in stamps {
+            // the order changes the day, and a recording of one day has the same times within it
+            let order = decided_order(&all, None).or_else(|error| {
+                let first = all.first().map(Stamp::date_only);
+                let is_one_day = all.iter().all(|stamp| Some(stamp.date_only()) == first);
+                if is_one_day { Ok(crate::tabular::DateOrder::DayFirst) } else { Err(error) }
+            })?;
+            let ns: Vec<i64> = all.iter().map(|stamp| stamp.unix_ns(order).unwrap_or(0)).collect();
+            let has_date = all.iter().all(Stamp::has_date);
+            let start = ns.iter().copied().min().unwrap_or(0);
+            // nanoseconds since 1970 have more digits than a floating-point number
+            let ns = over_midnight(ns, &all).into_iter().map(|at| at - start).collect();
+            let seconds = self.with_fractions(ns, layout);
+            self.start_ns = self.start_ns.or_else(|| has_date.then_some(start));
+            self.seconds.push((column, seconds));
+        }
+        Ok(())
+    }
+
+    /// A clock of whole seconds beside a column of microseconds or milliseconds that begins anew with each
+    /// second: both together are the time.
+    fn with_fractions(&mut self, ns: Vec<i64>, layout: &Layout) -> Vec<f64> {
+        let plain = |ns: &[i64]| ns.iter().map(|ns| *ns as f64 / 1e9).collect();
+        if ns.iter().any(|ns| ns % 1_000_000_000 != 0) {
+            return plain(&ns);
+        }
+        let Some((column, unit_ns)) = layout.fraction_column() else { return plain(&ns) };
+        let fractions: Vec<f64> =
+            self.numbers.iter().skip(column).step_by(self.width).copied().collect();
+        let most = 1e9 / unit_ns;
+        let falls = fractions.windows(2).any(|pair| pair[1] < pair[0]);
+        if !falls || !fractions.iter().all(|fraction| (0.0..most).contains(fraction)) {
+            return plain(&ns);
+        }
+        self.joined.push(column);
+        ns.iter().zip(fractions).map(|(ns, part)| (*ns as f64 + part * unit_ns) / 1e9).collect()
+    }
+
+    /// The times of a table whose first four columns are hour, minute, second and microsecond, as PRONOSTIA
+    /// writes them, s.
+    pub(super) fn clock_seconds(&self) -> Option<Vec<f64>> {
+        let column = |at: usize| self.numbers.iter().skip(at).step_by(self.width).copied();
+        let is_within = |at: usize, limit: f64, must_be_whole: bool| {
+            column(at).all(|v| (0.0..limit).contains(&v) && (!must_be_whole || v.fract() == 0.0))
+        };
+        let is_clock = self.width > 4
+            && self.seconds.is_empty()
+            && is_within(0, 24.0, true)
+            && is_within(1, 60.0, true)
+            && is_within(2, 61.0, true)
+            && is_within(3, 1e6, false)
+            && column(3).any(|v| v >= 1.0);
+        is_clock.then(|| {
+            let rows = self.numbers.chunks_exact(self.width);
+            rows.map(|row| row[0] * 3600.0 + row[1] * 60.0 + row[2] + row[3] * 1e-6).collect()
+        })
+    }
+
+    /// Number of rows.
+    pub(super) fn rows(&self) -> usize {
+        self.numbers.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Number of values.
+    pub(super) const fn samples(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether a column became a part of another one.
+    pub(super) fn is_joined(&self, column: usize) -> bool {
+        self.joined.contains(&column)
+    }
+
+    /// These columns as channel × sample.
+    pub(super) fn table(&self, columns: &[usize]) -> Array2<f64> {
+        let rows = self.rows();
+        let mut data = Array2::zeros((columns.len(), rows));
+        for (mut target, column) in data.outer_iter_mut().zip(columns) {
+            if let Some((_, seconds)) = self.seconds.iter().find(|(own, _)| own == column) {
+                target.iter_mut().zip(seconds).for_each(|(to, from)| *to = *from);
+                continue;
+            }
+            let numbers = self.numbers.iter().skip(*column).step_by(self.width);
+            target.iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
+        }
+        data
+    }
+}
+
+/// Whether a line has words where the rows have values: a footer, not a row that is cut off.
+fn is_words(line: &str, layout: &Layout) -> bool {
+    let fields = layout.separator.fields(line);
+    fields.iter().take(1).any(|field| {
+        field.chars().any(char::is_alphabetic)
+            && layout.form.number(field).is_none()
+            && Stamp::parse(field).is_none()
+    })
+}
+
+/// Times of day alone go on over midnight.
+fn over_midnight(mut ns: Vec<i64>, stamps: &[Stamp]) -> Vec<i64> {
+    const HALF_A_DAY: i64 = 43_200 * 1_000_000_000;
+    if stamps.iter().any(Stamp::has_date) {
+        return ns;
+    }
+    let mut added = 0;
+    let mut before = None;
+    for time in &mut ns {
+        if before.is_some_and(|before: i64| before - *time > HALF_A_DAY) {
+            added += 2 * HALF_A_DAY;
+        }
+        before = Some(*time);
+        *time += added;
+    }
+    ns
+}

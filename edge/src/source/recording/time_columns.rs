@@ -1,0 +1,125 @@
+//! Takes the columns of time and count out of a table of channels.
+//!
+//! Between a reader that has a whole snapshot in memory and the interpretation. A column is time if its
+//! name or unit says so or nothing says otherwise, and if it rises evenly. Invariant: a column whose name
+//! says that it is vibration is never taken out.
+
+use ndarray::{Array2, Axis};
+
+use super::StatedChannel;
+use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
+use crate::source::time_axis::{TimeAxis, goes_one_way};
+
+/// Rows over which a column without a word on it must rise to be time where it is not the first.
+const LEAST_ROWS_ANYWHERE: usize = 64;
+
+/// A table without its columns of time.
+pub(super) struct WithoutTime {
+    pub(super) data: Array2<f64>,
+    pub(super) channels: Vec<StatedChannel>,
+    /// The course of the best column of time.
+    pub(super) axis: Option<TimeAxis>,
+    /// The columns that were taken out, with the reason.
+    pub(super) left_out: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Takes the columns of time out. A table of one column has none.
+///
+/// # Errors
+/// A first column that rises, but not evenly, and that nothing names; in words.
+pub(super) fn take_time_columns(
+    data: Array2<f64>,
+    channels: Vec<StatedChannel>,
+) -> Result<WithoutTime, String> {
+    let mut best: Option<TimeAxis> = None;
+    let (mut taken, mut left_out, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    if channels.len() > 1 {
+        for (row, channel) in channels.iter().enumerate() {
+            let role = crate::source::interpretation::role(channel);
+            if matches!(role, ChannelRole::Acceleration | ChannelRole::Other(_)) {
+                continue;
+            }
+            let values = data.row(row).to_vec();
+            let is_first = taken.len() == row;
+            let unit_s = unit_of_time(channel);
+            let column = described(row, channel);
+            match TimeAxis::of_column(&values, unit_s) {
+                Some(axis) => {
+                    let is_named = role != ChannelRole::Unknown;
+                    if !is_named && !is_first && values.len() < LEAST_ROWS_ANYWHERE {
+                        continue;
+                    }
+                    taken.push(row);
+                    let what = if axis.is_count { "count" } else { "time" };
+                    left_out.push(format!("{column} ({what})"));
+                    let axis = TimeAxis { column, ..axis };
+                    if best.as_ref().is_none_or(|before| worth(&axis) > worth(before)) {
+                        best = Some(axis);
+                    }
+                }
+                None if role == ChannelRole::Time && goes_one_way(values.iter().copied()) => {
+                    taken.push(row);
+                    left_out.push(format!("{column} (time)"));
+                    notes.push(format!("{column} does not rise evenly, so it gives no rate"));
+                }
+                None if role == ChannelRole::Count => {
+                    taken.push(row);
+                    left_out.push(format!("{column} (count)"));
+                }
+                None if is_first && rises(&values) => {
+                    return Err(format!(
+                        "{column} rises in every row, but not evenly: it may be time or a channel; name the columns to read (--variable)"
+                    ));
+                }
+                None => {}
+            }
+        }
+    }
+    if taken.len() == channels.len() {
+        // a table of counts or times alone: the choice of channels refuses it
+        return Ok(WithoutTime { data, channels, axis: None, left_out: Vec::new(), notes });
+    }
+    let kept: Vec<usize> = (0..channels.len()).filter(|row| !taken.contains(row)).collect();
+    let mut data = if taken.is_empty() { data } else { data.select(Axis(0), &kept) };
+    if best.as_ref().is_some_and(|axis| axis.is_reversed) {
+        data.invert_axis(Axis(1));
+        data = data.as_standard_layout().into_owned();
+        notes.push("the newest row came first; the rows were turned round".to_owned());
+    }
+    let channels = kept.into_iter().map(|row| channels[row].clone()).collect();
+    Ok(WithoutTime { data, channels, axis: best, left_out, notes })
+}
+
+/// How much an axis tells: a time with a unit most, a count least.
+fn worth(axis: &TimeAxis) -> u8 {
+    match (axis.is_count, axis.unit_s) {
+        (true, _) => 0,
+        (false, None) => 1,
+        (false, Some(_)) => 2,
+    }
+}
+
+fn described(row: usize, channel: &StatedChannel) -> String {
+    match &channel.name {
+        Some(name) if !name.is_empty() => format!("column {name:?}"),
+        _ => format!("column {row}"),
+    }
+}
+
+/// The seconds of the unit of a column of time, by its unit or its name.
+fn unit_of_time(channel: &StatedChannel) -> Option<f64> {
+    let name = channel.name.as_deref();
+    let by_unit = channel.unit.as_deref().and_then(StatedUnit::parse);
+    let by_header = || name.and_then(StatedUnit::in_header);
+    // `micros`, `ms`: the name is the unit
+    let by_name = || name.and_then(StatedUnit::parse);
+    let UnitKind::Time(seconds) = by_unit.or_else(by_header).or_else(by_name)?.kind else {
+        return None;
+    };
+    Some(seconds)
+}
+
+fn rises(values: &[f64]) -> bool {
+    values.len() >= LEAST_ROWS_ANYWHERE && values.windows(2).all(|pair| pair[1] > pair[0])
+}

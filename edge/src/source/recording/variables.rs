@@ -1,0 +1,300 @@
+//! Choice of a recording among the variables of a file: MAT-files, HDF5, TDMS, universal files,
+//! archives of arrays and documents hold several vectors, of which some are channels.
+//!
+//! 1. `--variable NAME[,NAME…]` names them: by the path, by the stated name, by the last part of the
+//!    path if one variable alone has it, or by the matrix whose columns they are.
+//! 2. Else vectors of one length and rate belong together. A set that is shorter than an eighth of
+//!    the longest is left out (lists of settings, features, spectra of an average). If one of the
+//!    rest alone speaks of acceleration, it is the recording; if none does and there is one set
+//!    alone, that one is. Anything else is refused with the candidates.
+//! 3. A vector that rises evenly beside others is time: it gives the rate and is no channel.
+//!
+//! Invariant: no order within the file and no length alone decides between candidates; which of the
+//! channels of a set are used is decided by the interpretation, from their names and units.
+
+use std::path::Path;
+
+use ndarray::Array2;
+use pdm_shared::time::Timestamp;
+
+use super::bounds::check_samples;
+use super::{RawRecording, SourceError, StatedChannel};
+use rising::{TimeAxis, time_axis};
+
+pub(super) use rising::{even_step, rate_of_step};
+
+mod rising;
+
+/// Most channels of a recording: a rack of sensors has fewer, a vector of samples more.
+pub(super) const MAX_CHANNELS: usize = 1024;
+
+/// A set whose length is below this part of the longest one is no candidate. Chosen: an average of
+/// spectra and a list of features are shorter, a slower channel of the same test (a force beside a
+/// vibration, 1:16 in the public bearing sets) is not what is looked for.
+const LEAST_PART: usize = 8;
+
+/// Candidates that an error lists.
+const LISTED: usize = 20;
+
+/// A vector of a file that may be a channel.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Variable {
+    /// Its place in the file, by which a person can name it: `bearing.gs`, `/run/acc`, `data[1]`.
+    pub(super) path: String,
+    /// What the file states of it.
+    pub(super) stated: StatedChannel,
+    /// The rate that the file states for it, Hz.
+    pub(super) rate_hz: Option<f64>,
+    /// The time of its first sample.
+    pub(super) started_at: Option<Timestamp>,
+    pub(super) numbers: Vec<f64>,
+}
+
+impl Variable {
+    /// The name of the matrix of which this is a column.
+    fn matrix(&self) -> &str {
+        match self.path.rsplit_once('[') {
+            Some((matrix, column)) if column.ends_with(']') => matrix,
+            _ => &self.path,
+        }
+    }
+
+    /// The name, the path where it differs, and the length.
+    fn described(&self) -> String {
+        let path = &self.path;
+        let name = match &self.stated.name {
+            Some(name) if name != path => format!("{path} ({name})"),
+            _ => path.clone(),
+        };
+        let unit = self.stated.unit.as_ref().map_or(String::new(), |unit| format!(" in {unit}"));
+        format!("{name}{unit}, {} numbers", self.numbers.len())
+    }
+
+    fn says_acceleration(&self) -> bool {
+        let name = self.stated.name.as_deref().unwrap_or("").to_lowercase();
+        let path = self.path.to_lowercase();
+        let words = ["acc", "vib", "beschl", "schwing", "가속", "진동"];
+        let unit = self.stated.unit.as_deref().unwrap_or("").trim().to_lowercase();
+        words.iter().any(|word| name.contains(word) || path.contains(word))
+            || ["g", "gn", "mg", "m/s2", "m/s^2", "m/s²", "m/s**2", "m·s⁻²", "m s-2", "m s^-2"]
+                .contains(&unit.as_str())
+    }
+}
+
+/// The recording among the variables of a file. `others` are arrays that are no vectors of real
+/// numbers, each with the reason, for the error.
+pub(super) fn recording_of_variables(
+    path: &Path,
+    format: &'static str,
+    variables: Vec<Variable>,
+    others: &[String],
+    wanted: Option<&str>,
+) -> Result<RawRecording, SourceError> {
+    let chosen = match wanted {
+        Some(names) => named(path, variables, others, names)?,
+        None => fitting(path, format, variables, others)?,
+    };
+    let (channels, time) = without_time(chosen);
+    let samples = channels.first().map_or(0, |first| first.numbers.len());
+    check_samples(path, samples.saturating_mul(channels.len()))?;
+    let stated_rate = channels.iter().find_map(|channel| channel.rate_hz);
+    let rate_hz = stated_rate.or_else(|| time.as_ref().and_then(|time| time.rate_hz));
+    let start = channels.iter().find_map(|channel| channel.started_at);
+    let start = start.or_else(|| time.as_ref().and_then(|time| time.started_at));
+    let mut data = Array2::zeros((channels.len(), samples));
+    let mut stated = Vec::new();
+    for (mut row, channel) in data.outer_iter_mut().zip(channels) {
+        row.iter_mut().zip(&channel.numbers).for_each(|(to, &from)| *to = from);
+        let name = channel.stated.name.clone().or_else(|| Some(channel.path.clone()));
+        stated.push(StatedChannel { name, ..channel.stated });
+    }
+    let mut recording = RawRecording::described(format, data, stated, rate_hz);
+    recording.stated_start = start;
+    Ok(recording)
+}
+
+/// The variables that a person names.
+fn named(
+    path: &Path,
+    variables: Vec<Variable>,
+    others: &[String],
+    names: &str,
+) -> Result<Vec<Variable>, SourceError> {
+    let mut indices = Vec::new();
+    // a path may hold a comma
+    let names: Vec<&str> = match indices_of(&variables, names) {
+        Some(_) => vec![names],
+        None => names.split(',').map(str::trim).collect(),
+    };
+    for name in names {
+        let Some(found) = indices_of(&variables, name) else {
+            let reason = others.iter().find(|other| other.starts_with(&format!("{name} ")));
+            let what = reason.map_or_else(
+                || {
+                    format!(
+                        "no numeric variable {name:?}; there are {}",
+                        listed(&variables, others)
+                    )
+                },
+                |reason| format!("variable {reason}; a recording is a vector of real numbers"),
+            );
+            return Err(SourceError::options(path, what));
+        };
+        indices.extend(found);
+    }
+    indices.dedup();
+    let mut chosen: Vec<Variable> = Vec::new();
+    for index in indices {
+        chosen.push(variables[index].clone());
+    }
+    let length = chosen.first().map_or(0, |first| first.numbers.len());
+    if length < 2 {
+        let what = format!(
+            "{}: a recording has more than one sample; there are {}",
+            chosen.first().map_or_else(String::new, Variable::described),
+            listed(&variables, others)
+        );
+        return Err(SourceError::options(path, what));
+    }
+    if let Some(other) = chosen.iter().find(|other| other.numbers.len() != length) {
+        let what = format!(
+            "{} and {} are not equally long; name those of one length (--variable)",
+            chosen[0].described(),
+            other.described()
+        );
+        return Err(SourceError::options(path, what));
+    }
+    check_count(path, chosen.len())?;
+    Ok(chosen)
+}
+
+/// The variables of this name: one, or the columns of a matrix.
+fn indices_of(variables: &[Variable], name: &str) -> Option<Vec<usize>> {
+    let all = |is_meant: &dyn Fn(&Variable) -> bool| -> Vec<usize> {
+        variables.iter().enumerate().filter(|(_, v)| is_meant(v)).map(|(i, _)| i).collect()
+    };
+    let by_path = all(&|v| v.path == name);
+    let by_matrix = all(&|v| v.matrix() == name);
+    let by_name = all(&|v| v.stated.name.as_deref() == Some(name));
+    let last = |v: &Variable| v.matrix().rsplit(['.', '/']).next().map(str::to_owned);
+    let by_last = all(&|v| last(v).as_deref() == Some(name));
+    if !by_path.is_empty() {
+        return Some(by_path);
+    }
+    if !by_matrix.is_empty() {
+        return Some(by_matrix);
+    }
+    [by_name, by_last].into_iter().find(|found| found.len() == 1)
+}
+
+/// The set of equally long variables that can be the recording.
+fn fitting(
+    path: &Path,
+    format: &str,
+    variables: Vec<Variable>,
+    others: &[String],
+) -> Result<Vec<Variable>, SourceError> {
+    let longest = variables.iter().map(|v| v.numbers.len()).max().unwrap_or(0);
+    if longest < 2 {
+        let what = format!(
+            "no vector of numbers in this {format}; there are {}",
+            listed(&variables, others)
+        );
+        return Err(SourceError::malformed(path, what));
+    }
+    let mut sets: Vec<Vec<Variable>> = Vec::new();
+    for variable in variables {
+        if variable.numbers.len() < 2 || variable.numbers.len() * LEAST_PART < longest {
+            continue;
+        }
+        match sets.iter_mut().find(|set| belongs(&variable, set)) {
+            Some(set) => set.push(variable),
+            None => sets.push(vec![variable]),
+        }
+    }
+    sets.retain(|set| set.iter().any(|v| time_axis(v).is_none()) || set.len() == 1);
+    let says = |set: &&Vec<Variable>| set.iter().any(Variable::says_acceleration);
+    let speaking: Vec<usize> =
+        sets.iter().enumerate().filter(|(_, set)| says(set)).map(|(i, _)| i).collect();
+    let index = match (speaking.as_slice(), sets.len()) {
+        ([one], _) => *one,
+        ([], 1) => 0,
+        _ => {
+            let all: Vec<Variable> = sets.into_iter().flatten().collect();
+            let what = format!(
+                "several variables could be the recording, of different length or rate; name one \
+                 (--variable): {}",
+                listed(&all, &[])
+            );
+            return Err(SourceError::options(path, what));
+        }
+    };
+    let set = sets.swap_remove(index);
+    check_count(path, set.len())?;
+    Ok(set)
+}
+
+fn belongs(variable: &Variable, set: &[Variable]) -> bool {
+    set.iter().all(|other| {
+        other.numbers.len() == variable.numbers.len()
+            && match (other.rate_hz, variable.rate_hz) {
+                (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * a.abs(),
+                _ => true,
+            }
+    })
+}
+
+fn check_count(path: &Path, channels: usize) -> Result<(), SourceError> {
+    if channels <= MAX_CHANNELS {
+        return Ok(());
+    }
+    let what = format!(
+        "{channels} equally long variables or columns; a recording has at most {MAX_CHANNELS} \
+         channels, name those that are meant (--variable)"
+    );
+    Err(SourceError::options(path, what))
+}
+
+/// The channels without the vector of their times, and what the times say.
+fn without_time(chosen: Vec<Variable>) -> (Vec<Variable>, Option<TimeAxis>) {
+    let axes: Vec<Option<TimeAxis>> = chosen.iter().map(time_axis).collect();
+    if axes.iter().all(Option::is_some) {
+        return (chosen, None);
+    }
+    let mut time = None;
+    let mut channels = Vec::new();
+    for (variable, axis) in chosen.into_iter().zip(axes) {
+        match axis {
+            None => channels.push(variable),
+            // of a count and a time the time has the rate
+            Some(axis) => {
+                let is_better = |old: &TimeAxis| old.rate_hz.is_none() && axis.rate_hz.is_some();
+                if time.as_ref().is_none_or(is_better) {
+                    time = Some(axis);
+                }
+            }
+        }
+    }
+    (channels, time)
+}
+
+/// A list of the variables for an error.
+fn listed(variables: &[Variable], others: &[String]) -> String {
+    if variables.is_empty() && others.is_empty() {
+        return "no numeric variables".to_owned();
+    }
+    let all = variables.len() + others.len();
+    let mut names: Vec<String> = variables
+        .iter()
+        .map(Variable::described)
+        .chain(others.iter().cloned())
+        .take(LISTED)
+        .collect();
+    if all > LISTED {
+        names.push(format!("… {} more", all - LISTED));
+    }
+    names.join("; ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! Claims about the choice among the variables of a file (issue 32, point 3).
+
+use super::*;
+
+fn variable(path: &str, numbers: Vec<f64>) -> Variable {
+    Variable { path: path.to_owned(), numbers, ..Variable::default() }
+}
+
+fn waves(length: usize) -> Vec<f64> {
+    (0..length).map(|n| (n as f64 * 0.7).sin()).collect()
+}
+
+fn times(length: usize, first: f64, step: f64) -> Vec<f64> {
+    (0..length).map(|n| first + step * n as f64).collect()
+}
+
+fn chosen(variables: Vec<Variable>, wanted: Option<&str>) -> Result<RawRecording, String> {
+    let path = Path::new("t");
+    recording_of_variables(path, "archive", variables, &[], wanted).map_err(|e| e.to_string())
+}
+
+fn rate_beside_time(time: Variable) -> Option<f64> {
+    let length = time.numbers.len();
+    let recording = chosen(vec![time, variable("a", waves(length))], None).expect("valid");
+    assert_eq!(recording.channels.len(), 1);
+    recording.stated_rate_hz.map(|rate| (rate * 10.0).round() / 10.0)
+}
+
+#[test]
+fn a_time_gives_the_rate_in_the_unit_that_is_stated_or_told_by_its_size() {
+    let step = 1.0 / 2560.0;
+    assert_eq!(rate_beside_time(variable("t", times(64, 0.0, step))), Some(2560.0));
+    assert_eq!(rate_beside_time(variable("t_ms", times(64, 0.0, 1e3 * step))), Some(2560.0));
+    let mut with_unit = variable("x", times(64, 0.0, 1e6 * step));
+    with_unit.stated.unit = Some("µs".to_owned());
+    assert_eq!(rate_beside_time(with_unit), Some(2560.0));
+    let since_1970 = variable("stamp", times(64, 1.78e9, step));
+    assert_eq!(rate_beside_time(since_1970), Some(2560.0));
+    let in_ms = variable("stamp", times(64, 1.78e12, 1e3 * step));
+    assert_eq!(rate_beside_time(in_ms), Some(2560.0));
+    let in_days = variable("datum", times(4096, 739_000.0, 0.01 / 86_400.0));
+    assert_eq!(rate_beside_time(in_days), Some(100.0));
+}
+
+/// A count, or a time in milliseconds that says so nowhere, states no rate.
+#[test]
+fn a_count_is_no_channel_and_states_no_rate() {
+    assert_eq!(rate_beside_time(variable("n", times(64, 0.0, 1.0))), None);
+    assert_eq!(rate_beside_time(variable("t", times(64, 0.0, 0.390_625))), None);
+}
+
+#[test]
+fn a_rising_vector_alone_or_in_another_unit_is_a_channel() {
+    let alone = chosen(vec![variable("ramp", times(64, 0.0, 0.01))], None).expect("valid");
+    assert_eq!((alone.channels.len(), alone.stated_rate_hz), (1, None));
+    let mut ramp = variable("ramp", times(64, 0.0, 0.01));
+    ramp.stated.unit = Some("g".to_owned());
+    let both = chosen(vec![ramp, variable("a", waves(64))], None).expect("valid");
+    assert_eq!(both.channels.len(), 2);
+}
+
+#[test]
+fn one_set_that_speaks_of_acceleration_is_the_recording() {
+    let sets = || vec![variable("current", waves(4000)), variable("vibration", waves(1000))];
+    let recording = chosen(sets(), None).expect("valid");
+    assert_eq!((recording.samples, recording.channels.len()), (1000, 1));
+    let mut two = sets();
+    two.push(variable("acc_2", waves(3000)));
+    let error = chosen(two.clone(), None).err().expect("ambiguous");
+    assert!(error.contains("vibration, 1000") && error.contains("acc_2, 3000"), "{error}");
+    assert_eq!(chosen(two, Some("acc_2")).expect("valid").samples, 3000);
+}
+
+#[test]
+fn equally_long_variables_of_two_rates_are_not_one_recording() {
+    let mut slow = variable("a", waves(100));
+    slow.rate_hz = Some(10.0);
+    let mut fast = variable("b", waves(100));
+    fast.rate_hz = Some(1000.0);
+    assert!(chosen(vec![slow, fast], None).err().expect("ambiguous").contains("length or rate"));
+}
+
+#[test]
+fn names_are_paths_columns_or_last_parts_that_are_single() {
+    let all = || {
+        vec![
+            variable("run/acc[0]", waves(9)),
+            variable("run/acc[1]", waves(9)),
+            variable("run/force", waves(9)),
+            variable("cal/force", waves(9)),
+        ]
+    };
+    let count = |name: &str| chosen(all(), Some(name)).map(|r| r.channels.len());
+    assert_eq!(count("run/acc"), Ok(2));
+    assert_eq!(count("run/acc[1]"), Ok(1));
+    assert_eq!(count("run/acc[0],cal/force"), Ok(2));
+    assert!(count("force").is_err_and(|error| error.contains("run/force, 9")));
+}

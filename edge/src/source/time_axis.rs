@@ -1,0 +1,295 @@
+//! Time columns by what they do: they rise, and they rise evenly, whatever their name.
+//!
+//! A column of numbers becomes a [`TimeAxis`]: rate, jitter, gaps and lost samples. Stands between the
+//! readers of formats and the interpretation. Invariant: a column that does not rise evenly is no axis;
+//! the unit of an axis that nobody states stays open, and the caller decides by the rate it knows.
+
+/// Least number of rows over which a column must rise to be taken for time. Eight random samples rise by
+/// chance in one of 40,000 tables (1 in 8!).
+const LEAST_ROWS: usize = 8;
+
+/// Largest deviation of a row from the even course, as a share of the span, so that the column is even.
+/// Chosen: a vibration that rises by chance over eight rows deviates by a fifth and more.
+const MOST_DEVIATION: f64 = 0.05;
+
+/// A step of more than this many usual steps is a gap.
+const GAP_STEPS: f64 = 1.5;
+
+/// Seconds since 1970 from 2001 on: smaller numbers are times since the start of a recording.
+const EPOCH_FROM_S: f64 = 1e9;
+/// … up to the year 2096.
+const EPOCH_TO_S: f64 = 4e9;
+
+/// The course of a column of times, in the column's own unit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TimeAxis {
+    /// Column as a person finds it: `column "Time (s)"`, `column 1`.
+    pub(crate) column: String,
+    /// Seconds of the column's unit; `None`: nothing states it.
+    pub(crate) unit_s: Option<f64>,
+    /// Usual step, in the column's unit.
+    pub(crate) step: f64,
+    /// Uncertainty of the step by the digits of the column, ratio.
+    pub(crate) uncertainty: f64,
+    /// Standard deviation of the steps over their mean, if the digits of the column show it.
+    pub(crate) jitter_ratio: Option<f64>,
+    /// Gaps.
+    pub(crate) gaps: u64,
+    /// Steps that the gaps would hold.
+    pub(crate) lost: u64,
+    /// The column counts rows: it shows lost rows, but no rate.
+    pub(crate) is_count: bool,
+    /// The newest row comes first.
+    pub(crate) is_reversed: bool,
+    /// The column's first time, seconds since 1970, if its numbers are such times.
+    pub(crate) epoch_s: Option<f64>,
+}
+
+impl TimeAxis {
+    /// The course of a column; `None` if the column is no even time.
+    ///
+    /// `unit_s`: the seconds of its unit, where the file states it.
+    pub(crate) fn of_column(values: &[f64], unit_s: Option<f64>) -> Option<Self> {
+        if values.len() < LEAST_ROWS || values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let mut times = unwrapped(values);
+        let is_reversed = times.first() > times.last();
+        if is_reversed {
+            times.reverse();
+        }
+        let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        if steps.iter().any(|step| *step < 0.0) {
+            return None;
+        }
+        let course = Course::of_steps(&steps)?;
+        if !course.is_even(&steps) {
+            return None;
+        }
+        let is_whole = values.iter().all(|value| value.fract() == 0.0);
+        let is_count = unit_s.is_none() && is_whole && (course.step - 1.0).abs() < 1e-9;
+        let (epoch_unit, epoch_s) = epoch(times[0]);
+        let unit_s = unit_s.or(epoch_unit);
+        let epoch_s = epoch_s.filter(|_| !is_count && unit_s == epoch_unit);
+        Some(Self {
+            column: String::new(),
+            unit_s,
+            step: course.step,
+            uncertainty: course.uncertainty,
+            jitter_ratio: course.jitter_ratio,
+            gaps: course.gaps,
+            lost: course.lost,
+            is_count,
+            is_reversed,
+            epoch_s,
+        })
+    }
+
+    /// The rate if a unit of the column has `unit_s` seconds, Hz. A rate that its digits cannot tell
+    /// from a whole number is that number.
+    pub(crate) fn rate_hz(&self, unit_s: f64) -> f64 {
+        let rate = 1.0 / (self.step * unit_s);
+        let whole = rate.round();
+        // 0.02 %: quartz oscillators are better than 0.01 %
+        let near = whole >= 1.0 && (rate / whole - 1.0).abs() <= self.uncertainty.clamp(2e-4, 2e-2);
+        if near { whole } else { rate }
+    }
+}
+
+/// Whether values never fall, or never rise: a vibration goes both ways, whatever its name (`X130_DE_time`).
+pub(crate) fn goes_one_way(values: impl Iterator<Item = f64>) -> bool {
+    let (mut rises, mut falls, mut before) = (false, false, None);
+    for value in values.filter(|value| value.is_finite()) {
+        if let Some(before) = before {
+            rises |= value > before;
+            falls |= value < before;
+        }
+        before = Some(value);
+    }
+    !(rises && falls)
+}
+
+/// The steps of a column without those across gaps.
+struct Course {
+    step: f64,
+    longest: f64,
+    quantum: f64,
+    uncertainty: f64,
+    jitter_ratio: Option<f64>,
+    gaps: u64,
+    lost: u64,
+}
+
+impl Course {
+    fn of_steps(steps: &[f64]) -> Option<Self> {
+        let mut sorted: Vec<f64> = steps.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let median = *sorted.get(sorted.len() / 2)?;
+        let positive = &sorted[sorted.partition_point(|step| *step <= 0.0)..];
+        let usual_positive = *positive.get(positive.len() / 2)?;
+        let has_repeats = positive.len() < sorted.len();
+        // times with few digits: their steps are one or two units of the last digit
+        let quantum = if has_repeats { usual_positive } else { smallest_difference(positive) };
+        let longest = GAP_STEPS * median.max(usual_positive);
+        let beyond = sorted.len() - sorted.partition_point(|step| *step <= longest);
+        // many long steps are the digits of the column (1, 2, 1, 2 ms), few are gaps
+        let longest =
+            if 20 * beyond > sorted.len() { longest + quantum.min(median) } else { longest };
+        let (mut sum, mut count) = (0.0, 0u64);
+        for step in steps.iter().filter(|step| **step <= longest) {
+            sum += step;
+            count += 1;
+        }
+        let step = sum / count as f64;
+        if !(step.is_finite() && step > 0.0) {
+            return None;
+        }
+        let gaps: Vec<f64> = steps.iter().copied().filter(|step| *step > longest).collect();
+        let lost = gaps.iter().map(|gap| ((gap / step).round() - 1.0).max(0.0)).sum::<f64>();
+        let usual = steps.iter().filter(|step| **step <= longest);
+        let power: f64 = usual.map(|one| (one - step) * (one - step)).sum();
+        let spread = (power / count as f64).sqrt();
+        let jitter_ratio = (!has_repeats && spread > 0.75 * quantum).then_some(spread / step);
+        Some(Self {
+            step,
+            longest,
+            quantum,
+            uncertainty: (2.0 * quantum / sum).min(0.5),
+            jitter_ratio,
+            gaps: gaps.len() as u64,
+            lost: lost as u64,
+        })
+    }
+
+    /// Whether the rows follow an even course when the gaps are taken out.
+    fn is_even(&self, steps: &[f64]) -> bool {
+        let usual: Vec<f64> = steps.iter().copied().filter(|step| *step <= self.longest).collect();
+        // most steps must be usual ones, else the gaps are the course
+        if 10 * usual.len() < 9 * steps.len() {
+            return false;
+        }
+        let span = self.step * usual.len() as f64;
+        let most = MOST_DEVIATION * span + self.quantum;
+        let mut at = 0.0;
+        usual.iter().enumerate().all(|(row, step)| {
+            at += step;
+            (at - self.step * (row + 1) as f64).abs() <= most
+        })
+    }
+}
+
+/// The smallest difference between steps that are not equal: one unit of the column's last digit.
+fn smallest_difference(sorted: &[f64]) -> f64 {
+    let middle = sorted[sorted.len() / 2];
+    let differences = sorted.windows(2).map(|pair| pair[1] - pair[0]);
+    // below a millionth of a step the difference is the rounding of floating point
+    differences.filter(|d| *d > 1e-6 * middle).fold(f64::INFINITY, f64::min).min(middle)
+}
+
+/// A counter that overflows at 2^32 or 2^16 goes on: 32-bit microseconds wrap after 71 minutes.
+fn unwrapped(values: &[f64]) -> Vec<f64> {
+    let is_counter =
+        values.iter().all(|value| value.fract() == 0.0 && (0.0..4_294_967_296.0).contains(value));
+    if !is_counter {
+        return values.to_vec();
+    }
+    let highest = values.iter().copied().fold(0.0, f64::max);
+    let range = [256.0, 65_536.0, 4_294_967_296.0].into_iter().find(|range| highest < *range);
+    let Some(range) = range else { return values.to_vec() };
+    let mut before = values[0];
+    let mut added = 0.0;
+    values
+        .iter()
+        .map(|value| {
+            // only a fall over nearly the whole range is an overflow
+            if before - value > 0.9 * range {
+                added += range;
+            }
+            before = *value;
+            value + added
+        })
+        .collect()
+}
+
+/// The unit and the time of a number that counts since 1970.
+fn epoch(first: f64) -> (Option<f64>, Option<f64>) {
+    for unit_s in [1.0, 1e-3, 1e-6, 1e-9] {
+        let at_s = first * unit_s;
+        if (EPOCH_FROM_S..EPOCH_TO_S).contains(&at_s) {
+            return (Some(unit_s), Some(at_s));
+        }
+    }
+    (None, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(values: &[f64]) -> TimeAxis {
+        TimeAxis::of_column(values, None).expect("a time")
+    }
+
+    #[test]
+    fn a_column_that_rises_evenly_is_time_and_a_vibration_is_none() {
+        let times: Vec<f64> = (0..1000).map(|n| f64::from(n) / 2560.0).collect();
+        assert!((axis(&times).rate_hz(1.0) - 2560.0).abs() < 1e-9);
+        let wave: Vec<f64> = (0..1000).map(|n| (f64::from(n) * 0.3).sin()).collect();
+        assert_eq!(TimeAxis::of_column(&wave, None), None);
+        let growth: Vec<f64> = (0..100).map(|n| f64::from(n * n)).collect();
+        assert_eq!(TimeAxis::of_column(&growth, None), None, "it rises, but not evenly");
+    }
+
+    #[test]
+    fn times_of_few_digits_repeat_and_give_the_rate_within_their_digits() {
+        let times: Vec<f64> =
+            (0..1536).map(|n| (f64::from(n) / 2560.0 * 100.0).floor() / 100.0).collect();
+        let axis = axis(&times);
+        assert!((axis.rate_hz(1.0) / 2560.0 - 1.0).abs() <= 0.01 + axis.uncertainty);
+        assert_eq!((axis.gaps, axis.jitter_ratio), (0, None));
+    }
+
+    #[test]
+    fn gaps_are_counted_with_the_samples_they_would_hold() {
+        let times: Vec<f64> =
+            (0..1000).filter(|n| !(300..400).contains(n)).map(|n| f64::from(n) / 1000.0).collect();
+        let axis = axis(&times);
+        assert_eq!((axis.gaps, axis.lost), (1, 100));
+        assert!((axis.rate_hz(1.0) - 1000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn microseconds_of_32_bits_go_on_after_71_minutes() {
+        let times: Vec<f64> =
+            (0..1000u32).map(|n| f64::from(4_294_900_000u32.wrapping_add(n * 391))).collect();
+        assert!((axis(&times).step - 391.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn counters_show_lost_rows_and_no_rate() {
+        let counts: Vec<f64> = (0..100).filter(|n| *n != 50).map(f64::from).collect();
+        let axis = axis(&counts);
+        assert!(axis.is_count);
+        assert_eq!(axis.lost, 1);
+    }
+
+    #[test]
+    fn times_since_1970_tell_their_unit_and_the_start() {
+        let times: Vec<f64> = (0..100).map(|n| 1.7e12 + f64::from(n) * 10.0).collect();
+        let axis = axis(&times);
+        assert_eq!((axis.unit_s, axis.epoch_s), (Some(1e-3), Some(1.7e9)));
+    }
+
+    #[test]
+    fn the_newest_row_may_come_first() {
+        let times: Vec<f64> = (0..100).rev().map(|n| f64::from(n) * 0.01).collect();
+        assert!(axis(&times).is_reversed);
+    }
+
+    #[test]
+    fn jitter_is_told_where_the_digits_show_it() {
+        let times: Vec<f64> =
+            (0..500).map(|n| f64::from(n) + 0.2 * (f64::from(n) * 1.7).sin()).collect();
+        assert!(axis(&times).jitter_ratio.is_some_and(|jitter| jitter > 0.05));
+    }
+}

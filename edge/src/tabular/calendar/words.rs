@@ -1,0 +1,52 @@
+//! The words of a calendar time: months, halves of the day, marks of UTC, days of the week.
+
+/// What the words of a field say.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FieldWords {
+    pub(super) month: Option<u16>,
+    pub(super) is_afternoon: Option<bool>,
+    pub(super) is_utc: bool,
+}
+
+/// First letters of the months, English and German.
+const MONTHS: [(&str, u16); 16] = [
+    ("jan", 1),
+    ("feb", 2),
+    ("mar", 3),
+    ("mär", 3),
+    ("mrz", 3),
+    ("apr", 4),
+    ("may", 5),
+    ("mai", 5),
+    ("jun", 6),
+    ("jul", 7),
+    ("aug", 8),
+    ("sep", 9),
+    ("oct", 10),
+    ("okt", 10),
+    ("nov", 11),
+    ("dec", 12),
+];
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/// Reads the words; `None` if one of them belongs to no time.
+pub(super) fn of_field(field: &str) -> Option<FieldWords> {
+    let mut words = FieldWords::default();
+    for word in field.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+        let word = word.to_lowercase();
+        let begins = |part: &str| word.starts_with(part);
+        match word.as_str() {
+            "am" | "a" | "오전" | "vorm" => words.is_afternoon = Some(false),
+            "pm" | "p" | "오후" | "nachm" => words.is_afternoon = Some(true),
+            "z" | "utc" | "gmt" => words.is_utc = true,
+            "t" | "m" | "년" | "월" | "일" | "시" | "분" | "초" | "uhr" | "kst" => {}
+            "dez" => words.month = Some(12),
+            _ if word.chars().count() <= 9 && MONTHS.iter().any(|(month, _)| begins(month)) => {
+                words.month = MONTHS.iter().find(|(month, _)| begins(month)).map(|(_, n)| *n);
+            }
+            _ if DAYS.iter().any(|day| begins(day)) => {}
+            _ => return None,
+        }
+    }
+    Some(words)
+}

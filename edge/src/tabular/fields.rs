@@ -1,0 +1,83 @@
+//! Lines and fields of a text.
+
+/// The separator of fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Separator {
+    /// This character.
+    Char(char),
+    /// Any run of spaces.
+    Spaces,
+}
+
+impl Separator {
+    /// The separators that are tried, in this order.
+    pub const ALL: [Self; 5] =
+        [Self::Char('\t'), Self::Char(';'), Self::Char('|'), Self::Char(','), Self::Spaces];
+
+    /// The fields of a line without quotes and spaces around them; a separator at the end of the line begins
+    /// no field.
+    pub fn fields(self, line: &str) -> Vec<&str> {
+        match self {
+            Self::Spaces => line.split_whitespace().map(unquoted).collect(),
+            Self::Char(separator) => {
+                let line = line.trim_matches(' ');
+                let line = line.strip_suffix(separator).unwrap_or(line);
+                if line.contains('"') {
+                    return quoted_fields(line, separator);
+                }
+                line.split(separator).map(str::trim).collect()
+            }
+        }
+    }
+
+    /// The line ends in a separator.
+    pub fn closes(self, line: &str) -> bool {
+        matches!(self, Self::Char(separator) if line.trim_end_matches(' ').ends_with(separator))
+    }
+}
+
+fn unquoted(field: &str) -> &str {
+    field.trim().trim_matches('"').trim()
+}
+
+/// The fields of a line with quotes: a separator between quotes separates nothing.
+fn quoted_fields(line: &str, separator: char) -> Vec<&str> {
+    let (mut fields, mut start, mut is_quoted) = (Vec::new(), 0, false);
+    for (at, letter) in line.char_indices() {
+        if letter == '"' {
+            is_quoted = !is_quoted;
+        } else if letter == separator && !is_quoted {
+            fields.push(unquoted(&line[start..at]));
+            start = at + letter.len_utf8();
+        }
+    }
+    fields.push(unquoted(&line[start..]));
+    fields
+}
+
+/// The lines of a text, numbered from 1: LF, CR LF, or CR alone as old programs write it.
+pub fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let ending = if text.contains('\n') { '\n' } else { '\r' };
+    let lines = text.split(ending).map(|line| line.trim_end_matches('\r'));
+    lines.enumerate().map(|(index, line)| (index + 1, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_protect_a_separator() {
+        let fields = Separator::Char(',').fields(r#""0,5","-1,25", 7,"#);
+        assert_eq!(fields, ["0,5", "-1,25", "7"]);
+        assert_eq!(Separator::Spaces.fields("  1   2 \"3\""), ["1", "2", "3"]);
+    }
+
+    #[test]
+    fn every_line_end_ends_a_line() {
+        for text in ["a\nb", "a\r\nb", "a\rb"] {
+            let lines: Vec<(usize, &str)> = numbered_lines(text).collect();
+            assert_eq!(lines, [(1, "a"), (2, "b")], "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Numbers as programs and people write them: decimal commas, thousands, a space after the sign, words for
+//! a missing value.
+
+use std::str::FromStr;
+
+/// Words for a value that is missing, in lower case.
+const MISSING: [&str; 31] = [
+    "",
+    "nan",
+    "-nan",
+    "+nan",
+    "na",
+    "n/a",
+    "#n/a",
+    "#na",
+    "null",
+    "nil",
+    "none",
+    "-",
+    "--",
+    "---",
+    "----",
+    "–",
+    "—",
+    "?",
+    "*",
+    ".",
+    "bad",
+    "i/o timeout",
+    "no data",
+    "nodata",
+    "no value",
+    "error",
+    "#value!",
+    "#ref!",
+    "invalid",
+    "fehler",
+    "결측",
+];
+/// Further words for a number that is none: beyond the range of a converter.
+const BEYOND: [&str; 12] = [
+    "inf",
+    "-inf",
+    "+inf",
+    "infinity",
+    "-infinity",
+    "ovr",
+    "over",
+    "overflow",
+    "overrange",
+    "overload",
+    "∞",
+    "-∞",
+];
+
+/// The meaning of a comma in a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decimal {
+    /// The point is the decimal sign; commas group thousands.
+    Point,
+    /// The comma is the decimal sign; points group thousands.
+    Comma,
+}
+
+impl FromStr for Decimal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "point" | "." => Ok(Self::Point),
+            "comma" | "," => Ok(Self::Comma),
+            _ => Err(format!("{text:?} is no decimal sign; allowed are comma and point")),
+        }
+    }
+}
+
+/// How the numbers of a text are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberForm {
+    /// The decimal sign.
+    pub decimal: Decimal,
+}
+
+/// What commas and points in fields say about the decimal sign.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DecimalEvidence {
+    comma: bool,
+    point: bool,
+    /// Fields such as `1,234` that may be either.
+    open: bool,
+}
+
+impl DecimalEvidence {
+    /// Takes a field up.
+    pub fn take(&mut self, field: &str) {
+        let plain = unsigned(field);
+        if plain.is_empty() || !plain.chars().all(|c| c.is_ascii_digit() || ",.eE+-".contains(c)) {
+            return;
+        }
+        match (plain.rfind(','), plain.rfind('.')) {
+            (Some(comma), Some(point)) => {
+                self.comma |= comma > point;
+                self.point |= point > comma;
+            }
+            (Some(at), None) => {
+                let groups = plain.matches(',').count();
+                let (whole, tail) = (&plain[..at], &plain[at + 1..]);
+                let digits = tail.chars().take_while(char::is_ascii_digit).count();
+                if groups > 1 {
+                    self.point = true;
+                } else if digits != 3
+                    || whole.starts_with('0')
+                    || whole.is_empty()
+                    || whole.len() > 3
+                {
+                    self.comma = true;
+                } else {
+                    self.open = true;
+                }
+            }
+            (None, Some(_)) => self.point = true,
+            (None, None) => {}
+        }
+    }
+
+    /// The decimal sign; `None` if the fields have two readings.
+    pub fn decided(self) -> Option<Decimal> {
+        match (self.comma, self.point, self.open) {
+            (true, _, _) => Some(Decimal::Comma),
+            (false, true, _) | (false, false, false) => Some(Decimal::Point),
+            (false, false, true) => None,
+        }
+    }
+}
+
+fn unsigned(field: &str) -> &str {
+    field.trim_start_matches(['+', '-', '−']).trim_start()
+}
+
+/// Whether a field says that its value is missing.
+pub fn is_missing(field: &str) -> bool {
+    if field.len() > 16 {
+        return false;
+    }
+    let word = field.to_lowercase();
+    MISSING.contains(&word.as_str()) || BEYOND.contains(&word.as_str())
+}
+
+impl NumberForm {
+    /// The number in a field: NaN for a missing value, `None` if the field is neither.
+    pub fn number(self, field: &str) -> Option<f64> {
+        // the usual form first: most fields of most files are plain numbers
+        if let Ok(number) = field.parse::<f64>()
+            && !(self.decimal == Decimal::Comma && field.contains('.') && is_grouped(field, '.'))
+        {
+            return Some(number);
+        }
+        if is_missing(field) {
+            return Some(f64::NAN);
+        }
+        let is_negative = field.starts_with(['-', '−']);
+        let plain = unsigned(field);
+        if !plain.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == ',') {
+            return None;
+        }
+        let (decimal, group) = if self.decimal == Decimal::Comma { (',', '.') } else { ('.', ',') };
+        if plain.contains(group) && !is_grouped(plain, group) {
+            return None;
+        }
+        let text: String = plain
+            .chars()
+            .filter(|c| *c != group && *c != '\u{a0}' && *c != '\u{202f}')
+            .map(|c| if c == decimal { '.' } else { c })
+            .collect();
+        let number = text.parse::<f64>().ok()?;
+        Some(if is_negative { -number } else { number })
+    }
+}
+
+/// Whether every group behind the first has three digits, as thousands have: `1,234,567`.
+fn is_grouped(field: &str, group: char) -> bool {
+    let whole = unsigned(field);
+    let end = whole.find(if group == ',' { '.' } else { ',' }).unwrap_or(whole.len());
+    let mut groups = whole[..end].split(group);
+    let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
+    let rest: Vec<&str> = groups.collect();
+    first
+        && !rest.is_empty()
+        && rest.iter().all(|part| part.len() == 3 && part.chars().all(|c| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(field: &str) -> Option<f64> {
+        NumberForm { decimal: Decimal::Point }.number(field)
+    }
+
+    fn comma(field: &str) -> Option<f64> {
+        NumberForm { decimal: Decimal::Comma }.number(field)
+    }
+
+    fn decided(fields: &[&str]) -> Option<Decimal> {
+        let mut evidence = DecimalEvidence::default();
+        for field in fields {
+            evidence.take(field);
+        }
+        evidence.decided()
+    }
+
+    #[test]
+    fn numbers_of_both_signs_and_both_decimal_signs_are_read() {
+        assert_eq!(point("+ 0.08"), Some(0.08));
+        assert_eq!(point("- 1.5"), Some(-1.5));
+        assert_eq!(point("1,234.5"), Some(1234.5));
+        assert_eq!(point("4.25e+05"), Some(425_000.0));
+        assert_eq!(comma("0,5"), Some(0.5));
+        assert_eq!(comma("-1.234,5"), Some(-1234.5));
+        assert_eq!(comma("1,5E-3"), Some(0.0015));
+        assert_eq!(point("x"), None);
+        assert_eq!(point("12:30"), None);
+    }
+
+    #[test]
+    fn words_for_a_missing_value_are_no_number() {
+        for word in
+            ["", "NA", "N/A", "null", "-", "---", "NaN", "#N/A", "Bad", "I/O Timeout", "OVER"]
+        {
+            assert!(
+                point(word).is_some_and(f64::is_nan) || point(word).is_some_and(f64::is_infinite),
+                "{word}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_comma_that_may_group_or_divide_is_open() {
+        assert_eq!(decided(&["1,234", "2,345"]), None);
+        assert_eq!(decided(&["1,234", "0,345"]), Some(Decimal::Comma));
+        assert_eq!(decided(&["1,234", "2,34"]), Some(Decimal::Comma));
+        assert_eq!(decided(&["1,234.5"]), Some(Decimal::Point));
+        assert_eq!(decided(&["1.234,5"]), Some(Decimal::Comma));
+        assert_eq!(decided(&["0.1", "12"]), Some(Decimal::Point));
+    }
+}

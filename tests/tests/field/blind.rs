@@ -1,0 +1,291 @@
+//! An agent that cannot work says so: health fails with the cause, staff is told past the store, and
+//! what came in meanwhile is judged and told once. Issue 33, points 2, 3 and 5.
+
+use std::process::Command;
+
+use pdm_harness::{Postgres, SmallDisk, not_run, program, until};
+use sqlx::{Connection as _, PgConnection, SqliteConnection};
+
+use crate::watched::{PATIENCE, Watched};
+
+/// Issue 33, point 2: disk full.
+#[test]
+fn a_full_disk_is_told_past_the_store_and_loses_no_alarm() {
+    let test = "a_full_disk_is_told_past_the_store_and_loses_no_alarm";
+    let Some(disk) = SmallDisk::mount(test, 24) else { return };
+    let store = format!("sqlite = {:?}", disk.path().join("agent.db"));
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    plant.start();
+    plant.works();
+    disk.fill();
+    plant.fault("P-201");
+    plant.is_blind("full");
+    plant.hears("the diagnosis agent is blind: the disk of its store is full");
+    let (code, said) = plant.said("check");
+    assert!(code == Some(69) && said.contains("FAIL  store"), "{said}");
+    disk.make_room();
+    plant.hears("works again");
+    plant.hears("P-201");
+    plant.works();
+    plant.stop();
+}
+
+/// Issue 33, point 2: another program holds the file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_file_is_told_past_the_store() {
+    let test = "a_locked_file_is_told_past_the_store";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start();
+    plant.works();
+    let url = format!("sqlite://{}", plant.path().join("agent.db").display());
+    let mut other = SqliteConnection::connect(&url).await.expect("opens");
+    sqlx::raw_sql("BEGIN EXCLUSIVE").execute(&mut other).await.expect("locked");
+    plant.fault("P-202");
+    plant.is_blind("another program holds it");
+    plant.hears("its store takes no row");
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.expect("freed");
+    plant.hears("works again");
+    plant.hears("P-202");
+}
+
+/// Issue 33, point 2: the address leads to a standby, at the start and while the agent runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_is_named_and_its_promotion_goes_on() {
+    let test = "a_standby_is_named_and_its_promotion_goes_on";
+    let Some(mut server) = Postgres::start(test) else { return };
+    let store = format!("[store.postgres]\nurl = {:?}", server.url());
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    plant.start();
+    plant.works();
+    server.restart_as_standby();
+    plant.fault("P-203");
+    plant.is_blind("standby");
+    plant.hears("leads to a standby that is not promoted");
+    let (code, said) = plant.said("check");
+    assert!(code == Some(69) && said.contains("pg_is_in_recovery"), "{said}");
+    plant.stop();
+    plant.start();
+    plant.is_blind("standby");
+    let mut primary = PgConnection::connect(&server.url()).await.expect("connects");
+    sqlx::raw_sql("SELECT pg_promote()").execute(&mut primary).await.expect("promoted");
+    plant.works();
+    plant.hears("works again");
+    plant.hears("P-203");
+}
+
+/// Issue 33, points 2 and 3: encodings that do not hold every character are refused before anything is
+/// written, with what to do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_not_utf8_is_refused_by_every_command() {
+    let test = "a_database_that_is_not_utf8_is_refused_by_every_command";
+    let Some(server) = Postgres::start(test) else { return };
+    let mut admin = PgConnection::connect(&server.url()).await.expect("connects");
+    for (name, encoding) in [("kr", "EUC_KR"), ("latin", "LATIN1"), ("ascii", "SQL_ASCII")] {
+        let sql = format!(
+            "CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' \
+             LC_CTYPE 'C'"
+        );
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut admin).await.expect("made");
+        let url = server.url().replace("/postgres", &format!("/{name}"));
+        let store = format!("[store.postgres]\nurl = {url:?}");
+        let Some(plant) = Watched::new(test, &store, "") else { return };
+        for command in ["migrate", "run"] {
+            let (code, said) = plant.said(command);
+            assert_eq!(code, Some(78), "{command} {encoding}: {said}");
+            assert!(said.contains(&format!("server_encoding is {encoding}")), "{said}");
+            assert!(said.contains("createdb --encoding=UTF8"), "{said}");
+        }
+        let (code, said) = plant.said("check");
+        assert!(code == Some(78) && said.contains("allowed is UTF8"), "{encoding}: {said}");
+    }
+}
+
+/// Issue 33, point 9: the turns of bearings are locks of a session, which a pooler lends to anybody.
+#[test]
+fn a_pooler_in_transaction_mode_is_refused_by_name() {
+    let test = "a_pooler_in_transaction_mode_is_refused_by_name";
+    let Some(pgbouncer) = program(test, "pgbouncer") else { return };
+    let Some(server) = Postgres::start(test) else { return };
+    let Some(pooler) = Pooler::start(&pgbouncer, server.port(), "transaction") else {
+        not_run(test, "pgbouncer does not start here");
+        return;
+    };
+    let url = format!("postgres://pdm@127.0.0.1:{}/postgres", pooler.port);
+    let store = format!("[store.postgres]\nurl = {url:?}");
+    let Some(plant) = Watched::new(test, &store, "") else { return };
+    for command in ["migrate", "run"] {
+        let (code, said) = plant.said(command);
+        assert_eq!(code, Some(78), "{command}: {said}");
+        assert!(said.contains("connection pooler in transaction"), "{said}");
+    }
+    drop(pooler);
+    let Some(pooler) = Pooler::start(&pgbouncer, server.port(), "session") else { return };
+    let text = std::fs::read_to_string(plant.path().join("agent.toml")).expect("there");
+    let text = text.replace(&url, &format!("postgres://pdm@127.0.0.1:{}/postgres", pooler.port));
+    std::fs::write(plant.path().join("agent.toml"), text).expect("written");
+    let (code, said) = plant.said("migrate");
+    assert_eq!(code, Some(0), "a pool in session mode works: {said}");
+}
+
+/// pgbouncer before a server.
+struct Pooler {
+    _child: pdm_harness::Child,
+    _folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl Pooler {
+    fn start(program: &std::path::Path, server: u16, mode: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("folder");
+        let port = pdm_harness::free_port();
+        let users = folder.path().join("users.txt");
+        std::fs::write(&users, "\"pdm\" \"\"\n").expect("written");
+        let text = format!(
+            "[databases]\n* = host=127.0.0.1 port={server}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+             listen_port = {port}\nunix_socket_dir =\nauth_type = trust\nauth_file = {}\n\
+             pool_mode = {mode}\nignore_startup_parameters = options,extra_float_digits\n",
+            users.display()
+        );
+        let file = folder.path().join("pgbouncer.ini");
+        std::fs::write(&file, text).expect("written");
+        // pgbouncer refuses to run as root
+        let opened = Command::new("chmod").args(["-R", "a+rX"]).arg(folder.path()).status();
+        assert!(opened.is_ok_and(|status| status.success()));
+        let mut command = Command::new(program);
+        if std::fs::metadata("/proc/self").is_ok_and(|own| {
+            use std::os::unix::fs::MetadataExt as _;
+            own.uid() == 0
+        }) {
+            command.args(["-u", "postgres"]);
+        }
+        let null = std::process::Stdio::null;
+        let child = pdm_harness::Child::start(command.arg(file).stdout(null()).stderr(null()));
+        let mut started = Self { _child: child, _folder: folder, port };
+        for _ in 0..100 {
+            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Some(started);
+            }
+            if !started._child.is_running() {
+                return None;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        None
+    }
+}
+
+/// Issue 33, point 2: an agent that starts in an outage waits, serves health, tells, and goes on.
+#[test]
+fn an_agent_that_starts_without_its_database_waits_and_tells() {
+    let test = "an_agent_that_starts_without_its_database_waits_and_tells";
+    let Some(mut server) = Postgres::start(test) else { return };
+    let store = format!("[store.postgres]\nurl = {:?}", server.url());
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    server.stop();
+    plant.start();
+    plant.is_blind("does not answer");
+    plant.hears("the diagnosis agent is blind");
+    assert!(plant.agent().is_running(), "it waits");
+    server.restart();
+    plant.works();
+    plant.hears("works again: its store answers");
+    assert_eq!(plant.count("the diagnosis agent is blind"), 1, "told once");
+    plant.fault("P-204");
+    plant.hears("P-204");
+}
+
+/// Issue 33, point 8: a damaged store ends no start silently.
+#[test]
+fn an_agent_whose_store_is_damaged_tells_that_it_is_blind_and_what_to_do() {
+    let test = "an_agent_whose_store_is_damaged_tells_that_it_is_blind_and_what_to_do";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    std::fs::write(plant.path().join("agent.db"), "no database".repeat(900)).expect("written");
+    plant.start();
+    plant.is_blind("its store is damaged");
+    plant.hears("pdm-agent store recover");
+    let (code, said) = plant.said("check");
+    assert!(code == Some(69) && said.contains("not a database"), "{said}");
+    // what the operator puts in its place is taken without a restart
+    std::fs::remove_file(plant.path().join("agent.db")).expect("removed");
+    plant.works();
+    plant.hears("works again");
+}
+
+/// Issue 33, point 5: a changed password is used without a restart, for every connection from then on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_password_of_the_database_is_read_again() {
+    let test = "a_changed_password_of_the_database_is_read_again";
+    let Some(mut server) = Postgres::start(test) else { return };
+    server.restart_with_passwords_for("app");
+    let mut admin = PgConnection::connect(&server.url()).await.expect("connects");
+    let made = "CREATE ROLE app LOGIN PASSWORD 'one'; ALTER SCHEMA public OWNER TO app";
+    sqlx::raw_sql(made).execute(&mut admin).await.expect("made");
+    let url = server.url().replace("pdm@", "app@");
+    let store = format!("[store.postgres]\nurl = {url:?}\npassword = {{ file = \"pg\" }}");
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    // the file is not there yet, as on a volume that is still being mounted
+    let secret = plant.path().join("pg");
+    let _absent = std::fs::remove_file(&secret);
+    let text = std::fs::read_to_string(plant.path().join("agent.toml")).expect("there");
+    let text = text.replace("file = \"pg\"", &format!("file = {secret:?}"));
+    std::fs::write(plant.path().join("agent.toml"), text).expect("written");
+    plant.start();
+    plant.is_blind("waits for a secret");
+    plant.hears("it waits for the file of a secret");
+    std::fs::write(&secret, "one\n").expect("written");
+    plant.works();
+    let cut = "ALTER ROLE app PASSWORD 'two';
+               SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'";
+    sqlx::raw_sql(cut).execute(&mut admin).await.expect("cut");
+    plant.is_blind("refuses the login");
+    std::fs::write(&secret, "two\n").expect("written");
+    plant.works();
+    plant.fault("P-205");
+    plant.hears("P-205");
+}
+
+/// Issue 33, point 8: derived data heals itself, alarms first.
+#[test]
+fn a_damaged_knowledge_file_is_set_aside_and_staff_is_told() {
+    let test = "a_damaged_knowledge_file_is_set_aside_and_staff_is_told";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    std::fs::write(plant.path().join("knowledge.db"), vec![0; 8192]).expect("written");
+    plant.start();
+    plant.works();
+    plant.hears("the damaged file knowledge.db was set aside");
+    plant.fault("P-206");
+    plant.hears("P-206");
+    let aside = || {
+        let names = std::fs::read_dir(plant.path()).expect("folder").flatten();
+        names.filter(|file| file.file_name().to_string_lossy().contains("db.damaged-")).count()
+    };
+    until("the damaged file aside", PATIENCE, || (aside() == 1).then_some(()));
+}
+
+/// Issue 33, point 3: SIGHUP reads the configuration again; one that is wrong is refused whole.
+#[test]
+fn a_hang_up_reloads_the_configuration_or_refuses_it_whole() {
+    let test = "a_hang_up_reloads_the_configuration_or_refuses_it_whole";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start();
+    plant.works();
+    let config = plant.path().join("agent.toml");
+    let text = std::fs::read_to_string(&config).expect("there");
+    std::fs::write(&config, text.replace("\"Watch\"", "\"Loud\"")).expect("written");
+    plant.agent().hang_up();
+    until("the refusal", PATIENCE, || {
+        plant.log().contains("the new configuration is refused").then_some(())
+    });
+    plant.fault("P-207");
+    plant.hears("P-207");
+    std::fs::write(&config, text.replace("language = \"en\"", "language = \"ko\""))
+        .expect("written");
+    plant.agent().hang_up();
+    until("the second start", PATIENCE, || {
+        (plant.log().matches("the agent runs").count() == 2).then_some(())
+    });
+    plant.works();
+    plant.fault("P-208");
+    plant.hears("P-208");
+    assert!(plant.agent().is_running(), "SIGHUP never ends it");
+}

@@ -1,0 +1,12 @@
+//! What happens in the field to brokers, databases, mail servers, gateways and machines: each situation is
+//! played against the real programs, and each test is named by the claim that holds in it. R-AGENT-10.
+
+#[path = "../hostile/open_plant.rs"]
+#[allow(dead_code, reason = "the suites share this plant, and each uses a part of it")]
+mod open_plant;
+
+mod blind;
+mod metrics;
+mod removal;
+mod suppression;
+mod watched;

@@ -1,0 +1,201 @@
+//! An agent as a program whose health is asked and whose messages to staff arrive at a web hook, with a
+//! gateway that publishes windows.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pdm_harness::{
+    Child, Mosquitto, Persistence, binary, free_port, program, until, whole_request,
+};
+use pdm_shared::event::Event;
+use pdm_shared::id::EventId;
+use pdm_shared::time::Timestamp;
+use tempfile::TempDir;
+
+/// Longest wait for what has to happen, s.
+pub(crate) const PATIENCE: u64 = 60;
+/// `[silence] store_after_s` of every agent here.
+pub(crate) const STORE_AFTER_S: f64 = 2.0;
+
+const FAULT: &str = include_str!("../../../config/examples/event.json");
+
+/// A web hook's receiver that answers 200 and keeps what it got.
+struct Receiver {
+    port: u16,
+    bodies: Arc<Mutex<Vec<String>>>,
+}
+
+impl Receiver {
+    fn start() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let port = listener.local_addr().expect("bound").port();
+        let bodies: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&bodies);
+        // ends with the test's process
+        std::thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                let kept = Arc::clone(&kept);
+                std::thread::spawn(move || answer(stream, &kept));
+            }
+        });
+        Self { port, bodies }
+    }
+}
+
+/// Answers every request of a connection.
+fn answer(mut stream: TcpStream, kept: &Mutex<Vec<String>>) {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
+    while let Ok(length @ 1..) = stream.read(&mut piece) {
+        bytes.extend_from_slice(&piece[..length]);
+        if let Some((_head, body)) = whole_request(&bytes) {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(body);
+            bytes.clear();
+            let done = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+            if done.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Broker, receiver and agent.
+pub(crate) struct Watched {
+    pub(crate) folder: TempDir,
+    broker: Mosquitto,
+    receiver: Receiver,
+    http: u16,
+    agent: Option<Child>,
+    published: u64,
+}
+
+impl Watched {
+    /// Starts a broker and a receiver; the agent is configured and not started.
+    pub(crate) fn new(test: &str, store: &str, more: &str) -> Option<Self> {
+        program(test, "mosquitto_pub")?;
+        let broker = Mosquitto::start(test, Persistence::Memory)?;
+        let (receiver, http) = (Receiver::start(), free_port());
+        let folder = tempfile::tempdir().expect("folder");
+        let (port, hook) = (broker.port(), receiver.port);
+        let text = format!(
+            "[store]\n{store}\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n\
+             [http]\nlisten = \"127.0.0.1:{http}\"\n[reports]\noff = true\n\
+             [silence]\nstore_after_s = {STORE_AFTER_S:.1}\n\
+             [notify]\ngroup_wait_s = 0.1\nrelated_within_min = 0.0\n\
+             [[notify.webhook]]\nname = \"staff\"\nurl = \"http://127.0.0.1:{hook}/\"\n\
+             language = \"en\"\nfrom = \"Watch\"\n{more}\n"
+        );
+        let knowledge = folder.path().join("knowledge.db");
+        let text = format!("{text}[knowledge]\nstore = {{ sqlite = {knowledge:?} }}\n");
+        std::fs::write(folder.path().join("agent.toml"), text).expect("written");
+        Some(Self { folder, broker, receiver, http, agent: None, published: 0 })
+    }
+
+    /// Starts the agent.
+    pub(crate) fn start(&mut self) {
+        let path = self.folder.path().join("agent.log");
+        let log = std::fs::File::options().create(true).append(true).open(path).expect("log");
+        let mut command = self.command("run");
+        command.env("PDM_LOG", "info").stdout(Stdio::null()).stderr(log);
+        self.agent = Some(Child::start(&mut command));
+    }
+
+    /// A command of the agent on this configuration.
+    pub(crate) fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(binary("pdm-agent"));
+        command.args(name.split(' ')).arg("--config").arg(self.folder.path().join("agent.toml"));
+        command
+    }
+
+    /// What a command of the agent says, and its exit code.
+    pub(crate) fn said(&self, name: &str) -> (Option<i32>, String) {
+        let Output { status, stdout, stderr } = self.command(name).output().expect("runs");
+        (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
+    }
+
+    /// Waits until the agent is healthy and the broker knows its subscription.
+    pub(crate) fn works(&self) {
+        until("health", PATIENCE, || (self.status("/readyz")?.0 == 200).then_some(()));
+        until("the subscription", PATIENCE, || {
+            self.log().contains("connected for intake").then_some(())
+        });
+        // the line is written at the CONNACK, the subscription follows it
+        std::thread::sleep(Duration::from_millis(500));
+    }
+
+    /// Status and body of a request.
+    pub(crate) fn status(&self, path: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.http)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+        let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+    }
+
+    /// Publishes a window with a fault of this machine.
+    pub(crate) fn fault(&mut self, machine: &str) {
+        self.published += 1;
+        let mut event: Event = serde_json::from_str(FAULT).expect("the example");
+        let now = pdm_service::clock::Clock::now(&pdm_service::clock::SystemClock);
+        event.measured_at = Timestamp::from_unix_ms(now.unix_ms()).expect("in range");
+        event.event_id = EventId::at(now.unix_ms());
+        event.sequence = self.published;
+        event.equipment_id = machine.parse().expect("a name");
+        let topic = format!("pdm/v1/{}/{machine}/{}/event", event.site, event.bearing_id);
+        let file = self.folder.path().join("event.json");
+        std::fs::write(&file, serde_json::to_vec(&event).expect("JSON")).expect("written");
+        let port = self.broker.port().to_string();
+        let sent = Command::new("mosquitto_pub")
+            .args(["-V", "5", "-h", "127.0.0.1", "-p", &port, "-q", "1", "-t", &topic, "-f"])
+            .arg(file)
+            .status();
+        assert!(sent.is_ok_and(|status| status.success()), "published");
+    }
+
+    /// How many messages to staff hold this text.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        let bodies = self.receiver.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        bodies.iter().filter(|body| body.contains(text)).count()
+    }
+
+    /// Waits until a message to staff holds this text.
+    pub(crate) fn hears(&self, text: &str) {
+        until(text, PATIENCE, || (self.count(text) > 0).then_some(()));
+    }
+
+    /// Waits until health fails with this text; the process lives.
+    pub(crate) fn is_blind(&self, text: &str) {
+        until(text, PATIENCE, || {
+            let (status, body) = self.status("/readyz")?;
+            (status == 503 && body.contains(text)).then_some(())
+        });
+        assert_eq!(self.status("/livez").map(|answer| answer.0), Some(200), "it lives");
+        assert_eq!(self.status("/healthz").map(|answer| answer.0), Some(503));
+    }
+
+    /// The agent's log.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("agent.log")).unwrap_or_default()
+    }
+
+    /// The running agent.
+    pub(crate) fn agent(&mut self) -> &mut Child {
+        self.agent.as_mut().expect("started")
+    }
+
+    /// Stops the agent.
+    pub(crate) fn stop(&mut self) {
+        self.agent = None;
+    }
+
+    /// The agent's folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
