@@ -146,7 +146,9 @@ impl Agent {
         let reporter = Reporter::new();
         let mut outage = None;
         loop {
-            let opened = opening::opened(&settings, &clock, reporter.vitals(), outage).await?;
+            // boxed, so that no future that starts an agent is larger than a few kilobytes
+            let opening = opening::opened(&settings, &clock, reporter.vitals(), outage);
+            let opened = Box::pin(opening).await?;
             outage = opened.outage;
             let reporter = reporter.clone();
             reporter.update(|progress| {
@@ -155,7 +157,7 @@ impl Agent {
             });
             let store = opened.store;
             let on = (Arc::clone(&store), settings.clone(), Arc::clone(&clock), reporter);
-            match Self::run_on(on, &mut outage).await {
+            match Box::pin(Self::run_on(on, &mut outage)).await {
                 Err(error) if error.is_of_store() => {
                     log::store_lost_at_start(&error);
                     store.close().await;

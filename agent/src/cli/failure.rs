@@ -16,8 +16,9 @@ pub(super) fn config(error: ConfigError) -> Failure {
 /// The exit code of a store that cannot be opened or fails.
 pub(super) fn store(error: StoreError) -> Failure {
     let exit = match &error {
-        StoreError::Unavailable(_) | StoreError::Open { .. } => Exit::Unavailable,
-        StoreError::Unfit { unfit: Unfit::Standby, .. } => Exit::Unavailable,
+        StoreError::Unavailable(_)
+        | StoreError::Open { .. }
+        | StoreError::Unfit { unfit: Unfit::Standby, .. } => Exit::Unavailable,
         StoreError::Way(_) | StoreError::Unfit { .. } => Exit::Config,
         StoreError::Newer { .. } | StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,
     };

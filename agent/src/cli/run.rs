@@ -168,7 +168,7 @@ async fn renewed(args: &Args, hang_up: &mut Signal) -> AgentSettings {
                 return settings;
             }
             Err(error) => {
-                tracing::error!(%error, "the new configuration is refused, the agent goes on with the one it has")
+                tracing::error!(%error, "the new configuration is refused, the agent goes on with the one it has");
             }
         }
     }

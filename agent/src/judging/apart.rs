@@ -15,7 +15,7 @@ use super::{BATCH, Judging, log};
 use crate::store::{StoreError, Unjudged};
 
 /// How long a bearing rests.
-const REST: Duration = Duration::from_secs(60);
+const REST: Duration = Duration::from_mins(1);
 /// Batches that are read at most to find events of other bearings behind those that rest: 4,096 events.
 const BATCHES: u32 = 16;
 

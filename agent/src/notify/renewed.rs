@@ -22,8 +22,11 @@ pub(crate) struct Renewed {
     lane: String,
     sources: Vec<SecretSource>,
     make: Box<Make>,
-    current: RwLock<(Vec<Option<Secret>>, Arc<dyn Channel>)>,
+    current: RwLock<Current>,
 }
+
+/// What the sources held, and the channel that was made with it.
+type Current = (Vec<Option<Secret>>, Arc<dyn Channel>);
 
 impl std::fmt::Debug for Renewed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -94,7 +97,7 @@ mod tests {
 
     #[async_trait]
     impl Channel for Telling {
-        fn lane(&self) -> &str {
+        fn lane(&self) -> &'static str {
             "told"
         }
 

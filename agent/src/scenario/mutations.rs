@@ -127,7 +127,7 @@ const TRIED: usize = 3000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_figure_or_unit_that_is_changed_is_withheld_and_a_true_one_is_not() {
-    let concluded = conclusions().await;
+    let concluded = Box::pin(conclusions()).await;
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     let mut true_withheld = Vec::new();

@@ -130,13 +130,11 @@ async fn wait(
         publishing = Some(connection.run(stop.clone()));
     }
     let told = async {
-        match watch(settings, clock, vitals, ways) {
-            Some(watch) => watch.run(outage, stop.clone()).await,
-            None => {
-                stop.cancelled().await;
-                outage
-            }
+        if let Some(watch) = watch(settings, clock, vitals, ways) {
+            return watch.run(outage, stop.clone()).await;
         }
+        stop.cancelled().await;
+        outage
     };
     let published = async {
         if let Some(publishing) = publishing {

@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_secs(15);
 /// A writer that fails for less is not told: one lost connection is replaced within a second.
 const LASTS: Duration = Duration::from_secs(3);
 /// How long the oldest waiting event may stand still where `[silence] store_after_s` is 0.
-const STANDS_STILL: Duration = Duration::from_secs(60);
+const STANDS_STILL: Duration = Duration::from_mins(1);
 
 /// Watches store and work.
 #[derive(Debug)]

@@ -93,10 +93,12 @@ impl StoreError {
     /// The error of a migration; `known` are those of this program.
     pub(super) fn of_migration(error: MigrateError, known: &Migrator) -> Self {
         let known = known.iter().map(|one| one.version).max().unwrap_or_default();
-        match error {
-            MigrateError::VersionMissing(found) if found > known => Self::Newer { found, known },
-            error => Self::Migrate(error),
+        if let MigrateError::VersionMissing(found) = error
+            && found > known
+        {
+            return Self::Newer { found, known };
         }
+        Self::Migrate(error)
     }
 }
 

@@ -170,7 +170,8 @@ impl Postgres {
 }
 
 fn password(settings: &PostgresSettings) -> Result<Option<Secret>, StoreError> {
-    let password = settings.password.as_ref().map(|source| source.fetch()).transpose();
+    let password =
+        settings.password.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose();
     password.map_err(|error| StoreError::Way(WayError::Password(error)))
 }
 

@@ -61,10 +61,10 @@ impl From<&StoreError> for StoreTrouble {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Unavailable(source) => of_driver(source),
-            StoreError::Open { source, .. } => match of_driver(source) {
-                Self::Other => Self::Unopened,
-                known => known,
-            },
+            StoreError::Open { source, .. } => {
+                let known = of_driver(source);
+                if known == Self::Other { Self::Unopened } else { known }
+            }
             StoreError::Way(WayError::Password(_)) => Self::Secret,
             StoreError::Way(_) => Self::Other,
             StoreError::Unfit { unfit: Unfit::Encoding { .. }, .. } => Self::Encoding,
@@ -165,7 +165,6 @@ impl StoreTrouble {
     }
 
     /// What is wrong, as the end of "the agent is blind: …".
-    #[expect(clippy::too_many_lines, reason = "some words for each kind, in two languages")]
     pub fn what(self) -> Text {
         let (ko, en) = match self {
             Self::Away => ("저장소 무응답", "its store does not answer"),
@@ -219,7 +218,7 @@ impl StoreTrouble {
     }
 
     /// What has to be done, in one sentence.
-    #[expect(clippy::too_many_lines, reason = "some words for each kind, in two languages")]
+    #[expect(clippy::too_many_lines, reason = "one sentence for each kind, in two languages")]
     pub fn action(self) -> Text {
         let (ko, en) = match self {
             Self::Away | Self::Starting | Self::Other => {

@@ -129,7 +129,7 @@ fn a_pooler_in_transaction_mode_is_refused_by_name() {
 
 /// pgbouncer before a server.
 struct Pooler {
-    _child: pdm_harness::Child,
+    child: pdm_harness::Child,
     _folder: tempfile::TempDir,
     port: u16,
 }
@@ -160,12 +160,12 @@ impl Pooler {
         }
         let null = std::process::Stdio::null;
         let child = pdm_harness::Child::start(command.arg(file).stdout(null()).stderr(null()));
-        let mut started = Self { _child: child, _folder: folder, port };
+        let mut started = Self { child, _folder: folder, port };
         for _ in 0..100 {
             if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
                 return Some(started);
             }
-            if !started._child.is_running() {
+            if !started.child.is_running() {
                 return None;
             }
             std::thread::sleep(std::time::Duration::from_millis(50));

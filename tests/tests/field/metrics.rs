@@ -50,7 +50,7 @@ fn scraped(port: u16) -> Option<String> {
 fn edge(folder: &Path, port: u16) -> Child {
     let text = format!(
         "gateway_id = \"gw-01\"\nsite = \"ulsan-1\"\n\
-         [broker]\naddresses = [\"127.0.0.1:{}\"]\n[spool]\npath = {:?}\n\
+         [broker]\naddresses = [\"127.0.0.1:{}\"]\n[spool]\npath = \"{}\"\n\
          [admin]\nlisten = \"127.0.0.1:{port}\"\n\
          [[source]]\nname = \"pump\"\nkind = \"simulator\"\npace = 1.0\nrate_hz = 12800.0\n\
          period_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = 400\n\
@@ -58,7 +58,7 @@ fn edge(folder: &Path, port: u16) -> Child {
          bearing = \"DE\"\nmeasuring_point = \"DE-H\"\nbearing_type = \"6205\"\n\
          rpm = 1797.0\nmachine_group = \"medium_rigid\"\n",
         free_port(),
-        folder.join("spool.db")
+        folder.join("spool.db").display()
     );
     std::fs::write(folder.join("edge.toml"), text).expect("written");
     let log = std::fs::File::create(folder.join("edge.log")).expect("log");

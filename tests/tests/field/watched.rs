@@ -89,7 +89,8 @@ impl Watched {
              language = \"en\"\nfrom = \"Watch\"\n{more}\n"
         );
         let knowledge = folder.path().join("knowledge.db");
-        let text = format!("{text}[knowledge]\nstore = {{ sqlite = {knowledge:?} }}\n");
+        let text =
+            format!("{text}[knowledge]\nstore = {{ sqlite = \"{}\" }}\n", knowledge.display());
         std::fs::write(folder.path().join("agent.toml"), text).expect("written");
         Some(Self { folder, broker, receiver, http, agent: None, published: 0 })
     }

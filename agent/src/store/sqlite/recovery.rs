@@ -15,6 +15,8 @@ use crate::store::StoreError;
 
 /// Rows of one range.
 const RANGE: i64 = 4096;
+/// Most ranges of row numbers that are tried in one table; chosen so that a recovery ends.
+const TRIES: u32 = 1_000_000;
 
 /// What became of a damaged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,9 +114,9 @@ async fn copied(new: &Sqlite, damaged: &Path) -> Result<Vec<RecoveredTable>, sql
         }
         let mut copy = Copy { connection: &mut connection, name, columns, rows: 0, unreadable: 0 };
         if without_numbers {
-            copy.from_both_ends().await?
+            copy.both_ends().await?;
         } else {
-            copy.by_numbers().await
+            copy.by_numbers().await;
         }
         let Copy { name, rows, unreadable, .. } = copy;
         if rows + unreadable > 0 {
@@ -167,10 +169,15 @@ impl Copy<'_> {
             return;
         };
         let mut ranges = vec![(first, last)];
+        let mut tries = 0;
         while let Some((from, to)) = ranges.pop() {
-            if to - from < RANGE
-                && let Some(rows) = self.part(&format!("WHERE rowid BETWEEN {from} AND {to}")).await
-            {
+            tries += 1;
+            if tries > TRIES {
+                // a damaged row number may span a range that halving does not end
+                self.unreadable += 1;
+                continue;
+            }
+            if let Some(rows) = self.part(&format!("WHERE rowid BETWEEN {from} AND {to}")).await {
                 self.rows += rows;
                 continue;
             }
@@ -178,14 +185,14 @@ impl Copy<'_> {
                 self.unreadable += 1;
                 continue;
             }
-            let middle = from + (to - from) / 2;
+            let middle = from.saturating_add_unsigned(to.abs_diff(from) / 2);
             ranges.push((middle + 1, to));
             ranges.push((from, middle));
         }
     }
 
     /// A table without row numbers, whose key is its order.
-    async fn from_both_ends(&mut self) -> Result<(), sqlx::Error> {
+    async fn both_ends(&mut self) -> Result<(), sqlx::Error> {
         if let Some(rows) = self.part("").await {
             self.rows = rows;
             return Ok(());

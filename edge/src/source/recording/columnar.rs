@@ -96,6 +96,7 @@ fn encoding_of(column: &ColumnDescriptor) -> NumberEncoding {
 }
 
 /// The unit of a column of stamps.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a foreign list; no other type is a time")]
 fn time_unit(column: &ColumnDescriptor) -> Option<&'static str> {
     let unit = match column.logical_type_ref()? {
         LogicalType::Timestamp(stamp) => &stamp.unit,
@@ -110,6 +111,7 @@ fn time_unit(column: &ColumnDescriptor) -> Option<&'static str> {
 }
 
 /// Adds the numbers of one column of a group of rows.
+#[expect(clippy::wildcard_enum_match_arm, reason = "columns of other types were left out before")]
 fn add_numbers(column: ColumnReader, numbers: &mut Vec<f64>) -> parquet::errors::Result<()> {
     macro_rules! added {
         ($reader:expr, $number:expr) => {{

@@ -58,7 +58,8 @@ fn leaves_of(content: Vec<u8>, is_matlab: bool) -> Result<Vec<Leaf>, String> {
     if is_matlab && let Ok(refs) = root.group("#refs#") {
         let (groups, datasets) = refs.members().map_err(told)?;
         let groups = groups.into_iter().map(|group| (group.address(), Object::Group(group)));
-        let datasets = datasets.into_iter().map(|data| (data.address(), Object::Data(data)));
+        let datasets =
+            datasets.into_iter().map(|data| (data.address(), Object::Data(Box::new(data))));
         tree.referred = groups.chain(datasets).collect();
     }
     tree.add_group(&root, "", 0)?;
@@ -69,7 +70,7 @@ fn leaves_of(content: Vec<u8>, is_matlab: bool) -> Result<Vec<Leaf>, String> {
 #[derive(Clone)]
 enum Object {
     Group(Group),
-    Data(Dataset),
+    Data(Box<Dataset>),
 }
 
 struct Tree {

@@ -157,10 +157,10 @@ fn matrix(items: &[Value]) -> Option<LeafContent> {
     let mut numbers = vec![0.0; rows.checked_mul(columns)?];
     let mut bits = Some(0u32);
     for (row, item) in items.iter().enumerate() {
-        let own = match item {
-            Value::Array(own) if is_matrix && own.len() == columns => own.as_slice(),
-            _ if is_matrix => return None,
-            single => std::slice::from_ref(single),
+        let own = if is_matrix {
+            item.as_array().filter(|own| own.len() == columns)?.as_slice()
+        } else {
+            std::slice::from_ref(item)
         };
         for (column, value) in own.iter().enumerate() {
             *numbers.get_mut(column * rows + row)? = match value {
@@ -169,7 +169,9 @@ fn matrix(items: &[Value]) -> Option<LeafContent> {
                     bits = bits.zip(bits_of(number)).map(|(a, b)| a.max(b));
                     number.as_f64()?
                 }
-                _ => return None,
+                Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                    return None;
+                }
             };
         }
     }

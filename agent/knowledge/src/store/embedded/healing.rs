@@ -213,11 +213,14 @@ mod tests {
         file.write_all(&vec![0; length]).expect("written");
     }
 
+    /// A name and what it does to a file.
+    type Damage = (&'static str, fn(&Path));
+
     /// Issue 33, point 8: header zeroed, cut in half, pages damaged, another file, empty file.
     #[tokio::test]
     async fn a_damaged_knowledge_file_is_set_aside_and_what_can_be_read_is_kept() {
         let folder = tempfile::tempdir().expect("folder");
-        let damage: [(&str, fn(&Path)); 4] = [
+        let damage: [Damage; 4] = [
             ("header", |path| overwritten(path, 0, 4096)),
             ("pages", |path| overwritten(path, 4096 * 8, 4096 * 3)),
             ("half", |path| {

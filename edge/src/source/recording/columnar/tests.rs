@@ -20,7 +20,7 @@ fn opened(bytes: Vec<u8>) -> Result<RawRecording, SourceError> {
 #[test]
 fn stamps_are_time_and_columns_keep_their_names_and_encodings() {
     let mut recording = opened(seed()).expect("valid");
-    let names: Vec<&str> = recording.channels.iter().flat_map(|c| c.name.as_deref()).collect();
+    let names: Vec<&str> = recording.channels.iter().filter_map(|c| c.name.as_deref()).collect();
     assert_eq!(names, ["ax", "counts"]);
     assert_eq!(recording.channels[1].encoding, NumberEncoding::Counts { bits: 16 });
     assert_eq!(recording.stated_rate_hz, Some(1000.0));

@@ -44,6 +44,10 @@ pub(super) fn matlab_text(data: &Dataset) -> Result<LeafContent, String> {
 }
 
 /// The dataset as one leaf without a name, or a leaf for each field of its records.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a list of another crate; no other type holds numbers or texts"
+)]
 pub(super) fn dataset(data: &Dataset) -> Result<Vec<(Option<String>, LeafContent)>, String> {
     let long: Vec<usize> =
         data.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
@@ -71,7 +75,7 @@ pub(super) fn dataset(data: &Dataset) -> Result<Vec<(Option<String>, LeafContent
             Ok(vec![(None, numbers(form, all, field.encoding()))])
         }
         Datatype::String { .. } | Datatype::VarLen { .. } => {
-            let texts = data.read_strings().map_or_else(|_| Vec::new(), |texts| texts);
+            let texts = data.read_strings().unwrap_or_default();
             Ok(vec![(None, LeafContent::Text(texts))])
         }
         Datatype::Compound { size, fields } => {
@@ -107,6 +111,10 @@ struct NumberField {
 }
 
 impl NumberField {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a list of another crate; no other type holds numbers"
+    )]
     fn of_type(datatype: &Datatype, offset: usize) -> Option<Self> {
         let (size, is_float, is_signed, order) = match datatype {
             Datatype::FixedPoint { size, signed, byte_order } => {

@@ -18,7 +18,7 @@ fn opened(bytes: Vec<u8>, variable: Option<&str>) -> Result<RawRecording, Source
 }
 
 fn names(recording: &RawRecording) -> Vec<&str> {
-    recording.channels.iter().flat_map(|channel| channel.name.as_deref()).collect()
+    recording.channels.iter().filter_map(|channel| channel.name.as_deref()).collect()
 }
 
 #[test]

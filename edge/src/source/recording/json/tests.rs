@@ -31,7 +31,7 @@ fn a_message_with_an_array_states_rate_unit_and_name() {
 fn axes_of_one_object_are_channels_with_their_keys() {
     let text = r#"{"fs": 1000, "accel": {"x": [0.1, 0.2], "y": [0.3, 0.4], "z": [0.9, 1.1]}}"#;
     let recording = opened(text, None).expect("valid");
-    let names: Vec<_> = recording.channels.iter().flat_map(|c| c.name.as_deref()).collect();
+    let names: Vec<_> = recording.channels.iter().filter_map(|c| c.name.as_deref()).collect();
     assert_eq!(
         (names, recording.stated_rate_hz),
         (vec!["accel.x", "accel.y", "accel.z"], Some(1000.0))
