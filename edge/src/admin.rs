@@ -6,7 +6,8 @@
 //!
 //! `/livez` answers 200 while the process works. `/healthz` answers 200 if no part of the process has failed and events can be written to the
 //! spool, `/readyz` if the spool can be read too. `/healthz` says `degraded` with the reason, and
-//! 200, while the agent's receipts cannot be believed or something is wrong with a source. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
+//! 200, while the agent's receipts cannot be believed, something is wrong with a source or the broker does not
+//! take events whole, and 503 while the broker ends the connection again and again. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
 //! of the gateway would not bring the broker back.
 
 mod announced;
@@ -29,7 +30,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::progress::Progress;
+use crate::progress::{BrokerTrouble, Progress};
 use crate::relearning::Relearning;
 use crate::remarks::Remarks;
 use crate::settings::AdminSettings;
@@ -146,9 +147,14 @@ async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
     if let Some(text) = standstill(&progress) {
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     }
+    if let Some(trouble @ BrokerTrouble::ThrownOut) = progress.broker_trouble {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("{trouble}\n")).into_response();
+    }
     // events are measured, kept and sent, so a restart would not help
     let mut troubles: Vec<String> =
         progress.receipt_trouble.iter().map(ToString::to_string).collect();
+    troubles.extend(progress.broker_trouble.iter().map(ToString::to_string));
+    troubles.extend(progress.too_large.iter().map(ToString::to_string));
     troubles.extend(shared.remarks.lines());
     if troubles.is_empty() {
         return (StatusCode::OK, "ok\n").into_response();

@@ -44,6 +44,10 @@ pub struct Progress {
     pub not_committed_since: Option<Instant>,
     /// Why the last commit failed; `None`: it succeeded, or is still under way.
     pub spool_trouble: Option<SpoolTrouble>,
+    /// What is wrong with the connection to the broker, if anything is that a person has to see to.
+    pub broker_trouble: Option<BrokerTrouble>,
+    /// Events that the broker did not take whole, if there were any.
+    pub too_large: Option<TooLarge>,
     /// What is wrong with the agent's receipts, if anything is.
     pub receipt_trouble: Option<ReceiptTrouble>,
 }
@@ -86,6 +90,57 @@ impl fmt::Display for SpoolTrouble {
             Self::Damaged => "the spool is damaged and cannot be replaced; check its disk",
             Self::Other => "the spool takes no event; the log of the gateway tells why",
         })
+    }
+}
+
+/// What is wrong with the connection to the broker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokerTrouble {
+    /// The broker ends the connection again and again soon after it took it.
+    ThrownOut,
+    /// The broker acknowledges events, and the agent's receipts cover none of them for long.
+    NoReceipts,
+}
+
+impl fmt::Display for BrokerTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThrownOut => f.write_str(
+                "the broker ends the connection again and again soon after it took it: another \
+                 client uses this gateway's client id (two gateways of one name, or a copy), or the \
+                 broker's access rules refuse what it sends; events wait in the spool",
+            ),
+            Self::NoReceipts => f.write_str(
+                "the broker acknowledges events and no receipt of the agent covers them: the agent \
+                 is away, or the broker's access rules drop what this gateway sends (MQTT 3.1.1 does \
+                 not say so); events stay in the spool",
+            ),
+        }
+    }
+}
+
+/// Events that are larger than the broker takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge {
+    /// Events that were sent without their spectra.
+    pub without_spectra: u64,
+    /// Events that are larger without them, which are kept and not sent.
+    pub parked: u64,
+    /// The largest packet that the broker takes, as far as it is known, bytes.
+    pub limit_bytes: Option<u64>,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { without_spectra, parked, limit_bytes } = self;
+        write!(
+            f,
+            "{without_spectra} events were sent without their spectra and {parked} are parked"
+        )?;
+        match limit_bytes {
+            Some(bytes) => write!(f, ": the broker takes packets of at most {bytes} bytes"),
+            None => f.write_str(": the broker does not deliver them whole"),
+        }
     }
 }
 

@@ -15,12 +15,14 @@
 //! - the receipt topic is subscribed on every connection; the receipt is retained;
 //! - a connection whose broker stops acknowledging is closed after `session::ACK_PATIENCE`;
 //! - an event above the broker's packet limit is sent without its spectra; if the event is still
-//!   too large, it is parked, and the events behind it are sent.
+//!   too large, it is parked, and the events behind it are sent. A limit that the broker does not
+//!   tell is learnt (`limit`).
 //!
 //! **Invariants.** A row is acknowledged only by a PUBACK with success. The retained state of a
 //! bearing is never replaced by the state of an older event. After a clean stop the status is
 //! `offline`; after an unclean one the broker publishes the last will, which is `offline` too.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pdm_service::backoff::{Backoff, Jitter, Pauses};
@@ -28,9 +30,10 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::id::SiteId;
 use pdm_shared::topic::Prefix;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::progress::Progress;
+use crate::progress::{BrokerTrouble, Progress};
 use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
 
@@ -38,18 +41,22 @@ mod asked;
 mod documents;
 mod in_flight;
 mod lanes;
+mod limit;
 mod link;
 mod log;
 mod options;
 mod probe;
 mod session;
+mod unsteady;
 mod v311;
 mod v5;
 
 pub use link::Down;
 pub use probe::probe;
 
+use limit::PacketLimit;
 use session::{Session, SessionEnd};
+use unsteady::Unsteady;
 
 /// The settings of a publisher.
 #[derive(Debug, Clone)]
@@ -71,6 +78,7 @@ pub struct Publisher {
     spool: Spool,
     clock: SharedClock,
     progress: watch::Sender<Progress>,
+    limit: Mutex<PacketLimit>,
 }
 
 /// A connection that lasted this long resets the wait before the next attempt: longer than
@@ -90,7 +98,7 @@ impl Publisher {
         clock: SharedClock,
         progress: watch::Sender<Progress>,
     ) -> Self {
-        Self { settings, spool, clock, progress }
+        Self { settings, spool, clock, progress, limit: Mutex::default() }
     }
 
     /// Sends until `closing` is cancelled, then empties the spool. Ends at once if `abandon` is
@@ -110,20 +118,26 @@ impl Publisher {
         let mut backoff =
             Backoff::new(Pauses::new(shortest, longest).with_jitter(Jitter::UpperHalf));
         let mut tried = 0;
+        let mut unsteady = Unsteady::default();
         loop {
             let address = &addresses[tried % addresses.len()];
-            let begun = tokio::time::Instant::now();
+            let begun = Instant::now();
             let session = Session::new(&self, address);
             let end = tokio::select! {
                 end = session.run(&closing) => end?,
                 () = abandon.cancelled() => SessionEnd::Closed,
             };
-            self.progress.send_if_modified(|p| std::mem::replace(&mut p.connected, false));
+            let was_up =
+                self.progress.send_if_modified(|p| std::mem::replace(&mut p.connected, false));
             let down = match end {
                 SessionEnd::Closed => return Ok(()),
                 SessionEnd::Down(down) => down,
             };
             log::connection_lost(address, &down);
+            let is_learning = matches!(down, Down::TooLarge(_));
+            if was_up && !is_learning && unsteady.ended(begun.elapsed(), Instant::now()) {
+                self.thrown_out(address, &down);
+            }
             if closing.is_cancelled() {
                 return Ok(());
             }
@@ -134,6 +148,11 @@ impl Publisher {
             }
             let wait = match &down {
                 Down::Refused(_) => backoff.next_pause().max(REFUSED_WAIT.min(longest)),
+                // the next connection does not send that packet again
+                Down::TooLarge(_) => {
+                    tried = 0;
+                    Duration::ZERO
+                }
                 // no wait before the other addresses are tried
                 Down::Lost(_) if !tried.is_multiple_of(addresses.len()) => Duration::ZERO,
                 Down::Lost(_) => backoff.next_pause(),
@@ -144,5 +163,21 @@ impl Publisher {
                 () = abandon.cancelled() => return Ok(()),
             }
         }
+    }
+
+    /// What has been learnt of the broker's limit.
+    fn limit(&self) -> MutexGuard<'_, PacketLimit> {
+        self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The broker ends the connection again and again soon after it took it.
+    fn thrown_out(&self, address: &crate::settings::BrokerAddress, down: &Down) {
+        let name = self.settings.broker.client_id.clone();
+        let name = name.unwrap_or_else(|| self.spool.gateway().as_str().to_owned());
+        let is_new = self.progress.send_if_modified(|progress| {
+            let trouble = Some(BrokerTrouble::ThrownOut);
+            std::mem::replace(&mut progress.broker_trouble, trouble) != trouble
+        });
+        log::thrown_out(address, &name, down, is_new);
     }
 }

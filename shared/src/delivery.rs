@@ -150,6 +150,30 @@ pub struct GatewayStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub trouble: Option<String>,
+    /// Events that the broker did not take whole since the gateway's start, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_large: Option<GatewayTooLarge>,
+    /// Whether the broker has ended the gateway's connections again and again before this one: another
+    /// client may use its name.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub thrown_out: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// Events of a gateway that are larger than its broker takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GatewayTooLarge {
+    /// Events that were sent without their spectra.
+    pub without_spectra: u64,
+    /// Events that are larger than that without them; the gateway keeps them and does not send them.
+    pub parked: u64,
+    /// The largest packet that the broker takes, bytes, as far as the gateway knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
 }
 
 /// Whether a gateway is connected.

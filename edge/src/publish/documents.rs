@@ -1,12 +1,12 @@
 //! The status document of a gateway: birth, last will, clean stop.
 
-use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
 
 use super::PublisherSettings;
-use crate::progress::SpoolTrouble;
+use crate::progress::{BrokerTrouble, Progress};
 use crate::spool::Spool;
 
 /// The topic of a gateway's own documents.
@@ -24,7 +24,7 @@ pub(super) fn status(
     settings: &PublisherSettings,
     spool: &Spool,
     presence: Presence,
-    trouble: Option<SpoolTrouble>,
+    progress: &Progress,
     at: Timestamp,
 ) -> Vec<u8> {
     let (tally, numbering) = (*spool.watch().borrow(), spool.numbering());
@@ -40,7 +40,13 @@ pub(super) fn status(
         first_sequence: Some(numbering.first),
         spooled: Some(tally.waiting),
         dropped: Some(tally.dropped),
-        trouble: trouble.map(|trouble| trouble.to_string()),
+        trouble: progress.spool_trouble.map(|trouble| trouble.to_string()),
+        thrown_out: progress.broker_trouble == Some(BrokerTrouble::ThrownOut),
+        too_large: progress.too_large.map(|large| GatewayTooLarge {
+            without_spectra: large.without_spectra,
+            parked: large.parked,
+            limit_bytes: large.limit_bytes,
+        }),
     };
     serde_json::to_vec(&status).expect("texts and numbers always make JSON")
 }

@@ -29,6 +29,12 @@ impl<T> InFlight<T> {
         self.queued.len() + usize::from(self.held.is_some()) + self.sent_count
     }
 
+    /// Every request that is not acknowledged.
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> {
+        let held = self.held.iter().map(|(_, item)| item);
+        self.sent.iter().flatten().chain(held).chain(&self.queued)
+    }
+
     /// A request was handed to rumqttc.
     pub(super) fn push(&mut self, item: T) {
         self.queued.push_back(item);

@@ -35,6 +35,10 @@ pub enum Down {
     /// The network or the broker is not reachable.
     #[error("{0}")]
     Lost(String),
+    /// The broker refuses a publication because of its size (reason 149). The next connection does not
+    /// send it again.
+    #[error("the broker refuses a publication as too large: {0}")]
+    TooLarge(String),
     /// The broker or TLS refused the connection. An attempt succeeds only after somebody changes
     /// the configuration, a credential or a certificate.
     #[error("refused: {0}")]

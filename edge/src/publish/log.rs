@@ -5,6 +5,7 @@ use std::time::Duration;
 use metrics::{counter, gauge};
 
 use super::Down;
+use crate::progress::BrokerTrouble;
 use crate::settings::BrokerAddress;
 use crate::spool::Implausible;
 
@@ -23,6 +24,15 @@ pub(super) fn connection_lost(address: &BrokerAddress, down: &Down) {
             counter!("pdm_edge_broker_losses_total", "kind" => "lost").increment(1);
             tracing::warn!(%address, reason, "no broker, events wait in the spool");
         }
+        Down::TooLarge(reason) => {
+            counter!("pdm_edge_broker_losses_total", "kind" => "too_large").increment(1);
+            tracing::warn!(
+                %address,
+                reason,
+                "the broker refuses a publication as too large and ends the connection, the next \
+                 one leaves spectra out"
+            );
+        }
         Down::Refused(reason) => {
             counter!("pdm_edge_broker_losses_total", "kind" => "refused").increment(1);
             tracing::error!(%address, reason, "broker refused, events wait in the spool");
@@ -38,6 +48,55 @@ pub(super) fn events_sent(count: u64) {
 /// PUBACKs were written to the spool.
 pub(super) fn events_acknowledged(count: u64) {
     counter!("pdm_edge_acknowledged_events_total").increment(count);
+}
+
+/// The broker ends the connection again and again soon after it took it.
+pub(super) fn thrown_out(address: &BrokerAddress, client_id: &str, down: &Down, is_new: bool) {
+    counter!("pdm_edge_broker_thrown_out_total").increment(1);
+    if is_new {
+        tracing::error!(
+            %address,
+            client_id,
+            reason = %down,
+            "the broker ends the connection again and again: another client has taken this client id \
+             (two gateways of one name, or a copied spool), or its access rules refuse what is sent"
+        );
+    }
+}
+
+/// The broker acknowledges events, and no receipt covers them.
+pub(super) fn no_receipts(trouble: BrokerTrouble) {
+    counter!("pdm_edge_receipts_missing_total").increment(1);
+    tracing::error!("{trouble}");
+}
+
+/// A publication was refused because of its size, which tells how large they may be at most.
+pub(super) fn limit_learnt(most_bytes: usize) {
+    gauge!("pdm_edge_broker_packet_limit_bytes").set(most_bytes as f64);
+    tracing::warn!(
+        most_bytes,
+        "the broker takes smaller packets than it says, spectra are left out"
+    );
+}
+
+/// The agent asks for events again and again that the broker has acknowledged.
+pub(super) fn asked_for_often(events: usize) {
+    counter!("pdm_edge_dropped_by_broker_total").increment(events as u64);
+    tracing::error!(
+        events,
+        "the broker acknowledges events that never reach the agent, they are sent without spectra: \
+         look for a size limit (message_size_limit) or an access rule of the broker"
+    );
+}
+
+/// The state of a bearing is larger than the broker takes.
+pub(super) fn state_too_large(topic: &str, bytes: usize) {
+    counter!("pdm_edge_oversized_states_total").increment(1);
+    tracing::error!(
+        topic,
+        bytes,
+        "a bearing's state is larger than the broker takes, it is not sent"
+    );
 }
 
 /// An event is larger than the broker takes.

@@ -13,8 +13,9 @@ use super::in_flight::InFlight;
 use super::lanes::Lanes;
 use super::link::{Down, Happening, Link};
 use super::options::{ConnectOptions, Will};
-use super::{Publisher, documents, log};
-use crate::progress::SpoolTrouble;
+use super::unsteady::SOUND;
+use super::{Publisher, STEADY, documents, log};
+use crate::progress::{BrokerTrouble, SpoolTrouble, TooLarge};
 use crate::settings::BrokerAddress;
 use crate::spool::{self, Disposition, Numbering, SpoolError, Tally};
 
@@ -33,6 +34,10 @@ use tail::Tail;
 /// default 20 s.
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
+/// Time in which a receipt covers nothing although the broker has acknowledged events, after which the
+/// health says so. An agent that is updated is back within a minute, one with a backlog advances.
+const RECEIPT_PATIENCE: Duration = Duration::from_mins(5);
+
 /// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each
 /// group is one `fsync`, so at most 20 a second are for PUBACKs.
 const ACK_GROUP: usize = 512;
@@ -50,9 +55,20 @@ pub(super) enum SessionEnd {
 /// A publication that is not acknowledged.
 #[derive(Debug)]
 enum Publication {
-    Event(u64),
-    State,
+    Event { sequence: u64, bytes: usize },
+    State { bytes: usize },
     Status,
+}
+
+impl Publication {
+    /// The size of the packet, and the event's number.
+    const fn size(&self) -> (usize, Option<u64>) {
+        match self {
+            Self::Event { sequence, bytes } => (*bytes, Some(*sequence)),
+            Self::State { bytes } => (*bytes, None),
+            Self::Status => (0, None),
+        }
+    }
 }
 
 /// A connection and its state.
@@ -73,6 +89,7 @@ pub(super) struct Session<'a> {
     status_at: Instant,
     told_dropped: u64,
     told_trouble: Option<SpoolTrouble>,
+    told_large: Option<TooLarge>,
     told_numbering: Option<Numbering>,
     max_packet: usize,
     answered_at: Instant,
@@ -80,6 +97,9 @@ pub(super) struct Session<'a> {
     pause_until: Option<Instant>,
     tail: Tail,
     asked: Asked,
+    opened: Instant,
+    /// When a receipt last covered something, or nothing was to be covered.
+    covered_at: Instant,
 }
 
 impl<'a> Session<'a> {
@@ -99,6 +119,7 @@ impl<'a> Session<'a> {
             status_at: now,
             told_dropped: 0,
             told_trouble: None,
+            told_large: None,
             told_numbering: None,
             max_packet: 0,
             answered_at: now,
@@ -106,6 +127,8 @@ impl<'a> Session<'a> {
             pause_until: None,
             tail: Tail::new(0, now, None),
             asked: Asked::new(now),
+            opened: now,
+            covered_at: now,
         }
     }
 
@@ -123,18 +146,41 @@ impl<'a> Session<'a> {
             Err(down) => SessionEnd::Down(down),
             Ok(known) => self.serve(&mut link, known, closing).await?,
         };
+        let end = self.learnt(end);
         if matches!(end, SessionEnd::Closed) {
             link.disconnect().await;
         }
         Ok(end)
     }
 
+    /// What the end of a connection says of the broker's limit. A refusal that teaches nothing new is a
+    /// loss as any other, after which the next attempt waits.
+    fn learnt(&self, end: SessionEnd) -> SessionEnd {
+        let SessionEnd::Down(down) = end else { return end };
+        let largest = self.in_flight.all().map(Publication::size).max();
+        let mut limit = self.publisher.limit();
+        let down = match (down, largest) {
+            (Down::TooLarge(_), Some((bytes, _))) if bytes > 0 && limit.refuses(bytes) => {
+                log::limit_learnt(limit.most());
+                Down::TooLarge(format!("at least one of at most {bytes} bytes"))
+            }
+            (Down::TooLarge(text), _) => Down::Lost(text),
+            (Down::Lost(text), Some((_, Some(sequence)))) if self.opened.elapsed() < STEADY => {
+                limit.ended_with(sequence);
+                Down::Lost(text)
+            }
+            (down, _) => down,
+        };
+        SessionEnd::Down(down)
+    }
+
     fn options(&self) -> Result<ConnectOptions, Down> {
         let Publisher { settings, spool, clock, .. } = self.publisher;
         let gateway = spool.gateway();
+        let progress = *self.publisher.progress.borrow();
         let client_id =
             settings.broker.client_id.clone().unwrap_or_else(|| gateway.as_str().to_owned());
-        let offline = documents::status(settings, spool, Presence::Offline, None, clock.now());
+        let offline = documents::status(settings, spool, Presence::Offline, &progress, clock.now());
         let will = Will {
             topic: documents::topic(settings, gateway, GatewayTopic::Status),
             payload: offline,
@@ -205,10 +251,29 @@ impl<'a> Session<'a> {
                 () = closing.cancelled(), if !closing.is_cancelled() => {}
             }
             self.begin_writing_taken();
+            self.note_standing();
             if self.in_flight.len() > 0 && self.answered_at.elapsed() > ACK_PATIENCE {
                 let text = format!("no acknowledgement for {} s", ACK_PATIENCE.as_secs());
                 return Ok(SessionEnd::Down(Down::Lost(text)));
             }
+        }
+    }
+
+    /// Keeps for the health whether the connection is sound, and whether what it takes arrives.
+    fn note_standing(&mut self) {
+        if self.publisher.spool.watch().borrow().acknowledged == 0 {
+            self.covered_at = Instant::now();
+        }
+        let trouble =
+            (self.covered_at.elapsed() >= RECEIPT_PATIENCE).then_some(BrokerTrouble::NoReceipts);
+        if self.opened.elapsed() < SOUND && trouble.is_none() {
+            return;
+        }
+        let is_new = self.publisher.progress.send_if_modified(|progress| {
+            std::mem::replace(&mut progress.broker_trouble, trouble) != trouble
+        });
+        if let Some(trouble) = trouble.filter(|_| is_new) {
+            log::no_receipts(trouble);
         }
     }
 

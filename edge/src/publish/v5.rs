@@ -2,10 +2,11 @@
 
 use pdm_service::error_chain::error_chain;
 use rumqttc::Outgoing;
-use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
-    ConnectProperties, ConnectReturnCode, LastWill, Packet, PubAckReason, SubscribeReasonCode,
+    ConnectProperties, ConnectReturnCode, DisconnectReasonCode, LastWill, Packet, PubAckReason,
+    SubscribeReasonCode,
 };
+use rumqttc::v5::mqttbytes::{Error as MqttError, QoS};
 use rumqttc::v5::{ConnectionError, Event, EventLoop, MqttOptions, StateError, TlsError};
 
 use super::link::{CONNECT_TIMEOUT_S, Down, Happening, Polled, is_tls_refusal};
@@ -71,8 +72,28 @@ fn meaning(event: Event) -> Option<Happening> {
     }
 }
 
+/// Reason 149, "packet too large", which the client does not know for a publication.
+const TOO_LARGE: u8 = 149;
+
+/// Whether the connection ended over the size of a publication.
+fn is_too_large(error: &ConnectionError) -> bool {
+    let ConnectionError::MqttState(error) = error else { return false };
+    matches!(
+        error,
+        StateError::Deserialization(MqttError::InvalidConnectReturnCode(TOO_LARGE))
+            | StateError::OutgoingPacketTooLarge { .. }
+            | StateError::ServerDisconnect {
+                reason_code: DisconnectReasonCode::PacketTooLarge,
+                ..
+            }
+    )
+}
+
 fn down(error: &ConnectionError) -> Down {
     let text = error_chain(error);
+    if is_too_large(error) {
+        return Down::TooLarge(text);
+    }
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the arms name the errors that a person must act on; all others are losses"

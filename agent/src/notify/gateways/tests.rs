@@ -75,6 +75,8 @@ impl Bench {
             spooled: None,
             dropped: None,
             trouble: None,
+            too_large: None,
+            thrown_out: false,
         };
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];

@@ -199,6 +199,8 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         spooled: None,
         dropped: None,
         trouble: None,
+        too_large: None,
+        thrown_out: false,
     }
 }
 

@@ -15,6 +15,7 @@ use super::super::link::{Down, Happening, Link};
 use super::super::{Publisher, documents, log};
 use super::ahead::FoundRows;
 use super::{Publication, Session, SessionEnd};
+use crate::progress::{Progress, TooLarge};
 use crate::spool::{Row, SpoolError, labelled};
 
 /// Shortest time between two publications of the states of bearings while events wait: a person who
@@ -78,8 +79,10 @@ impl Session<'_> {
         if idle || due {
             self.send_states(link).await?;
         }
-        let trouble = self.publisher.progress.borrow().spool_trouble;
-        let is_news = tally.dropped != self.told_dropped || trouble != self.told_trouble;
+        let Progress { spool_trouble, too_large, .. } = *self.publisher.progress.borrow();
+        let is_news = tally.dropped != self.told_dropped
+            || spool_trouble != self.told_trouble
+            || too_large != self.told_large;
         if is_news && self.status_at.elapsed() >= STATUS_DELAY {
             self.tell_status(link, Presence::Online)?;
         }
@@ -113,25 +116,48 @@ impl Session<'_> {
         let (sequence, topic) = (row.sequence, self.topic(&row.topic).under(&settings.prefix));
         let epoch = self.publisher.spool.numbering().epoch;
         let mut payload = labelled(row.payload_at(now_ms, settings.broker.late_after_s), epoch);
-        let fits = |payload: &[u8]| {
-            topic.len() + payload.len() + PACKET_OVERHEAD <= self.max_packet
-                && payload.len() <= MAX_EVENT_BYTES
+        let size = |payload: &[u8]| topic.len() + payload.len() + PACKET_OVERHEAD;
+        let fits = |payload: &[u8], most: usize| {
+            size(payload) <= most.min(self.max_packet) && payload.len() <= MAX_EVENT_BYTES
         };
-        if !fits(&payload) {
-            payload = without_spectra(&payload).map_or(payload, Bytes::from);
-            log::event_too_large(sequence, self.max_packet, fits(&payload));
-            if !fits(&payload) {
+        let (most, whole, is_slim) = {
+            let limit = self.publisher.limit();
+            (limit.most(), limit.most_with_spectra(), limit.is_slim(sequence))
+        };
+        if is_slim || !fits(&payload, whole) {
+            let slim = without_spectra(&payload);
+            let is_shorter = slim.is_some();
+            payload = slim.map_or(payload, Bytes::from);
+            let is_sent = fits(&payload, most);
+            if is_shorter || !is_sent {
+                self.tell_too_large(sequence, most.min(self.max_packet), is_sent);
+            }
+            if !is_sent {
                 self.publisher.spool.park(sequence).await?;
                 self.busy.remove(&sequence);
                 return Ok(false);
             }
         }
+        let bytes = size(&payload);
         if self.in_flight.len() == 0 {
             self.answered_at = Instant::now();
         }
         link.publish(topic, false, payload)?;
-        self.in_flight.push(Publication::Event(sequence));
+        self.in_flight.push(Publication::Event { sequence, bytes });
         Ok(true)
+    }
+
+    /// Keeps for health and status that the broker does not take an event whole.
+    fn tell_too_large(&mut self, sequence: u64, limit: usize, is_sent: bool) {
+        log::event_too_large(sequence, limit, is_sent);
+        let limit_bytes = (limit < usize::MAX).then_some(limit as u64);
+        self.publisher.progress.send_modify(|progress| {
+            let none = TooLarge { without_spectra: 0, parked: 0, limit_bytes };
+            let told = progress.too_large.get_or_insert(none);
+            told.without_spectra += u64::from(is_sent);
+            told.parked += u64::from(!is_sent);
+            told.limit_bytes = limit_bytes;
+        });
     }
 
     /// The topic that an event is sent under.
@@ -161,8 +187,14 @@ impl Session<'_> {
         };
         let room = self.room();
         for state in states.into_iter().take(room) {
-            link.publish(state.topic.under(&self.publisher.settings.prefix), true, state.payload)?;
-            self.in_flight.push(Publication::State);
+            let topic = state.topic.under(&self.publisher.settings.prefix);
+            let bytes = topic.len() + state.payload.len() + PACKET_OVERHEAD;
+            if bytes > self.publisher.limit().most().min(self.max_packet) {
+                log::state_too_large(&topic, bytes);
+            } else {
+                link.publish(topic, true, state.payload)?;
+                self.in_flight.push(Publication::State { bytes });
+            }
             self.next_state = state.sequence + 1;
         }
         self.states_at = Some(Instant::now());
@@ -171,17 +203,18 @@ impl Session<'_> {
 
     /// Publishes the gateway's status.
     pub(super) fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
-        let Publisher { settings, spool, clock, progress } = self.publisher;
+        let Publisher { settings, spool, clock, .. } = self.publisher;
         let tally = *spool.watch().borrow();
-        let trouble = progress.borrow().spool_trouble;
         self.told_numbering = Some(spool.numbering());
-        let document = documents::status(settings, spool, presence, trouble, clock.now());
+        let progress = *self.publisher.progress.borrow();
+        let document = documents::status(settings, spool, presence, &progress, clock.now());
         let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
         link.publish(topic, true, document)?;
         self.in_flight.push(Publication::Status);
         self.status_at = Instant::now();
         self.told_dropped = tally.dropped;
-        self.told_trouble = trouble;
+        self.told_trouble = progress.spool_trouble;
+        self.told_large = progress.too_large;
         Ok(())
     }
 

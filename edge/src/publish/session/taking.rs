@@ -41,7 +41,11 @@ impl Session<'_> {
     fn taken(&mut self, packet_id: u16, now: Instant) {
         self.answered_at = now;
         self.declined = 0;
-        if let Some(Publication::Event(sequence)) = self.in_flight.answered(packet_id) {
+        let item = self.in_flight.answered(packet_id);
+        if let Some(item) = &item {
+            self.publisher.limit().took(item.size().0);
+        }
+        if let Some(Publication::Event { sequence, .. }) = item {
             self.taken.push(sequence);
             self.taken_since.get_or_insert(now);
         }
@@ -57,7 +61,7 @@ impl Session<'_> {
             self.declined += 1;
             self.pause_until = Some(Instant::now() + wait);
         }
-        if let Some(Publication::Event(sequence)) = item {
+        if let Some(Publication::Event { sequence, .. }) = item {
             self.busy.remove(&sequence);
             lanes.call_back(sequence);
         }
@@ -81,8 +85,12 @@ impl Session<'_> {
         let last = self.publisher.spool.watch().borrow().last_sequence;
         let receipt = self.asked.filter(&receipt, last, Instant::now());
         let stored = receipt.stored_through;
+        self.lost_often(&receipt);
         match self.publisher.spool.apply(&receipt).await {
             Ok(ReceiptOutcome::Applied(covered)) => {
+                if covered.deleted > 0 {
+                    self.covered_at = Instant::now();
+                }
                 if let Some(first) = covered.first_called_back {
                     lanes.call_back(first);
                 }
@@ -104,6 +112,17 @@ impl Session<'_> {
                 Ok(())
             }
             Err(error) => self.recover(error).await,
+        }
+    }
+
+    /// Notes what the agent asks for again: a broker of MQTT 3.1.1 acknowledges what it drops.
+    fn lost_often(&self, receipt: &Receipt) {
+        let mut limit = self.publisher.limit();
+        limit.stored(receipt.stored_through);
+        let asked = receipt.missing.iter().flat_map(|&[first, last]| first..=last);
+        let given_up = limit.asked_again(asked);
+        if given_up > 0 {
+            log::asked_for_often(given_up);
         }
     }
 
