@@ -91,12 +91,13 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         changes,
         stop: stop.clone(),
     });
+    let watched = progress.clone();
     let follow = follow(progress, changed);
     let series = Arc::clone(&store);
     let metered = (Arc::clone(&store), lanes);
     let metrics = Router::new().route("/metrics", get(metrics_text)).with_state(metered);
     let router = Router::new()
-        .merge(health::routes(Health { vitals, store: Some(store) }))
+        .merge(health::routes(Health { vitals, store: Some(store), progress: Some(watched) }))
         .merge(access.guard_reads(metrics))
         .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
         .nest("/series", series::router(series, &access, acts))

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use crate::mqtt::receiver::Delivery;
+use crate::notify::remarks::Remarks;
 use crate::progress::Reporter;
 use crate::settings::{QuotaSettings, TopicProof};
 use crate::store::{Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
@@ -50,6 +51,8 @@ pub(crate) struct Intake {
     /// Whether topics have to name their gateway.
     pub(crate) proof: TopicProof,
     pub(crate) quota: QuotaSettings,
+    /// What gateways say of themselves that staff should know.
+    pub(crate) remarks: Remarks,
 }
 
 impl Intake {
@@ -71,6 +74,11 @@ impl Intake {
                 .filter(|incoming| fits(&mut quotas, incoming))
                 .collect();
             self.reporter.flooded(queue.len() >= self.batch);
+            for incoming in &batch {
+                if let Incoming::Status { site, status } = incoming {
+                    self.remarks.status(site, status);
+                }
+            }
             let stored = self.store_until_done(&batch).await;
             for delivery in deliveries.drain(..) {
                 delivery.acknowledge();

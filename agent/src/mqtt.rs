@@ -5,6 +5,7 @@
 //! identifier of an old connection is never acknowledged on a new one, and the client never resends by
 //! itself what was in flight: the broker redelivers, the outbox sends again.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,9 @@ use pdm_service::backoff::{Backoff, Jitter, Pauses};
 use pdm_service::broker::TlsError;
 use rumqttc::v5::MqttOptions;
 use rumqttc::{TlsConfiguration, Transport};
+use tokio::sync::mpsc;
 
+use crate::progress::{Reporter, SOUND};
 use crate::settings::BrokerSettings;
 
 mod log;
@@ -44,6 +47,45 @@ const STEADY: Duration = Duration::from_secs(10);
 /// 4 s, and a broker that closes the connection at every message it does not allow gets a connection
 /// only every 4 s.
 const LONGEST_UNSTEADY: Duration = Duration::from_secs(4);
+
+/// So many short connections within this time are no accident: a broker that restarts costs one or two.
+const OFTEN: usize = 5;
+const WINDOW: Duration = Duration::from_mins(5);
+
+/// Losses that wait to be told.
+const THROWN_OUT: usize = 8;
+
+/// A connection that the broker ends again and again.
+#[derive(Debug, Clone)]
+pub(crate) struct ThrownOut {
+    /// Which connection, by its client id.
+    pub(crate) client_id: String,
+    /// What the last error said.
+    pub(crate) error: String,
+}
+
+/// Says that the broker ends connections again and again: to the health, and to staff past the broker.
+#[derive(Debug, Clone)]
+pub(crate) struct Thrown {
+    reporter: Reporter,
+    told: mpsc::Sender<ThrownOut>,
+}
+
+impl Thrown {
+    /// Both ends. A loss that has no room is said again at the next one.
+    pub(crate) fn channel(reporter: Reporter) -> (Self, mpsc::Receiver<ThrownOut>) {
+        let (told, thrown_out) = mpsc::channel(THROWN_OUT);
+        (Self { reporter, told }, thrown_out)
+    }
+
+    fn out(&self, side: &'static str, client_id: &str, error: &str) {
+        log::thrown_out(side, client_id, error);
+        let now = tokio::time::Instant::now();
+        self.reporter.update(|progress| progress.thrown_out_at = Some(now));
+        let (client_id, error) = (client_id.to_owned(), error.to_owned());
+        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error });
+    }
+}
 
 /// Options of one connection. Secrets and certificates are read anew for each, so that what was
 /// renewed is used without a restart; `attempt` goes through the addresses in turn.
@@ -80,15 +122,42 @@ pub(crate) struct Reconnection {
     /// When the present connection was made.
     stands_since: Option<Instant>,
     attempt: usize,
+    /// When connections were lost that had not stood for long.
+    lost: VecDeque<Instant>,
 }
 
 impl Default for Reconnection {
     fn default() -> Self {
-        Self { backoff: Backoff::new(PAUSES), last_error: None, stands_since: None, attempt: 0 }
+        Self {
+            backoff: Backoff::new(PAUSES),
+            last_error: None,
+            stands_since: None,
+            attempt: 0,
+            lost: VecDeque::new(),
+        }
     }
 }
 
 impl Reconnection {
+    /// Whether the broker has ended connections again and again soon after it took them.
+    pub(crate) fn is_thrown_out(&self) -> bool {
+        self.lost.len() >= OFTEN
+    }
+
+    fn note_loss(&mut self, stood: Duration) {
+        if stood >= SOUND {
+            self.lost.clear();
+            return;
+        }
+        while self.lost.front().is_some_and(|at| at.elapsed() > WINDOW) {
+            self.lost.pop_front();
+        }
+        self.lost.push_back(Instant::now());
+        if self.lost.len() > OFTEN {
+            self.lost.pop_front();
+        }
+    }
+
     /// Notes that a connection was made.
     pub(crate) fn stands(&mut self) {
         self.stands_since = Some(Instant::now());
@@ -102,9 +171,14 @@ impl Reconnection {
 
     /// Notes that the connection failed; returns the pause before the next attempt.
     pub(crate) fn after(&mut self, side: &'static str, error: &str) -> Duration {
-        let pause = match self.stands_since.take().map(|since| since.elapsed()) {
+        let stood = self.stands_since.take().map(|since| since.elapsed());
+        if let Some(stood) = stood {
+            self.note_loss(stood);
+        }
+        let pause = match stood {
             Some(stood) if stood >= STEADY => {
-                *self = Self { attempt: self.attempt, ..Self::default() };
+                let lost = std::mem::take(&mut self.lost);
+                *self = Self { attempt: self.attempt, lost, ..Self::default() };
                 self.backoff.next_pause()
             }
             Some(_) => self.backoff.next_pause_up_to(LONGEST_UNSTEADY),
@@ -138,6 +212,24 @@ mod tests {
             pauses.stands();
             about(pauses.after("intake", "closed"), 4.0);
         }
+    }
+
+    /// R-AGENT-10
+    #[test]
+    fn short_connections_in_a_row_are_noticed_as_no_accident() {
+        let mut pauses = Reconnection::default();
+        for _ in 0..4 {
+            pauses.stands();
+            pauses.after("intake", "closed");
+        }
+        assert!(!pauses.is_thrown_out());
+        for _ in 0..9 {
+            pauses.after("intake", "away");
+        }
+        assert!(!pauses.is_thrown_out(), "a broker that is away throws nobody out");
+        pauses.stands();
+        pauses.after("intake", "closed");
+        assert!(pauses.is_thrown_out());
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Telling staff: `policy` decides who is told when, `wording` says it, `lanes` carry it out of the
 //! outbox by MQTT, e-mail and web hooks.
 
+mod answers;
 pub(crate) mod attached;
 pub(crate) mod blind;
 pub(crate) mod ceiling;
 mod directory;
+pub(crate) mod elsewhere;
 pub(crate) mod email;
 mod escape;
 mod gateways;
@@ -15,7 +17,9 @@ mod log;
 pub(crate) mod policy;
 mod portion;
 pub(crate) mod refused;
+pub(crate) mod remarks;
 pub(crate) mod renewed;
+mod sending;
 mod share;
 pub(crate) mod silence;
 pub(crate) mod staff;

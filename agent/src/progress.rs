@@ -13,12 +13,17 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use tokio::sync::{broadcast, watch};
+use tokio::time::Instant;
 
 use crate::vitals::Vitals;
 
 /// Entries of the live channel that are kept for a slow watcher: at a hundred changes a second, ten
 /// seconds.
 const LIVE_CAPACITY: usize = 1024;
+
+/// A connection to the broker that stood so long was sound. Chosen: a client that takes the name away waits
+/// up to its longest pause of 30 s before it comes back.
+pub(crate) const SOUND: Duration = Duration::from_mins(1);
 
 /// The counters of the agent. `stored == judged` and `unsent == 0` mean that nothing waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,8 +44,31 @@ pub struct Progress {
     pub unjudged: u64,
     /// Publications and notifications waiting in the outbox, earlier runs included.
     pub unsent: u64,
+    /// Alarms that no way to staff takes.
+    pub untold: u64,
+    /// When the broker last ended a connection that it has ended again and again.
+    pub thrown_out_at: Option<Instant>,
     /// The broker has confirmed the subscriptions: from now on it keeps events for the agent.
     pub subscribed: bool,
+}
+
+impl Progress {
+    /// What keeps events or alarms from their way, for the health; none if all is well.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        if self.untold > 0 {
+            let untold = self.untold;
+            return Some(format!(
+                "{untold} alarms have reached nobody: every way to staff refuses them or fails, see \
+                 /notifications"
+            ));
+        }
+        let is_thrown_out = self.thrown_out_at.is_some_and(|at| at.elapsed() < SOUND);
+        is_thrown_out.then(|| {
+            "the broker ends the agent's connection again and again: another client uses its client \
+             id, or the access rules refuse it"
+                .to_owned()
+        })
+    }
 }
 
 /// The state of a bearing after its last judgement.

@@ -34,6 +34,7 @@ use tooling::{StoreParts, Tooling};
 use crate::model::LanguageModel;
 pub use crate::model::OpenModelError;
 pub use crate::mqtt::BrokerError;
+use crate::mqtt::Thrown;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
 use crate::notify::blind::Outage;
@@ -173,8 +174,9 @@ impl Agent {
         outage: &mut Option<Outage>,
     ) -> Result<Handle, StartError> {
         let channels = linked_channels(&settings, &store, &clock).await?;
-        let receiver = Receiver::new(settings.broker.clone(), reporter.clone())?;
-        let (publisher, connection, connected) = publisher::publisher(&settings.broker)?;
+        let (thrown, thrown_out) = Thrown::channel(reporter.clone());
+        let receiver = Receiver::new(settings.broker.clone(), thrown.clone())?;
+        let (publisher, connection, connected) = publisher::publisher(&settings.broker, thrown)?;
         let served = door::open(&settings.http, &store, &clock).await?;
         let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
@@ -217,7 +219,7 @@ impl Agent {
         }
         let lanes = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, lanes);
-        parts.intake(receiver, publisher, connected);
+        parts.intake(receiver, publisher, connected, thrown_out);
         parts.retention();
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));

@@ -48,7 +48,9 @@ pub use opinion::{
     BehindHeld, HeldAnswer, HeldJudgement, MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts,
     OpinionEnded,
 };
-pub use outbox::{Claimed, Delivery, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour};
+pub use outbox::{
+    Claimed, Delivery, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour, WayState,
+};
 pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten};

@@ -164,26 +164,58 @@ async fn a_busy_receiver_gets_the_same_message_again_under_the_same_key() {
     assert_eq!((told.risk_level, told.reason), (RiskLevel::Warning, NotificationReason::Raised));
 }
 
-/// R-AGENT-10: what is refused for good is kept and counted, and holds up nothing.
+/// R-AGENT-10: a receiver that is not there for a while gets the alarm when it is back, although it is the
+/// only one and its answer is no promise to come back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_receiver_that_refuses_is_not_asked_again_and_the_row_stays_visible() {
-    let name = "a_receiver_that_refuses_is_not_asked_again_and_the_row_stays_visible";
+async fn a_receiver_that_was_not_found_gets_the_alarm_when_it_is_back() {
+    let name = "a_receiver_that_was_not_found_gets_the_alarm_when_it_is_back";
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
-    let (url, requests) = receiver(&["404 Gone"]).await;
+    let (url, requests) = receiver(&["404 Not Found", "200 OK"]).await;
     let mut settings = settings(broker.port(), folder.path());
     settings.notify.webhook = vec![hook(url, WebhookFormat::Slack)];
+    let agent = Agent::start(settings, Arc::new(SystemClock)).await.expect("starts");
+    let progress = subscribed(&agent).await;
+    let mut client = Client::connect(broker.port(), "test", &[]).await;
+    client.send(&[event(1)]).await;
+    until("the refusal", 30, || progress.borrow().untold == 1).await;
+    until("the delivery", 60, || progress.borrow().unsent == 0 && progress.borrow().untold == 0)
+        .await;
+    agent.stop().await.expect("no part failed");
+    assert_eq!(requests.lock().expect("lock").len(), 2);
+}
+
+/// R-AGENT-10: what one hook refuses for good is told by the other, names the one that refused, is kept,
+/// and holds up nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_receiver_refuses_for_good_is_told_elsewhere_and_stays_visible() {
+    let name = "what_a_receiver_refuses_for_good_is_told_elsewhere_and_stays_visible";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let (refuses, refused) = receiver(&["422 No"]).await;
+    let (takes, taken) = receiver(&["200 OK"]).await;
+    let mut settings = settings(broker.port(), folder.path());
+    let quiet = WebhookSettings {
+        name: "quiet".to_owned(),
+        from: RiskLevel::Critical,
+        ..hook(takes, WebhookFormat::Generic)
+    };
+    settings.notify.webhook = vec![hook(refuses, WebhookFormat::Generic), quiet];
     let store = settings.store.clone();
     let agent = Agent::start(settings, Arc::new(SystemClock)).await.expect("starts");
     let progress = subscribed(&agent).await;
     let mut client = Client::connect(broker.port(), "test", &[]).await;
     client.send(&[event(1)]).await;
-    until("the refusal", 30, || {
-        !requests.lock().expect("lock").is_empty() && progress.borrow().unsent == 0
+    until("the other channel", 30, || {
+        !taken.lock().expect("lock").is_empty() && progress.borrow().unsent == 0
     })
     .await;
     agent.stop().await.expect("no part failed");
-    assert_eq!(requests.lock().expect("lock").len(), 1);
+    assert_eq!(refused.lock().expect("lock").len(), 1);
+    let taken = taken.lock().expect("lock").clone();
+    let told: Notification = serde_json::from_str(&taken[0].1).expect("a notification");
+    assert_eq!(told.risk_level, RiskLevel::Warning, "below what the channel asks for, and told");
+    assert!(told.body.en.contains("Not delivered: ops did not take"), "{}", told.body.en);
     let store = pdm_agent::service::open_store(&store).await.expect("opens");
     assert_eq!(store.backlog().await.expect("counted").given_up, 1);
 }

@@ -103,7 +103,8 @@ async fn staff_is_told_once_by_a_tool_about_a_machine_that_was_measured() {
     let risks: Vec<_> = told.iter().map(|told| (told.risk_level, told.reason)).collect();
     let message = NotificationReason::Message;
     assert_eq!(risks, [(RiskLevel::Critical, message), (RiskLevel::Watch, message)]);
-    assert_eq!(told[0].body.ko, "베어링 점검 요망");
+    let sent = &told[0].body.ko;
+    assert!(sent.ends_with(": 베어링 점검 요망") && sent.contains("프로그램이 보낸"), "{sent}");
     drop(client);
     agent.stop().await.expect("stops");
 }

@@ -13,6 +13,8 @@ pub enum Verdict {
     Duplicate,
     /// Trying again can help.
     Later,
+    /// The receiver does not let us in, or is not there: people may repair that.
+    Refused,
     /// Trying again cannot help.
     Never,
 }
@@ -34,15 +36,27 @@ enum Values {
     One(Value),
 }
 
+impl Values {
+    fn has(&self, found: &Value) -> bool {
+        match self {
+            Self::One(one) => is_same(one, found),
+            Self::Many(many) => many.iter().any(|one| is_same(one, found)),
+        }
+    }
+}
+
 impl Sign {
     fn is_in(&self, answer: Option<&Value>) -> bool {
         let Some(found) = answer.and_then(|answer| answer.pointer(&self.pointer)) else {
             return false;
         };
-        match &self.value {
-            Values::One(one) => is_same(one, found),
-            Values::Many(many) => many.iter().any(|one| is_same(one, found)),
-        }
+        self.value.has(found)
+    }
+
+    /// Something else stands there.
+    fn is_contradicted(&self, answer: Option<&Value>) -> bool {
+        let found = answer.and_then(|answer| answer.pointer(&self.pointer));
+        found.is_some_and(|found| !self.value.has(found))
     }
 }
 
@@ -65,6 +79,10 @@ pub(crate) struct Success {
     /// What stands there.
     #[serde(default)]
     value: Option<Value>,
+    /// What else has to stand there, wherever something does: a receiver may take a request and refuse
+    /// its only recipient.
+    #[serde(default)]
+    also: Vec<Sign>,
 }
 
 /// How the answers of a receiver are read.
@@ -104,15 +122,22 @@ impl Answers {
             some => some.contains(&status),
         };
         let sign = self.success.sign();
-        if is_status && (sign.is_none() || says(&sign)) {
+        let is_contradicted =
+            self.success.also.iter().any(|one| one.is_contradicted(answer.as_ref()));
+        if is_status && !is_contradicted && (sign.is_none() || says(&sign)) {
             return Verdict::Delivered;
         }
         if says(&self.refused) {
             return Verdict::Never;
         }
-        // credentials are repaired by people, and 408, 425 and 429 ask to try later
-        let later = is_status || status >= 500 || matches!(status, 401 | 403 | 408 | 425 | 429);
-        if later { Verdict::Later } else { Verdict::Never }
+        match status {
+            // 408, 425 and 429 ask to try later
+            408 | 425 | 429 | 500.. => Verdict::Later,
+            // access and addresses are repaired by people; a proxy sends elsewhere to log in
+            300..=399 | 401 | 402 | 403 | 404 | 405 | 407 | 410 => Verdict::Refused,
+            _ if is_status || (200..300).contains(&status) => Verdict::Refused,
+            _ => Verdict::Never,
+        }
     }
 }
 
@@ -135,9 +160,9 @@ mod tests {
         let says = |body: &str| aligo().verdict(200, body.as_bytes());
         assert_eq!(says(r#"{"result_code":"1","message":"success"}"#), Verdict::Delivered);
         assert_eq!(says(r#"{"result_code":1}"#), Verdict::Delivered);
-        assert_eq!(says(r#"{"result_code":-101,"message":"인증오류"}"#), Verdict::Later);
+        assert_eq!(says(r#"{"result_code":-101,"message":"인증오류"}"#), Verdict::Refused);
         assert_eq!(says(r#"{"result_code":"-105"}"#), Verdict::Never);
-        assert_eq!(says("<html>"), Verdict::Later);
+        assert_eq!(says("<html>"), Verdict::Refused);
     }
 
     #[test]
@@ -154,6 +179,22 @@ mod tests {
         assert_eq!(nhn.verdict(400, answer), Verdict::Duplicate);
         assert_eq!(nhn.verdict(200, br#"{"header":{"isSuccessful":true}}"#), Verdict::Delivered);
         assert_eq!(nhn.verdict(500, b""), Verdict::Later);
-        assert_eq!(nhn.verdict(404, b""), Verdict::Never);
+        assert_eq!(nhn.verdict(404, b""), Verdict::Refused);
+        assert_eq!(nhn.verdict(400, b""), Verdict::Never);
+    }
+
+    /// R-AGENT-10: the request is taken and its only recipient is not.
+    #[test]
+    fn a_request_that_is_taken_without_its_recipient_is_no_delivery() {
+        let success = r#"{"pointer": "/header/isSuccessful", "value": true,
+            "also": [{"pointer": "/message/sendResults/0/resultCode", "value": 0}]}"#;
+        let success = serde_json::from_str(success).expect("success");
+        let nhn = Answers { success, duplicate: None, refused: None };
+        let says = |body: &str| nhn.verdict(200, body.as_bytes());
+        let taken =
+            r#"{"header":{"isSuccessful":true},"message":{"sendResults":[{"resultCode":0}]}}"#;
+        assert_eq!(says(taken), Verdict::Delivered);
+        assert_eq!(says(&taken.replace(":0}", ":-3016}")), Verdict::Refused);
+        assert_eq!(says(r#"{"header":{"isSuccessful":true}}"#), Verdict::Delivered);
     }
 }

@@ -32,6 +32,9 @@ pub enum HookError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
+    /// The receiver does not let us in, or is not there: people may repair that.
+    #[error("{0}")]
+    Refused(String),
     /// Trying again cannot help.
     #[error("{0}")]
     Never(String),
@@ -166,6 +169,7 @@ impl Hook {
             Verdict::Delivered => Ok(Sent { is_duplicate: false, status, answer }),
             Verdict::Duplicate => Ok(Sent { is_duplicate: true, status, answer }),
             Verdict::Later => Err(HookError::Later(said())),
+            Verdict::Refused => Err(HookError::Refused(said())),
             Verdict::Never => Err(HookError::Never(said())),
         }
     }

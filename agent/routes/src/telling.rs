@@ -124,6 +124,31 @@ impl Table {
         Some(Audience::These(people))
     }
 
+    /// The next step before its time, for an alarm that a step's people could not be told of: whoever is
+    /// behind it and has not heard, and how far it has been told then. None if no further step has anybody.
+    pub fn further(
+        &self,
+        telling: &Telling,
+        now: Timestamp,
+    ) -> Option<(Telling, BTreeSet<String>)> {
+        let (name, begun) = (telling.route.as_ref()?, telling.begun?);
+        let route = self.routes.iter().find(|route| route.name == *name)?;
+        let mut telling = telling.clone();
+        while let Some(step) = route.step.get(telling.steps) {
+            telling.steps += 1;
+            let mut people = self.people(&step.to, now);
+            people.retain(|one| !telling.heard.contains(one));
+            if !people.is_empty() {
+                let next = route.step.get(telling.steps);
+                telling.next =
+                    next.map(|next| begun.plus_seconds(60.0 * f64::from(next.after_minutes)));
+                telling.heard.extend(people.iter().cloned());
+                return Some((telling, people));
+            }
+        }
+        None
+    }
+
     /// Who hears that an alarm is repeated: whoever is behind the steps told so far.
     pub fn again(&self, telling: &Telling, level: RiskLevel, now: Timestamp) -> Option<Audience> {
         if telling.begun.is_none() || self.is_quiet(level, now) {

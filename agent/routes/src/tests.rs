@@ -106,6 +106,22 @@ fn whoever_is_on_duty_hears_first_and_the_next_step_while_nobody_acknowledges() 
     assert_eq!(due.telling.over(), Some(these(&["choi", "kim"])));
 }
 
+/// R-AGENT-10: a person whom no message reaches is passed over at once, and the step after is still due
+/// at its time.
+#[test]
+fn the_next_step_comes_before_its_time_where_nobody_of_this_one_is_reached() {
+    let (table, key) = (table(PLANT), key());
+    let subject = Subject { key: &key, level: RiskLevel::Warning };
+    let now = at("2026-11-24T01:00:00Z");
+    let begun = table.begin(&subject, now).telling;
+    let (further, people) = table.further(&begun, now).expect("a second step");
+    assert_eq!(people, ["choi".to_owned()].into());
+    assert_eq!((further.steps, further.next), (2, None));
+    assert_eq!(further.over(), Some(these(&["choi", "kim"])));
+    assert_eq!(table.further(&further, now), None, "nobody is left");
+    assert_eq!(table.due(&subject, &further, at("2026-11-24T02:00:00Z")).tell, None);
+}
+
 #[test]
 fn an_override_takes_the_shift_and_the_night_belongs_to_the_day_it_began() {
     let table = table(PLANT);

@@ -14,11 +14,13 @@ use axum::routing::get;
 use pdm_service::http::server::{self, ServerTerms};
 use pdm_service::http::tls::Tls;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::ANSWER;
 use super::door::DoorError;
+use crate::progress::Progress;
 use crate::settings::HttpSettings;
 use crate::store::{Store, StoreTrouble};
 use crate::vitals::Vitals;
@@ -32,6 +34,8 @@ pub(super) struct Health {
     pub(super) vitals: Vitals,
     /// None while the agent waits for it.
     pub(super) store: Option<Arc<dyn Store>>,
+    /// None while the agent waits for its store.
+    pub(super) progress: Option<watch::Receiver<Progress>>,
 }
 
 /// The routes of health.
@@ -62,7 +66,7 @@ pub(crate) async fn serve_alone(
     Ok(async move {
         match bound {
             Some((terms, listener)) => {
-                let health = Health { vitals, store: None };
+                let health = Health { vitals, store: None, progress: None };
                 server::serve_under(&terms, listener, routes(health), stop).await;
             }
             None => stop.cancelled().await,
@@ -70,13 +74,19 @@ pub(crate) async fn serve_alone(
     })
 }
 
-async fn work(State(Health { vitals, store }): State<Health>) -> (StatusCode, String) {
+async fn work(State(Health { vitals, store, progress }): State<Health>) -> (StatusCode, String) {
     if let Some(ailment) = vitals.ailment() {
         return blind(&ailment.blindness.to_string());
     }
     let Some(store) = store else { return blind("the store is being opened") };
     match timeout(ANSWER, store.ping()).await {
-        Ok(Ok(())) => (StatusCode::OK, "ok\n".to_owned()),
+        Ok(Ok(())) => match progress.and_then(|progress| progress.borrow().trouble()) {
+            None => (StatusCode::OK, "ok\n".to_owned()),
+            Some(trouble) => {
+                tracing::warn!(reason = trouble, "not healthy");
+                (StatusCode::SERVICE_UNAVAILABLE, format!("{trouble}\n"))
+            }
+        },
         Ok(Err(error)) => {
             let trouble = StoreTrouble::from(&error);
             blind(&format!("{}: {}", trouble.what().en, trouble.action().en))

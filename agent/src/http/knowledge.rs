@@ -5,13 +5,15 @@
 //! document, 503 the store or the embedding is away. Every upload needs a token of a technician
 //! and leaves a line in the log and in the record of acts: who, what, its bytes and their SHA-256.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Extension, Query, State};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -25,8 +27,12 @@ use super::acts::Acts;
 use pdm_knowledge::ingest::{self, IngestOutcome};
 use pdm_knowledge::{Collection, Knowledge, KnowledgeError};
 
-/// Uploads that are read at once: each may hold 64 MiB, and the service's unit grants 1 GiB.
+/// Documents that are taken in at once: each may hold 64 MiB, and the service's unit grants 1 GiB.
 const AT_ONCE: usize = 2;
+/// Kibibytes of bodies that may be on their way: three of the largest files.
+const ON_THE_WAY_KIB: u32 = 3 * 64 * 1024;
+/// Uploads of one caller that may be on their way, so that nobody takes all the room.
+const OF_CALLER: usize = 2;
 
 /// The query of the address.
 #[derive(Debug, Deserialize)]
@@ -41,12 +47,63 @@ struct Asked {
 struct Uploads {
     knowledge: Knowledge,
     turns: Arc<Semaphore>,
+    room: Arc<Semaphore>,
+    callers: Arc<Mutex<BTreeMap<String, usize>>>,
     acts: Acts,
+}
+
+/// An upload of a caller on its way, counted until it is dropped.
+struct OnTheWay {
+    callers: Arc<Mutex<BTreeMap<String, usize>>>,
+    caller: String,
+}
+
+impl Drop for OnTheWay {
+    fn drop(&mut self) {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = callers.get_mut(&self.caller) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                callers.remove(&self.caller);
+            }
+        }
+    }
+}
+
+impl Uploads {
+    /// A place for a caller's upload, if one is free.
+    fn place(&self, caller: &Caller) -> Option<OnTheWay> {
+        let name = caller.identity.as_ref().map(|identity| identity.name.clone());
+        let peer =
+            || caller.peer.map_or_else(|| "local".to_owned(), |peer| peer.0.ip().to_string());
+        let caller = name.unwrap_or_else(peer);
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = callers.entry(caller.clone()).or_default();
+        if *count >= OF_CALLER {
+            return None;
+        }
+        *count += 1;
+        Some(OnTheWay { callers: Arc::clone(&self.callers), caller })
+    }
+}
+
+/// Kibibytes that a body may take: as many as it says, at most as a file of this name may have.
+fn kib_of(headers: &HeaderMap, name: &str) -> u32 {
+    let most = ingest::max_bytes(Path::new(name)).unwrap_or(0);
+    let told = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let kib = told.unwrap_or(most).min(most) / 1024 + 1;
+    u32::try_from(kib).unwrap_or(ON_THE_WAY_KIB).min(ON_THE_WAY_KIB)
 }
 
 /// The router, to be nested at `/knowledge`.
 pub(crate) fn router(knowledge: Knowledge, access: &Access, acts: Acts) -> Router {
-    let uploads = Uploads { knowledge, turns: Arc::new(Semaphore::new(AT_ONCE)), acts };
+    let uploads = Uploads {
+        knowledge,
+        turns: Arc::new(Semaphore::new(AT_ONCE)),
+        room: Arc::new(Semaphore::new(ON_THE_WAY_KIB as usize)),
+        callers: Arc::default(),
+        acts,
+    };
     access.guard_uploads(Router::new().route("/", post(take)).with_state(uploads), "http.token")
 }
 
@@ -54,6 +111,7 @@ async fn take(
     State(uploads): State<Uploads>,
     Extension(caller): Extension<Caller>,
     Query(asked): Query<Asked>,
+    headers: HeaderMap,
     body: Body,
 ) -> Response {
     let collection = match asked.collection.as_deref().map(str::parse::<Collection>) {
@@ -61,13 +119,21 @@ async fn take(
         Some(Ok(collection)) => collection,
         Some(Err(told)) => return refusal(StatusCode::BAD_REQUEST, &told),
     };
-    // closed only when the program ends
-    let Ok(_turn) = uploads.turns.acquire().await else {
+    let Some(_on_the_way) = uploads.place(&caller) else {
+        let told =
+            format!("{OF_CALLER} uploads of this caller are on their way, which is the most");
+        return refusal(StatusCode::TOO_MANY_REQUESTS, &told);
+    };
+    // a body that comes slowly holds its own bytes and no turn; closed only when the program ends
+    let Ok(_room) = uploads.room.acquire_many(kib_of(&headers, &asked.name)).await else {
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
     };
     let bytes = match whole(&asked.name, body).await {
         Ok(bytes) => bytes,
         Err(refusal) => return refusal,
+    };
+    let Ok(_turn) = uploads.turns.acquire().await else {
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
     };
     let name = Path::new(&asked.name);
     let taken = uploads.knowledge.ingest_bytes(name, bytes.to_vec(), collection).await;

@@ -10,6 +10,27 @@ pub(super) fn connected_for_publishing() {
     tracing::info!("connected for publishing");
 }
 
+/// The broker ends a connection again and again soon after it took it.
+pub(super) fn thrown_out(side: &'static str, client_id: &str, error: &str) {
+    metrics::counter!("pdm_agent_broker_thrown_out_total", "side" => side).increment(1);
+    tracing::error!(
+        side,
+        client_id,
+        error,
+        "the broker ends the connection again and again: another client has taken this client id, or \
+         the access rules refuse the agent"
+    );
+}
+
+/// The broker refused a publication because of its size, which tells how large they may be at most.
+pub(super) fn limit_learnt(most_bytes: usize) {
+    metrics::gauge!("pdm_agent_broker_packet_limit_bytes").set(most_bytes as f64);
+    tracing::error!(
+        most_bytes,
+        "the broker refuses a publication as too large, larger ones are given up: raise its limit"
+    );
+}
+
 /// A connection was lost or refused. The same error again is logged at debug level only, because a
 /// broker that is away fails every attempt.
 pub(super) fn connection_failed(side: &'static str, error: &str, is_repeated: bool) {

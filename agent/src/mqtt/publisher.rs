@@ -8,13 +8,13 @@ use std::collections::{HashMap, VecDeque};
 
 use pdm_service::error_chain::error_chain;
 use rumqttc::Outgoing;
-use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason};
-use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
+use rumqttc::v5::mqttbytes::v5::{DisconnectReasonCode, Packet, PubAckReason};
+use rumqttc::v5::mqttbytes::{Error as MqttError, QoS};
+use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::{Reconnection, log};
+use super::{Reconnection, Thrown, log};
 use crate::settings::BrokerSettings;
 
 /// Messages that wait for their PUBACK; further callers wait. With a round trip of 50 ms that is 5,000
@@ -48,10 +48,14 @@ pub(crate) struct Message {
 }
 
 impl Message {
+    fn bytes(&self) -> usize {
+        self.topic.len() + self.payload.len() + PACKET_OVERHEAD
+    }
+
     /// Whether the broker takes a packet of this size. The client would end the connection over a
     /// larger one, and every later attempt as well.
     fn fits(&self, most: usize) -> Result<(), PublishError> {
-        let bytes = self.topic.len() + self.payload.len() + PACKET_OVERHEAD;
+        let bytes = self.bytes();
         if bytes > most { Err(PublishError::TooLarge { bytes, most }) } else { Ok(()) }
     }
 }
@@ -90,11 +94,15 @@ pub(crate) struct Connection {
     settings: BrokerSettings,
     messages: mpsc::Receiver<(Message, Waiting)>,
     connected: tokio::sync::watch::Sender<u64>,
+    thrown: Thrown,
+    /// The smallest publication that the broker is known to refuse, or one larger than that.
+    refused: Option<usize>,
 }
 
 /// Makes the caller's end and the task's end, and a counter that changes at every connection.
 pub(crate) fn publisher(
     settings: &BrokerSettings,
+    thrown: Thrown,
 ) -> Result<(Publisher, Connection, tokio::sync::watch::Receiver<u64>), super::BrokerError> {
     // files and secrets that the settings name must be readable at the start
     options(settings, 0)?;
@@ -102,7 +110,7 @@ pub(crate) fn publisher(
     let (connected, counter) = tokio::sync::watch::channel(0);
     Ok((
         Publisher { messages: sender },
-        Connection { settings: settings.clone(), messages, connected },
+        Connection { settings: settings.clone(), messages, connected, thrown, refused: None },
         counter,
     ))
 }
@@ -113,16 +121,37 @@ fn options(settings: &BrokerSettings, attempt: usize) -> Result<MqttOptions, sup
     Ok(options)
 }
 
+/// Reason 149, "packet too large", which the client does not know for a publication.
+const TOO_LARGE: u8 = 149;
+
+/// Whether a connection ended over the size of a publication.
+fn is_too_large(error: &ConnectionError) -> bool {
+    let ConnectionError::MqttState(error) = error else { return false };
+    matches!(
+        error,
+        StateError::Deserialization(MqttError::InvalidConnectReturnCode(TOO_LARGE))
+            | StateError::ServerDisconnect {
+                reason_code: DisconnectReasonCode::PacketTooLarge,
+                ..
+            }
+    )
+}
+
 /// Callers between queue and PUBACK.
 #[derive(Debug, Default)]
 struct InFlight {
-    queued: VecDeque<Waiting>,
-    numbered: HashMap<u16, Waiting>,
+    queued: VecDeque<(Waiting, usize)>,
+    numbered: HashMap<u16, (Waiting, usize)>,
 }
 
 impl InFlight {
     fn len(&self) -> usize {
         self.queued.len() + self.numbered.len()
+    }
+
+    /// The size of the largest publication that is not confirmed.
+    fn largest(&self) -> Option<usize> {
+        self.queued.iter().chain(self.numbered.values()).map(|(_, bytes)| *bytes).max()
     }
 
     fn number(&mut self, packet: u16) {
@@ -132,14 +161,14 @@ impl InFlight {
     }
 
     fn confirm(&mut self, packet: u16, outcome: Result<(), PublishError>) {
-        if let Some(waiting) = self.numbered.remove(&packet) {
+        if let Some((waiting, _bytes)) = self.numbered.remove(&packet) {
             let _gone = waiting.send(outcome);
         }
     }
 
     fn fail(&mut self) {
         let queued = self.queued.drain(..);
-        for waiting in queued.chain(self.numbered.drain().map(|(_, waiting)| waiting)) {
+        for (waiting, _bytes) in queued.chain(self.numbered.drain().map(|(_, item)| item)) {
             let _gone = waiting.send(Err(PublishError::Disconnected));
         }
     }
@@ -164,11 +193,34 @@ impl Connection {
             };
             let Err(error) = ended else { return };
             let pause = reconnection.after("outbox", &error);
+            if reconnection.is_thrown_out() {
+                let client_id = format!("{}-out", self.settings.client_id);
+                self.thrown.out("outbox", &client_id, &error);
+            }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = stop.cancelled() => return,
             }
         }
+    }
+
+    /// Why a connection ended. A publication that is too large ends it without being named: the largest in
+    /// flight is at least as large, and larger ones are not sent again.
+    fn ended(&mut self, error: &ConnectionError, in_flight: &InFlight) -> String {
+        if let (true, Some(bytes)) = (is_too_large(error), in_flight.largest())
+            && self.refused.is_none_or(|refused| bytes < refused)
+        {
+            self.refused = Some(bytes);
+            log::limit_learnt(bytes.saturating_sub(1));
+        }
+        error.to_string()
+    }
+
+    /// The largest publication: by the settings, by what the broker says, and by what it has refused.
+    fn most(&self, told: Option<u32>) -> usize {
+        let bytes = self.settings.max_packet_bytes.min(told.unwrap_or(u32::MAX));
+        let learnt = self.refused.map_or(usize::MAX, |refused| refused.saturating_sub(1));
+        usize::try_from(bytes).unwrap_or(usize::MAX).min(learnt)
     }
 
     async fn connection(
@@ -180,15 +232,12 @@ impl Connection {
         stop: &CancellationToken,
     ) -> Result<(), String> {
         let mut stands = false;
-        let own = usize::try_from(self.settings.max_packet_bytes).unwrap_or(usize::MAX);
-        let mut most = own;
+        let mut most = self.most(None);
         loop {
             tokio::select! {
-                event = events.poll() => match event.map_err(|error| error.to_string())? {
+                event = events.poll() => match event.map_err(|error| self.ended(&error, in_flight))? {
                     Event::Incoming(Packet::ConnAck(ack)) => {
-                        let told = ack.properties.and_then(|told| told.max_packet_size);
-                        let told = told.and_then(|bytes| usize::try_from(bytes).ok());
-                        most = own.min(told.unwrap_or(usize::MAX));
+                        most = self.most(ack.properties.and_then(|told| told.max_packet_size));
                         reconnection.stands();
                         stands = true;
                         log::connected_for_publishing();
@@ -218,11 +267,12 @@ impl Connection {
                         let _gone = waiting.send(Err(error));
                         continue;
                     }
+                    let bytes = message.bytes();
                     let sent = client.try_publish(
                         message.topic, QoS::AtLeastOnce, message.retain, message.payload,
                     );
                     match sent {
-                        Ok(()) => in_flight.queued.push_back(waiting),
+                        Ok(()) => in_flight.queued.push_back((waiting, bytes)),
                         Err(error) => {
                             let _gone = waiting.send(Err(PublishError::Refused(error.to_string())));
                         }

@@ -19,7 +19,7 @@ use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Reconnection, log};
+use super::{Reconnection, Thrown, log};
 use crate::progress::Reporter;
 use crate::settings::BrokerSettings;
 
@@ -103,15 +103,17 @@ pub(crate) struct Receiver {
     reporter: Reporter,
     /// Kibibytes that may still wait for the intake.
     room: Arc<Semaphore>,
+    thrown: Thrown,
 }
 
 impl Receiver {
     pub(crate) fn new(
         settings: BrokerSettings,
-        reporter: Reporter,
+        thrown: Thrown,
     ) -> Result<Self, super::BrokerError> {
         let room = Arc::new(Semaphore::new(IN_HAND_KIB as usize));
-        let receiver = Self { settings, reporter, room };
+        let reporter = thrown.reporter.clone();
+        let receiver = Self { settings, reporter, room, thrown };
         // files and secrets that the settings name must be readable at the start
         receiver.options(0)?;
         Ok(receiver)
@@ -154,6 +156,9 @@ impl Receiver {
             self.reporter.update(|progress| progress.subscribed = false);
             let Err(error) = ended else { return };
             let pause = reconnection.after("intake", &error);
+            if reconnection.is_thrown_out() {
+                self.thrown.out("intake", &self.settings.client_id, &error);
+            }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = stop.cancelled() => { return }

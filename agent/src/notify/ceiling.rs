@@ -141,8 +141,9 @@ impl Lane {
             return Ok(());
         };
         match channel.send(summary.notification_id, std::slice::from_ref(&summary)).await {
-            Ok(()) => {}
-            Err(SendError::Later(error) | SendError::Never(error)) => return Err(error),
+            // some of the lane's recipients have it
+            Ok(()) | Err(SendError::Partly(_) | SendError::Rest(_)) => {}
+            Err(error) => return Err(error.to_string()),
         }
         let settled = ceiling.store.settle_held(lane, held.through, hour, now).await;
         settled.map_err(|error| error.to_string())

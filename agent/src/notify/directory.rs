@@ -94,6 +94,18 @@ impl Directory {
         lanes
     }
 
+    /// Every lane, whatever level it asks for.
+    pub(super) fn every_lane(&self) -> Vec<String> {
+        let all = self.everybody.iter().chain(self.named.values().flatten());
+        let mut lanes: Vec<String> = Vec::new();
+        for reach in all {
+            if !lanes.contains(&reach.lane) {
+                lanes.push(reach.lane.clone());
+            }
+        }
+        lanes
+    }
+
     /// Who hears of something that no alarm stands behind.
     pub(super) fn once(&self, key: &BearingKey, level: RiskLevel, now: Timestamp) -> Vec<String> {
         let audience = if self.table.is_plain() {

@@ -2,13 +2,14 @@
 //! with the report that it names. The Message-ID is made of the row's key, so receivers recognise a mail
 //! that is sent again. The page loads nothing: no image, no style, no script from elsewhere.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::message::header::ContentType;
 use lettre::message::{Attachment, Mailbox, Message, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use lettre::{AsyncSmtpTransport, Tokio1Executor};
 use pdm_service::error_chain::error_chain;
 use pdm_shared::delivery::Notification;
 use pdm_shared::risk::RiskLevel;
@@ -21,6 +22,9 @@ use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
 use super::{EMAIL_LANE, person_lane};
 use crate::settings::{EMAIL, EmailSecurity, EmailSettings};
+use envelope::Settled;
+
+mod envelope;
 
 /// How long the server may take for one step of the protocol: twice the usual greeting delay of 10 s
 /// that servers impose against spam.
@@ -55,6 +59,8 @@ pub(crate) struct Email {
     languages: &'static [Language],
     reports: Option<Attached>,
     transport: AsyncSmtpTransport<Tokio1Executor>,
+    /// Which addresses have answered for mails that others are to get still.
+    settled: Mutex<Settled>,
 }
 
 impl Email {
@@ -93,6 +99,7 @@ impl Email {
             languages: settings.language.list(),
             reports,
             transport: builder.timeout(Some(TIMEOUT)).build(),
+            settled: Mutex::default(),
         })
     }
 
@@ -224,12 +231,8 @@ impl Channel for Email {
             Some(reports) => reports.of(&sorted, self.languages).await,
             None => Vec::new(),
         };
-        let message = self.message(key, Letter::of(self.languages, &sorted), files)?;
-        match self.transport.send(message).await {
-            Ok(_response) => Ok(()),
-            // 5xx: the server refuses this mail for good
-            Err(error) if error.is_permanent() => Err(SendError::Never(error_chain(&error))),
-            Err(error) => Err(SendError::Later(error_chain(&error))),
-        }
+        let letter = Letter::of(self.languages, &sorted);
+        let message = self.message(key, letter, files)?;
+        self.each(key, &message.formatted()).await
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter. A
 //! notification that cannot be delivered is given up after a configured time: it stays in the outbox, is
-//! counted and logged. A publication is given up only if it is larger than the broker takes; otherwise
+//! counted and logged (`sending`). A publication is given up only if it is larger than the broker takes; otherwise
 //! never, because the broker that it waits for is the same one that brings events: without it nothing
 //! new has to leave.
 
@@ -20,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::ceiling::Ceiling;
-use super::grouping::{groups, key_of};
+use super::elsewhere::Elsewhere;
+use super::grouping::groups;
 use super::portion::Portion;
 use super::{MQTT_LANE, log};
 use crate::mqtt::publisher::{Message, PublishError, Publisher};
@@ -36,7 +37,8 @@ const CLAIM_S: f64 = 300.0;
 /// The longest time between two looks at the outbox, for rows whose time has come.
 const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure.
-const NOMINAL_PAUSES: Pauses = Pauses::new(Duration::from_secs(2), Duration::from_mins(10));
+pub(super) const NOMINAL_PAUSES: Pauses =
+    Pauses::new(Duration::from_secs(2), Duration::from_mins(10));
 /// Each pause is up to this share longer or shorter, so that rows that failed together are not all tried
 /// at the same time again.
 const JITTER: f64 = 0.2;
@@ -52,9 +54,20 @@ pub(crate) enum SendError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
-    /// Trying again cannot help: the receiver refuses the content or the address.
+    /// The receiver does not let us in, or is not there: people may repair that, so it is tried again
+    /// slowly, and the alarm is told elsewhere at once.
+    #[error("{0}")]
+    Refused(String),
+    /// Trying again cannot help: the receiver refuses the content or the address. The alarm is told
+    /// elsewhere at once.
     #[error("{0}")]
     Never(String),
+    /// Some recipients of the channel have it; the others are tried again.
+    #[error("{0}")]
+    Rest(String),
+    /// Some recipients of the channel have it; the others refuse it for good.
+    #[error("{0}")]
+    Partly(String),
 }
 
 /// A way to deliver notifications to people.
@@ -86,6 +99,8 @@ pub(crate) struct Lane {
     /// Rung when there may be something to send.
     pub(crate) written: Arc<Notify>,
     pub(crate) give_up_after: Duration,
+    /// Who tells elsewhere what a channel does not take.
+    pub(crate) elsewhere: Arc<Elsewhere>,
     /// Send the rows that are due, then end.
     pub(crate) stop: CancellationToken,
 }
@@ -126,7 +141,7 @@ impl Lane {
                     ceiling.hold(group.len(), now);
                     group.iter().map(|row| (row.id, SendOutcome::Held)).collect()
                 };
-                if matches!(outcomes.first(), Some((_, SendOutcome::Delivered))) {
+                if outcomes.first().is_some_and(|(_, outcome)| outcome.is_told()) {
                     ceiling.delivered(&share, now).await;
                 }
                 self.settle(&outcomes).await;
@@ -202,40 +217,6 @@ impl Lane {
         outcomes
     }
 
-    async fn send(&self, channel: &dyn Channel, rows: &[Claimed]) -> Vec<(i64, SendOutcome)> {
-        let Some(first) = rows.first() else { return Vec::new() };
-        let mut notifications = Vec::with_capacity(rows.len());
-        for row in rows {
-            match serde_json::from_str::<Notification>(&row.payload) {
-                Ok(notification) => notifications.push(notification),
-                Err(error) => log::row_unreadable(channel.lane(), row.id, &error),
-            }
-        }
-        let outcome = match channel.send(key_of(rows), &notifications).await {
-            Ok(()) => SendOutcome::Delivered,
-            Err(error) => self.failed(channel.lane(), first, error),
-        };
-        rows.iter().map(|row| (row.id, outcome.clone())).collect()
-    }
-
-    fn failed(&self, lane: &str, row: &Claimed, error: SendError) -> SendOutcome {
-        let now = self.clock.now();
-        // counted by the pauses that were made, because the wall clock may have jumped
-        let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
-        let tried_s: f64 = (0..row.attempts).map(nominal_s).sum();
-        match error {
-            SendError::Later(error) if tried_s < self.give_up_after.as_secs_f64() => {
-                let pause_s = PAUSES.after(row.attempts).as_secs_f64();
-                log::not_delivered(lane, &error, row.attempts + 1, pause_s);
-                SendOutcome::Retry { at: now.plus_seconds(pause_s), error }
-            }
-            SendError::Later(error) | SendError::Never(error) => {
-                log::given_up(lane, &error, row.key);
-                SendOutcome::GivenUp { error }
-            }
-        }
-    }
-
     /// Stores what became of rows, trying until the store takes it or the lane is stopped. A row whose
     /// result is not stored is sent again when its claim ends: twice, but not never.
     pub(super) async fn settle(&self, outcomes: &[(i64, SendOutcome)]) {
@@ -249,9 +230,7 @@ impl Lane {
                 () = self.stop.cancelled() => {}
             }
         }
-        let delivered =
-            outcomes.iter().filter(|(_, outcome)| *outcome == SendOutcome::Delivered).count()
-                as u64;
+        let delivered = outcomes.iter().filter(|(_, outcome)| outcome.is_told()).count() as u64;
         let done = outcomes
             .iter()
             .filter(|(_, outcome)| !matches!(outcome, SendOutcome::Retry { .. }))

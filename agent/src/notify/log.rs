@@ -1,6 +1,7 @@
 //! What happens to notifications and publications, each as one function that logs and counts.
 
 use pdm_shared::id::{BearingKey, GatewayKey};
+use pdm_shared::risk::RiskLevel;
 use uuid::Uuid;
 
 use crate::store::{StoreError, VECTORS_LANE};
@@ -61,6 +62,43 @@ pub(super) fn given_up(lane: &str, error: &str, key: Uuid) {
     count_failure(lane);
     metrics::counter!("pdm_agent_notify_given_up_total", "lane" => lane.to_owned()).increment(1);
     tracing::error!(lane, error, %key, "notification given up, it stays in the outbox");
+}
+
+/// Some recipients of a channel refuse a notification that its others have.
+pub(super) fn partly_refused(lane: &str, error: &str, key: Uuid) {
+    count_failure(lane);
+    metrics::counter!("pdm_agent_notify_refused_total", "lane" => lane.to_owned()).increment(1);
+    tracing::error!(lane, error, %key, "recipients refuse a notification that the others of their channel have");
+}
+
+/// A channel does not take an alarm, and others hear of it instead.
+pub(super) fn told_elsewhere(lane: &str, why: &str, key: &BearingKey, instead: &[String]) {
+    metrics::counter!("pdm_agent_notify_elsewhere_total", "lane" => lane.to_owned()).increment(1);
+    let instead = instead.join(", ");
+    tracing::error!(lane, why, %key, instead, "a channel does not take a notification, others are told instead");
+}
+
+/// No channel takes an alarm.
+pub(super) fn told_nobody(key: &BearingKey, risk: RiskLevel, lane: &str, why: &str) {
+    metrics::counter!("pdm_agent_notify_untold_total").increment(1);
+    let risk = risk.as_str();
+    tracing::error!(%key, risk, lane, why, "an alarm reaches nobody: every channel refuses it or fails, it is tried again");
+}
+
+/// The store does not say who else can be told.
+pub(super) fn elsewhere_failed(lane: &str, error: &StoreError) {
+    tracing::warn!(lane, %error, "cannot tell elsewhere what a channel does not take, trying again");
+}
+
+/// Staff is told of something between gateways, broker and agent.
+pub(super) fn remarked(key: &BearingKey, what: &'static str) {
+    metrics::counter!("pdm_agent_remarks_total", "what" => what).increment(1);
+    tracing::warn!(%key, what, "staff is told of a trouble with the broker");
+}
+
+/// The store does not take a remark, which waits.
+pub(super) fn remark_waits(error: &StoreError) {
+    tracing::warn!(%error, "cannot tell staff of a trouble with the broker, trying again");
 }
 
 /// The knowledge base did not take judgements; they are tried again after a pause.

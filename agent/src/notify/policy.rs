@@ -26,6 +26,7 @@ pub(crate) use judged::{Followed, JudgedWindow};
 pub(crate) use near::is_beside_for_too_long;
 
 mod beside;
+mod elsewhere;
 mod gateway;
 mod judged;
 mod near;

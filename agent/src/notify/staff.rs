@@ -5,13 +5,14 @@
 //! machine that was never measured is refused, so that staff is not sent to a machine that does not
 //! exist.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::{BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
@@ -22,6 +23,9 @@ use crate::store::{MessageStore, Outgoing, StoreError};
 
 /// Longest message of a tool, characters: a page of text.
 const MOST: usize = 2000;
+/// Messages of all callers in an hour: a sixth of what a channel tells in an hour by default, so that no
+/// program uses up what alarms need.
+const PER_HOUR: u32 = 20;
 
 /// Writes messages to staff into the outbox.
 #[derive(Debug)]
@@ -30,6 +34,58 @@ pub(crate) struct OutboxNotifier {
     pub(crate) clock: SharedClock,
     pub(crate) policy: Policy,
     pub(crate) reporter: Reporter,
+    pub(crate) told: Hourly,
+}
+
+/// How many messages have left by the tool in this hour.
+#[derive(Debug, Default)]
+pub(crate) struct Hourly(Mutex<(i64, u32)>);
+
+impl Hourly {
+    /// Counts one; false if the hour's messages are used up.
+    fn take(&self, now: Timestamp) -> bool {
+        let hour = now.unix_ms().div_euclid(3_600_000);
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.0 != hour {
+            *told = (hour, 0);
+        }
+        if told.1 >= PER_HOUR {
+            return false;
+        }
+        told.1 += 1;
+        true
+    }
+}
+
+/// The words around a caller's, which say that a program has sent them and that nobody has checked them.
+/// Links are taken out: a program has none to send, and a stranger's would look like the plant's.
+fn words(message: &str) -> Text {
+    let text = |link: &str| {
+        let word = |word: &str| if is_link(word) { link.to_owned() } else { word.to_owned() };
+        message.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    Text::new(
+        format!("프로그램이 보낸 메시지, 사람이 확인하지 않음: {}", text("[링크 삭제]")),
+        format!("Sent by a program, not checked by a person: {}", text("[link removed]")),
+    )
+}
+
+/// Whether mail programs and messengers would make a link of a word.
+fn is_link(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let is_address = lower.contains("://") || lower.contains("www.") || lower.contains("mailto:");
+    // name.tld/path, [text](address), someone@name.tld
+    let has_dot = |text: &str| text.split('.').filter(|part| !part.is_empty()).count() >= 2;
+    let is_path = lower.split_once('/').is_some_and(|(host, _path)| {
+        has_dot(host)
+            && host.rsplit('.').next().is_some_and(|tld| tld.len() >= 2 && !is_figure(tld))
+    });
+    let is_mail = lower.split_once('@').is_some_and(|(_name, host)| has_dot(host));
+    is_address || is_path || is_mail || lower.contains("](")
+}
+
+fn is_figure(text: &str) -> bool {
+    text.chars().all(|one| one.is_ascii_digit())
 }
 
 impl OutboxNotifier {
@@ -79,10 +135,14 @@ fn channels(rows: &[Outgoing]) -> Vec<String> {
 impl Notifier for OutboxNotifier {
     async fn notify(&self, message: StaffMessage) -> Result<Accepted, Failure> {
         let key = self.bearing(&message.equipment_id).await?;
-        let told = one_line(&message.message, MOST);
-        let words = Text::new(told.as_str(), told.as_str());
+        let now = self.clock.now();
+        if !self.told.take(now) {
+            let why = format!("message: at most {PER_HOUR} messages an hour leave by this tool");
+            return Err(Failure::Permanent(why));
+        }
+        let words = words(&one_line(&message.message, MOST));
         let (call, risk): (&str, RiskLevel) = (&message.idempotency_key, message.risk_level);
-        let (notification, rows) = self.policy.message(call, &key, risk, words, self.clock.now());
+        let (notification, rows) = self.policy.message(call, &key, risk, words, now);
         let notification_id = notification.notification_id.to_string();
         let channels = channels(&rows);
         if !rows.is_empty() && self.store.tell(&notification, &rows).await.map_err(away)? {
@@ -93,5 +153,34 @@ impl Notifier for OutboxNotifier {
             self.reporter.notified(notification);
         }
         Ok(Accepted { notification_id, channels })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stranger's link would come to staff as the plant's own message.
+    #[test]
+    fn a_programs_message_says_so_and_carries_no_link() {
+        let told =
+            words("Sign in at http://evil.example/a or evil.example/login, P-101/DE at 3.5/4 mm/s");
+        assert!(told.en.starts_with("Sent by a program, not checked by a person: "), "{}", told.en);
+        assert!(!told.en.contains("evil"), "{}", told.en);
+        assert!(told.en.ends_with("P-101/DE at 3.5/4 mm/s"), "{}", told.en);
+        assert!(told.ko.contains("[링크 삭제]"), "{}", told.ko);
+        for link in ["www.x.kr", "[x](y)", "mailto:a@b.c", "a@evil.example"] {
+            assert!(is_link(link), "{link}");
+        }
+        for word in ["P-101/DE", "1.5", "0.3/s", "a.b", "@kim", "pumps."] {
+            assert!(!is_link(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn an_hour_has_so_many_messages_of_programs() {
+        let (told, now) = (Hourly::default(), Timestamp::from_unix_ms(0).expect("epoch"));
+        assert_eq!((0..100).filter(|_| told.take(now)).count(), PER_HOUR as usize);
+        assert!(told.take(now.plus_seconds(3600.0)), "the next hour");
     }
 }

@@ -42,6 +42,14 @@ impl Templated {
     }
 }
 
+fn refusal(error: HookError) -> SendError {
+    match error {
+        HookError::Later(error) => SendError::Later(error),
+        HookError::Refused(error) => SendError::Refused(error),
+        HookError::Never(error) => SendError::Never(error),
+    }
+}
+
 #[async_trait]
 impl Channel for Templated {
     fn lane(&self) -> &str {
@@ -63,8 +71,7 @@ impl Channel for Templated {
                 let known = if is_duplicate { ", known already" } else { "" };
                 Ok(format!("{status}{known}: {answer}"))
             }
-            Err(HookError::Later(error)) => Err(SendError::Later(error)),
-            Err(HookError::Never(error)) => Err(SendError::Never(error)),
+            Err(error) => Err(refusal(error)),
         }
     }
 
@@ -75,8 +82,7 @@ impl Channel for Templated {
                 Ok(())
             }
             Ok(_sent) => Ok(()),
-            Err(HookError::Later(error)) => Err(SendError::Later(error)),
-            Err(HookError::Never(error)) => Err(SendError::Never(error)),
+            Err(error) => Err(refusal(error)),
         }
     }
 }

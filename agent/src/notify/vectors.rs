@@ -85,6 +85,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::notify::elsewhere::Elsewhere;
     use crate::notify::policy::Policy;
     use crate::progress::Reporter;
     use crate::settings::NotifySettings;
@@ -123,12 +124,19 @@ mod tests {
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
         let (told, _) = policy.message("c", &key, RiskLevel::Watch, Text::new("가", "a"), now);
         assert!(store.tell(&told, &rows).await.expect("written"));
+        let elsewhere = Elsewhere::new(
+            Arc::new(store.clone()),
+            Arc::new(SystemClock),
+            policy.clone(),
+            Reporter::new(),
+        );
         let lane = Lane {
             store: Arc::new(store.clone()),
             clock: Arc::new(SystemClock),
             reporter: Reporter::new(),
             written: Arc::new(Notify::new()),
             give_up_after: Duration::from_secs(1),
+            elsewhere: Arc::new(elsewhere),
             stop: CancellationToken::new(),
         };
         lane.stop.cancel();

@@ -13,6 +13,7 @@ use pdm_shared::text::Language;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::answers::read_answer;
 use super::escape;
 use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
@@ -157,14 +158,8 @@ impl Channel for Webhook {
             .await
             // the address may be a secret
             .map_err(|error| SendError::Later(error_chain(&error.without_url())))?;
-        let status = answer.status();
-        if status.is_success() {
-            return Ok(());
-        }
-        let said = format!("the receiver answers {status}: {}", head(answer).await);
-        // 408, 425 and 429 ask to try later; other 4xx and redirects will not change by themselves
-        let later = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
-        Err(if later { SendError::Later(said) } else { SendError::Never(said) })
+        let status = answer.status().as_u16();
+        read_answer(self.settings.format, status, &head(answer).await)
     }
 }
 

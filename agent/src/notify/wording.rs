@@ -13,13 +13,17 @@ use pdm_shared::time::Timestamp;
 
 use crate::workflow::documents::Written;
 
+mod broker;
 mod change;
+mod elsewhere;
 mod meanwhile;
 mod refused;
 mod timing;
 mod watching;
 
+pub(super) use broker::{gateway_thrown_out, thrown_out, too_large};
 pub(super) use change::changed;
+pub(super) use elsewhere::elsewhere;
 pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use refused::{admitted, refused};
 pub(super) use timing::timing;

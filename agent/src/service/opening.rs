@@ -14,11 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{StartError, channels, log, open_store};
 use crate::http::health;
-use crate::mqtt::publisher;
+use crate::mqtt::{Thrown, publisher};
 use crate::notify::blind::{BlindWatch, Outage};
 use crate::notify::lanes::Channel;
 use crate::notify::policy::Policy;
 use crate::notify::topic::NotificationTopic;
+use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::store::{Backlog, Store, StoreError, StoreTrouble};
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
@@ -124,7 +125,10 @@ async fn wait(
     let mut ways = channels::present(&settings.notify, &settings.reports, clock);
     let mut publishing = None;
     // a broker whose secret is not there yet cannot be told; the other ways can
-    if let Ok((publisher, connection, _connected)) = publisher::publisher(&settings.broker) {
+    // nobody else connects by this client id before the agent has started
+    let (thrown, _thrown_out) = Thrown::channel(Reporter::new());
+    if let Ok((publisher, connection, _connected)) = publisher::publisher(&settings.broker, thrown)
+    {
         let prefix = settings.broker.prefix.clone();
         ways.push(Arc::new(NotificationTopic { publisher, prefix }));
         publishing = Some(connection.run(stop.clone()));

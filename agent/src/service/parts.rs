@@ -24,12 +24,15 @@ use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
 use crate::judging::{Judging, ModelInLoop};
 use crate::model::LanguageModel;
+use crate::mqtt::ThrownOut;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::receiver::Receiver;
 use crate::notify::blind::Outage;
 use crate::notify::ceiling::Ceiling;
+use crate::notify::elsewhere::Elsewhere;
 use crate::notify::lanes::{Channel, Lane};
 use crate::notify::policy::Policy;
+use crate::notify::remarks::{Remark, Remarker, Remarks};
 use crate::notify::silence::Watchdog;
 use crate::notify::topic::NotificationTopic;
 use crate::opinions::OpinionLane;
@@ -137,6 +140,12 @@ impl Parts {
         let give_up_after = Duration::from_secs_f64(self.settings.notify.give_up_after_h * 3600.0);
         let clock: SharedClock = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         self.store_watch(&channels, &publisher);
+        let elsewhere = Arc::new(Elsewhere::new(
+            self.store.clone(),
+            Arc::clone(&clock),
+            self.policy.clone(),
+            self.reporter.clone(),
+        ));
         let mut bells = Vec::new();
         let mut lane = || {
             let written = Arc::new(Notify::new());
@@ -147,6 +156,7 @@ impl Parts {
                 reporter: self.reporter.clone(),
                 written,
                 give_up_after,
+                elsewhere: Arc::clone(&elsewhere),
                 stop: self.stops.outbox.clone(),
             }
         };
@@ -288,6 +298,18 @@ impl Parts {
         self.spawn(Task::Retention, retention.run(stop));
     }
 
+    /// Tells staff what gateways and broker make its business.
+    fn remarks(&mut self, remarks: mpsc::Receiver<Remark>, thrown: mpsc::Receiver<ThrownOut>) {
+        let remarker = Remarker {
+            store: self.store.clone(),
+            clock: Arc::clone(&self.clock),
+            policy: self.policy.clone(),
+            reporter: self.reporter.clone(),
+        };
+        let stop = self.stops.judging.clone();
+        self.spawn(Task::Watchdog, remarker.run(remarks, thrown, stop));
+    }
+
     /// Starts the receiver, the intake and the receipts. The queue between receiver and intake holds as
     /// many messages as the broker may send unacknowledged, so the receiver never blocks on it.
     pub(super) fn intake(
@@ -295,7 +317,10 @@ impl Parts {
         receiver: Receiver,
         publisher: Publisher,
         connected: watch::Receiver<u64>,
+        thrown_out: mpsc::Receiver<ThrownOut>,
     ) {
+        let (remarks, remarked) = Remarks::channel();
+        self.remarks(remarked, thrown_out);
         let (queue, deliveries) = mpsc::channel(usize::from(self.settings.broker.receive_maximum));
         let owed = Arc::new(Owed::default());
         let intake = Intake {
@@ -310,6 +335,7 @@ impl Parts {
             terms: IntakeTerms::of(&self.settings.intake, &self.settings.gateways),
             proof: self.settings.intake.gateway_in_topic,
             quota: self.settings.intake.quota.clone(),
+            remarks,
         };
         let gap_lost_after =
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);

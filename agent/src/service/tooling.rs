@@ -29,7 +29,7 @@ use crate::assets::AssetTools;
 use crate::model::LanguageModel;
 use crate::model::prompted::PromptedModel;
 use crate::notify::policy::Policy;
-use crate::notify::staff::OutboxNotifier;
+use crate::notify::staff::{Hourly, OutboxNotifier};
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::store::{SeriesStore, Store};
@@ -117,7 +117,13 @@ impl StoreParts {
     ) -> Self {
         let clock = Arc::clone(clock);
         let assets = AssetTools::new(Arc::clone(store), Arc::clone(&clock));
-        let notifier = OutboxNotifier { store: store.clone(), clock, policy, reporter };
+        let notifier = OutboxNotifier {
+            store: store.clone(),
+            clock,
+            policy,
+            reporter,
+            told: Hourly::default(),
+        };
         Self { notifier, series: store.clone(), assets }
     }
 }

@@ -28,6 +28,7 @@ mod pages;
 mod removal;
 mod series;
 mod telling;
+mod ways;
 
 pub(super) fn at(seconds: f64) -> Timestamp {
     Timestamp::from_unix_ms(1_795_238_000_000).expect("in range").plus_seconds(seconds)
@@ -184,6 +185,8 @@ where
     leaving::no_clock_makes_anything_old_by_being_set(&*fresh().await).await;
     leaving::what_is_stored_is_not_missing(&*fresh().await).await;
     leaving::a_message_is_told_once(&*fresh().await).await;
+    ways::a_notification_spreads_to_further_lanes_once(&*fresh().await).await;
+    ways::the_worst_risk_leaves_first(&*fresh().await).await;
     opinions::an_opinion_is_claimed_noted_and_ended_once(&*fresh().await).await;
     opinions::a_full_queue_takes_no_more(&*fresh().await).await;
     opinions::what_the_model_costs_is_counted_by_day(&*fresh().await).await;

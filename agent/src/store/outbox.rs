@@ -157,8 +157,34 @@ pub enum SendOutcome {
         /// Why the last try failed.
         error: String,
     },
+    /// Some of the lane's recipients have it; the others refuse it for good. The row is delivered, and a
+    /// copy of it that is given up says who refuses.
+    Partly {
+        /// Who refuses, and why.
+        error: String,
+    },
     /// The row leaves with the next summary of its lane.
     Held,
+}
+
+impl SendOutcome {
+    /// Whether somebody behind the lane has it.
+    pub(crate) const fn is_told(&self) -> bool {
+        matches!(self, Self::Delivered | Self::Partly { .. })
+    }
+}
+
+/// How far a notification has come on one lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayState {
+    /// The receiver has it.
+    Delivered,
+    /// It has not been tried yet, or leaves with a summary.
+    Ahead,
+    /// It was tried in vain and is tried again.
+    Failing,
+    /// It is not tried again.
+    GivenUp,
 }
 
 /// What a lane has delivered in an hour.

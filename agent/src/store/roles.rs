@@ -27,7 +27,7 @@ use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Delivery, EpisodeChange,
     EpisodeRecord, EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack,
     Incoming, IntakeTerms, Outgoing, Pulse, Recall, RefusedEvents, Reported, SendOutcome,
-    StoreError, Stored, ToldInHour, Unjudged, WorkCounts,
+    StoreError, Stored, ToldInHour, Unjudged, WayState, WorkCounts,
 };
 
 mod desk;
@@ -384,6 +384,17 @@ pub trait OutboxStore: Send + Sync + std::fmt::Debug {
     /// Frees this replica's claims of a lane. For a claim that failed: the database may have committed
     /// it although the answer was lost.
     async fn let_go(&self, lane: &str) -> Result<(), StoreError>;
+
+    /// How far a notification has come on each lane of people that it has a row on.
+    async fn ways(&self, notification_id: Uuid) -> Result<Vec<(String, WayState)>, StoreError>;
+
+    /// Writes rows of a notification that is stored, for lanes that it has no row on; tells how many.
+    async fn spread(
+        &self,
+        notification_id: Uuid,
+        rows: &[Outgoing],
+        now: Timestamp,
+    ) -> Result<u64, StoreError>;
 
     /// Writes what became of claimed rows.
     async fn settle(

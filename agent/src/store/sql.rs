@@ -44,6 +44,7 @@ mod retention;
 mod runs;
 mod series;
 mod standing;
+mod ways;
 mod windows;
 
 /// The store on a SQLite file or a PostgreSQL server.

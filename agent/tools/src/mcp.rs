@@ -7,6 +7,7 @@
 
 pub mod http;
 pub mod server;
+mod sessions;
 pub mod stdio;
 
 use std::sync::Arc;

@@ -10,6 +10,19 @@ use crate::needs::not_run;
 use crate::process::{Child, free_port};
 use crate::wait::until;
 
+/// A maildir that answers to some receivers as it is told.
+const REFUSING: &str = r#"
+from aiosmtpd.handlers import Mailbox
+
+class Refusing(Mailbox):
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        answer = ANSWERS.get(address)
+        if answer is not None:
+            return answer
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+"#;
+
 /// A running mail server.
 #[derive(Debug)]
 pub struct Smtp {
@@ -35,6 +48,32 @@ impl Smtp {
     pub fn start_tls(test: &str, certificate: &Path, key: &Path) -> Option<Self> {
         let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
         Self::start_with(test, &["--tlscert", &certificate, "--tlskey", &key])
+    }
+
+    /// Starts the server so that it gives these answers to these receivers, such as
+    /// `550 5.1.1 no such user`.
+    ///
+    /// # Panics
+    /// If the server is installed but does not start.
+    pub fn start_refusing(test: &str, answers: &[(&str, &str)]) -> Option<Self> {
+        let mut server = Self::start_with(test, &[])?;
+        let pairs: Vec<String> =
+            answers.iter().map(|(address, answer)| format!("{address:?}: {answer:?}")).collect();
+        let handler = REFUSING.replace("ANSWERS", &format!("{{{}}}", pairs.join(", ")));
+        std::fs::write(server.folder.path().join("refusing.py"), handler).expect("the handler");
+        server.port = free_port();
+        server.child = Child::start(
+            Command::new("/usr/bin/python3")
+                .env("PYTHONPATH", server.folder.path())
+                .args(["-m", "aiosmtpd", "-n", "-l", &format!("127.0.0.1:{}", server.port)])
+                .args(["-c", "refusing.Refusing"])
+                .arg(server.folder.path().join("mail"))
+                .stderr(Stdio::null()),
+        );
+        until("the mail server to listen", 10, || {
+            TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).ok()
+        });
+        Some(server)
     }
 
     fn start_with(test: &str, arguments: &[&str]) -> Option<Self> {

@@ -6,6 +6,7 @@
 mod open_plant;
 
 mod blind;
+mod channels;
 mod metrics;
 mod removal;
 mod suppression;

@@ -112,7 +112,10 @@ async fn a_failure_that_the_stand_in_of_aligo_writes_into_its_body_is_tried_agai
     .await;
     let hook = hook("aligo", &url, &[("user_id", "pdm"), ("sender", "021")], &[("key", "k")]);
     let refused = sent(&hook, 1, "가").await;
-    assert!(matches!(&refused, Err(HookError::Later(why)) if why.contains("-101")), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(HookError::Refused(why)) if why.contains("-101")),
+        "{refused:?}"
+    );
     sent(&hook, 1, &"가".repeat(60)).await.expect("sent");
     let (head, body) = requests.lock().expect("lock")[1].clone();
     let kind = header(&head, "content-type");

@@ -9,7 +9,7 @@ use pdm_service::exit::{Exit, Failure};
 use pdm_shared::time::Timestamp;
 
 use crate::cli::failure;
-use crate::notify::lanes::{Channel, SendError};
+use crate::notify::lanes::Channel;
 use crate::notify::policy::Policy;
 use crate::service::channels::channels;
 use crate::service::install_cryptography;
@@ -113,7 +113,5 @@ async fn send(
 async fn try_out(channel: &dyn Channel, now: Timestamp) -> Result<String, String> {
     let trial = Policy::trial(now);
     let said = channel.try_out(trial.notification_id, &trial).await;
-    said.map_err(|error| match error {
-        SendError::Later(error) | SendError::Never(error) => error,
-    })
+    said.map_err(|error| error.to_string())
 }

@@ -247,6 +247,8 @@ impl Plant {
             spooled: None,
             dropped: None,
             trouble: None,
+            too_large: None,
+            thrown_out: false,
         };
         let site = "ulsan-1".parse().expect("name");
         let _stored = self.store(Incoming::Status { site, status }).await;

@@ -84,6 +84,8 @@ pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &dyn Store) {
             spooled: None,
             dropped: None,
             trouble: None,
+            too_large: None,
+            thrown_out: false,
         },
     };
     store.store(&[status(Presence::Offline)], at(0.0), "dead").await.expect("stored");

@@ -8,13 +8,14 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use pdm_shared::time::Timestamp;
+use uuid::Uuid;
 
-use super::SqlStore;
+use super::{SqlStore, ways};
 use crate::store::database::{Connection, Dialect, Lock, Numbers, Row, Spelt, Transaction};
 use crate::store::due::DueRow;
 use crate::store::encoding::{count_of, time_of};
 use crate::store::outbox::OutboxState;
-use crate::store::{Claimed, OutboxStore, SendOutcome, StoreError};
+use crate::store::{Claimed, OutboxStore, Outgoing, SendOutcome, StoreError, WayState};
 
 /// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). The rows of one
 /// topic leave in their order: on a server, where replicas share the outbox, a row waits while another
@@ -32,12 +33,13 @@ static CLAIM: LazyLock<Spelt> = LazyLock::new(|| {
                      AND held.topic = free.topic)"
             ),
         };
+        let order = ways::by_risk();
         format!(
             "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
                  SELECT id FROM outbox AS free
                  WHERE lane = $2 AND state = '{waiting}' AND claimed_until_ms <= $3 AND {due}
                    {topic_is_free}
-                 ORDER BY id LIMIT $4)
+                 ORDER BY {order}, id LIMIT $4)
              RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
                        CASE WHEN judgement_of IS NULL THEN payload
                             ELSE (SELECT diagnosis FROM pdm_agent_memory
@@ -121,6 +123,19 @@ impl OutboxStore for SqlStore {
         Ok(claimed)
     }
 
+    async fn ways(&self, notification_id: Uuid) -> Result<Vec<(String, WayState)>, StoreError> {
+        ways::of_notification(self.read().await?, notification_id).await
+    }
+
+    async fn spread(
+        &self,
+        notification_id: Uuid,
+        rows: &[Outgoing],
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        ways::spread(self.write().await?, notification_id, rows, now).await
+    }
+
     async fn let_go(&self, lane: &str) -> Result<(), StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
@@ -137,13 +152,18 @@ impl OutboxStore for SqlStore {
         let mut connection = transaction.connection();
         let delivered: Vec<i64> = outcomes
             .iter()
-            .filter(|(_, outcome)| *outcome == SendOutcome::Delivered)
+            .filter(|(_, outcome)| {
+                matches!(outcome, SendOutcome::Delivered | SendOutcome::Partly { .. })
+            })
             .map(|(id, _)| *id)
             .collect();
         settle_delivered(&mut connection, &delivered, now).await?;
         for (id, outcome) in outcomes {
             match outcome {
                 SendOutcome::Delivered => {}
+                SendOutcome::Partly { error } => {
+                    ways::copy_given_up(&mut connection, *id, error, now).await?;
+                }
                 SendOutcome::Held => hold(&mut connection, *id, now).await?,
                 SendOutcome::Retry { at, error } => {
                     put_off(&mut connection, *id, *at, error).await?;

@@ -1,0 +1,168 @@
+//! An envelope for each address: what one address refuses does not touch the others.
+//!
+//! A mail leaves once for all addresses; where the server refuses one of them, once for each. While some are to get it still, this remembers which have answered,
+//! so that a second try goes to the rest alone; after a restart all get it again, which is twice and not
+//! never. An address that refuses for good is asked once for each mail.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use lettre::address::Envelope;
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::response::Severity;
+use lettre::{Address, AsyncTransport};
+use pdm_service::error_chain::error_chain;
+use uuid::Uuid;
+
+use super::Email;
+use crate::notify::lanes::SendError;
+
+/// Most mails that are remembered; more of them are a mail server that is down, where nobody has one.
+const MOST: usize = 500;
+
+/// How long one try may take for all addresses: a claim of the outbox lasts five minutes.
+const LONGEST: Duration = Duration::from_mins(2);
+
+/// Which addresses have answered for a mail.
+pub(super) type Settled = BTreeMap<Uuid, Answered>;
+
+/// What addresses have answered for one mail.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answered {
+    has: BTreeSet<Address>,
+    refuse: BTreeMap<Address, String>,
+}
+
+impl Answered {
+    fn is_empty(&self) -> bool {
+        self.has.is_empty() && self.refuse.is_empty()
+    }
+}
+
+/// What one address says.
+enum Said {
+    Taken,
+    Later(String),
+    /// The server is not there, or breaks off.
+    Away(String),
+    /// The server lets nobody in, whatever the address.
+    Locked(String),
+    Never(String),
+}
+
+impl Email {
+    /// Sends a mail to each address that has not answered for it.
+    pub(super) async fn each(&self, key: Uuid, mail: &[u8]) -> Result<(), SendError> {
+        let mut answered = self.answered(key);
+        if answered.is_empty()
+            && self.to.len() > 1
+            && let Some(said) = self.all(mail).await
+        {
+            return said;
+        }
+        let mut waits = Vec::new();
+        let mut locked = None;
+        let begun = tokio::time::Instant::now();
+        for to in self.to.iter().map(|mailbox| &mailbox.email) {
+            if answered.has.contains(to) || answered.refuse.contains_key(to) {
+                continue;
+            }
+            if begun.elapsed() > LONGEST {
+                waits.push("the server is too slow to ask for each address".to_owned());
+                break;
+            }
+            match self.one(to, mail).await {
+                Said::Taken => {
+                    answered.has.insert(to.clone());
+                }
+                Said::Never(why) => {
+                    answered.refuse.insert(to.clone(), why);
+                }
+                Said::Later(why) | Said::Away(why) => waits.push(format!("{to}: {why}")),
+                // it would be the same for every address
+                Said::Locked(why) => {
+                    locked = Some(why);
+                    break;
+                }
+            }
+        }
+        let has_some = !answered.has.is_empty();
+        let refusals: Vec<String> =
+            answered.refuse.iter().map(|(to, why)| format!("{to}: {why}")).collect();
+        let waits = locked.clone().into_iter().chain(waits).collect::<Vec<_>>().join("; ");
+        if !waits.is_empty() {
+            self.remember(key, Some(answered));
+            return Err(match (has_some, locked) {
+                (true, _) => SendError::Rest(waits),
+                (false, Some(_)) => SendError::Refused(waits),
+                (false, None) => SendError::Later(waits),
+            });
+        }
+        self.remember(key, None);
+        match (has_some, refusals.is_empty()) {
+            (_, true) => Ok(()),
+            (true, false) => Err(SendError::Partly(refusals.join("; "))),
+            (false, false) => Err(SendError::Never(refusals.join("; "))),
+        }
+    }
+
+    /// One mail for all addresses; none where the server refuses one of them, as then nobody has it.
+    async fn all(&self, mail: &[u8]) -> Option<Result<(), SendError>> {
+        let everybody = self.to.iter().map(|mailbox| mailbox.email.clone()).collect();
+        match self.deliver(everybody, mail).await {
+            Said::Taken => Some(Ok(())),
+            Said::Locked(why) => Some(Err(SendError::Refused(why))),
+            Said::Away(why) => Some(Err(SendError::Later(why))),
+            Said::Later(_) | Said::Never(_) => None,
+        }
+    }
+
+    /// One mail to one address.
+    async fn one(&self, to: &Address, mail: &[u8]) -> Said {
+        self.deliver(vec![to.clone()], mail).await
+    }
+
+    async fn deliver(&self, to: Vec<Address>, mail: &[u8]) -> Said {
+        let envelope = match Envelope::new(Some(self.from.email.clone()), to) {
+            Ok(envelope) => envelope,
+            Err(error) => return Said::Never(error.to_string()),
+        };
+        match self.transport.send_raw(&envelope, mail).await {
+            Ok(_response) => Said::Taken,
+            Err(error) if is_locked(&error) => Said::Locked(error_chain(&error)),
+            // 5xx: the server refuses this address or this mail for good
+            Err(error) if error.is_permanent() => Said::Never(error_chain(&error)),
+            Err(error) if error.is_transient() => Said::Later(error_chain(&error)),
+            Err(error) => Said::Away(error_chain(&error)),
+        }
+    }
+
+    fn answered(&self, key: Uuid) -> Answered {
+        let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        settled.get(&key).cloned().unwrap_or_default()
+    }
+
+    fn remember(&self, key: Uuid, answered: Option<Answered>) {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        match answered {
+            Some(answered) if !answered.is_empty() => {
+                if settled.len() >= MOST && !settled.contains_key(&key) {
+                    settled.pop_first();
+                }
+                settled.insert(key, answered);
+            }
+            Some(_) | None => {
+                settled.remove(&key);
+            }
+        }
+    }
+}
+
+/// The server refuses our login (RFC 4954: 530, 534, 535, 538), or talks to nobody (RFC 7504: 521).
+fn is_locked(error: &Error) -> bool {
+    let Some(code) = error.status() else { return false };
+    let number = code.to_string();
+    code.severity == Severity::PermanentNegativeCompletion
+        && ["521", "530", "534", "535", "538"].contains(&number.as_str())
+}

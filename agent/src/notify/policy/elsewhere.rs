@@ -1,0 +1,105 @@
+//! Who hears of an alarm that a way to staff does not take, and in which words.
+
+use pdm_episode::Step;
+use pdm_routes::Audience;
+use pdm_shared::delivery::{Notification, NotificationReason};
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
+
+use super::{Policy, Subject, id_of, new_id};
+use crate::notify::wording;
+use crate::store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload};
+
+/// Who hears next of an alarm, and how far it has been told then.
+#[derive(Debug)]
+pub(crate) struct Further {
+    pub(crate) lanes: Vec<String>,
+    pub(crate) change: EpisodeChange,
+}
+
+impl Policy {
+    /// Whoever is behind the next step of the alarm's route that a way leads to, before its time; everybody
+    /// where there is none. None for an alarm without a route.
+    pub(crate) fn further(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        now: Timestamp,
+    ) -> Option<Further> {
+        let alarm = record.alarm.as_ref()?;
+        let mut telling = alarm.telling.clone()?;
+        let mut lanes = Vec::new();
+        while let Some((after, people)) = self.directory.table.further(&telling, now) {
+            telling = after;
+            lanes = self.directory.lanes(&Audience::These(people), alarm.risk);
+            if !lanes.is_empty() {
+                break;
+            }
+        }
+        if lanes.is_empty() {
+            (telling.everybody, telling.next) = (true, None);
+            lanes = self.everybody(alarm.risk);
+        }
+        let mut episode = record.episode.clone();
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
+        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        change.alarm = Some(Box::new(Alarm { telling: Some(telling), ..alarm.clone() }));
+        Some(Further { lanes, change })
+    }
+
+    /// A remark on gateways and broker: once a day for each subject, as loud as a Warning.
+    pub(crate) fn remark(
+        &self,
+        key: &BearingKey,
+        what: &str,
+        (title, body): (Text, Text),
+        now: Timestamp,
+    ) -> (Notification, Vec<Outgoing>) {
+        let risk = RiskLevel::Warning;
+        let reason = NotificationReason::Message;
+        let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
+        let day = now.date_time().format("%Y-%m-%d").to_string();
+        let mut told = super::notification(&subject, now);
+        told.notification_id = id_of(&["remark", what, &key.to_string(), &day]);
+        let mut rows = self.outgoing(&subject, &told, now);
+        for row in &mut rows {
+            row.key = id_of(&["remark", what, &key.to_string(), &day, &row.lane]);
+        }
+        (told, rows)
+    }
+
+    /// The lanes of everybody by which this level is sent.
+    pub(crate) fn everybody(&self, level: RiskLevel) -> Vec<String> {
+        self.directory.lanes(&Audience::Everybody, level)
+    }
+
+    /// Every lane, whatever level it asks for: better a message that was not asked for than none.
+    pub(crate) fn every_lane(&self) -> Vec<String> {
+        self.directory.every_lane()
+    }
+
+    /// The rows by which a notification leaves on further lanes, which say whose way did not take it.
+    pub(crate) fn elsewhere(
+        refused: &str,
+        notification: &Notification,
+        lanes: &[String],
+        now: Timestamp,
+    ) -> Vec<Outgoing> {
+        let mut told = notification.clone();
+        told.body = wording::elsewhere(&notification.body, refused);
+        let Ok(payload) = serde_json::to_string(&told) else { return Vec::new() };
+        let row = |lane: &String| Outgoing {
+            key: new_id(now),
+            lane: lane.clone(),
+            topic: None,
+            retain: false,
+            notification_id: Some(notification.notification_id),
+            group: None,
+            payload: Payload::Text(payload.clone()),
+            due_at: now,
+        };
+        lanes.iter().map(row).collect()
+    }
+}

@@ -1,0 +1,132 @@
+//! What the broker and the gateways' connections make staff's business: events that are larger than the
+//! broker takes, a client id that two use. Each is told once a day, through the outbox, so by every way
+//! that works; the topic of the broker is only one of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdm_service::clock::SharedClock;
+use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge};
+use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::policy::Policy;
+use super::silence::key_of;
+use super::{log, wording};
+use crate::mqtt::ThrownOut;
+use crate::progress::Reporter;
+use crate::store::{MessageStore, StoreError};
+
+/// Remarks that wait; what does not fit is remarked again at the next status or loss.
+const WAITING: usize = 64;
+/// Between tries while the store does not answer.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Something that staff should know.
+#[derive(Debug, Clone)]
+pub(crate) enum Remark {
+    /// Events of a gateway are larger than its broker takes.
+    TooLarge(SiteId, GatewayId, GatewayTooLarge),
+    /// The broker ends a gateway's connection again and again.
+    GatewayThrownOut(SiteId, GatewayId),
+    /// The broker ends a connection of the agent again and again.
+    ThrownOut(ThrownOut),
+}
+
+/// Takes remarks from the tasks that make them; never waits.
+#[derive(Debug, Clone)]
+pub(crate) struct Remarks(mpsc::Sender<Remark>);
+
+impl Remarks {
+    /// Remarks and the end that tells them.
+    pub(crate) fn channel() -> (Self, mpsc::Receiver<Remark>) {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        (Self(sender), receiver)
+    }
+
+    /// Notes a remark; one that has no room is made again.
+    pub(crate) fn note(&self, remark: Remark) {
+        let _full_or_stopped = self.0.try_send(remark);
+    }
+
+    /// Notes what a gateway says of itself.
+    pub(crate) fn status(&self, site: &SiteId, status: &GatewayStatus) {
+        let gateway = || (site.clone(), status.gateway_id.clone());
+        if let Some(large) = status.too_large {
+            let (site, gateway) = gateway();
+            self.note(Remark::TooLarge(site, gateway, large));
+        }
+        if status.thrown_out {
+            let (site, gateway) = gateway();
+            self.note(Remark::GatewayThrownOut(site, gateway));
+        }
+    }
+}
+
+/// Tells remarks to staff.
+#[derive(Debug)]
+pub(crate) struct Remarker {
+    pub(crate) store: Arc<dyn MessageStore>,
+    pub(crate) clock: SharedClock,
+    pub(crate) policy: Policy,
+    pub(crate) reporter: Reporter,
+}
+
+impl Remarker {
+    /// Tells until `stop`.
+    pub(crate) async fn run(
+        self,
+        mut remarks: mpsc::Receiver<Remark>,
+        mut thrown: mpsc::Receiver<ThrownOut>,
+        stop: CancellationToken,
+    ) {
+        loop {
+            let remark = tokio::select! {
+                Some(remark) = remarks.recv() => remark,
+                Some(thrown) = thrown.recv() => Remark::ThrownOut(thrown),
+                () = stop.cancelled() => return,
+                else => return,
+            };
+            while let Err(error) = self.tell(&remark).await {
+                log::remark_waits(&error);
+                tokio::select! {
+                    () = tokio::time::sleep(RETRY) => {}
+                    () = stop.cancelled() => return,
+                }
+            }
+        }
+    }
+
+    async fn tell(&self, remark: &Remark) -> Result<(), StoreError> {
+        let Some((key, what, words)) = worded(remark) else { return Ok(()) };
+        let now = self.clock.now();
+        let (notification, rows) = self.policy.remark(&key, what, words, now);
+        if self.store.tell(&notification, &rows).await? {
+            log::remarked(&key, what);
+            self.reporter.update(|progress| {
+                progress.notified += 1;
+                progress.unsent += rows.len() as u64;
+            });
+            self.reporter.notified(notification);
+        }
+        Ok(())
+    }
+}
+
+type Worded = (BearingKey, &'static str, (pdm_shared::text::Text, pdm_shared::text::Text));
+
+fn worded(remark: &Remark) -> Option<Worded> {
+    Some(match remark {
+        Remark::TooLarge(site, gateway, large) => {
+            (key_of(site, gateway)?, "too_large", wording::too_large(gateway, large))
+        }
+        Remark::GatewayThrownOut(site, gateway) => {
+            (key_of(site, gateway)?, "thrown_out", wording::gateway_thrown_out(gateway))
+        }
+        Remark::ThrownOut(ThrownOut { client_id, error }) => {
+            let key = BearingKey::parse("pdm", "agent", "broker").ok()?;
+            (key, "thrown_out", wording::thrown_out(client_id, error))
+        }
+    })
+}

@@ -1,0 +1,75 @@
+//! The words for what goes wrong between gateways, broker and agent.
+
+use pdm_shared::bounds::shown;
+use pdm_shared::delivery::GatewayTooLarge;
+use pdm_shared::id::GatewayId;
+use pdm_shared::text::Text;
+
+/// Characters of an error that a message quotes.
+const ERROR_CHARS: usize = 160;
+
+/// Events of a gateway are larger than its broker takes.
+pub(in crate::notify) fn too_large(gateway: &GatewayId, large: &GatewayTooLarge) -> (Text, Text) {
+    let GatewayTooLarge { without_spectra, parked, limit_bytes } = large;
+    let (ko, en) = match limit_bytes {
+        Some(bytes) => (
+            format!("브로커가 받는 최대 크기는 {bytes}바이트"),
+            format!("The broker takes packets of at most {bytes} bytes"),
+        ),
+        None => (
+            "브로커가 확인 응답을 하고도 전달하지 않음".to_owned(),
+            "The broker acknowledges them and does not deliver them".to_owned(),
+        ),
+    };
+    (
+        Text::new(
+            format!("[통신] {gateway}의 이벤트가 브로커에 비해 너무 큼"),
+            format!("[Connection] events of {gateway} are too large for the broker"),
+        ),
+        Text::new(
+            format!(
+                "{ko}\n스펙트럼 없이 전송: {without_spectra}건, 게이트웨이에 보류: {parked}건\n조치: 브로커의 크기 제한(Mosquitto: message_size_limit, max_packet_size)을 262144바이트 이상으로 올릴 것. 그동안 스펙트럼 없이 판정됨"
+            ),
+            format!(
+                "{en}\nSent without spectra: {without_spectra}, kept at the gateway: {parked}\nAction: raise the broker's limit (Mosquitto: message_size_limit, max_packet_size) to 262144 bytes or more. Judgements go without spectra meanwhile"
+            ),
+        ),
+    )
+}
+
+/// The broker ends a gateway's connection again and again.
+pub(in crate::notify) fn gateway_thrown_out(gateway: &GatewayId) -> (Text, Text) {
+    (
+        Text::new(
+            format!("[통신] {gateway} 이름의 게이트웨이가 둘로 보임"),
+            format!("[Connection] two gateways seem to use the name {gateway}"),
+        ),
+        Text::new(
+            format!(
+                "브로커가 {gateway}의 연결을 계속 끊음. 같은 이름의 클라이언트가 있거나 접근 규칙이 거부함\n조치: 복제된 게이트웨이(같은 gateway_id, 같은 spool)가 있는지 확인하고 하나의 이름을 바꿀 것. 두 기계의 측정값이 한 베어링에 섞일 수 있음"
+            ),
+            format!(
+                "The broker ends the connection of {gateway} again and again: another client uses its name, or the access rules refuse it\nAction: look for a copied gateway (the same gateway_id, the same spool) and rename one of them. Measurements of two machines may be taken for one bearing"
+            ),
+        ),
+    )
+}
+
+/// The broker ends a connection of the agent again and again.
+pub(in crate::notify) fn thrown_out(client_id: &str, error: &str) -> (Text, Text) {
+    let error = shown(error, ERROR_CHARS);
+    (
+        Text::new(
+            "[경고] 진단 에이전트가 브로커에서 계속 끊김",
+            "[Warning] the broker ends the diagnosis agent's connection again and again",
+        ),
+        Text::new(
+            format!(
+                "클라이언트 이름 {client_id}: {error}\n새 측정값이 늦거나 오지 않음. 다른 클라이언트가 같은 이름을 쓰거나 브로커의 접근 규칙이 거부함\n조치: 브로커 로그에서 이 이름의 상대 주소를 확인하고, 두 번째 에이전트나 허가되지 않은 클라이언트를 멈출 것"
+            ),
+            format!(
+                "Client id {client_id}: {error}\nMeasurements come late or not at all. Another client uses the same client id, or the broker's access rules refuse the agent\nAction: look up the addresses of this client id in the broker's log, and stop the second agent or the stranger"
+            ),
+        ),
+    )
+}
