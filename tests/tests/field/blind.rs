@@ -66,6 +66,8 @@ async fn a_standby_is_named_and_its_promotion_goes_on() {
     plant.stop();
     plant.start();
     plant.is_blind("standby");
+    // an end is told only of an outage that was told
+    plant.hears_times("leads to a standby that is not promoted", 2);
     let mut primary = PgConnection::connect(&server.url()).await.expect("connects");
     sqlx::raw_sql("SELECT pg_promote()").execute(&mut primary).await.expect("promoted");
     plant.works();

@@ -170,6 +170,11 @@ impl Watched {
         until(text, PATIENCE, || (self.count(text) > 0).then_some(()));
     }
 
+    /// Waits until staff has been told this so many times.
+    pub(crate) fn hears_times(&self, text: &str, times: usize) {
+        until(text, PATIENCE, || (self.count(text) >= times).then_some(()));
+    }
+
     /// Waits until health fails with this text; the process lives.
     pub(crate) fn is_blind(&self, text: &str) {
         until(text, PATIENCE, || {
