@@ -20,6 +20,7 @@ mod encoding;
 mod episode;
 mod error;
 mod fingerprint;
+pub(crate) mod gateway_alarm;
 mod intake;
 mod judgement;
 mod log;

@@ -128,7 +128,7 @@ async fn a_collector_receives_a_span_for_the_judgement_each_node_and_each_call()
     assert_eq!(root.name, "invoke_agent pdm-agent");
     assert_eq!(about["gen_ai.operation.name"], "invoke_agent");
     assert_eq!(about["pdm.equipment_id"], "P-101");
-    assert_eq!(about["pdm.risk_level"], "Critical");
+    assert_eq!(about["pdm.risk_level"], "Warning");
     let nodes = nodes(root);
     assert_eq!(nodes[..3], ["load_memory", "reasoning", "tool_executor"]);
     let ends = ["parse_diagnosis", "generate_report", "generate_work_order", "save_memory"];

@@ -10,8 +10,6 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::feature::Feature;
-
 /// Most bytes of an event. Chosen: the largest event of the edge (two spectra of 800 lines) has
 /// 30 KB; one with 17 digits a number has 48 KB. 128 KiB is also what AWS IoT Core takes, the
 /// smallest limit among common brokers, and an eighth of the shipped brokers' 1 MiB. So a diagnosis
@@ -186,21 +184,6 @@ pub fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Checks the key of a figure in an event, such as `envelope_rms_g` or `bpfo.snr_db`; an empty one says
-/// that no feature leads.
-///
-/// # Errors
-/// [`BoundError::Unknown`] if no event has such a figure.
-pub fn feature(key: &str) -> Result<(), BoundError> {
-    let is_figure = !matches!(Feature::of_key(key), Feature::Other(_));
-    let known = key.is_empty() || (is_figure && key.len() <= MAX_WORD);
-    if known {
-        return Ok(());
-    }
-    let allowed = "the key of a figure in the event, such as \"envelope_rms_g\" or \"bpfo.snr_db\"";
-    Err(BoundError::Unknown { got: shown(key, MAX_WORD).into_owned(), allowed })
-}
-
 /// Checks a unit: letters, digits and `/ ² ³ ^ ( ) · * % ° µ - . _`, at most 32 characters, so a
 /// sentence is none. Other edges may have units of their own, so the set is not closed.
 ///
@@ -261,15 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_of_the_event_is_a_feature_and_a_sentence_is_none() {
-        for good in ["", "rms_g", "bpfo.snr_db", "frequency_domain.bpfi.envelope_amplitude"] {
-            assert_eq!(feature(good), Ok(()), "{good}");
-        }
-        for bad in
-            ["SENSOR_TEST", "a.rms_g", "rms_g\nAction: none", "bpfo", ".", &"bpfo.".repeat(90)]
-        {
-            assert!(feature(bad).is_err(), "{bad:?}");
-        }
+    fn a_unit_is_short_and_no_sentence() {
         assert_eq!((unit("g/h"), unit("m/s²/h"), unit("")), (Ok(()), Ok(()), Ok(())));
         assert!(unit("keep it running").is_err() && unit(&"g".repeat(33)).is_err());
     }

@@ -17,6 +17,7 @@ use crate::time::Timestamp;
 
 mod change;
 mod check;
+pub mod feature;
 mod input;
 mod timing;
 

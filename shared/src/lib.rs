@@ -10,7 +10,6 @@ pub mod diagnosis;
 pub mod episode;
 pub mod event;
 pub mod fault;
-pub mod feature;
 pub mod follow_up;
 pub mod id;
 pub mod particle;
@@ -20,3 +19,5 @@ pub mod time;
 pub mod topic;
 pub mod trace;
 pub mod units;
+
+pub use event::feature;

@@ -11,9 +11,9 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
 
 use super::log;
-use crate::notify::refused::REFUSED_LEVEL;
 use crate::settings::TopicProof;
 use crate::store::Incoming;
+use crate::store::gateway_alarm::REFUSED_LEVEL;
 
 /// How a message came.
 #[derive(Debug, Clone, Copy)]

@@ -7,15 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayKey};
+use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
 
 use super::silence::Watchdog;
 use super::{log, wording};
+use crate::store::gateway_alarm::refusals_alarm;
 use crate::store::{EpisodeRecord, RefusalCause, RefusedEvents, StoreError};
 
-/// The level of topics and the machine under which these alarms stand. No machine may have this name.
-pub(crate) const REFUSED_LEVEL: &str = "refused-events";
 /// Refused events of one bearing and cause from which staff is told: one is a slip of whoever tries
 /// something out, three are a gateway at work.
 const MANY: u64 = 3;
@@ -25,15 +24,6 @@ const AGAIN_S: f64 = 300.0;
 /// Refused events that came no more for so long are over, s. Chosen: the slowest usual period of windows
 /// is an hour, and a gateway sends again what its receipt asks for.
 const OVER_S: f64 = 2.0 * 3600.0;
-
-/// The alarm of a gateway whose events are refused.
-pub(crate) fn key_of(gateway: &GatewayKey) -> Option<BearingKey> {
-    Some(BearingKey {
-        site: gateway.site.clone(),
-        equipment: EquipmentId::new(REFUSED_LEVEL).ok()?,
-        bearing: BearingId::new(gateway.gateway.as_str()).ok()?,
-    })
-}
 
 impl Watchdog {
     /// Tells of gateways whose events are refused, and of those whose are taken again.
@@ -77,7 +67,7 @@ impl Watchdog {
         events: &[RefusedEvents],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let Some(key) = key_of(gateway) else { return Ok(()) };
+        let Some(key) = refusals_alarm(gateway) else { return Ok(()) };
         let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
         let told_at = events.iter().filter_map(|one| one.told_at).max();
         let is_soon = told_at.is_some_and(|at| (0.0..AGAIN_S).contains(&now.seconds_since(at)));
@@ -102,7 +92,7 @@ impl Watchdog {
     }
 
     async fn tell_admitted(&self, gateway: &GatewayKey, now: Timestamp) -> Result<(), StoreError> {
-        let Some(key) = key_of(gateway) else { return Ok(()) };
+        let Some(key) = refusals_alarm(gateway) else { return Ok(()) };
         let Some(record) = self.store.episode(&key).await?.filter(EpisodeRecord::is_open) else {
             return Ok(());
         };

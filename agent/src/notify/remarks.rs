@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::policy::Policy;
-use super::silence::key_of;
 use super::{log, wording};
 use crate::mqtt::ThrownOut;
 use crate::progress::Reporter;
+use crate::store::gateway_alarm::silence_alarm;
 use crate::store::{MessageStore, StoreError};
 
 /// Remarks that wait; what does not fit is remarked again at the next status or loss.
@@ -119,10 +119,10 @@ type Worded = (BearingKey, &'static str, (pdm_shared::text::Text, pdm_shared::te
 fn worded(remark: &Remark) -> Option<Worded> {
     Some(match remark {
         Remark::TooLarge(site, gateway, large) => {
-            (key_of(site, gateway)?, "too_large", wording::too_large(gateway, large))
+            (silence_alarm(site, gateway)?, "too_large", wording::too_large(gateway, large))
         }
         Remark::GatewayThrownOut(site, gateway) => {
-            (key_of(site, gateway)?, "thrown_out", wording::gateway_thrown_out(gateway))
+            (silence_alarm(site, gateway)?, "thrown_out", wording::gateway_thrown_out(gateway))
         }
         Remark::ThrownOut(ThrownOut { client_id, error }) => {
             let key = BearingKey::parse("pdm", "agent", "broker").ok()?;

@@ -9,7 +9,7 @@ use pdm_shared::id::GatewayKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::GATEWAY_LEVEL;
 
-use super::refused::REFUSED_LEVEL;
+use crate::store::gateway_alarm::REFUSED_LEVEL;
 
 /// One part of so many of an hour's messages is kept for first Criticals. Chosen: a quarter.
 const RESERVE: u32 = 4;

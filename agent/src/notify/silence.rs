@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use pdm_service::clock::{JumpWatch, SharedClock};
 use pdm_shared::delivery::Presence;
-use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, SiteId};
+use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
-use pdm_shared::topic::GATEWAY_LEVEL;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -46,15 +45,6 @@ pub(crate) struct Watchdog {
     pub(crate) jumps: JumpWatch,
     /// Silence is measured from here at the earliest: an agent that was away has heard nobody.
     pub(crate) started: Timestamp,
-}
-
-/// The alarm of a gateway stands where a bearing's would, under the machine `gateway`.
-pub(crate) fn key_of(site: &SiteId, gateway: &GatewayId) -> Option<BearingKey> {
-    Some(BearingKey {
-        site: site.clone(),
-        equipment: EquipmentId::new(GATEWAY_LEVEL).ok()?,
-        bearing: BearingId::new(gateway.as_str()).ok()?,
-    })
 }
 
 impl Watchdog {

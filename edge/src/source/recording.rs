@@ -7,10 +7,15 @@
 //!
 //! | format | snapshots | channels |
 //! |---|---|---|
-//! | `.npy`, `.npy.gz` | first axis of a 3-D array, else one | rows of a 2-D array, else one |
-//! | `.mat` v5 | one | columns of the variable |
-//! | `.wav` | one | as the file says |
-//! | `.csv`, IMS ASCII | one | columns that hold samples |
+//! | NumPy `.npy`, `.npz` | first axis of a 3-D array, else one | rows of a 2-D array, else one |
+//! | MAT level 5, version 7.3; HDF5 | one | equally long vectors and columns (`variables`) |
+//! | WAV, RF64 | one | as the file says |
+//! | CSV, IMS ASCII and other tables; Excel | one | columns that hold samples |
+//! | LabVIEW LVM, TDMS; universal files 58, 58b | one | as the file says |
+//! | Parquet | one | columns of numbers |
+//! | JSON | one for each document | arrays of samples |
+//!
+//! gzip and zip of any of them are unpacked (`packed`).
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -34,7 +39,9 @@ pub(crate) use stated::{NumberEncoding, StatedChannel};
 mod bounds;
 #[cfg(feature = "parquet")]
 mod columnar;
-#[cfg(any(feature = "hdf5", feature = "parquet"))]
+#[cfg(feature = "excel")]
+mod excel;
+#[cfg(any(feature = "hdf5", feature = "parquet", feature = "excel"))]
 mod guarded;
 #[cfg(feature = "hdf5")]
 mod hdf5;
@@ -386,6 +393,24 @@ const MAT73_MAGIC: &[u8] = b"MATLAB 7.3";
 use columnar::open as open_parquet;
 #[cfg(feature = "hdf5")]
 use hdf5::open as open_hdf5;
+
+/// This build has no reader of workbooks.
+#[cfg(not(feature = "excel"))]
+mod excel {
+    use super::{Path, RawRecording, RecordingOptions, SourceError};
+
+    pub(super) const WORKBOOK: &str = "xl/workbook.xml";
+
+    pub(super) fn open(
+        path: &Path,
+        _: Vec<u8>,
+        _: &RecordingOptions,
+    ) -> Result<RawRecording, SourceError> {
+        let what = "an Excel workbook, which this build does not read (feature `excel`); Excel \
+                    saves a sheet as CSV";
+        Err(SourceError::malformed(path, what))
+    }
+}
 
 /// This build has no reader of the format.
 #[cfg(not(feature = "parquet"))]

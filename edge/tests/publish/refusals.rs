@@ -61,7 +61,7 @@ fn some_large(count: usize) -> Batch {
     };
     let mut batch = Batch::default();
     for n in 0..count {
-        let event_id = EventId::at(1_700_000_000_000 + n as i64);
+        let event_id = EventId::at(1_700_000_000_000 + i64::try_from(n).expect("few"));
         let mut event = Event { event_id, ..example.clone() };
         if n % 3 == 0 {
             let (envelope, acceleration) = (lines(400 + n), lines(400));
@@ -90,7 +90,7 @@ async fn a_limit_that_the_broker_does_not_tell_is_learnt_and_stops_nothing() {
     let running = stage.publish(local(broker.port()));
     let mut tally = stage.spool.watch();
     let sent = tally.wait_for(|tally| tally.waiting == 0);
-    let outcome = tokio::time::timeout(Duration::from_secs(60), sent).await;
+    let outcome = tokio::time::timeout(Duration::from_mins(1), sent).await;
     assert!(outcome.is_ok(), "{:?}\n{}", stage.spool.tally().await, broker.log());
     drop(outcome);
     let told = running.progress.borrow().too_large.expect("it is told");
@@ -118,7 +118,7 @@ async fn what_is_too_large_without_spectra_too_is_parked_and_told() {
     running.connected().await;
     stage.commit(4).await;
     let parked = running.progress.wait_for(|now| now.too_large.is_some_and(|t| t.parked == 4));
-    let outcome = tokio::time::timeout(Duration::from_secs(60), parked).await;
+    let outcome = tokio::time::timeout(Duration::from_mins(1), parked).await;
     assert!(outcome.is_ok(), "{:?}\n{}", stage.spool.tally().await, broker.log());
     drop(outcome);
     running.crash().await;

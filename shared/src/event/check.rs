@@ -2,7 +2,7 @@
 
 use super::{
     EVENT_SCHEMA, Event, FrequencyDomain, HIGHEST_SEQUENCE, MAX_SPECTRUM_LINES, Rul, Spectra,
-    Timing,
+    Timing, feature,
 };
 use crate::bounds::{
     self, BoundError, MAX_CHANGED, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD,
@@ -118,10 +118,10 @@ impl Event {
         let path = "anomaly.contributors";
         bounded(path, bounds::count(contributors.len(), MAX_CONTRIBUTORS))?;
         for (at, key) in contributors.iter().enumerate() {
-            bounded(&format!("{path}[{at}]"), bounds::feature(key))?;
+            bounded(&format!("{path}[{at}]"), feature::check_key(key))?;
         }
         line("frequency_domain.undetermined", self.frequency_domain.undetermined.as_ref())?;
-        bounded("trend.feature", bounds::feature(&self.trend.feature))?;
+        bounded("trend.feature", feature::check_key(&self.trend.feature))?;
         bounded("trend.slope_unit", bounds::unit(&self.trend.slope_unit))?;
         let model = self.rul.model.as_deref().unwrap_or_default();
         bounded("rul.model", bounds::line(model, MAX_WORD))?;

@@ -176,7 +176,7 @@ fn analyzed(path: &Path) -> std::process::Output {
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -v 1200000 && exec \"$@\"", "sh"]).arg(binary("pdm-edge"));
     limited.arg("analyze").arg(path);
-    limited.args(["--rate", "6400", "--rpm", "1797", "--bearing", "6205"]);
+    limited.args(["--rate", "6400", "--rpm", "1797", "--bearing", "6205", "--scale", "0.01"]);
     limited.output().expect("runs")
 }
 

@@ -149,7 +149,7 @@ async fn sigterm_ends_an_edge_whose_spool_fails() {
     until("a health that fails", patience, || {
         let answer = health(admin);
         let is_failing =
-            answer.starts_with("HTTP/1.1 503") && answer.contains("no event could be written");
+            answer.starts_with("HTTP/1.1 503") && answer.contains("the spool cannot be written");
         is_failing.then_some(())
     });
     let stopping = std::time::Instant::now();

@@ -110,7 +110,7 @@ impl Policy {
     /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
     pub(super) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
         let words = wording::timing(event, event.timing.as_ref()?)?;
-        let key = crate::notify::silence::key_of(&event.site, &event.gateway_id);
+        let key = crate::store::gateway_alarm::silence_alarm(&event.site, &event.gateway_id);
         let key = key.unwrap_or_else(|| event.key());
         Some(self.beside(&key, NotificationReason::Message, words, now))
     }

@@ -9,9 +9,9 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use pdm_web::accounts::Act;
 
 use super::{SqlStore, bulk, episodes, refusals};
-use crate::notify::{refused, silence};
 use crate::store::database::{Connection, Dialect, Lock, Spelt};
 use crate::store::encoding::readable;
+use crate::store::gateway_alarm::{refusals_alarm, silence_alarm};
 use crate::store::{
     EpisodeRecord, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, RemovalStore, StoreError,
     TakenOut,
@@ -303,7 +303,7 @@ async fn take_gateway_out(
     how: &Removal,
     out: &mut TakenOut,
 ) -> Result<(), StoreError> {
-    let keys = [silence::key_of(&gateway.site, &gateway.gateway), refused::key_of(gateway)];
+    let keys = [silence_alarm(&gateway.site, &gateway.gateway), refusals_alarm(gateway)];
     let mut topics = Vec::new();
     for key in keys.into_iter().flatten() {
         out.episodes += close(connection, &key, how).await?;

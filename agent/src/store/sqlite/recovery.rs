@@ -8,15 +8,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pdm_shared::time::Timestamp;
-use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::Sqlite;
 use crate::store::StoreError;
+use copying::Copy;
 
-/// Rows of one range.
-const RANGE: i64 = 4096;
-/// Most ranges of row numbers that are tried in one table; chosen so that a recovery ends.
-const TRIES: u32 = 1_000_000;
+mod copying;
 
 /// What became of a damaged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +109,7 @@ async fn copied(new: &Sqlite, damaged: &Path) -> Result<Vec<RecoveredTable>, sql
         if columns.is_empty() {
             continue;
         }
-        let mut copy = Copy { connection: &mut connection, name, columns, rows: 0, unreadable: 0 };
+        let mut copy = Copy::new(&mut connection, name, columns);
         if without_numbers {
             copy.both_ends().await?;
         } else {
@@ -129,97 +126,6 @@ async fn copied(new: &Sqlite, damaged: &Path) -> Result<Vec<RecoveredTable>, sql
     sqlx::raw_sql(orphans).execute(&mut *connection).await?;
     sqlx::raw_sql("DETACH damaged").execute(&mut *connection).await?;
     Ok(tables)
-}
-
-/// The copy of one table. Names come from this program's own schema.
-struct Copy<'c> {
-    connection: &'c mut SqliteConnection,
-    name: String,
-    columns: Vec<String>,
-    rows: u64,
-    unreadable: u64,
-}
-
-impl Copy<'_> {
-    /// Copies what `rest` selects; none if some of it cannot be read.
-    async fn part(&mut self, rest: &str) -> Option<u64> {
-        let Self { name, columns, .. } = &self;
-        let columns = columns.join(", ");
-        let sql = format!(
-            "INSERT OR REPLACE INTO main.{name} ({columns}) SELECT {columns} FROM damaged.{name} {rest}"
-        );
-        let done = sqlx::query(AssertSqlSafe(sql)).persistent(false);
-        done.execute(&mut *self.connection).await.ok().map(|done| done.rows_affected())
-    }
-
-    async fn number(&mut self, what: &str) -> Option<i64> {
-        let sql = format!("SELECT {what}(rowid) FROM damaged.{}", self.name);
-        let asked = sqlx::query_scalar::<_, Option<i64>>(AssertSqlSafe(sql)).persistent(false);
-        asked.fetch_one(&mut *self.connection).await.ok().flatten()
-    }
-
-    /// A table with row numbers.
-    async fn by_numbers(&mut self) {
-        if let Some(rows) = self.part("").await {
-            self.rows = rows;
-            return;
-        }
-        let (Some(first), Some(last)) = (self.number("min").await, self.number("max").await) else {
-            self.unreadable += 1;
-            return;
-        };
-        let mut ranges = vec![(first, last)];
-        let mut tries = 0;
-        while let Some((from, to)) = ranges.pop() {
-            tries += 1;
-            if tries > TRIES {
-                // a damaged row number may span a range that halving does not end
-                self.unreadable += 1;
-                continue;
-            }
-            if let Some(rows) = self.part(&format!("WHERE rowid BETWEEN {from} AND {to}")).await {
-                self.rows += rows;
-                continue;
-            }
-            if from == to {
-                self.unreadable += 1;
-                continue;
-            }
-            let middle = from.saturating_add_unsigned(to.abs_diff(from) / 2);
-            ranges.push((middle + 1, to));
-            ranges.push((from, middle));
-        }
-    }
-
-    /// A table without row numbers, whose key is its order.
-    async fn both_ends(&mut self) -> Result<(), sqlx::Error> {
-        if let Some(rows) = self.part("").await {
-            self.rows = rows;
-            return Ok(());
-        }
-        let keys = "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk";
-        let keys: Vec<String> =
-            sqlx::query_scalar(keys).bind(&self.name).fetch_all(&mut *self.connection).await?;
-        for direction in ["ASC", "DESC"] {
-            let order: Vec<String> = keys.iter().map(|key| format!("{key} {direction}")).collect();
-            let order = format!("ORDER BY {} LIMIT", order.join(", "));
-            let (mut good, mut next) = (0_i64, RANGE);
-            // doubled while it goes well, then halved down to one row
-            while next > 0 {
-                match self.part(&format!("{order} {}", good + next)).await {
-                    Some(rows) if rows < (good + next).unsigned_abs() => break,
-                    Some(_) => good += next,
-                    None => next /= 2,
-                }
-            }
-            self.unreadable += 1;
-        }
-        let count = format!("SELECT count(*) FROM main.{}", self.name);
-        let count: i64 =
-            sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(&mut *self.connection).await?;
-        self.rows = count.unsigned_abs();
-        Ok(())
-    }
 }
 
 fn remove(path: &Path) -> std::io::Result<()> {

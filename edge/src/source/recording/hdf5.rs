@@ -39,14 +39,16 @@ pub(super) fn open(
     let is_matlab = content.starts_with(MAT73_MAGIC);
     let format = if is_matlab { "MAT version 7.3" } else { "HDF5 file" };
     let leaves = guarded(path, format, || {
-        leaves_of(content, is_matlab).map_err(|what| SourceError::malformed(path, what))
+        leaves_of(content, is_matlab).map_err(|what| {
+            SourceError::malformed(path, format!("no {format} that is read: {what}"))
+        })
     })?;
     let (variables, others) = variables_of(leaves);
     recording_of_variables(path, format, variables, &others, variable)
 }
 
 fn leaves_of(content: Vec<u8>, is_matlab: bool) -> Result<Vec<Leaf>, String> {
-    let told = |error: hdf5_reader::error::Error| format!("no HDF5 that is read: {error}");
+    let told = |error: hdf5_reader::error::Error| error.to_string();
     let options = OpenOptions::default()
         .with_chunk_cache_bytes(8 << 20)
         .with_max_chunk_bytes(8 * MAX_SAMPLES)

@@ -1,5 +1,5 @@
-//! Compressed files: gzip of any format, zip archives of one file, and NumPy's archives of arrays
-//! (`.npz`).
+//! Compressed files: gzip of any format, zip archives of one file, NumPy's archives of arrays
+//! (`.npz`), and workbooks (`excel`).
 //!
 //! The content is recognised as any file is, by its first bytes and the name without the ending of
 //! the compression. Invariants: a file is unpacked once, not again inside; the expansion is bounded as
@@ -13,7 +13,9 @@ use zip::ZipArchive;
 use super::bounds::{Gunzip, whole};
 use super::leaves::{Leaf, LeafContent, variables_of};
 use super::variables::recording_of_variables;
-use super::{RawRecording, RecordingOptions, START_BYTES, SourceError, extension, npy, raw_inside};
+use super::{
+    RawRecording, RecordingOptions, START_BYTES, SourceError, excel, extension, npy, raw_inside,
+};
 
 /// First bytes of a gzip member (RFC 1952, 2.3.1).
 pub(super) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -57,7 +59,7 @@ pub(super) fn open_zip(
     let content = whole(path, file)?;
     let malformed = |what: String| SourceError::malformed(path, what);
     let damaged = |e: zip::result::ZipError| malformed(format!("the zip archive is damaged: {e}"));
-    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(damaged)?;
+    let mut archive = ZipArchive::new(Cursor::new(content.as_slice())).map_err(damaged)?;
     if archive.len() > MAX_ENTRIES {
         return Err(malformed(format!("{} files in the archive", archive.len())));
     }
@@ -71,6 +73,10 @@ pub(super) fn open_zip(
         }
     }
     let is_npy = |name: &str| Path::new(name).extension().is_some_and(|e| e == "npy");
+    if names.iter().any(|(_, name)| name == excel::WORKBOOK) {
+        drop(archive);
+        return excel::open(path, content, options);
+    }
     match names.as_slice() {
         [] => Err(malformed("the zip archive holds no file".to_owned())),
         [(index, name)] if !is_npy(name) => {
@@ -97,10 +103,10 @@ pub(super) fn open_zip(
     }
 }
 
-type Archive = ZipArchive<Cursor<Vec<u8>>>;
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
 /// The content of one file of an archive.
-fn entry(path: &Path, archive: &mut Archive, index: usize) -> Result<Vec<u8>, SourceError> {
+fn entry(path: &Path, archive: &mut Archive<'_>, index: usize) -> Result<Vec<u8>, SourceError> {
     let file = archive.by_index(index).map_err(|e| {
         SourceError::malformed(path, format!("a file of the archive cannot be read: {e}"))
     })?;
@@ -110,7 +116,7 @@ fn entry(path: &Path, archive: &mut Archive, index: usize) -> Result<Vec<u8>, So
 /// The arrays of an `.npz` file.
 fn open_npz(
     path: &Path,
-    archive: &mut Archive,
+    archive: &mut Archive<'_>,
     names: &[(usize, String)],
     variable: Option<&str>,
 ) -> Result<RawRecording, SourceError> {

@@ -44,10 +44,21 @@ pub(super) fn open(
                 .to_owned(),
         )
     })?;
+    open_text(path, "columns of text", &text, options)
+}
+
+/// Reads a table that is text already; `format` is what a person calls the file.
+pub(super) fn open_text(
+    path: &Path,
+    format: &'static str,
+    text: &str,
+    options: &RecordingOptions,
+) -> Result<RawRecording, SourceError> {
+    let malformed = |what: String| SourceError::malformed(path, what);
     let is_comment = |line: &str| line.starts_with(['#', '%']) || line.starts_with("//");
     let mut comments = Vec::new();
     let mut lines = Vec::new();
-    for (number, line) in numbered_lines(&text) {
+    for (number, line) in numbered_lines(text) {
         let plain = line.trim_matches([' ', '\u{feff}']);
         if is_comment(plain) {
             comments.push(plain);
@@ -63,13 +74,14 @@ pub(super) fn open(
         if is_choice { SourceError::options(path, what) } else { malformed(what) }
     })?;
     drop(lines);
-    let rows = numbered_lines(&text).filter(|(number, line)| {
+    let rows = numbered_lines(text).filter(|(number, line)| {
         let plain = line.trim_matches(' ');
         *number >= layout.first_row && !plain.is_empty() && !is_comment(plain)
     });
     let columns = TextColumns::read(rows, &layout).map_err(malformed)?;
     check_samples(path, columns.samples())?;
-    recording(path, &layout, columns, options.variable.as_deref())
+    let recording = recording(path, &layout, columns, options.variable.as_deref())?;
+    Ok(RawRecording { format, ..recording })
 }
 
 /// The columns as a recording, with what the text states of them.

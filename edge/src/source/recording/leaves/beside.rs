@@ -141,7 +141,12 @@ impl<'a> Tree<'a> {
         } else {
             self.names_of(scope, &own_key, count)
         };
-        let units = if own_units.is_empty() { self.units_of(scope, &own_key) } else { own_units };
+        let units = if own_units.is_empty() {
+            let beside = self.units_of(scope, &own_key);
+            if beside.is_empty() { self.units_around(scope) } else { beside }
+        } else {
+            own_units
+        };
         let columns = (0..count)
             .map(|index| StatedChannel {
                 name: names.get(index).cloned(),
@@ -218,6 +223,22 @@ impl<'a> Tree<'a> {
             .map(|inner| self.texts_of_keys(inner, &["label", "name", "symbol", "unit"]))
             .find(|labels| !labels.is_empty())
             .unwrap_or_default()
+    }
+
+    /// One unit of the nearest struct around that has no vectors of its own: it is of what is inside.
+    fn units_around(&self, scope: &str) -> Vec<String> {
+        let mut inner = scope;
+        while !inner.is_empty() {
+            inner = scope_of(inner);
+            if self.fields(inner).iter().any(|field| is_vector(field.leaf)) {
+                return Vec::new();
+            }
+            let units = self.texts_of_keys(inner, &UNIT_KEYS);
+            if units.len() == 1 {
+                return units;
+            }
+        }
+        Vec::new()
     }
 
     /// The rate in the same struct, else in the nearest one around it.

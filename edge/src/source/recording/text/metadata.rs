@@ -65,7 +65,10 @@ impl Metadata {
     }
 
     fn take(&mut self, part: &str) {
-        let Some((key, value)) = key_and_value(part) else { return };
+        let Some((key, value)) = key_and_value(part) else {
+            self.rate_hz = self.rate_hz.or_else(|| rate_in_sentence(part));
+            return;
+        };
         let key_unit = StatedUnit::in_header(key).map(|unit| unit.kind);
         let name: String = key.split(['(', '[']).next().unwrap_or(key).to_lowercase();
         let name: String = name.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
@@ -128,6 +131,27 @@ fn rate_of(value: &str) -> Option<f64> {
     }
 }
 
+/// The rate of a line such as `sampled at 2560 Hz`: one number with the unit of a rate in it.
+fn rate_in_sentence(line: &str) -> Option<f64> {
+    let lower = line.to_lowercase();
+    let words = ["sampl", "abtast", "gemessen mit", "샘플링", "표본화", "측정주파수"];
+    if !words.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let mut rates = words.iter().enumerate().filter_map(|(index, word)| {
+        let word = word.trim_start_matches(['(', '@', '~']).trim_end_matches([')', '.', ',']);
+        let (_, unit) = leading_number(word)?;
+        if !unit.is_empty() {
+            return rate_of(word);
+        }
+        let next = words.get(index + 1)?.trim_end_matches([')', '.', ',']);
+        rate_of(&format!("{word} {next}"))
+            .filter(|_| ["hz", "/s", "sps", "hertz"].iter().any(|unit| next.contains(unit)))
+    });
+    rates.next().filter(|_| rates.next().is_none())
+}
+
 fn interval_of(value: &str, unit_s: f64) -> Option<f64> {
     let (number, rest) = leading_number(value)?;
     let word = rest.trim().split([';', ',', '\t', ' ']).next().unwrap_or("");
@@ -160,11 +184,24 @@ mod tests {
             "Sample Interval,0.390625 ms",
             "측정주파수 : 2560",
             "fs=2560",
+            "# sampled at 2560 Hz",
+            "sampled at 2.56kHz.",
+            "3 axes sampled with 2560 samples/s",
+            "샘플링 2560Hz",
         ] {
             let got = rate(line).unwrap_or(f64::NAN);
             assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
         }
-        for line in ["range: 16 g", "rate: fast", "Samples: 1536", "time,x", "heart rate: 60 bpm"] {
+        for line in [
+            "range: 16 g",
+            "rate: fast",
+            "Samples: 1536",
+            "time,x",
+            "heart rate: 60 bpm",
+            "16 samples of steel",
+            "sampled in 2024",
+            "sampled at 1 kHz or 2 kHz",
+        ] {
             assert_eq!(rate(line), None, "{line}");
         }
     }

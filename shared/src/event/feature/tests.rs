@@ -74,3 +74,13 @@ fn the_stand_in_of_the_velocity_is_of_its_kind() {
     assert_eq!(Feature::LowBandRms.kind(), Feature::Velocity.kind());
     assert!(!Feature::Rms.kind().is_of_bearing() && Feature::Rms.kind().is_level());
 }
+
+#[test]
+fn a_figure_of_the_event_is_a_feature_and_a_sentence_is_none() {
+    for good in ["", "rms_g", "bpfo.snr_db", "frequency_domain.bpfi.envelope_amplitude"] {
+        assert_eq!(check_key(good), Ok(()), "{good}");
+    }
+    for bad in ["SENSOR_TEST", "a.rms_g", "rms_g\nAction: none", "bpfo", ".", &"bpfo.".repeat(90)] {
+        assert!(check_key(bad).is_err(), "{bad:?}");
+    }
+}

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bounds::{MAX_WORD, shown};
-use crate::event::Event;
+use super::Event;
+use crate::bounds::{BoundError, MAX_WORD, shown};
 use crate::fault::Fault;
 use crate::text::Text;
 
@@ -298,6 +298,21 @@ impl<'de> Deserialize<'de> for Feature {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self::of_key(&Cow::<'_, str>::deserialize(deserializer)?))
     }
+}
+
+/// Checks the key of a figure in an event, such as `envelope_rms_g` or `bpfo.snr_db`; an empty one says
+/// that no feature leads.
+///
+/// # Errors
+/// [`BoundError::Unknown`] if no event has such a figure.
+pub fn check_key(key: &str) -> Result<(), BoundError> {
+    let is_figure = !matches!(Feature::of_key(key), Feature::Other(_));
+    let known = key.is_empty() || (is_figure && key.len() <= MAX_WORD);
+    if known {
+        return Ok(());
+    }
+    let allowed = "the key of a figure in the event, such as \"envelope_rms_g\" or \"bpfo.snr_db\"";
+    Err(BoundError::Unknown { got: shown(key, MAX_WORD).into_owned(), allowed })
 }
 
 #[cfg(test)]
