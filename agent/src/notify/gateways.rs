@@ -14,9 +14,10 @@ use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent, key_of};
+use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent};
 use super::wording;
 use super::wording::Ended;
+use crate::store::gateway_alarm::silence_alarm;
 use crate::store::{EpisodeRecord, GatewayState, StoreError};
 
 /// How long a message waits for the others after one was told, s. Chosen: one and a half times a
@@ -65,7 +66,7 @@ impl Watchdog {
         let hearing = bursts.hearing.at(self, now);
         for gateway in gateways {
             let GatewayKey { site, gateway: name } = &gateway.gateway;
-            let Some(key) = key_of(site, name) else { continue };
+            let Some(key) = silence_alarm(site, name) else { continue };
             let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
             let is_known =
                 record.as_ref().is_some_and(|one| !is_heard_since(&gateway, one, hearing, now));
@@ -216,7 +217,7 @@ impl Watchdog {
         let mut standing: BTreeMap<GatewayKey, bool> = BTreeMap::new();
         for (key, record, gateway) in silent_ones {
             if !standing.contains_key(&gateway) {
-                let own = key_of(&gateway.site, &gateway.gateway);
+                let own = silence_alarm(&gateway.site, &gateway.gateway);
                 let is_silent = match own {
                     Some(own) => self.store.episode(&own).await?.is_some_and(|one| one.is_open()),
                     None => false,

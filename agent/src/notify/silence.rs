@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pdm_service::clock::{JumpWatch, SharedClock};
 use pdm_shared::delivery::Presence;
-use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;

@@ -1,6 +1,6 @@
 //! Claims about keys, kinds and names of features.
 
-use super::{Feature, FeatureKind, LineFigure};
+use super::{Feature, FeatureKind, LineFigure, check_key};
 use crate::event::Event;
 use crate::fault::Fault;
 
@@ -56,7 +56,7 @@ fn every_feature_has_a_name_in_both_languages() {
 /// to the block without a feature fails.
 #[test]
 fn every_figure_of_the_events_waveform_is_a_feature() {
-    let text = include_str!("../../../config/examples/event.json");
+    let text = include_str!("../../../../config/examples/event.json");
     let mut event: Event = serde_json::from_str(text).expect("event");
     event.time_domain.low_band_rms_g = Some(0.1);
     let block = serde_json::to_value(event.time_domain).expect("json");
