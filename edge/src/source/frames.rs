@@ -250,11 +250,33 @@ impl FrameDecoder {
         let skipped = self.to_skip.min(bytes.len());
         self.to_skip -= skipped;
         let bytes = &bytes[skipped..];
+        // a burst ends with a whole frame; where one is torn, the line was held up
+        if self.part_of_frame == 0 && !bytes.is_empty() && self.clock.has_paused() {
+            self.end_burst();
+        }
         self.pending.extend_from_slice(bytes);
         let arrived = self.part_of_frame + bytes.len();
         self.part_of_frame = arrived % self.format.frame_bytes();
         if self.clock.arrived((arrived / self.format.frame_bytes()) as u64) {
             self.follows_on = false;
+        }
+    }
+
+    /// The sender has paused: a block never spans a pause, so what the last burst left over is dropped.
+    fn end_burst(&mut self) {
+        let left = self.waiting() / self.format.frame_bytes().max(1);
+        self.pending.clear();
+        self.taken = 0;
+        self.follows_on = false;
+        let SourceHost { name, remarks, .. } = self.clock.host();
+        if left == 0 {
+            remarks.withdraw(name, "burst");
+        } else {
+            let text = format!(
+                "{left} samples at the end of each burst make no whole block and are not measured; \
+                 block_s decides"
+            );
+            remarks.set(name, "burst", text);
         }
     }
 

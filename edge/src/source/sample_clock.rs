@@ -48,6 +48,10 @@ const NEWS: f64 = 2e-4;
 /// s, or six times their scatter, mean that frames were lost: the longest pause of a network that
 /// loses nothing ends with the arrival of everything that waited.
 const LOST: (usize, f64) = (6, 0.03);
+/// Without an arrival for so long, s, a sender has paused and not been held up: many sensors send a burst
+/// each minute or hour. Chosen: a network that loses nothing makes up for a second or two, and bursts that
+/// are closer than this are rarer than longer ones.
+const PAUSE_S: f64 = 5.0;
 /// Scatter of arrivals up to which they are on one line, s: a busy wireless network.
 const ON_A_LINE_S: f64 = 0.05;
 /// Rates, as multiples of the nominal one, beyond which bytes are no live stream, but a file.
@@ -69,6 +73,8 @@ pub(super) struct SampleClock {
     tolerance: f64,
     /// Frames that have arrived or are known to be lost since the clock began.
     frames: u64,
+    /// When frames last arrived, s.
+    last_s: Option<f64>,
     bins: VecDeque<Arrival>,
     long_bins: VecDeque<Arrival>,
     /// Beginning of the newest bin and of the newest long bin, s.
@@ -109,6 +115,7 @@ impl SampleClock {
             nominal,
             tolerance,
             frames: 0,
+            last_s: None,
             bins: VecDeque::new(),
             long_bins: VecDeque::new(),
             bin_from_s: 0.0,
@@ -134,11 +141,25 @@ impl SampleClock {
         self.rate
     }
 
-    /// So many frames more have just arrived. True if frames were lost before them, as far as the
-    /// arrivals show it.
+    /// Whether what arrives now is a burst after a pause of its sender.
+    pub(super) fn has_paused(&self) -> bool {
+        let at_s = self.host.clock.uptime().as_secs_f64();
+        self.last_s.is_some_and(|last_s| at_s - last_s > PAUSE_S)
+    }
+
+    /// So many frames more have just arrived. True if frames were lost before them or their sender has
+    /// paused, as far as the arrivals show it.
     pub(super) fn arrived(&mut self, frames: u64) -> bool {
+        let has_paused = frames > 0 && self.has_paused();
+        if has_paused {
+            // the frames of a burst were taken right before it, and not where the count would go on
+            self.gap();
+        }
         self.frames += frames;
         let at_s = self.host.clock.uptime().as_secs_f64();
+        if frames > 0 {
+            self.last_s = Some(at_s);
+        }
         let arrival = Arrival { frames: self.frames as f64, at_s };
         let is_new_bin = self.bins.is_empty() || at_s - self.bin_from_s >= BIN_S;
         let has_lost = if is_new_bin { self.close_bin() } else { false };
@@ -147,7 +168,7 @@ impl SampleClock {
         let slope = self.slope;
         put(&mut self.bins, arrival, (&mut self.bin_from_s, BIN_S, BINS), slope);
         put(&mut self.long_bins, arrival, (&mut self.long_from_s, LONG_BIN_S, LONG_BINS), slope);
-        has_lost
+        has_lost || has_paused
     }
 
     /// So many frames are known to be lost, by the count of their sender.

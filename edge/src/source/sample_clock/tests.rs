@@ -154,6 +154,24 @@ fn a_rate_far_from_the_configured_one_is_told_and_withdrawn() {
     }
 }
 
+/// A sensor that sends a second each minute: each burst was taken right before it came.
+#[test]
+fn bursts_after_pauses_are_dated_by_their_arrival() {
+    let mut bench = Bench::new(0.01);
+    for minute in 1..60 {
+        for packet in 0..10 {
+            let first = bench.clock.frames();
+            let end_s = f64::from(minute) * 60.0 + f64::from(packet) * 0.1;
+            bench.stand_at(end_s);
+            assert_eq!(bench.clock.arrived(100), packet == 0 && minute > 1);
+            let told_ms = bench.clock.began(first).unix_ms() - BEGAN_MS;
+            let error_s = told_ms as f64 / 1e3 - (end_s - 0.1);
+            assert!(error_s.abs() < 0.05, "{error_s} s in minute {minute}");
+        }
+    }
+    assert!(matches!(bench.clock.rate(), BlockRate::Format), "{:?}", bench.clock.rate());
+}
+
 /// A sender that was cut off first sends what it has kept, as fast as the network goes.
 #[test]
 fn a_backlog_that_comes_at_once_does_not_date_what_follows() {
