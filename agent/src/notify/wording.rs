@@ -123,8 +123,8 @@ pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState) -> Text {
     let thought = |index: usize, ko: &str, en: &str| {
         diagnosis.thoughts.get(index).map(|thought| {
             Text::new(
-                format!("{ko}: {}", thought.conclusion.ko),
-                format!("{en}: {}", thought.conclusion.en),
+                format!("{ko}: {}", said_once(ko, &thought.conclusion.ko)),
+                format!("{en}: {}", said_once(en, &thought.conclusion.en)),
             )
         })
     };
@@ -146,6 +146,12 @@ pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState) -> Text {
     }
     let join = |pick: fn(&Text) -> &str| lines.iter().map(pick).collect::<Vec<_>>().join("\n");
     Text::new(join(|line| &line.ko), join(|line| &line.en))
+}
+
+/// A conclusion without the label of its line, where it begins with the same words.
+fn said_once<'t>(label: &str, conclusion: &'t str) -> &'t str {
+    let rest = conclusion.strip_prefix(label).filter(|rest| rest.starts_with([' ', ':']));
+    rest.map_or(conclusion, |rest| rest.trim_start_matches([' ', ':']))
 }
 
 fn certainty(diagnosis: &Diagnosis) -> Text {

@@ -21,7 +21,8 @@ use measure::Analysis;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Recordings: .npy, .npy.gz, .mat (level 5), .wav, .csv, IMS ASCII
+    /// Recordings: WAV, CSV and other tables, Excel (.xlsx), NumPy, MATLAB, HDF5, Parquet, LabVIEW LVM and
+    /// TDMS, universal files, JSON, IMS ASCII; also in gzip or zip
     #[arg(value_name = "FILE", required_unless_present = "list")]
     files: Vec<PathBuf>,
     #[command(flatten)]

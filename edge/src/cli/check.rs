@@ -104,9 +104,11 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
                     let blocks = opened
                         .expected_blocks()
                         .map_or_else(String::new, |b| format!(", {b} blocks"));
-                    let text =
-                        format!("{} channels at {}{blocks}", format.channels, format.sample_rate);
-                    Finding::good(what, text)
+                    let read = opened.interpretation().map_or_else(
+                        || format!("{} channels at {}", format.channels, format.sample_rate),
+                        ToString::to_string,
+                    );
+                    Finding::good(what, format!("{read}{blocks}"))
                 } else {
                     let text = format!(
                         "channel {wanted} is measured, but the source has {}",

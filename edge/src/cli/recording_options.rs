@@ -36,8 +36,9 @@ pub struct RecordingArgs {
     /// Subtracted from every sample after scaling, in its unit [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub offset: Option<f64>,
-    /// Variable of a .mat file (such as bearing.gs) or columns of a text file (name or number
-    /// from 0, separated by commas) [default: what its name or unit says is acceleration]
+    /// Variables of a file that holds several (such as bearing.gs or /run/acc), columns of a table
+    /// (name or number from 0), sheet of a workbook (Sheet1, Sheet1!ax); several are separated by
+    /// commas [default: what its name or unit says is acceleration]
     #[arg(long, value_name = "PATH")]
     pub variable: Option<String>,
     /// Sampling rate in Hz; may be left out where the file states it or has a time column

@@ -201,6 +201,7 @@ impl Builder<'_> {
             batches,
             remarks,
             is_without_time: false,
+            logged_input: None,
             progress,
         });
         Ok(Built { name: source.name.clone(), reader, measurer, queue })

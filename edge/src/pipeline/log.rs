@@ -20,6 +20,11 @@ pub(super) fn source_left_out(name: &str, error: &SourceError) {
     tracing::error!(source = name, %error, "source left out");
 }
 
+/// How the files of a source are read: channels, units, rate, and where each comes from.
+pub(super) fn input_read(name: &str, input: &str) {
+    tracing::info!(source = name, input, "recordings are read so");
+}
+
 /// A live source was opened again and has another format.
 pub(super) fn source_changed(name: &str, format: &SourceFormat) {
     counter!("pdm_edge_source_failures_total", "source" => name.to_owned()).increment(1);

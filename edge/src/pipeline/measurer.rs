@@ -61,6 +61,8 @@ pub(super) struct Measurer {
     pub(super) remarks: Remarks,
     /// The clock of the gateway is not right yet, and the log says so.
     pub(super) is_without_time: bool,
+    /// What the log last said of how the source's files are read.
+    pub(super) logged_input: Option<String>,
     pub(super) progress: watch::Sender<Progress>,
 }
 
@@ -215,6 +217,14 @@ impl Measurer {
 
     /// Events in the order of time, the points of a window in their own order.
     fn measure(&mut self, windows: &[Window]) -> Vec<Event> {
+        windows.iter().filter_map(|window| window.input.as_ref()).for_each(|input| {
+            // once for all files that are read alike
+            let text = input.to_string();
+            if self.logged_input.as_ref() != Some(&text) {
+                log::input_read(&self.name, &text);
+                self.logged_input = Some(text);
+            }
+        });
         if !machines::has_company(&self.points) {
             return self.measure_apart(windows, &[]);
         }

@@ -338,6 +338,11 @@ fn raw_inside(
     if start.starts_with(npy::MAGIC) {
         return npy::open(path, file, false);
     }
+    if start.starts_with(OLD_OFFICE_MAGIC) {
+        let what = "a workbook of the old form (.xls) or another old file of Office, which is not \
+                    read; save it as .xlsx or CSV";
+        return Err(SourceError::malformed(path, what));
+    }
     if wav::is_wav(start) {
         return wav::open(path, file);
     }
@@ -383,6 +388,9 @@ fn raw_inside(
         _ => text::open(path, file, options),
     }
 }
+
+/// First bytes of a compound file: `.xls` and other files of Office before 2007.
+const OLD_OFFICE_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// First bytes of Parquet, of HDF5, and of a MAT-file of version 7.3, whose HDF5 begins later.
 const PARQUET_MAGIC: &[u8] = b"PAR1";

@@ -77,6 +77,10 @@ pub(super) fn open_zip(
         drop(archive);
         return excel::open(path, content, options);
     }
+    if names.iter().any(|(_, name)| name == "content.xml") {
+        let what = "an OpenDocument sheet (.ods), which is not read; save it as .xlsx or CSV";
+        return Err(malformed(what.to_owned()));
+    }
     match names.as_slice() {
         [] => Err(malformed("the zip archive holds no file".to_owned())),
         [(index, name)] if !is_npy(name) => {

@@ -39,8 +39,8 @@ pub(super) fn open(
     let malformed = |what: String| SourceError::malformed(path, what);
     let text = decoded(&content).ok_or_else(|| {
         malformed(
-            "neither text nor a known format; allowed are .npy, .npy.gz, .mat (level 5), .wav, .csv \
-             and columns of numbers"
+            "neither text nor a known format; allowed are WAV, CSV and other tables, Excel (.xlsx), \
+             NumPy, MATLAB, HDF5, Parquet, LabVIEW LVM and TDMS, universal files and JSON"
                 .to_owned(),
         )
     })?;

@@ -111,6 +111,26 @@ fn of_several_sheets_a_person_names_one() {
 }
 
 #[test]
+fn sheets_of_other_programs_are_refused_by_name() {
+    let old = [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 600]].concat();
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for name in ["mimetype", "content.xml"] {
+        archive.start_file(name, SimpleFileOptions::default()).expect("memory");
+    }
+    let open = archive.finish().expect("memory").into_inner();
+    for (name, content, said) in [("a.xls", old, ".xls"), ("a.ods", open, ".ods")] {
+        let options = RecordingOptions::default();
+        let start = &content[..content.len().min(64)];
+        let file = Box::new(Cursor::new(content.clone()));
+        let Err(error) = super::super::raw_of(Path::new(name), start, file, &options) else {
+            panic!("{name} is read")
+        };
+        let error = error.to_string();
+        assert!(error.contains(said) && error.contains("save it as .xlsx"), "{error}");
+    }
+}
+
+#[test]
 fn a_cell_far_away_costs_no_memory() {
     let rows = numbers(64, 1, false) + "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row>";
     assert_eq!(opened(workbook(&[("Data", &rows)]), None).expect("valid").samples, 64);
