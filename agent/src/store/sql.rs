@@ -45,6 +45,7 @@ mod runs;
 mod series;
 mod standing;
 mod windows;
+mod work_reports;
 
 /// The store on a SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone)]
