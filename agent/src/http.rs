@@ -3,6 +3,7 @@
 
 mod acts;
 mod announced;
+mod documents;
 pub(crate) mod door;
 pub(crate) mod health;
 mod knowledge;
@@ -59,6 +60,8 @@ pub(crate) struct Served {
     pub(crate) lanes: Arc<[String]>,
     /// The names of the configured routes.
     pub(crate) routes: Vec<String>,
+    /// Where documents are written, if they are.
+    pub(crate) documents: Option<std::path::PathBuf>,
 }
 
 /// Serves until `stop` is cancelled.
@@ -66,7 +69,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());
     let Served { store, knowledge, tools, talk, clock, progress, vitals, .. } = served;
-    let Served { dead_letters, prefix, lanes, .. } = served;
+    let Served { dead_letters, prefix, lanes, documents, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let plant = Arc::new(StoredPlant {
@@ -75,6 +78,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         dead_letters,
         prefix,
         lanes: Arc::clone(&lanes),
+        documents,
     });
     let acts = Acts { store: Arc::clone(&store), clock: Arc::clone(&clock) };
     let pages = pdm_web::router(Site {

@@ -138,8 +138,12 @@ impl Agent {
     ///
     /// # Errors
     /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be used.
-    pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
+    pub async fn start(
+        mut settings: AgentSettings,
+        clock: SharedClock,
+    ) -> Result<Handle, StartError> {
         install_cryptography();
+        settings.link_to_pages();
         if settings.http.listen.is_some() {
             // before anything is counted: what is counted without it would be lost
             recorder();

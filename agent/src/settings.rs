@@ -132,6 +132,15 @@ impl AgentSettings {
         name.clone_into(&mut self.store.replica);
     }
 
+    /// Lets messages link the pages where browsers reach them: the bearing's page and the documents, unless
+    /// addresses of their own are configured for these.
+    pub(crate) fn link_to_pages(&mut self) {
+        let Some(public) = self.http.public_url.as_deref() else { return };
+        let public = public.trim_end_matches('/');
+        self.notify.page_url.get_or_insert_with(|| public.to_owned());
+        self.reports.url_base.get_or_insert_with(|| format!("{public}/documents"));
+    }
+
     /// Reads `text` as if it stood in `path`.
     ///
     /// # Errors
@@ -223,7 +232,7 @@ impl File {
             return Err(ConfigError::value(path, "knowledge.filter_by_model", true, allowed));
         }
         let reports = self.reports.rooted(folder).beside(store.folder());
-        Ok(AgentSettings {
+        let mut settings = AgentSettings {
             broker,
             store,
             intake: self.intake,
@@ -239,7 +248,9 @@ impl File {
             http: self.http.rooted(folder),
             telemetry: self.telemetry,
             shutdown_grace,
-        })
+        };
+        settings.link_to_pages();
+        Ok(settings)
     }
 }
 

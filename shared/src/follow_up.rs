@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::bounds::{self, LINE_PATTERN, MAX_LINE, MAX_NOTE};
 use crate::delivery::{FieldError, bounded};
@@ -87,11 +88,16 @@ pub struct Found {
 pub struct FollowUpReport {
     /// Always [`FOLLOW_UP_SCHEMA`].
     pub schema: String,
+    /// The identity of the report: the same one again changes nothing. If absent, reports with the same
+    /// content are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_id: Option<Uuid>,
     /// The event whose judgement asked for the work; if absent, the bearing's last one that asked for
     /// any.
     #[serde(default)]
     pub event_id: Option<EventId>,
-    /// The number of the action, from 1; if absent, every open action of that judgement.
+    /// The number of the action, from 1; if absent, every open action of the bearing. Where a later
+    /// judgement has replaced the action, the report sets the open one that asks for the same.
     #[serde(default)]
     pub number: Option<u32>,
     /// The new state: open, done or dropped.

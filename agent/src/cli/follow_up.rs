@@ -140,6 +140,7 @@ impl Args {
         });
         Some(FollowUpReport {
             schema: FOLLOW_UP_SCHEMA.to_owned(),
+            report_id: None,
             event_id: Some(self.event_id),
             number: self.number,
             state: self.state?.into(),

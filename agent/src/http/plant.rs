@@ -1,5 +1,7 @@
 //! The agent's store as what pages and API read.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,13 +16,13 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, BearingRow, ChannelRow, EpisodeAlarm, EpisodeDetail,
-    EpisodeFilter, GatewayRow, Place, Plant, PlantError, Remark, ShelfRequest, Shelved,
-    Surroundings, WindowRow, WorkRow,
+    Acknowledged, Acknowledgement, BearingRow, ChannelRow, DocumentFile, DocumentRow, EpisodeAlarm,
+    EpisodeDetail, EpisodeFilter, GatewayRow, Place, Plant, PlantError, Remark, ReportRow,
+    ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow,
 };
 use uuid::Uuid;
 
-use super::surroundings;
+use super::{documents, surroundings};
 use crate::intake::parse::episode_topic;
 use crate::store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 
@@ -35,6 +37,8 @@ pub(crate) struct StoredPlant {
     pub(crate) prefix: Prefix,
     /// The configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
+    /// Where documents are written, if they are.
+    pub(crate) documents: Option<PathBuf>,
 }
 
 fn away(error: StoreError) -> PlantError {
@@ -58,6 +62,10 @@ impl StoredPlant {
 impl Plant for StoredPlant {
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
         surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
+    }
+
+    async fn machine_names(&self) -> Result<BTreeMap<String, String>, PlantError> {
+        surroundings::names(self.store.as_ref()).await.map_err(away)
     }
 
     async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError> {
@@ -171,7 +179,33 @@ impl Plant for StoredPlant {
 
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError> {
         let reported = self.store.report(key, &report, self.clock.now()).await?;
-        Ok(matches!(reported, Reported::Taken(_)))
+        Ok(matches!(reported, Reported::Taken(_) | Reported::Kept))
+    }
+
+    async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, PlantError> {
+        Ok(self.store.open_work_of(key).await?)
+    }
+
+    async fn report_by_id(&self, id: Uuid) -> Result<Option<ReportRow>, PlantError> {
+        Ok(self.store.report_by_id(id).await?)
+    }
+
+    async fn reports(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, PlantError> {
+        Ok(self.store.reports_of(key, limit).await?)
+    }
+
+    async fn withdraw_report(&self, id: Uuid, by: &str) -> Result<Withdrawn, PlantError> {
+        Ok(self.store.withdraw_report(id, by, self.clock.now()).await?)
+    }
+
+    async fn documents(&self, event_id: EventId) -> Result<Vec<DocumentRow>, PlantError> {
+        let Some(folder) = &self.documents else { return Ok(Vec::new()) };
+        Ok(documents::of(self.store.as_ref(), folder, event_id).await?)
+    }
+
+    async fn document(&self, name: &str) -> Result<Option<DocumentFile>, PlantError> {
+        let Some(folder) = &self.documents else { return Ok(None) };
+        Ok(documents::read(self.store.as_ref(), folder, name).await?)
     }
 
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError> {

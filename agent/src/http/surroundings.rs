@@ -1,6 +1,6 @@
 //! A machine of the asset graph with its neighbours, for the pages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pdm_graph::{Direction, Node, Scan, Value};
 use pdm_web::plant::{Neighbour, Surroundings};
@@ -9,6 +9,9 @@ use crate::store::{Store, StoreError};
 
 /// Most neighbours of a page: what a person scrolls through.
 const MOST: usize = 200;
+
+/// Most machines whose names are read: ten times the plant of the trials.
+const MOST_MACHINES: usize = 10_000;
 
 /// What stands beside a machine; `None` if the graph does not know it.
 ///
@@ -49,6 +52,17 @@ pub(super) async fn of(
     neighbours.truncate(MOST);
     let (id, name) = (text(&machine, &["id"]), text(&machine, &["name", "id"]));
     Ok(Some(Surroundings { id, name, neighbours, has_more }))
+}
+
+/// The names of all machines by their ids, for lists; a machine without a name of its own is left out.
+///
+/// # Errors
+/// [`StoreError`] if the store does not answer.
+pub(super) async fn names(store: &dyn Store) -> Result<BTreeMap<String, String>, StoreError> {
+    let scan = Scan { labels: vec!["Equipment".into()], equal: Vec::new() };
+    let machines = store.graph_scan(&scan, None, MOST_MACHINES).await?;
+    let named = machines.iter().map(|node| (text(node, &["id"]), text(node, &["name"])));
+    Ok(named.filter(|(id, name)| !name.is_empty() && id != name).collect())
 }
 
 /// The first of these properties that is a text.

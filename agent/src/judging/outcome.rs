@@ -17,35 +17,48 @@ use crate::store::{Alarm, Announcement, FollowUp, FollowUpState, Outgoing, Paylo
 use crate::workflow::documents::Written;
 use crate::workflow::{State, figures_withheld};
 
-/// Adds the places of the documents of a judgement to its notification, so that staff finds them. They
-/// are written after it.
+/// Adds the page of the bearing, where one is configured, and at most two documents to a notification, so that
+/// staff finds them. The documents are written after it.
 pub(super) fn name_documents(
     announcement: &mut Announcement,
     sources: &mut Sources,
     documents: &[Written],
 ) {
-    for document in documents {
-        sources.add_name(&document.place);
+    let page = announcement.notification.ack_url.clone();
+    for place in documents.iter().map(|document| &document.place).chain(&page) {
+        sources.add_name(place);
     }
-    let (body, lines) = (&mut announcement.notification.body, document_lines(documents));
-    *body = Text::new(format!("{}{}", body.ko, lines.ko), format!("{}{}", body.en, lines.en));
-    if !documents.is_empty() {
+    let page = page.map_or_else(String::new, |page| format!("\n{page}"));
+    let body = &mut announcement.notification.body;
+    for (text, language, words) in [
+        (&mut body.ko, "ko", ["분석 리포트", "작업지시서"]),
+        (&mut body.en, "en", ["Report", "Work order"]),
+    ] {
+        let lines = document_lines(documents, language, words);
+        *text = format!("{text}{page}{lines}");
+    }
+    if !(documents.is_empty() && page.is_empty()) {
         retell(announcement);
     }
 }
 
-/// One line for each document with its place; each begins with a line feed.
-fn document_lines(documents: &[Written]) -> Text {
-    let mut lines = Text::new("", "");
-    for document in documents {
-        let (ko, en) = match document.kind {
-            DocumentKind::Report => ("분석 리포트", "Report"),
-            DocumentKind::WorkOrder => ("작업지시서", "Work order"),
-        };
-        lines.ko = format!("{}\n{ko}: {}", lines.ko, document.place);
-        lines.en = format!("{}\n{en}: {}", lines.en, document.place);
-    }
-    lines
+/// One line for the report and one for the work order, each with one place, in the language of the text where
+/// it was written; each begins with a line feed.
+fn document_lines(documents: &[Written], language: &str, words: [&str; 2]) -> String {
+    let kinds = [DocumentKind::Report, DocumentKind::WorkOrder].into_iter().zip(words);
+    let lines = kinds.filter_map(|(kind, word)| {
+        let all = documents.iter().filter(|document| document.kind == kind);
+        let best = all.min_by_key(|document| rank(&document.place, language))?;
+        Some(format!("\n{word}: {}", best.place))
+    });
+    lines.collect()
+}
+
+/// What a person opens first: the own language, then what prints; data last.
+fn rank(place: &str, language: &str) -> (bool, bool, bool) {
+    let mut endings = place.rsplit('.');
+    let format = endings.next().unwrap_or_default();
+    (format == "json", endings.next() != Some(language), format != "pdf")
 }
 
 /// Removes figures that stand in no source from the notification; returns them.
@@ -323,6 +336,15 @@ mod tests {
         let kept = hold_to_sources(&mut told, &mut all, &judgement, None);
         assert_eq!(kept, Vec::<String>::new(), "{}", told.notification.body.ko);
         assert!(told.outgoing.iter().all(|row| row.payload.text().contains(&place)));
+        let ten: Vec<Written> = ["json", "ko.html", "ko.pdf", "en.html", "en.pdf"]
+            .into_iter()
+            .flat_map(|ending| {
+                [(DocumentKind::Report, "report"), (DocumentKind::WorkOrder, "work-order")]
+                    .map(|(kind, name)| Written { kind, place: format!("/r/{name}.{ending}") })
+            })
+            .collect();
+        let lines = document_lines(&ten, "en", ["Report", "Work order"]);
+        assert_eq!(lines, "\nReport: /r/report.en.pdf\nWork order: /r/work-order.en.pdf");
         told.notification.body.en.push_str(" Fails in 33 hours.");
         assert_eq!(hold_to_sources(&mut told, &mut all, &judgement, None), ["33"]);
         assert!(told.outgoing.iter().all(|row| !row.payload.text().contains("33 hours")));

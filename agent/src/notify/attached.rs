@@ -78,7 +78,8 @@ impl Attached {
 fn names_in(told: &Notification, languages: &[Language]) -> Vec<(String, &'static str)> {
     let Some(event_id) = told.event_id else { return Vec::new() };
     let names = |ending: &str| -> Vec<String> {
-        let words = told.body.ko.split_whitespace();
+        // each language of the body names its own file
+        let words = told.body.ko.split_whitespace().chain(told.body.en.split_whitespace());
         let names = words.filter_map(|word| word.rsplit(['/', '\\']).next());
         let fits = |name: &&str| {
             let time = name.strip_suffix(&format!("-{event_id}-report.{ending}"));

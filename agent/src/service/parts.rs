@@ -123,6 +123,7 @@ impl Parts {
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
             prefix: self.settings.broker.prefix.clone(),
             lanes: Arc::clone(&self.lanes),
+            documents: self.settings.reports.folder.clone().filter(|_| !self.settings.reports.off),
             routes: self.settings.notify.route.iter().map(|route| route.name.clone()).collect(),
         };
         let stop = self.stops.publisher.clone();

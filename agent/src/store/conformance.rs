@@ -26,6 +26,7 @@ mod leaving;
 mod opinions;
 mod pages;
 mod removal;
+mod reports;
 mod series;
 mod telling;
 mod ways;
@@ -167,6 +168,12 @@ where
     judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
     judgements::later_work_supersedes_what_is_open(&*fresh().await).await;
     judgements::what_was_found_is_remembered_and_counted(&*fresh().await).await;
+    reports::a_report_on_replaced_work_goes_to_the_open_work(&*fresh().await).await;
+    reports::a_report_on_a_replaced_action_sets_the_one_that_asks_for_the_same(&*fresh().await)
+        .await;
+    reports::a_report_without_open_work_is_a_finding_of_the_bearing(&*fresh().await).await;
+    reports::the_same_report_is_kept_once(&*fresh().await).await;
+    reports::a_report_is_taken_back_soon_after_it(&*fresh().await).await;
     leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
     leaving::a_channel_that_fails_is_told_with_its_reason(&*fresh().await).await;
     leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;

@@ -56,6 +56,8 @@ pub(super) enum Lock {
     Lane = 4,
     /// Adding a user, of whom the first is special.
     Users = 9,
+    /// Reports on the work of one bearing.
+    Work = 10,
 }
 
 impl Lock {

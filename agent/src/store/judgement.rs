@@ -65,9 +65,11 @@ pub struct FollowUp {
 /// What became of a report of staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reported {
-    /// The report was applied to the work of this judgement.
+    /// The report was kept, and is of the work of this judgement.
     Taken(EventId),
-    /// No judgement of the bearing asks for such work.
+    /// The report was kept as a finding of the bearing; no judgement was inspected.
+    Kept,
+    /// The bearing is not known, or has no such work.
     Unknown,
 }
 

@@ -46,6 +46,7 @@ mod series;
 mod standing;
 mod ways;
 mod windows;
+mod work_reports;
 
 /// The store on a SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone)]

@@ -122,6 +122,8 @@ function printing() {
 
 localTimes(document);
 printing();
+// without a network a page says so; a browser without a secure connection has no such thing
+navigator.serviceWorker?.register('/worker.js').catch(() => {});
 const main = document.querySelector('main[data-live]');
 if (main) {
   live();

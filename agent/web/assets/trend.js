@@ -6,6 +6,9 @@ const canvas = figure.querySelector('.canvas');
 const readout = figure.querySelector('.readout');
 const words = JSON.parse(figure.dataset.words);
 const choice = figure.querySelector('select[name=feature]');
+const range = figure.querySelector('select[name=range]');
+const caption = figure.querySelector('figcaption');
+const [told, label] = [caption.textContent, canvas.getAttribute('aria-label')];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 let windows = [];
@@ -27,7 +30,7 @@ function say(index) {
   if (!window) { readout.textContent = ''; return; }
   const value = window[choice.value];
   const at = new Date(window.measured_at).toLocaleString(document.documentElement.lang);
-  readout.textContent = `${at}: ${value === null ? '–' : Number(value).toPrecision(3)}  ${window.risk_level ?? ''}`;
+  readout.textContent = `${at}: ${value === null ? '–' : Number(value).toPrecision(3)}  ${words.levels[window.risk_level] ?? ''}`;
 }
 
 function draw() {
@@ -51,16 +54,43 @@ canvas.addEventListener('keydown', (event) => {
   plot.setCursor({ left: plot.valToPos(plot.data[0][at], 'x'), top: 0 });
   say(at);
 });
-choice.addEventListener('change', draw);
+choice.addEventListener('change', () => load().catch(failed));
+range.addEventListener('change', () => load().catch(failed));
 addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: 288 }));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 
-const answer = await fetch(`${figure.dataset.api}/windows?limit=1000`);
-if (answer.ok) {
-  windows = (await answer.json()).items;
+let asked = 0;
+/** Says that the range did not arrive: an old plot would stand for another range. */
+function failed() {
+  windows = [];
+  plot?.destroy();
+  plot = null;
+  readout.textContent = words.failed;
+}
+
+/** Asks for the windows of the chosen range; of two questions the later one is drawn. */
+async function load(feature = choice.value) {
+  const mine = ++asked;
+  const query = new URLSearchParams({ range: range.value });
+  if (feature) query.set('feature', feature);
+  const answer = await fetch(`${figure.dataset.trend}?${query}`);
+  if (mine !== asked) return null;
+  if (!answer.ok) { failed(); return null; }
+  const trend = await answer.json();
+  if (mine !== asked) return null;
+  windows = trend.items;
   at = windows.length - 1;
-  canvas.setAttribute('aria-label', `${canvas.getAttribute('aria-label')}: ${windows.length} ${words.told}`);
-  const known = windows.findLast((window) => window.baseline_limit !== null)?.feature;
-  if ([...choice.options].some((option) => option.value === known)) choice.value = known;
+  canvas.setAttribute('aria-label', `${label}: ${trend.windows} ${words.told}`);
+  const cut = trend.cut_at ? ` ${words.cut} ${new Date(trend.cut_at).toLocaleString(document.documentElement.lang)}` : '';
+  const thinned = windows.length < trend.windows ? ` ${words.thinned} ${trend.windows}` : '';
+  caption.textContent = `${told}${thinned}${cut}`;
+  readout.textContent = '';
+  draw();
+  return trend;
+}
+
+const first = await load('').catch(failed);
+if (first && [...choice.options].some((option) => option.value === first.limited) && choice.value !== first.limited) {
+  choice.value = first.limited;
   draw();
 }

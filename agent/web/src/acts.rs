@@ -4,12 +4,12 @@
 use axum::http::StatusCode;
 use pdm_shared::bounds::{self, BoundError};
 use pdm_shared::follow_up::FollowUpReport;
-use pdm_shared::id::BearingKey;
+use pdm_shared::id::{BearingKey, EventId};
 use uuid::Uuid;
 
 use crate::Shared;
 use crate::access::Viewer;
-use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved};
+use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved, Withdrawn};
 use crate::problem::Problem;
 
 /// The name of whoever acts: a user's own, else what was typed.
@@ -117,14 +117,16 @@ pub(crate) async fn shelve(
     }
 }
 
-/// Reports what became of work; `report.by` is what was typed.
+/// Reports what became of work; `report.by` is what was typed. Returns the identity of the report.
 pub(crate) async fn report(
     shared: &Shared,
     viewer: &Viewer,
     via: &str,
     key: &BearingKey,
     mut report: FollowUpReport,
-) -> Result<(), Problem> {
+) -> Result<Uuid, Problem> {
+    let made = EventId::at(shared.site.clock.now().unix_ms()).0;
+    let id = *report.report_id.get_or_insert(made);
     report.by = signature(viewer, &report.by)?;
     report.check().map_err(Problem::unfit)?;
     let found = report.found.as_ref().map_or("-", |found| found.verdict.as_str());
@@ -139,5 +141,20 @@ pub(crate) async fn report(
         return Err(Problem::new(StatusCode::NOT_FOUND, told));
     }
     viewer.did(shared, via, "follow-up", what).await;
-    Ok(())
+    Ok(id)
+}
+
+/// Takes a report back.
+pub(crate) async fn withdraw(
+    shared: &Shared,
+    viewer: &Viewer,
+    id: Uuid,
+    typed: &str,
+) -> Result<Withdrawn, Problem> {
+    let by = signature(viewer, typed)?;
+    let done = shared.site.plant.withdraw_report(id, &by).await?;
+    if let Withdrawn::Yes(key) = &done {
+        viewer.did(shared, "page", "undo follow-up", format!("{key} by {by:?}: {id}")).await;
+    }
+    Ok(done)
 }

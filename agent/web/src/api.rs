@@ -220,15 +220,7 @@ pub(crate) struct EpisodesAsked {
 
 impl EpisodesAsked {
     pub(crate) fn filter(&self) -> Result<EpisodeFilter, Problem> {
-        Ok(match self.word() {
-            "open" => EpisodeFilter::Open,
-            "closed" => EpisodeFilter::Closed,
-            "shelved" => EpisodeFilter::Shelved,
-            "all" => EpisodeFilter::All,
-            other => {
-                return Err(Problem::parameter("state", other, "open, closed, shelved, all"));
-            }
-        })
+        episode_filter(self.word())
     }
 
     /// The word of the filter.
@@ -238,6 +230,17 @@ impl EpisodesAsked {
 
     pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
         self.cursor.as_deref().map(cursor::read).transpose()
+    }
+}
+
+/// The filter of a word.
+pub(crate) fn episode_filter(word: &str) -> Result<EpisodeFilter, Problem> {
+    match word {
+        "open" => Ok(EpisodeFilter::Open),
+        "closed" => Ok(EpisodeFilter::Closed),
+        "shelved" => Ok(EpisodeFilter::Shelved),
+        "all" => Ok(EpisodeFilter::All),
+        other => Err(Problem::parameter("state", other, "open, closed, shelved, all")),
     }
 }
 

@@ -20,10 +20,16 @@ struct Asset {
     content: &'static [u8],
 }
 
+/// The icon of the pages.
+pub(crate) const ICON: &str = include_str!("../assets/icon.svg");
+/// The script that answers without a network; it stands at the root, whose pages it answers for.
+pub(crate) const WORKER: &str = include_str!("../assets/worker.js");
+
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 9] = [
+const ASSETS: [Asset; 10] = [
+    Asset { name: "icon.svg", kind: "image/svg+xml", content: ICON.as_bytes() },
     Asset { name: "pdm.css", kind: CSS, content: include_bytes!("../assets/pdm.css") },
     Asset { name: "pdm.js", kind: SCRIPT, content: include_bytes!("../assets/pdm.js") },
     Asset { name: "chat.js", kind: SCRIPT, content: include_bytes!("../assets/chat.js") },

@@ -17,6 +17,7 @@ mod api;
 mod asking;
 mod assets;
 pub mod audit;
+mod compressed;
 mod cursor;
 mod headers;
 mod language;
@@ -106,7 +107,8 @@ pub fn bearing_path(key: &BearingKey) -> String {
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`, `/work`,
 /// `/notifications`, `/gateways`, `/users`, `/audit`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
-/// `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`.
+/// `/documents/…`, `/reports/…`, `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`,
+/// and what a browser asks for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
 pub fn router(site: Site) -> Router {
     let streams = Arc::new(Semaphore::new(live::STREAMS));
     let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });
@@ -120,6 +122,8 @@ pub fn router(site: Site) -> Router {
         .merge(provided::router())
         .merge(pages::open_router())
         .merge(assets::router())
+        .fallback(pages::missing)
         .layer(middleware::from_fn(headers::add))
+        .layer(middleware::from_fn(compressed::gzip))
         .with_state(shared)
 }

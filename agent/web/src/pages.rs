@@ -1,26 +1,36 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
-//! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm; `analysis`
+//! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
+//! windows of its trend; `analysis`
 //! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
-//! that wait, `work_order` those of a judgement as a sheet to print; `ack` an alarm by its link; `lists`
+//! that wait, `work_order` those of a judgement as a sheet to print, `reports` what people report of them; `ack` an alarm by its link; `lists`
 //! notifications and gateways; `channels` the ways to staff; `people` users and their acts, `tokens`
-//! those of a user; `chat` questions and answers; `show` what templates use.
+//! those of a user; `chat` questions and answers; `documents` reports and work orders as files; `refused` refusals in the
+//! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the search of lists, `suppressed` the
+//! mark of a bearing that staff is not told of.
 
 mod ack;
 mod analysis;
 mod bearing;
 mod channels;
 mod chat;
+mod documents;
 mod episode;
 mod episodes;
 mod equipment;
 mod fleet;
 mod forms;
+mod installed;
 mod lists;
+mod matching;
 mod people;
+mod refused;
+mod reports;
 pub(crate) mod show;
+mod suppressed;
 mod tokens;
+mod trend;
 mod work;
 mod work_order;
 
@@ -39,6 +49,7 @@ use pdm_shared::text::Language;
 use serde::Deserialize;
 
 use forms::{AckForm, ShelfForm};
+pub(crate) use installed::missing;
 
 use crate::access::{Refused, Viewer, inner};
 use crate::problem::Problem;
@@ -57,6 +68,8 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
             "/bearings/{site}/{equipment}/{bearing}/shelve",
             post(forms::on_bearing::<ShelfForm>),
         )
+        .route("/bearings/{site}/{equipment}/{bearing}/trend.json", get(trend::json))
+        .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
@@ -64,7 +77,9 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/episodes/{id}/acknowledge", post(forms::on_episode::<AckForm>))
         .route("/episodes/{id}/note", post(episode::remark))
         .route("/episodes/{id}/shelve", get(episode::preview).post(forms::on_episode::<ShelfForm>))
-        .route("/episodes/{id}/found", post(episode::found))
+        .route("/episodes/{id}/found", post(reports::on_episode))
+        .route("/documents/{name}", get(documents::serve))
+        .route("/reports/{id}/undo", post(reports::undo))
         .route("/work", get(work::page))
         .route("/work/{event_id}", get(work_order::page).post(work::report))
         .route("/users", get(people::users).post(people::add))
@@ -78,12 +93,17 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route_layer(middleware::from_fn(show_refusals))
 }
 
-/// Pages that are open to whoever has their link.
+/// Pages that are open to whoever has their link, and what a browser asks for without a login.
 pub(crate) fn open_router() -> Router<Arc<Shared>> {
-    Router::new().route("/ack/{link}", get(ack::page).post(ack::acknowledge))
+    Router::new()
+        .route("/ack/{link}", get(ack::page).post(ack::acknowledge))
+        .route("/favicon.ico", get(installed::icon))
+        .route("/manifest.webmanifest", get(installed::manifest))
+        .route("/worker.js", get(installed::worker))
+        .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 22] = [
+const TEMPLATES: [(&str, &str); 28] = [
     ("ack.html", include_str!("../templates/ack.html")),
     ("episodes.html", include_str!("../templates/episodes.html")),
     ("episode.html", include_str!("../templates/episode.html")),
@@ -94,6 +114,12 @@ const TEMPLATES: [(&str, &str); 22] = [
     ("users.html", include_str!("../templates/users.html")),
     ("audit.html", include_str!("../templates/audit.html")),
     ("setup.html", include_str!("../templates/setup.html")),
+    ("report_form.html", include_str!("../templates/report_form.html")),
+    ("reports.html", include_str!("../templates/reports.html")),
+    ("recorded.html", include_str!("../templates/recorded.html")),
+    ("mark.html", include_str!("../templates/mark.html")),
+    ("documents.html", include_str!("../templates/documents.html")),
+    ("offline.html", include_str!("../templates/offline.html")),
     ("base.html", include_str!("../templates/base.html")),
     ("fleet.html", include_str!("../templates/fleet.html")),
     ("bearing.html", include_str!("../templates/bearing.html")),
@@ -184,7 +210,13 @@ fn answer(name: &str, reader: &Reader, gathered: Result<Value, Problem>) -> Resp
 
 /// A refusal as a page.
 fn refusal(reader: &Reader, problem: &Problem) -> Response {
-    let of = context! { status => problem.status().as_u16(), detail => problem.detail() };
+    let told = refused::told(problem.detail(), reader.language);
+    let of = context! {
+        status => problem.status().as_u16(),
+        heading => refused::heading(problem.status()),
+        is_foreign => told.is_none(),
+        detail => told.unwrap_or_else(|| problem.detail().to_owned()),
+    };
     page("problem.html", reader, problem.status(), of)
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Rows are the API's answers as they stand, so a field here is a promise to callers.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
@@ -335,6 +337,94 @@ pub struct WorkRow {
     pub found: Option<Found>,
 }
 
+/// For how long a report can be taken back, s.
+pub const UNDO_S: f64 = 600.0;
+
+/// A report of a person on the work of a bearing, as it was recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReportRow {
+    /// The report.
+    pub report_id: Uuid,
+    /// Site, machine and bearing.
+    #[serde(flatten)]
+    pub key: BearingKey,
+    /// The judgement that was inspected; none for a finding of the bearing.
+    pub event_id: Option<EventId>,
+    /// The state that the report gives to the work.
+    pub state: FollowUpState,
+    /// The person.
+    pub by: String,
+    /// When, as the person says.
+    pub at: Timestamp,
+    /// When the report was stored.
+    pub received_at: Timestamp,
+    /// The person's note.
+    pub note: Option<String>,
+    /// The bearing was repaired or replaced.
+    pub repaired: bool,
+    /// What was found on the machine.
+    pub found: Option<Found>,
+    /// How many open actions it set; none is a finding of the bearing.
+    pub actions: u32,
+    /// When it was taken back.
+    pub withdrawn_at: Option<Timestamp>,
+    /// Who took it back.
+    pub withdrawn_by: Option<String>,
+}
+
+/// What became of taking a report back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withdrawn {
+    /// It is taken back, and its work stands as before.
+    Yes(BearingKey),
+    /// It is older than [`UNDO_S`].
+    Late(BearingKey),
+    /// There is no such report.
+    Unknown,
+}
+
+/// A document that is written of a judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentKind {
+    /// The report.
+    Report,
+    /// The work order.
+    WorkOrder,
+}
+
+impl DocumentKind {
+    /// The key of its name in the texts of the pages.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Report => "report_document",
+            Self::WorkOrder => "work_order",
+        }
+    }
+}
+
+/// A file of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DocumentRow {
+    /// The name of the file, which follows from its event.
+    pub name: String,
+    /// The document.
+    pub kind: DocumentKind,
+    /// Its language, `ko` or `en`; none for data.
+    pub language: Option<String>,
+    /// `pdf`, `html` or `json`.
+    pub format: String,
+}
+
+/// A file of a document with its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentFile {
+    /// The file.
+    pub row: DocumentRow,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
 /// What became of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acknowledged {
@@ -481,6 +571,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError>;
 
+    /// The names of the machines of the asset graph, by their ids.
+    async fn machine_names(&self) -> Result<BTreeMap<String, String>, PlantError>;
+
     /// The last `limit` episodes of a filter before the place `before`, newest change first.
     async fn episodes(
         &self,
@@ -514,8 +607,27 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The actions that the judgement of an event asks for.
     async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError>;
 
-    /// Applies a report on the work of a bearing; false if no judgement of it asks for such work.
+    /// Keeps a report on the work of a bearing and sets the bearing's open work by it; false if the bearing
+    /// is not known or has no such work.
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
+
+    /// The actions of a bearing that wait, in their order.
+    async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, PlantError>;
+
+    /// A report by its identity.
+    async fn report_by_id(&self, id: Uuid) -> Result<Option<ReportRow>, PlantError>;
+
+    /// The last `limit` reports on a bearing, newest first.
+    async fn reports(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, PlantError>;
+
+    /// Takes a report back that is not older than [`UNDO_S`].
+    async fn withdraw_report(&self, id: Uuid, by: &str) -> Result<Withdrawn, PlantError>;
+
+    /// The documents of a judgement that are there.
+    async fn documents(&self, event_id: EventId) -> Result<Vec<DocumentRow>, PlantError>;
+
+    /// A document by the name of its file; `None` for every other file.
+    async fn document(&self, name: &str) -> Result<Option<DocumentFile>, PlantError>;
 
     /// How many notifications of a bearing staff was told in the hours before now.
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;

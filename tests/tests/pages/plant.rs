@@ -88,6 +88,15 @@ impl Plant {
         Box::pin(Self::run(Entry::Users, folder, settings)).await
     }
 
+    /// The users of [`Plant::with_users`], with reports and work orders in the folder `reports`.
+    pub(crate) async fn with_documents() -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut settings = Self::settings(folder.path());
+        settings.http.public_url = Some(PUBLIC.to_owned());
+        settings.reports.folder = Some(folder.path().join("reports"));
+        Box::pin(Self::run(Entry::Users, folder, settings)).await
+    }
+
     async fn start(entry: Entry, server: Option<&Postgres>, model: Option<&ModelStandIn>) -> Self {
         let folder = tempfile::tempdir().expect("folder");
         let mut settings = Self::settings(folder.path());

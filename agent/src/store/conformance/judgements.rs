@@ -112,6 +112,7 @@ pub(super) async fn what_is_to_be_done_is_followed(store: &dyn Store) {
     assert_eq!(store.bearing_of(unknown).await.expect("read"), None);
     let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
     for (key, event_id) in [(key(), unknown), (other, id)] {
+        // a number is of an action that was asked for
         let report = FollowUpReport { event_id: Some(event_id), ..report.clone() };
         let taken = store.report(&key, &report, at(60.0)).await.expect("asked");
         assert_eq!(taken, Reported::Unknown);
@@ -121,6 +122,7 @@ pub(super) async fn what_is_to_be_done_is_followed(store: &dyn Store) {
 fn report(event_id: EventId) -> FollowUpReport {
     FollowUpReport {
         schema: FOLLOW_UP_SCHEMA.to_owned(),
+        report_id: None,
         event_id: Some(event_id),
         number: Some(1),
         state: FollowUpState::Done,

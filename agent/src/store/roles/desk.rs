@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{EpisodeFilter, Place, Remark, WorkRow};
+use pdm_web::plant::{EpisodeFilter, Place, Remark, ReportRow, Withdrawn, WorkRow};
 use uuid::Uuid;
 
 use crate::store::{EpisodeRecord, StoreError};
@@ -52,6 +52,23 @@ pub trait DeskStore: Send + Sync + std::fmt::Debug {
 
     /// The actions that the judgement of an event asks for.
     async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, StoreError>;
+
+    /// The actions of a bearing that wait, in their order.
+    async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, StoreError>;
+
+    /// A report of staff by its identity.
+    async fn report_by_id(&self, id: Uuid) -> Result<Option<ReportRow>, StoreError>;
+
+    /// The last `limit` reports of staff on a bearing, newest first.
+    async fn reports_of(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, StoreError>;
+
+    /// Takes a report of staff back, within [`pdm_web::plant::UNDO_S`] of it.
+    async fn withdraw_report(
+        &self,
+        id: Uuid,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn, StoreError>;
 
     /// How many notifications of a bearing were written since a time.
     async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError>;

@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{EpisodeFilter, Place, Remark, WorkRow};
+use pdm_web::plant::{EpisodeFilter, Place, Remark, ReportRow, Withdrawn, WorkRow};
 use uuid::Uuid;
 
-use super::SqlStore;
 use super::episodes::{columns, record_of};
 use super::follow_ups::{found_of, state_of};
+use super::{SqlStore, work_reports};
 use crate::store::database::Row;
 use crate::store::encoding::{count_of, readable, time_of};
 use crate::store::{DeskStore, EpisodeRecord, StoreError};
@@ -153,6 +153,36 @@ impl DeskStore for SqlStore {
         let query = reader.query(work!(" WHERE event_id = $1 ORDER BY number"));
         let rows = query.bind(event_id.0).fetch_all().await?;
         Ok(rows.iter().map(work_of).filter_map(readable).collect())
+    }
+
+    async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(work!(
+            " WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND state = 'open'
+              ORDER BY asked_at_ms, event_id, number"
+        ));
+        let rows = query.bind_key(key).fetch_all().await?;
+        Ok(rows.iter().map(work_of).filter_map(readable).collect())
+    }
+
+    async fn report_by_id(&self, id: Uuid) -> Result<Option<ReportRow>, StoreError> {
+        work_reports::by_id(&mut self.read().await?.connection(), id).await
+    }
+
+    async fn reports_of(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, StoreError> {
+        work_reports::of_bearing(&mut self.read().await?.connection(), key, limit).await
+    }
+
+    async fn withdraw_report(
+        &self,
+        id: Uuid,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn, StoreError> {
+        let mut transaction = self.write().await?;
+        let withdrawn = work_reports::withdraw(&mut transaction.connection(), id, by, now).await?;
+        transaction.commit().await?;
+        Ok(withdrawn)
     }
 
     async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError> {

@@ -1,5 +1,5 @@
-//! The work that judgements ask for: written with the judgement, closed by reports of staff, superseded
-//! by later judgements of the bearing.
+//! The work that judgements ask for: written with the judgement, closed by reports of staff
+//! (`work_reports`), superseded by later judgements of the bearing.
 
 use async_trait::async_trait;
 use pdm_expert::case::{RECALLED_WORK, Work};
@@ -10,15 +10,13 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use super::{SqlStore, bulk};
+use super::{SqlStore, work_reports};
 use crate::store::database::{Connection, Row};
-use crate::store::encoding::{count_of, fault_of, json_of, readable, time_of, to_json};
-use crate::store::{
-    FollowUp, FollowUpStore, Judged, Outgoing, Payload, Reported, StoreError, VECTORS_LANE,
-    WorkCounts,
-};
+use crate::store::encoding::{count_of, fault_of, json_of, readable, time_of};
+use crate::store::{FollowUp, FollowUpStore, Judged, Reported, StoreError, WorkCounts};
 
-const COLUMNS: &str = "event_id, number, asked_at_ms, action_ko, action_en, due_at_ms, work_order,
+pub(super) const COLUMNS: &str =
+    "event_id, number, asked_at_ms, action_ko, action_en, due_at_ms, work_order,
                        state, by_whom, at_ms, note, repaired, verdict, element, cause";
 
 #[async_trait]
@@ -44,7 +42,8 @@ impl FollowUpStore for SqlStore {
         now: Timestamp,
     ) -> Result<Reported, StoreError> {
         let mut transaction = self.write().await?;
-        let reported = take(&mut transaction.connection(), key, report, now).await?;
+        let mut connection = transaction.connection();
+        let reported = work_reports::take(&mut connection, key, report, now).await?;
         transaction.commit().await?;
         Ok(reported)
     }
@@ -65,26 +64,29 @@ impl FollowUpStore for SqlStore {
                         count(CASE WHEN state = 'open' AND due_at_ms < $1 THEN 1 END),
                         count(CASE WHEN state = 'done' THEN 1 END),
                         count(CASE WHEN state = 'dropped' THEN 1 END),
-                        count(CASE WHEN state = 'superseded' THEN 1 END),
-                        count(DISTINCT CASE WHEN verdict = 'right' THEN event_id END),
-                        count(DISTINCT CASE WHEN verdict = 'wrong' THEN event_id END),
-                        count(DISTINCT CASE WHEN verdict = 'other_cause' THEN event_id END)
+                        count(CASE WHEN state = 'superseded' THEN 1 END)
                  FROM follow_ups",
             )
             .bind(now.unix_ms())
             .fetch_one()
             .await?;
         let count = |at: usize| Ok::<u32, StoreError>(count_of(row.get(at)?));
-        Ok(WorkCounts {
+        let mut counts = WorkCounts {
             open: count(0)?,
             overdue: count(1)?,
             done: count(2)?,
             dropped: count(3)?,
             superseded: count(4)?,
-            right: count(5)?,
-            wrong: count(6)?,
-            other_cause: count(7)?,
-        })
+            ..WorkCounts::default()
+        };
+        for (verdict, number) in work_reports::verdicts(&mut reader.connection()).await? {
+            match verdict {
+                Verdict::Right => counts.right = number,
+                Verdict::Wrong => counts.wrong = number,
+                Verdict::OtherCause => counts.other_cause = number,
+            }
+        }
+        Ok(counts)
     }
 }
 
@@ -121,7 +123,7 @@ fn time_at(row: &Row, column: &str) -> Result<Option<Timestamp>, StoreError> {
     row.get::<Option<i64>>(column)?.map(time_of).transpose()
 }
 
-fn follow_up_of(row: &Row) -> Result<FollowUp, StoreError> {
+pub(super) fn follow_up_of(row: &Row) -> Result<FollowUp, StoreError> {
     Ok(FollowUp {
         action: Text::new(row.get::<String>("action_ko")?, row.get::<String>("action_en")?),
         due_at: time_at(row, "due_at_ms")?,
@@ -135,21 +137,25 @@ fn follow_up_of(row: &Row) -> Result<FollowUp, StoreError> {
     })
 }
 
-/// The work that judgements of a bearing asked for, newest first.
+/// The work that judgements of a bearing asked for, and what was reported beside it, newest first.
 pub(super) async fn of_bearing(
     connection: &mut Connection<'_>,
     key: &BearingKey,
 ) -> Result<Vec<Work>, StoreError> {
     let limit = i64::try_from(RECALLED_WORK).unwrap_or(i64::MAX);
     let rows = connection.query(&OF_BEARING).bind_key(key).bind(limit).fetch_all().await?;
-    let work = rows.iter().map(|row| {
+    let asked = rows.iter().map(|row| {
         let FollowUp { action, due_at, work_order, state, at, repaired, found, .. } =
             follow_up_of(row)?;
         let event_id = EventId(row.get("event_id")?);
         let asked_at = time_of(row.get("asked_at_ms")?)?;
         Ok(Work { event_id, asked_at, action, due_at, work_order, state, at, repaired, found })
     });
-    Ok(work.filter_map(readable).collect())
+    let mut work: Vec<Work> = asked.filter_map(readable).collect();
+    work.extend(work_reports::beside_work(connection, key, limit).await?);
+    work.sort_by_key(|one| std::cmp::Reverse(one.asked_at));
+    work.truncate(RECALLED_WORK);
+    Ok(work)
 }
 
 /// Writes the work that a judgement asks for. What an earlier judgement of the bearing asked for and is
@@ -216,144 +222,4 @@ async fn insert(
         .execute()
         .await?;
     Ok(())
-}
-
-/// Applies a report of staff, and sends the judgement to the knowledge base again with what was found.
-/// The same report again changes nothing more.
-pub(super) async fn take(
-    connection: &mut Connection<'_>,
-    key: &BearingKey,
-    report: &FollowUpReport,
-    now: Timestamp,
-) -> Result<Reported, StoreError> {
-    let Some(event_id) = meant(connection, key, report.event_id).await? else {
-        return Ok(Reported::Unknown);
-    };
-    let number = report.number.map(i64::from);
-    let changed = set_state(connection, event_id, number, report).await?;
-    if number.is_some() && changed == 0 {
-        return Ok(Reported::Unknown);
-    }
-    if report.repaired || report.found.is_some() {
-        set_found(connection, event_id, number.unwrap_or(1), report).await?;
-    }
-    if let Some(found) = &report.found {
-        note_in_memory(connection, event_id, found, now).await?;
-    }
-    Ok(Reported::Taken(event_id))
-}
-
-/// The judgement that a report means: the one it names, if it is of this bearing, else the last one that
-/// asked for work.
-async fn meant(
-    connection: &mut Connection<'_>,
-    key: &BearingKey,
-    named: Option<EventId>,
-) -> Result<Option<EventId>, StoreError> {
-    let row = if let Some(event_id) = named {
-        let query = connection.query(
-            "SELECT event_id FROM follow_ups
-             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND event_id = $4 LIMIT 1",
-        );
-        query.bind_key(key).bind(event_id.0).fetch_optional().await?
-    } else {
-        let query = connection.query(
-            "SELECT event_id FROM follow_ups
-             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-             ORDER BY asked_at_ms DESC LIMIT 1",
-        );
-        query.bind_key(key).fetch_optional().await?
-    };
-    row.map(|row| row.get(0).map(EventId)).transpose()
-}
-
-async fn set_state(
-    connection: &mut Connection<'_>,
-    event_id: EventId,
-    number: Option<i64>,
-    report: &FollowUpReport,
-) -> Result<u64, StoreError> {
-    let dialect = connection.dialect();
-    let query = if number.is_some() {
-        connection.query(
-            "UPDATE follow_ups SET state = $1, by_whom = $2, at_ms = $3, note = $4
-             WHERE event_id = $5 AND number = $6",
-        )
-    } else {
-        connection.query(
-            "UPDATE follow_ups SET state = $1, by_whom = $2, at_ms = $3, note = $4
-             WHERE event_id = $5 AND number >= $6 AND state = 'open'",
-        )
-    };
-    query
-        .bind(report.state.as_str())
-        .bind(dialect.text(&report.by).into_owned())
-        .bind(report.at.unix_ms())
-        .bind(report.note.as_deref().map(|note| dialect.text(note).into_owned()))
-        .bind(event_id.0)
-        .bind(number.unwrap_or(0))
-        .execute()
-        .await
-}
-
-async fn set_found(
-    connection: &mut Connection<'_>,
-    event_id: EventId,
-    number: i64,
-    report: &FollowUpReport,
-) -> Result<(), StoreError> {
-    let dialect = connection.dialect();
-    let found = report.found.as_ref();
-    connection
-        .query(
-            "UPDATE follow_ups SET repaired = $1, verdict = COALESCE($2, verdict),
-                                   element = COALESCE($3, element), cause = COALESCE($4, cause),
-                                   at_ms = $5, by_whom = $6
-             WHERE event_id = $7 AND number = $8",
-        )
-        .bind(i64::from(report.repaired))
-        .bind(found.map(|found| found.verdict.as_str()))
-        .bind(found.and_then(|found| found.element).map(Fault::as_str))
-        .bind(
-            found
-                .and_then(|found| found.cause.as_deref())
-                .map(|cause| dialect.text(cause).into_owned()),
-        )
-        .bind(report.at.unix_ms())
-        .bind(dialect.text(&report.by).into_owned())
-        .bind(event_id.0)
-        .bind(number)
-        .execute()
-        .await?;
-    Ok(())
-}
-
-/// Adds what was found to the stored judgement, which goes to the knowledge base again. A judgement that
-/// is no longer kept has nothing to add to.
-async fn note_in_memory(
-    connection: &mut Connection<'_>,
-    event_id: EventId,
-    found: &Found,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let query = connection.query("SELECT diagnosis FROM pdm_agent_memory WHERE event_id = $1");
-    let Some(row) = query.bind(event_id.0).fetch_optional().await? else { return Ok(()) };
-    let mut diagnosis: Diagnosis = json_of("a diagnosis", row.get(0)?)?;
-    if diagnosis.found.as_ref() == Some(found) {
-        return Ok(());
-    }
-    diagnosis.found = Some(found.clone());
-    let query = connection.query("UPDATE pdm_agent_memory SET diagnosis = $1 WHERE event_id = $2");
-    query.bind(to_json("a diagnosis", &diagnosis)?).bind(event_id.0).execute().await?;
-    let row = Outgoing {
-        key: EventId::at(now.unix_ms()).0,
-        lane: VECTORS_LANE.to_owned(),
-        topic: None,
-        retain: false,
-        notification_id: None,
-        group: None,
-        payload: Payload::Judgement(event_id),
-        due_at: now,
-    };
-    bulk::insert_outbox(connection, &[(&row, now)]).await
 }

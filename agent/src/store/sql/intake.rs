@@ -10,7 +10,7 @@ use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::{Database, SqlStore, bulk, episodes, follow_ups, gateways, pins, refusals};
+use super::{Database, SqlStore, bulk, episodes, gateways, pins, refusals, work_reports};
 use crate::store::admission::{Admitted, Books, Desk};
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
@@ -87,7 +87,7 @@ async fn store_others(
                 }
             }
             Incoming::FollowUp { key, report } => {
-                if follow_ups::take(connection, key, report, now).await? == Reported::Unknown {
+                if work_reports::take(connection, key, report, now).await? == Reported::Unknown {
                     let letter = unknown_work(key, report, now)?;
                     take_refused(connection, &letter, dead_letter_topic, stored).await?;
                 }

@@ -18,10 +18,11 @@ use crate::store::{
 };
 
 /// Tables whose rows name a bearing in three columns and keep its history.
-const HISTORY: [&str; 6] = [
+const HISTORY: [&str; 7] = [
     "events",
     "pdm_agent_memory",
     "follow_ups",
+    "work_reports",
     "acknowledgements",
     "notifications",
     "second_opinions",
@@ -288,6 +289,7 @@ fn rename_rows(table: &str) -> &'static str {
         "events" => statement!("events"),
         "pdm_agent_memory" => statement!("pdm_agent_memory"),
         "follow_ups" => statement!("follow_ups" " AND state <> 'open'"),
+        "work_reports" => statement!("work_reports"),
         "acknowledgements" => statement!("acknowledgements"),
         "notifications" => statement!("notifications"),
         _ => statement!("second_opinions"),

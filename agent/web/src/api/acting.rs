@@ -143,6 +143,7 @@ pub(super) async fn follow_up(
     let row = rows.first().ok_or_else(|| Problem::unknown("work of that event"))?;
     let report = FollowUpReport {
         schema: FOLLOW_UP_SCHEMA.to_owned(),
+        report_id: None,
         event_id: Some(event_id),
         number: body.number,
         state: body.state,
@@ -152,6 +153,6 @@ pub(super) async fn follow_up(
         repaired: body.repaired,
         found: body.found,
     };
-    acts::report(&shared, &viewer, "api", &row.key, report).await?;
+    let _id = acts::report(&shared, &viewer, "api", &row.key, report).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -16,7 +16,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use super::{Reader, show};
+use super::{Reader, documents, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -40,6 +40,7 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
     let key = event.as_ref().map(pdm_shared::event::Event::key);
     let label = found.risk_level.label();
     Ok(context! {
+        files => documents::links(shared, Some(id), reader).await?,
         event_id => show::value(id),
         address => key.as_ref().map(show::address),
         name => key.map(|key| BearingKey::to_string(&key)),

@@ -1,20 +1,23 @@
 //! One bearing: its state, its alarm with the form to acknowledge it, its plots and the same figures
 //! as a table and as CSV.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::delivery::Notification;
 use pdm_shared::episode::Suppression;
 use pdm_shared::feature::Feature;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 
-use super::{Reader, equipment, fleet, show};
+use super::reports::{self, RecordedAsked};
+use super::{Reader, documents, equipment, fleet, show, suppressed};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
@@ -32,13 +35,19 @@ pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Path(names): Path<Names>,
+    Query(asked): Query<RecordedAsked>,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("bearing.html", &reader, gather(&shared, &names, &reader).await)
+    super::answer("bearing.html", &reader, gather(&shared, &names, &asked, &reader).await)
 }
 
-async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value, Problem> {
+async fn gather(
+    shared: &Shared,
+    names: &Names,
+    asked: &RecordedAsked,
+    reader: &Reader,
+) -> Result<Value, Problem> {
     let (plant, key) = (&shared.site.plant, key_of(names)?);
     let row = plant.bearing(&key).await?.ok_or_else(|| Problem::unknown("bearing"))?;
     let mut windows = plant.windows(&key, None, IN_TABLE).await?;
@@ -49,49 +58,74 @@ async fn gather(shared: &Shared, names: &Names, reader: &Reader) -> Result<Value
         None => None,
     };
     let advice = diagnosis.as_ref().map(|found| found.recommendation.in_language(reader.language));
-    let told: Vec<Value> = told
-        .iter()
-        .map(|told| {
-            context! {
-                title => told.title.in_language(reader.language),
-                at => show::value(told.created_at),
-                risk_level => told.risk_level.as_str(),
-                event_id => show::value(told.event_id),
-            }
-        })
-        .collect();
+    let told: Vec<Value> = told.iter().map(|told| notice(told, reader)).collect();
     let around = plant.surroundings(key.equipment.as_str()).await?;
     let of_kind = |kind: &str| equipment::of_kind(around.as_ref(), kind);
-    let (parts, documents) = (of_kind("Part"), of_kind("Document"));
+    let (parts, manuals) = (of_kind("Part"), of_kind("Document"));
     let equipment_page = around.is_some().then(|| equipment::address(key.equipment.as_str()));
     let address = show::address(&key);
+    let work = plant.open_work_of(&key).await?;
+    let of_alarm = diagnosis.as_ref().map(|found| found.event_id);
+    let of_work = work.first().map(|row| row.event_id).or(of_alarm);
+    let files = documents::links(shared, of_work, reader).await?;
+    let work = work.iter().map(|row| {
+        context! { text => row.action.in_language(reader.language), ..show::value(row) }
+    });
     Ok(context! {
-        bearing => fleet::shown(&row, reader),
+        levels => levels(reader),
+        files,
+        work => work.collect::<Vec<_>>(),
+        recorded => asked.shown(shared, &address).await?,
+        reports => reports::rows(shared, &key).await?,
+        report => reports::form(shared, &key, None, &address, None),
+        bearing => fleet::shown(&row, shared.site.clock.now(), reader),
         episode_page => row.episode.as_ref().map(|one| format!("/episodes/{}", one.episode_id)),
         low_band => windows.iter().any(|window| window.low_band_rms_g.is_some()),
         life => windows.first().map(|newest| life(newest, reader.language)),
         windows => windows.iter().map(|one| context! {
             life => life(one, reader.language),
+            label => one.risk_level.map(|level| {
+                level.label().in_language(reader.language).to_owned()
+            }),
             ..show::value(one)
         }).collect::<Vec<_>>(),
         features => SHOWN_FEATURES.iter().map(|one| label(one, reader)).collect::<Vec<_>>(),
-        shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression)),
-        told, advice, parts, documents, equipment_page,
+        shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression), reader.language),
+        told, advice, parts, equipment_page,
+        documents => manuals,
         api => format!("/api/v1{address}"),
         address,
     })
 }
 
+/// A notification of the bearing.
+fn notice(told: &Notification, reader: &Reader) -> Value {
+    context! {
+        title => told.title.in_language(reader.language),
+        at => show::value(told.created_at),
+        risk_level => told.risk_level.as_str(),
+        label => told.risk_level.label().in_language(reader.language),
+        event_id => show::value(told.event_id),
+    }
+}
+
+/// The names of the risks by their words, for the plots.
+fn levels(reader: &Reader) -> BTreeMap<&'static str, String> {
+    let name = |level: RiskLevel| level.label().in_language(reader.language).to_owned();
+    RiskLevel::ALL.into_iter().map(|level| (level.as_str(), name(level))).collect()
+}
+
 /// The remaining life of a window as its interval with the median: one figure, said the same wherever the page
 /// shows it.
 fn life(window: &WindowRow, language: Language) -> String {
-    let Some(median) = window.rul_hours.map(show::hours) else { return show::dash() };
+    let hours = |number: f64| show::hours(number, language);
+    let Some(median) = window.rul_hours.map(hours) else { return show::dash() };
     let (Some(low), Some(high)) = (window.rul_low_hours, window.rul_high_hours) else {
         return median;
     };
     let word = Text::new("중앙값", "median");
     let word = word.in_language(language);
-    format!("{}–{} ({word} {median})", show::hours(low), show::hours(high))
+    format!("{}–{} ({word} {median})", hours(low), hours(high))
 }
 
 /// The key of a feature and its name with the unit.
@@ -103,7 +137,7 @@ fn label(feature: &Feature, reader: &Reader) -> Value {
 }
 
 /// The suppression of the bearing's episode.
-fn shelf(suppression: Option<&Suppression>) -> Value {
+fn shelf(suppression: Option<&Suppression>, language: Language) -> Value {
     let (until, by, reason) = match suppression {
         None | Some(Suppression::None) => (None, None, None),
         Some(Suppression::ByDesign { reason }) => (None, None, Some(reason)),
@@ -112,6 +146,7 @@ fn shelf(suppression: Option<&Suppression>) -> Value {
             | Suppression::OutOfService { until, by, reason, .. },
         ) => (Some(until), Some(by), Some(reason)),
     };
+    let reason = reason.map(|reason| suppressed::reason(reason, language));
     context! { until => show::value(until), by, reason }
 }
 
@@ -218,7 +253,7 @@ mod tests {
     fn the_life_is_told_as_its_interval_with_the_median() {
         assert_eq!(life(&window(), Language::En), "<1 h–12 d (median 3 d)");
         let bare = WindowRow { rul_low_hours: None, ..window() };
-        assert_eq!(life(&bare, Language::Ko), "3 d");
+        assert_eq!(life(&bare, Language::Ko), "3일");
         assert_eq!(life(&WindowRow { rul_hours: None, ..bare }, Language::Ko), "–");
     }
 }

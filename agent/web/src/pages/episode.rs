@@ -1,5 +1,5 @@
-//! One episode: its three axes, and what a person does about it: remark, look at what a shelf would hide,
-//! and say what was found. `forms` acknowledges and shelves.
+//! One episode: its three axes, and what a person does about it: remark, and look at what a shelf would hide.
+//! `forms` acknowledges and shelves, `reports` says what was found.
 
 use std::sync::Arc;
 
@@ -8,17 +8,15 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
-use pdm_shared::episode::Suppression;
-use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::FollowUpState;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::forms::hours_of;
-use super::{Reader, episodes, refusal, show};
+use super::reports::{self, RecordedAsked};
+use super::{Reader, documents, episodes, refusal, show};
 use crate::access::{Technician, Viewer};
-use crate::plant::EpisodeDetail;
 use crate::problem::Problem;
 use crate::{Shared, acts};
 
@@ -26,20 +24,32 @@ pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
+    Query(asked): Query<RecordedAsked>,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("episode.html", &reader, gather(&shared, &id, &reader).await)
+    super::answer("episode.html", &reader, gather(&shared, &id, &asked, &reader).await)
 }
 
-async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
+async fn gather(
+    shared: &Shared,
+    id: &str,
+    asked: &RecordedAsked,
+    reader: &Reader,
+) -> Result<Value, Problem> {
     let (one, plant) = (shared.episode(id).await?, &shared.site.plant);
-    let document = &one.document;
-    let remarks = plant.remarks(&one.key(), document.opened_at).await?;
-    let work = match one.alarm.as_ref().and_then(|alarm| alarm.event_id) {
-        Some(event_id) => plant.work_of(event_id).await?,
-        None => Vec::new(),
-    };
+    let (document, key) = (&one.document, one.key());
+    let remarks = plant.remarks(&key, document.opened_at).await?;
+    // what waits now, whichever judgement asks for it, then what the alarm asked for
+    let mut work = plant.open_work_of(&key).await?;
+    if let Some(event_id) = one.alarm.as_ref().and_then(|alarm| alarm.event_id) {
+        let of_alarm = plant.work_of(event_id).await?;
+        work.extend(of_alarm.into_iter().filter(|row| row.state != FollowUpState::Open));
+    }
+    let of_alarm = one.alarm.as_ref().and_then(|alarm| alarm.event_id);
+    let of_work = work.first().map(|row| row.event_id).or(of_alarm);
+    let files = documents::links(shared, of_work, reader).await?;
+    let page = format!("/episodes/{}", document.episode_id);
     let work: Vec<Value> = work
         .iter()
         .map(|row| {
@@ -47,16 +57,14 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
             context! { text => action, ..show::value(row) }
         })
         .collect();
-    let suppression = match &document.suppression {
-        Suppression::None => None,
-        Suppression::ByDesign { reason }
-        | Suppression::Shelved { reason, .. }
-        | Suppression::OutOfService { reason, .. } => Some(reason),
-    };
     Ok(context! {
         episode => episodes::shown(&one, reader),
         remarks => remarks.iter().map(show::value).collect::<Vec<_>>(),
-        suppression, work,
+        files,
+        recorded => asked.shown(shared, &page).await?,
+        reports => reports::rows(shared, &key).await?,
+        report => reports::form(shared, &key, Some(format!("{page}/found")), &page, None),
+        work,
     })
 }
 
@@ -123,64 +131,6 @@ async fn previewed(
         repeat_at => show::value(repeat_at.filter(|at| *at < until)),
         until => show::value(until),
         hours, told, reason,
-    })
-}
-
-/// What was found on the machine.
-#[derive(Debug, Deserialize)]
-pub(super) struct FoundForm {
-    form_key: String,
-    #[serde(default)]
-    by: String,
-    verdict: String,
-    #[serde(default)]
-    element: String,
-    #[serde(default)]
-    cause: String,
-    #[serde(default)]
-    note: String,
-    #[serde(default)]
-    repaired: Option<String>,
-}
-
-pub(super) async fn found(
-    State(shared): State<Arc<Shared>>,
-    Technician(viewer): Technician,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Form(form): Form<FoundForm>,
-) -> Response {
-    let done = async {
-        viewer.check_form(&form.form_key)?;
-        let one = shared.episode(&id).await?;
-        let report = report_of(&shared, &one, form)?;
-        acts::report(&shared, &viewer, "page", &one.key(), report).await
-    };
-    let done = done.await;
-    back(&viewer, &headers, &id, done)
-}
-
-fn report_of(
-    shared: &Shared,
-    one: &EpisodeDetail,
-    form: FoundForm,
-) -> Result<FollowUpReport, Problem> {
-    let verdict: Verdict = word("verdict", &form.verdict, "right, wrong, other_cause")?;
-    let element: Option<Fault> = match form.element.as_str() {
-        "" => None,
-        text => Some(word("element", text, "outer_race, inner_race, ball, cage")?),
-    };
-    let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
-    Ok(FollowUpReport {
-        schema: FOLLOW_UP_SCHEMA.to_owned(),
-        event_id: one.alarm.as_ref().and_then(|alarm| alarm.event_id),
-        number: None,
-        state: FollowUpState::Done,
-        by: form.by,
-        at: shared.site.clock.now(),
-        note: text(form.note),
-        repaired: form.repaired.is_some(),
-        found: Some(Found { verdict, element, cause: text(form.cause) }),
     })
 }
 

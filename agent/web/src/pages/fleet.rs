@@ -1,20 +1,27 @@
-//! The fleet: every bearing, worst first, a page at a time: with a thousand rows a browser on a weak machine
-//! would be busy for seconds at every live update.
+//! The fleet: every bearing, the urgent first, a page at a time: with a thousand rows a browser on a weak
+//! machine would be busy for seconds at every live update.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::{Extension, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::episode::Suppression;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 
-use super::{Reader, refusal, show};
+use super::{Reader, matching, show, suppressed};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
 use crate::plant::BearingRow;
+use crate::problem::Problem;
 
 /// Bearings of a page.
 const ROWS: usize = 100;
@@ -28,15 +35,109 @@ pub(super) struct FleetAsked {
     /// The page, from 1.
     #[serde(default)]
     page: Option<usize>,
+    /// A risk.
+    #[serde(default)]
+    risk: String,
+    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told.
+    #[serde(default)]
+    state: String,
+    /// A site.
+    #[serde(default)]
+    site: String,
 }
 
-/// Whether a row holds what is asked for, as it is shown.
-fn fits(row: &BearingRow, asked: &str, reader: &Reader) -> bool {
+impl FleetAsked {
+    fn address(&self, risk: &str, state: &str) -> String {
+        let fields =
+            [("q", self.q.as_str()), ("risk", risk), ("state", state), ("site", &self.site)];
+        address("/", &fields)
+    }
+
+    /// The address of a page of the list, with the search in front as it always was.
+    fn page(&self, number: usize) -> String {
+        let more = [("risk", self.risk.as_str()), ("state", &self.state), ("site", &self.site)];
+        let start = format!("/?q={}&page={number}", encoded(&self.q));
+        more.iter()
+            .filter(|(_, value)| !value.is_empty())
+            .fold(start, |at, (name, value)| with(&at, &format!("{name}={}", encoded(value))))
+    }
+
+    /// Whether a row is one of the filters' own.
+    fn takes(&self, row: &BearingRow) -> bool {
+        let is_state = match self.state.as_str() {
+            "waits" => waits(row),
+            "suppressed" => is_suppressed(row),
+            _ => true,
+        };
+        let is_risk = self.risk.is_empty() || self.risk == row.risk_level.as_str();
+        is_state && is_risk && (self.site.is_empty() || row.key.site.as_str() == self.site)
+    }
+}
+
+/// An alarm that nobody has acknowledged and that staff is told of.
+fn waits(row: &BearingRow) -> bool {
+    row.alarm.as_ref().is_some_and(|alarm| alarm.acknowledged_at.is_none()) && !is_suppressed(row)
+}
+
+fn is_suppressed(row: &BearingRow) -> bool {
+    row.episode.as_ref().is_some_and(|episode| episode.suppression != Suppression::None)
+}
+
+/// The risk of a filter; none where it is empty.
+pub(super) fn risk_of(word: &str) -> Result<Option<RiskLevel>, Problem> {
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let allowed = "Critical, Warning, Watch, Normal";
+    word.parse().map(Some).map_err(|_other| Problem::parameter("risk", word, allowed))
+}
+
+/// An address with the fields that have a value.
+pub(super) fn address(path: &str, fields: &[(&str, &str)]) -> String {
+    let fields = fields.iter().filter(|(_, value)| !value.is_empty());
+    fields
+        .fold(path.to_owned(), |at, (name, value)| with(&at, &format!("{name}={}", encoded(value))))
+}
+
+/// An address with one more field.
+pub(super) fn with(address: &str, field: &str) -> String {
+    let mark = if address.contains('?') { '&' } else { '?' };
+    format!("{address}{mark}{field}")
+}
+
+/// The sites of bearings, each once; none where there is nothing to choose.
+pub(super) fn sites<'a>(keys: impl Iterator<Item = &'a BearingKey>) -> Vec<String> {
+    let sites: BTreeSet<&str> = keys.map(|key| key.site.as_str()).collect();
+    if sites.len() < 2 { Vec::new() } else { sites.into_iter().map(str::to_owned).collect() }
+}
+
+/// Everything by which a person may search for a bearing: tag, site, the machine's name, risk, element and
+/// suppression, in both languages.
+pub(super) fn words(row: &BearingRow, names: &BTreeMap<String, String>) -> String {
     let key = &row.key;
-    let label = row.risk_level.label();
-    let label = label.in_language(reader.language);
-    let shown = format!("{} · {} {} {label}", key.equipment, key.bearing, key.site).to_lowercase();
-    asked.to_lowercase().split_whitespace().all(|word| shown.contains(word))
+    let both = |text: Text| format!("{} {}", text.ko, text.en);
+    let name = names.get(key.equipment.as_str()).map(String::as_str).unwrap_or_default();
+    let fault = row.fault_type.map(|fault| both(fault.name())).unwrap_or_default();
+    let risk = both(row.risk_level.label());
+    let state = match row.episode.as_ref().map(|episode| &episode.suppression) {
+        None | Some(Suppression::None) => "",
+        Some(Suppression::Shelved { .. }) => "보류 shelved",
+        Some(Suppression::ByDesign { .. }) => "함께 알림 suppressed",
+        Some(Suppression::OutOfService { .. }) => "정비 중 out of service",
+    };
+    format!("{} · {} {} {name} {risk} {fault} {state}", key.equipment, key.bearing, key.site)
+}
+
+/// Worst first; of one risk the alarms that wait for a person, then the later stage, the shorter life.
+fn by_urgency(fleet: &mut [BearingRow]) {
+    let life = |row: &BearingRow| row.rul_hours.unwrap_or(f64::INFINITY);
+    fleet.sort_by(|a, b| {
+        let key = |row: &BearingRow| {
+            (Reverse(row.risk_level), Reverse(waits(row)), Reverse(row.fault_stage))
+        };
+        let order = key(a).cmp(&key(b)).then_with(|| life(a).total_cmp(&life(b)));
+        order.then_with(|| a.key.cmp(&b.key))
+    });
 }
 
 pub(super) async fn page(
@@ -46,50 +147,80 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    let fleet = match shared.site.plant.fleet().await {
-        Ok(fleet) => fleet,
-        Err(error) => return refusal(&reader, &error.into()),
-    };
-    let count = |level: RiskLevel| fleet.iter().filter(|row| row.risk_level == level).count();
-    let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch, RiskLevel::Normal];
-    let counts: Vec<Value> = levels
-        .into_iter()
-        .map(|level| {
-            let label = level.label();
-            context! {
-                level => level.as_str(),
-                label => label.in_language(reader.language),
-                count => count(level),
-            }
-        })
+    super::answer("fleet.html", &reader, gather(&shared, &asked, &reader).await)
+}
+
+async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Value, Problem> {
+    let plant = &shared.site.plant;
+    let (mut fleet, names) = (plant.fleet().await?, plant.machine_names().await?);
+    by_urgency(&mut fleet);
+    let now = shared.site.clock.now();
+    let found: Vec<&BearingRow> = fleet
+        .iter()
+        .filter(|row| asked.takes(row) && matching::fits(&words(row, &names), &asked.q))
         .collect();
-    let found: Vec<&BearingRow> = fleet.iter().filter(|row| fits(row, &asked.q, &reader)).collect();
     let pages = found.len().div_ceil(ROWS).max(1);
     let number = asked.page.unwrap_or(1).clamp(1, pages);
     let of_page = found.iter().skip((number - 1) * ROWS).take(ROWS);
-    let rows: Vec<Value> = of_page.map(|row| shown(row, &reader)).collect();
-    let query = encoded(&asked.q);
-    let address = |page: usize| format!("/?q={query}&page={page}");
+    let rows: Vec<Value> = of_page
+        .map(|row| {
+            let machine_name = names.get(row.key.equipment.as_str());
+            context! { machine_name, ..shown(row, now, reader) }
+        })
+        .collect();
     let talk = shared.site.talk.as_ref().filter(|talk| talk.judges());
     let trouble = talk.and_then(|talk| talk.trouble());
-    let of = context! {
+    Ok(context! {
         trouble => trouble.map(|word| format!("chat_trouble_{word}")),
-        counts, rows, number, pages,
+        counts => counts(&fleet, asked, reader),
+        states => states(&fleet, asked),
+        sites => sites(fleet.iter().map(|row| &row.key)),
+        rows, number, pages,
         is_empty => fleet.is_empty(),
         found => found.len(),
-        q => &asked.q,
-        before => (number > 1).then(|| address(number - 1)),
-        after => (number < pages).then(|| address(number + 1)),
+        q => &asked.q, risk => &asked.risk, state => &asked.state, site => &asked.site,
+        before => (number > 1).then(|| asked.page(number - 1)),
+        after => (number < pages).then(|| asked.page(number + 1)),
+    })
+}
+
+/// How many bearings have each risk; a tile filters, and ends its filter.
+fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Value> {
+    let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch, RiskLevel::Normal];
+    let counted = levels.into_iter().map(|level| {
+        let is_on = asked.risk == level.as_str();
+        context! {
+            level => level.as_str(),
+            label => level.label().in_language(reader.language),
+            count => fleet.iter().filter(|row| row.risk_level == level).count(),
+            address => asked.address(if is_on { "" } else { level.as_str() }, &asked.state),
+            is_on,
+        }
+    });
+    counted.collect()
+}
+
+/// How many alarms wait for a person, and of how many bearings staff is not told.
+fn states(fleet: &[BearingRow], asked: &FleetAsked) -> Vec<Value> {
+    let of = |word: &str, count: usize| {
+        let is_on = asked.state == word;
+        let address = asked.address(&asked.risk, if is_on { "" } else { word });
+        context! { word => format!("fleet_{word}"), count, address, is_on }
     };
-    super::page("fleet.html", &reader, StatusCode::OK, of)
+    let count = |is: fn(&BearingRow) -> bool| fleet.iter().filter(|row| is(row)).count();
+    vec![of("waits", count(waits)), of("suppressed", count(is_suppressed))]
 }
 
 /// A bearing as templates show it.
-pub(super) fn shown(row: &BearingRow, reader: &Reader) -> Value {
+pub(super) fn shown(row: &BearingRow, now: Timestamp, reader: &Reader) -> Value {
+    let (age, is_old) = show::age(row.measured_at, now, reader.language);
     let label = row.risk_level.label();
+    let episode = row.episode.as_ref();
     context! {
+        age, is_old,
         address => show::address(&row.key),
         label => label.in_language(reader.language),
+        mark => episode.and_then(|one| suppressed::mark(&one.suppression, reader.language)),
         alarm_title => row.alarm.is_some().then(|| {
             row.standing_title().in_language(reader.language).to_owned()
         }),

@@ -3,6 +3,8 @@
 use minijinja::Environment;
 use minijinja::value::{Serde, Value, ValueKind};
 use pdm_shared::id::BearingKey;
+use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 use serde::Serialize;
 
 use crate::access::encoded;
@@ -10,7 +12,10 @@ use crate::access::encoded;
 /// Adds the filters `figure`, `hours`, `word`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
-    environment.add_filter("hours", |value: Value| number(&value).map_or_else(dash, hours));
+    environment.add_filter("hours", |value: Value, code: &str| {
+        let language = crate::language::parse(code).unwrap_or_default();
+        number(&value).map_or_else(dash, |number| hours(number, language))
+    });
     environment.add_filter("dash", |value: Value| {
         if matches!(value.kind(), ValueKind::None | ValueKind::Undefined) {
             Value::from("–")
@@ -50,14 +55,42 @@ fn figure(number: f64) -> String {
 }
 
 /// Hours below two days, else whole days, rounded down; what is left of an hour as that.
-pub(super) fn hours(number: f64) -> String {
+pub(super) fn hours(number: f64, language: Language) -> String {
+    let (hour, day) = match language {
+        Language::Ko => ("시간", "일"),
+        Language::En => (" h", " d"),
+    };
     if (0.0..1.0).contains(&number) {
-        "<1 h".to_owned()
+        format!("<1{hour}")
     } else if number.abs() < 48.0 {
-        format!("{number:.0} h")
+        format!("{number:.0}{hour}")
     } else {
-        format!("{:.0} d", (number / 24.0).floor())
+        format!("{:.0}{day}", (number / 24.0).floor())
     }
+}
+
+/// From which age on a figure is told with it, s. Chosen: above the period of the slowest gateways that measure
+/// by the hour.
+const TOLD_AGE_S: f64 = 2.0 * 3600.0;
+/// From which age on a figure is marked as old, s. Chosen: half a day, in which every configured gateway
+/// measures at least once.
+const OLD_S: f64 = 12.0 * 3600.0;
+
+/// How old a measurement is, where that matters, and whether it is old.
+pub(super) fn age(
+    at: Option<Timestamp>,
+    now: Timestamp,
+    language: Language,
+) -> (Option<String>, bool) {
+    let Some(seconds) = at.map(|at| now.seconds_since(at)) else { return (None, false) };
+    let told = (seconds >= TOLD_AGE_S).then(|| {
+        let age = hours(seconds / 3600.0, language);
+        match language {
+            Language::Ko => format!("{age} 전"),
+            Language::En => format!("{age} ago"),
+        }
+    });
+    (told, seconds >= OLD_S)
 }
 
 /// The address of a bearing's page.
@@ -87,8 +120,22 @@ mod tests {
         ] {
             assert_eq!(figure(number), text);
         }
-        assert_eq!((hours(47.6), hours(480.0)), ("48 h".to_owned(), "20 d".to_owned()));
-        assert_eq!((hours(0.2), hours(71.9)), ("<1 h".to_owned(), "2 d".to_owned()));
+        let en = |number: f64| hours(number, Language::En);
+        let ko = |number: f64| hours(number, Language::Ko);
+        assert_eq!((en(47.6), en(480.0)), ("48 h".to_owned(), "20 d".to_owned()));
+        assert_eq!((en(0.2), en(71.9)), ("<1 h".to_owned(), "2 d".to_owned()));
+        assert_eq!((ko(0.2), ko(480.0)), ("<1시간".to_owned(), "20일".to_owned()));
+    }
+
+    /// A figure of hours ago does not look as if it were fresh.
+    #[test]
+    fn the_age_of_a_figure_is_told_once_it_matters() {
+        let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
+        let told = |hours: f64| age(Some(now.plus_seconds(-3600.0 * hours)), now, Language::En);
+        assert_eq!(told(1.0), (None, false));
+        assert_eq!(told(3.0), (Some("3 h ago".to_owned()), false));
+        assert_eq!(told(14.0), (Some("14 h ago".to_owned()), true));
+        assert_eq!(age(None, now, Language::Ko), (None, false));
     }
 
     #[test]

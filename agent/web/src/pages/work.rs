@@ -1,57 +1,269 @@
-//! The work that judgements ask for: what waits, what was done, and what was found.
+//! The work that judgements ask for: what waits, the urgent first, one card a work order; what was done, and
+//! what was found.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use axum::extract::{Extension, Form, Path, Query, State};
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
-use pdm_shared::id::EventId;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::episode::word;
-use super::{Reader, refusal, show};
+use super::reports::{self, RecordedAsked, recorded_at};
+use super::{Reader, fleet, matching, refusal, show, suppressed};
 use crate::access::{Technician, Viewer};
-use crate::api::{WorkAsked, event_id_of, place_of_work};
+use crate::api::{event_id_of, place_of_work};
+use crate::plant::{BearingRow, WorkRow};
 use crate::problem::Problem;
 use crate::{Shared, acts, cursor};
 
-/// Actions of a page.
+/// Actions of a page of the past.
 const ROWS: u32 = 100;
+/// Work orders of a page.
+const CARDS: usize = 50;
+/// Actions that wait and are put in order; a plant with more is told that there are more.
+const MOST: u32 = 5000;
+
+/// Which work is asked for, and the report that was made before.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorkPageAsked {
+    #[serde(default)]
+    state: Option<String>,
+    #[serde(default)]
+    cursor: Option<String>,
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    risk: String,
+    #[serde(default)]
+    site: String,
+    #[serde(default)]
+    late: String,
+    #[serde(default)]
+    page: Option<usize>,
+    #[serde(default)]
+    recorded: String,
+}
+
+impl WorkPageAsked {
+    fn is_open(&self) -> Result<bool, Problem> {
+        match self.state.as_deref().unwrap_or("open") {
+            "open" => Ok(true),
+            "all" => Ok(false),
+            other => Err(Problem::parameter("state", other, "open, all")),
+        }
+    }
+
+    fn risk(&self) -> Result<Option<RiskLevel>, Problem> {
+        fleet::risk_of(&self.risk)
+    }
+
+    /// The address of the list with these filters.
+    fn address(&self, risk: &str, late: &str) -> String {
+        let fields = [("q", self.q.as_str()), ("risk", risk), ("site", &self.site), ("late", late)];
+        fleet::address("/work", &fields)
+    }
+
+    fn own_address(&self) -> String {
+        self.address(&self.risk, &self.late)
+    }
+}
 
 pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
-    Query(asked): Query<WorkAsked>,
+    Query(asked): Query<WorkPageAsked>,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
     super::answer("work.html", &reader, gather(&shared, &asked, &reader).await)
 }
 
-async fn gather(shared: &Shared, asked: &WorkAsked, reader: &Reader) -> Result<Value, Problem> {
-    let (is_open, before) = (asked.is_open()?, asked.before()?);
-    let list = shared.site.plant.work(is_open, before, ROWS).await?;
-    let is_full = list.len() >= ROWS as usize;
-    let older = list.last().filter(|_| is_full).map(|last| cursor::write(place_of_work(last)));
-    let now = shared.site.clock.now();
-    let rows: Vec<Value> = list
+/// The order of work orders, the most urgent first: not overdue and Critical, risk, not overdue, due time, name.
+type Urgency = (bool, Reverse<RiskLevel>, bool, i64, String);
+
+/// The actions of one judgement.
+struct Card<'a> {
+    key: &'a BearingKey,
+    bearing: Option<&'a BearingRow>,
+    actions: Vec<&'a WorkRow>,
+    now: Timestamp,
+}
+
+impl Card<'_> {
+    fn risk(&self) -> RiskLevel {
+        self.bearing.map_or(RiskLevel::Normal, |bearing| bearing.risk_level)
+    }
+
+    fn open(&self) -> impl Iterator<Item = &&WorkRow> {
+        self.actions.iter().filter(|row| row.state == FollowUpState::Open)
+    }
+
+    fn due_at(&self) -> Option<Timestamp> {
+        self.open().filter_map(|row| row.due_at).min()
+    }
+
+    fn is_late(&self) -> bool {
+        self.due_at().is_some_and(|due| due < self.now)
+    }
+
+    /// Critical work that is overdue, then by risk, then overdue work, then what is due first.
+    fn urgency(&self) -> Urgency {
+        let (risk, is_late) = (self.risk(), self.is_late());
+        let due_ms = self.due_at().map_or(i64::MAX, Timestamp::unix_ms);
+        let is_first = is_late && risk == RiskLevel::Critical;
+        let name = self.key.to_string();
+        (!is_first, Reverse(risk), !is_late, due_ms, name)
+    }
+
+    fn shown(&self, names: &BTreeMap<String, String>, reader: &Reader) -> Value {
+        let language = reader.language;
+        let first = self.actions.first();
+        let actions: Vec<Value> = self.actions.iter().map(|row| self.action(row, reader)).collect();
+        let suppression = self.bearing.and_then(|bearing| bearing.episode.as_ref());
+        context! {
+            name => self.key.to_string(),
+            key => show::value(self.key),
+            machine_name => names.get(self.key.equipment.as_str()),
+            address => show::address(self.key),
+            level => self.bearing.map(|bearing| bearing.risk_level.as_str()),
+            label => self.bearing.map(|bearing| {
+                bearing.risk_level.label().in_language(language).to_owned()
+            }),
+            fault_type => self.bearing.map(|bearing| show::value(bearing.fault_type)),
+            mark => suppression.and_then(|one| suppressed::mark(&one.suppression, language)),
+            event_id => first.map(|row| row.event_id.to_string()),
+            number => first.and_then(|row| row.work_order.as_deref()),
+            due_at => self.due_at().map(show::value),
+            is_late => self.is_late(),
+            is_open => self.open().next().is_some(),
+            actions,
+        }
+    }
+
+    fn action(&self, row: &WorkRow, reader: &Reader) -> Value {
+        let is_open = row.state == FollowUpState::Open;
+        context! {
+            text => row.action.in_language(reader.language),
+            is_late => is_open && row.due_at.is_some_and(|due| due < self.now),
+            is_open,
+            report_id => EventId::at(self.now.unix_ms()).to_string(),
+            ..show::value(row)
+        }
+    }
+}
+
+/// The actions by their judgement, in the order in which the judgements come.
+fn cards<'a>(
+    list: &'a [WorkRow],
+    fleet: &'a HashMap<&BearingKey, &BearingRow>,
+    now: Timestamp,
+) -> Vec<Card<'a>> {
+    let mut cards: Vec<Card<'a>> = Vec::new();
+    let mut places: HashMap<EventId, usize> = HashMap::new();
+    for row in list {
+        let place = *places.entry(row.event_id).or_insert(cards.len());
+        if let Some(card) = cards.get_mut(place) {
+            card.actions.push(row);
+        } else {
+            let bearing = fleet.get(&row.key).copied();
+            cards.push(Card { key: &row.key, bearing, actions: vec![row], now });
+        }
+    }
+    cards
+}
+
+async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Result<Value, Problem> {
+    let (plant, now) = (&shared.site.plant, shared.site.clock.now());
+    let is_open = asked.is_open()?;
+    let risk = asked.risk()?;
+    let before = asked.cursor.as_deref().map(cursor::read).transpose()?;
+    let limit = if is_open { MOST } else { ROWS };
+    let list = plant.work(is_open, before.filter(|_| !is_open), limit).await?;
+    let is_full = list.len() >= limit as usize;
+    let older = list.last().filter(|_| is_full && !is_open);
+    let older = older.map(|last| cursor::write(place_of_work(last)));
+    let (fleet, names) = (plant.fleet().await?, plant.machine_names().await?);
+    let of_key: HashMap<&BearingKey, &BearingRow> =
+        fleet.iter().map(|row| (&row.key, row)).collect();
+    let mut all = cards(&list, &of_key, now);
+    if is_open {
+        all.sort_by_cached_key(Card::urgency);
+    }
+    let tiles = tiles(&all, asked, reader);
+    let sites: Vec<String> = fleet::sites(all.iter().map(|card| card.key));
+    let found: Vec<&Card<'_>> = all
         .iter()
-        .map(|row| {
-            let is_open = row.state == FollowUpState::Open;
-            context! {
-                text => row.action.in_language(reader.language),
-                name => row.key.to_string(),
-                address => show::address(&row.key),
-                is_late => is_open && row.due_at.is_some_and(|due| due < now),
-                is_open,
-                ..show::value(row)
-            }
-        })
+        .filter(|card| risk.is_none_or(|risk| card.risk() == risk && card.bearing.is_some()))
+        .filter(|card| asked.late.is_empty() || card.is_late())
+        .filter(|card| asked.site.is_empty() || card.key.site.as_str() == asked.site)
+        .filter(|card| fits(card, &names, &asked.q))
         .collect();
-    Ok(context! { rows, older, is_all => !is_open })
+    // the past comes by a cursor, so a page of it is shown whole
+    let on_page = if is_open { CARDS } else { usize::MAX };
+    let pages = found.len().div_ceil(on_page).max(1);
+    let number = asked.page.unwrap_or(1).clamp(1, pages);
+    let of_page = found.iter().skip((number - 1) * on_page).take(on_page);
+    let rows: Vec<Value> = of_page.map(|card| card.shown(&names, reader)).collect();
+    let own = asked.own_address();
+    let at = |page: usize| fleet::with(&own, &format!("page={page}"));
+    let recorded = RecordedAsked::new(&asked.recorded).shown(shared, &own).await?;
+    Ok(context! {
+        rows, older, recorded, tiles, sites, number, pages,
+        is_all => !is_open,
+        has_more => is_open && is_full,
+        found => found.len(),
+        is_filtered => found.len() < all.len(),
+        q => &asked.q, risk => &asked.risk, site => &asked.site, late => &asked.late,
+        back => &own,
+        before => (number > 1).then(|| at(number - 1)),
+        after => (number < pages).then(|| at(number + 1)),
+    })
+}
+
+/// How many work orders are overdue and of each risk; a tile filters, and ends its filter.
+fn tiles(all: &[Card<'_>], asked: &WorkPageAsked, reader: &Reader) -> Vec<Value> {
+    let late = all.iter().filter(|card| card.is_late()).count();
+    let is_late = !asked.late.is_empty();
+    let address = asked.address(&asked.risk, if is_late { "" } else { "yes" });
+    let none = None::<&str>;
+    let late = context! {
+        count => late, word => "work_late", level => none, label => none, address, is_on => is_late
+    };
+    let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch];
+    let levels = levels.into_iter().map(|level| {
+        let is_on = asked.risk == level.as_str();
+        context! {
+            count => all.iter().filter(|card| card.risk() == level).count(),
+            word => none,
+            level => level.as_str(),
+            label => level.label().in_language(reader.language),
+            address => asked.address(if is_on { "" } else { level.as_str() }, &asked.late),
+            is_on,
+        }
+    });
+    std::iter::once(late).chain(levels).collect()
+}
+
+fn fits(card: &Card<'_>, names: &BTreeMap<String, String>, asked: &str) -> bool {
+    let actions: Vec<&str> = card
+        .actions
+        .iter()
+        .flat_map(|row| [row.action.ko.as_str(), row.action.en.as_str()])
+        .collect();
+    let bearing = card.bearing.map(|row| fleet::words(row, names)).unwrap_or_default();
+    let order = card.actions.first().and_then(|row| row.work_order.as_deref()).unwrap_or_default();
+    matching::fits(&format!("{} {bearing} {order} {}", card.key, actions.join(" ")), asked)
 }
 
 /// What became of an action.
@@ -61,9 +273,13 @@ pub(super) struct WorkForm {
     number: u32,
     state: String,
     #[serde(default)]
+    report_id: String,
+    #[serde(default)]
     by: String,
     #[serde(default)]
     note: String,
+    #[serde(default)]
+    back: String,
 }
 
 pub(super) async fn report(
@@ -73,8 +289,9 @@ pub(super) async fn report(
     headers: HeaderMap,
     Form(form): Form<WorkForm>,
 ) -> Response {
+    let back = if form.back.is_empty() { "/work".to_owned() } else { form.back.clone() };
     match reported(&shared, &viewer, &id, form).await {
-        Ok(()) => Redirect::to("/work").into_response(),
+        Ok(id) => recorded_at(&back, id),
         Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
     }
 }
@@ -84,7 +301,7 @@ async fn reported(
     viewer: &Viewer,
     id: &str,
     form: WorkForm,
-) -> Result<(), Problem> {
+) -> Result<Uuid, Problem> {
     viewer.check_form(&form.form_key)?;
     let event_id: EventId = event_id_of(id)?;
     let allowed = "open, done, dropped";
@@ -97,6 +314,7 @@ async fn reported(
     let row = row.ok_or_else(|| Problem::unknown("action"))?;
     let report = FollowUpReport {
         schema: FOLLOW_UP_SCHEMA.to_owned(),
+        report_id: reports::identity(&form.report_id)?,
         event_id: Some(event_id),
         number: Some(form.number),
         state,
@@ -108,3 +326,6 @@ async fn reported(
     };
     acts::report(shared, viewer, "page", &row.key, report).await
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 
-use super::{Reader, equipment, show};
+use super::reports::{self, RecordedAsked};
+use super::{Reader, documents, equipment, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -19,13 +20,19 @@ pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
+    Query(asked): Query<RecordedAsked>,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("work_order.html", &reader, gather(&shared, &id, &reader).await)
+    super::answer("work_order.html", &reader, gather(&shared, &id, &asked, &reader).await)
 }
 
-async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
+async fn gather(
+    shared: &Shared,
+    id: &str,
+    asked: &RecordedAsked,
+    reader: &Reader,
+) -> Result<Value, Problem> {
     let (plant, event_id) = (&shared.site.plant, event_id_of(id)?);
     let rows = plant.work_of(event_id).await?;
     let first = rows.first().ok_or_else(|| Problem::unknown("work of this judgement"))?;
@@ -38,6 +45,7 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
             context! { text => row.action.in_language(reader.language), ..show::value(row) }
         })
         .collect();
+    let page = format!("/work/{event_id}");
     let label = found.as_ref().map(|found| found.risk_level.label());
     Ok(context! {
         actions,
@@ -49,6 +57,9 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
         label => label.map(|label| label.in_language(reader.language).to_owned()),
         advice => found.as_ref().map(|found| found.recommendation.in_language(reader.language)),
         found => show::value(&found),
+        files => documents::links(shared, Some(event_id), reader).await?,
+        recorded => asked.shown(shared, &page).await?,
+        report => reports::form(shared, &first.key, None, &page, Some(event_id)),
         parts => of_kind("Part"),
         documents => of_kind("Document"),
     })

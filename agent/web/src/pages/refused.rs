@@ -1,0 +1,140 @@
+//! Refusals in the reader's language.
+//!
+//! The API answers in English, and what refuses knows no reader; a page says the same in Korean. A text that is
+//! not known here is shown as it is, marked as English, below a sentence of its status.
+
+use axum::http::StatusCode;
+use pdm_service::http::callers::Role;
+use pdm_shared::particle::{Particle, with_particle};
+use pdm_shared::text::Language;
+
+/// The key of the sentence for a status.
+pub(super) fn heading(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => "refused_unknown",
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => "refused_forbidden",
+        StatusCode::CONFLICT => "refused_stale",
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => "refused_input",
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "refused_later",
+        _ => "refused_otherwise",
+    }
+}
+
+/// A refusal in a language; none where only the English is known.
+pub(super) fn told(detail: &str, language: Language) -> Option<String> {
+    match language {
+        Language::En => Some(detail.to_owned()),
+        Language::Ko => whole(detail)
+            .map(str::to_owned)
+            .or_else(|| unknown(detail))
+            .or_else(|| parameter(detail))
+            .or_else(|| role(detail)),
+    }
+}
+
+fn whole(detail: &str) -> Option<&'static str> {
+    let told = match detail {
+        "the form is of an earlier login: open the page again" => {
+            "이전 로그인에서 열린 양식입니다. 페이지를 다시 열어 주십시오."
+        }
+        "another alarm stands by now, or none" => {
+            "그사이 다른 경보로 바뀌었거나 경보가 끝났습니다. 페이지를 다시 열어 주십시오."
+        }
+        "no judgement of this bearing asks for such work" => {
+            "이 베어링에 그런 작업이 없습니다. 보고는 기록되지 않았습니다."
+        }
+        "the report is older than ten minutes and stands; send another one" => {
+            "보고한 지 10분이 지나 되돌릴 수 없습니다. 새로 보고해 주십시오."
+        }
+        "the bearing is not shelved" => "이 베어링은 보류 중이 아닙니다.",
+        "note is empty" => "메모가 비어 있습니다.",
+        "by is empty, allowed is the name of a person" => "이름이 비어 있습니다.",
+        "hours is no number, allowed is above 0 and up to 168" => {
+            "시간은 0보다 크고 168 이하인 수여야 합니다."
+        }
+        "another administrator has to do that to you" => {
+            "자기 자신에게는 할 수 없습니다. 다른 관리자에게 부탁하십시오."
+        }
+        "the store does not answer at the moment" => {
+            "저장소가 지금 답하지 않습니다. 잠시 후 다시 시도해 주십시오."
+        }
+        "a page of another server sent this request" => "다른 서버의 페이지가 보낸 요청입니다.",
+        _ => return None,
+    };
+    Some(told)
+}
+
+fn unknown(detail: &str) -> Option<String> {
+    let what = match detail.strip_prefix("no such ")? {
+        "bearing" => "베어링",
+        "episode" => "에피소드",
+        "machine" => "설비",
+        "judgement" | "diagnosis" => "판정",
+        "event" => "이벤트",
+        "user" => "사용자",
+        "token" => "토큰",
+        "report" => "보고",
+        "page" => "페이지",
+        "document" => "문서",
+        "action" | "work of this judgement" | "work of that event" => "작업",
+        _ => return None,
+    };
+    Some(format!("{} 찾을 수 없습니다.", with_particle(what, Particle::Object)))
+}
+
+/// `NAME is "GOT", allowed is ALLOWED`.
+fn parameter(detail: &str) -> Option<String> {
+    let (field, rest) = detail.split_once(" is \"")?;
+    let (got, allowed) = rest.split_once("\", allowed is ")?;
+    let name = match field {
+        "verdict" => "판정 확인",
+        "element" => "부위",
+        "state" => "상태",
+        "risk" => "위험도",
+        "hours" => "시간",
+        "days" => "일수",
+        "language" => "언어",
+        _ => "값",
+    };
+    let allowed = match allowed {
+        "a UUID" => "식별자(UUID)",
+        "a number above 0 and up to 168" => "0보다 크고 168 이하인 수",
+        "the `next` of the page before" => "이전 쪽의 링크",
+        other => other,
+    };
+    Some(format!("{name} \"{got}\"({field}): 쓸 수 없는 값입니다. 허용: {allowed}"))
+}
+
+fn role(detail: &str) -> Option<String> {
+    let rest = detail.strip_prefix("this needs the role ")?;
+    let (needed, has) = rest.split_once(", you have ")?;
+    let name = |word: &str| match word {
+        word if word == Role::Admin.as_str() => "관리자",
+        word if word == Role::Technician.as_str() => "정비원",
+        word if word == Role::Viewer.as_str() => "열람자",
+        _ => "없음",
+    };
+    Some(format!("{} 역할이 필요합니다. 지금 역할: {}", name(needed), name(has)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-UI-1: what a page refuses is said in Korean on a Korean page.
+    #[test]
+    fn a_refusal_is_told_in_the_readers_language() {
+        let ko = |detail: &str| told(detail, Language::Ko);
+        assert_eq!(ko("no such machine").as_deref(), Some("설비를 찾을 수 없습니다."));
+        let role = ko("this needs the role admin, you have viewer").expect("known");
+        assert_eq!(role, "관리자 역할이 필요합니다. 지금 역할: 열람자");
+        let hours = ko("hours is \"long\", allowed is a number above 0 and up to 168");
+        assert_eq!(
+            hours.as_deref(),
+            Some("시간 \"long\"(hours): 쓸 수 없는 값입니다. 허용: 0보다 크고 168 이하인 수")
+        );
+        assert!(ko("event_id is \"xyz\", allowed is a UUID").is_some());
+        assert_eq!(ko("something new"), None, "marked as English by the page");
+        assert_eq!(told("something new", Language::En).as_deref(), Some("something new"));
+    }
+}

@@ -1,0 +1,274 @@
+//! What people report of the work on a bearing: the form, which stands on the pages of the bearing, of its
+//! episode and of its work order, the reports that were made, and what a page says after one.
+//!
+//! A report goes to the bearing's open work, whichever page it comes from; the page that a person is brought
+//! back to says what was recorded, and takes it back for ten minutes.
+
+use std::sync::Arc;
+
+use axum::extract::{Form, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use minijinja::context;
+use minijinja::value::Value;
+use pdm_shared::fault::Fault;
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::id::{BearingKey, EventId};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::episode::word;
+use super::{Reader, refusal, show};
+use crate::access::{Technician, inner};
+use crate::api::{Names, event_id_of, key_of};
+use crate::plant::{EpisodeDetail, UNDO_S, Withdrawn};
+use crate::problem::Problem;
+use crate::{Shared, acts};
+
+/// Reports that a page lists.
+const LISTED: u32 = 20;
+
+/// The verdict of whoever cannot say yet: the report is kept, and counts in no share of right judgements.
+const NOT_YET: &str = "unknown";
+
+/// What was found on the machine.
+#[derive(Debug, Deserialize)]
+pub(super) struct FoundForm {
+    form_key: String,
+    #[serde(default)]
+    report_id: String,
+    #[serde(default)]
+    event_id: String,
+    #[serde(default)]
+    back: String,
+    #[serde(default)]
+    by: String,
+    #[serde(default)]
+    verdict: String,
+    #[serde(default)]
+    element: String,
+    #[serde(default)]
+    cause: String,
+    #[serde(default)]
+    note: String,
+    #[serde(default)]
+    repaired: Option<String>,
+    #[serde(default)]
+    state: String,
+}
+
+impl FoundForm {
+    /// The report of the form on the work of a judgement.
+    fn report(self, shared: &Shared, of: Option<EventId>) -> Result<FollowUpReport, Problem> {
+        let element: Option<Fault> = match self.element.as_str() {
+            "" => None,
+            text => Some(word("element", text, "outer_race, inner_race, ball, cage")?),
+        };
+        let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
+        let (mut note, cause) = (text(self.note), text(self.cause));
+        let found = if self.verdict == NOT_YET {
+            // what is known already stays, as words
+            let named = element.map(|element| element.name().ko);
+            let known: Vec<String> = named.into_iter().chain(cause).chain(note.take()).collect();
+            note = Some(known.join("; ")).filter(|note| !note.is_empty());
+            None
+        } else {
+            let allowed = "right, wrong, other_cause, unknown";
+            let verdict: Verdict = word("verdict", &self.verdict, allowed)?;
+            Some(Found { verdict, element, cause })
+        };
+        let state = match self.state.as_str() {
+            "" => FollowUpState::Done,
+            text => word("state", text, "open, done, dropped")?,
+        };
+        if state == FollowUpState::Superseded {
+            return Err(Problem::parameter("state", &self.state, "open, done, dropped"));
+        }
+        Ok(FollowUpReport {
+            schema: FOLLOW_UP_SCHEMA.to_owned(),
+            report_id: identity(&self.report_id)?,
+            event_id: of,
+            number: None,
+            state,
+            by: self.by,
+            at: shared.site.clock.now(),
+            note,
+            repaired: self.repaired.is_some(),
+            found,
+        })
+    }
+}
+
+/// The identity that a page gave to its form, so that a form which is sent twice is one report.
+pub(super) fn identity(text: &str) -> Result<Option<Uuid>, Problem> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let id = Uuid::parse_str(text);
+    id.map(Some).map_err(|_other| Problem::parameter("report_id", text, "a UUID"))
+}
+
+/// Takes a report on a bearing, from its page or from the sheet of a work order.
+pub(super) async fn on_bearing(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(names): Path<Names>,
+    headers: HeaderMap,
+    Form(form): Form<FoundForm>,
+) -> Response {
+    let done = async {
+        viewer.check_form(&form.form_key)?;
+        let key = key_of(&names)?;
+        let event_id = match form.event_id.as_str() {
+            "" => None,
+            text => Some(event_id_of(text)?),
+        };
+        let back = if form.back.is_empty() { show::address(&key) } else { form.back.clone() };
+        let report = form.report(&shared, event_id)?;
+        let id = acts::report(&shared, &viewer, "page", &key, report).await?;
+        Ok::<_, Problem>((back, id))
+    };
+    match done.await {
+        Ok((back, id)) => recorded_at(&back, id),
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+/// Takes a report from the page of an episode. The judgement of its alarm is named where it is still kept, so
+/// that the verdict is of this episode if nothing is open.
+pub(super) async fn on_episode(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<FoundForm>,
+) -> Response {
+    let done = async {
+        viewer.check_form(&form.form_key)?;
+        let one = shared.episode(&id).await?;
+        let report = form.report(&shared, judgement_of(&shared, &one).await?)?;
+        let report_id = acts::report(&shared, &viewer, "page", &one.key(), report).await?;
+        Ok::<_, Problem>((format!("/episodes/{}", one.document.episode_id), report_id))
+    };
+    match done.await {
+        Ok((back, id)) => recorded_at(&back, id),
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+/// The judgement that an episode's alarm was told of, if the store still has it.
+async fn judgement_of(shared: &Shared, one: &EpisodeDetail) -> Result<Option<EventId>, Problem> {
+    let Some(event_id) = one.alarm.as_ref().and_then(|alarm| alarm.event_id) else {
+        return Ok(None);
+    };
+    let plant = &shared.site.plant;
+    let is_kept =
+        !plant.work_of(event_id).await?.is_empty() || plant.diagnosis(event_id).await?.is_some();
+    Ok(is_kept.then_some(event_id))
+}
+
+/// Brings a person to a page that says what was recorded.
+pub(super) fn recorded_at(back: &str, id: Uuid) -> Response {
+    let back = inner(back);
+    let mark = if back.contains('?') { '&' } else { '?' };
+    Redirect::to(&format!("{back}{mark}recorded={id}")).into_response()
+}
+
+/// The report that a page was opened with.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct RecordedAsked {
+    #[serde(default)]
+    recorded: String,
+}
+
+impl RecordedAsked {
+    /// The word of an address.
+    pub(super) fn new(word: &str) -> Self {
+        Self { recorded: word.to_owned() }
+    }
+
+    /// What the page says of the report, which `back` is the path of. A word that names no report says
+    /// nothing.
+    pub(super) async fn shown(
+        &self,
+        shared: &Shared,
+        back: &str,
+    ) -> Result<Option<Value>, Problem> {
+        let Ok(id) = Uuid::parse_str(&self.recorded) else { return Ok(None) };
+        let plant = &shared.site.plant;
+        let Some(report) = plant.report_by_id(id).await? else { return Ok(None) };
+        let now = shared.site.clock.now();
+        let until = report.received_at.plus_seconds(UNDO_S);
+        let open = plant.open_work_of(&report.key).await?;
+        Ok(Some(context! {
+            name => report.key.to_string(),
+            bearing_page => show::address(&report.key),
+            undo_until => (now < until && report.withdrawn_at.is_none()).then(|| show::value(until)),
+            still_open => open.len(),
+            back,
+            ..show::value(&report)
+        }))
+    }
+}
+
+/// The reports on a bearing.
+pub(super) async fn rows(shared: &Shared, key: &BearingKey) -> Result<Vec<Value>, Problem> {
+    let list = shared.site.plant.reports(key, LISTED).await?;
+    Ok(list.iter().map(show::value).collect())
+}
+
+/// What the form of a report needs: where it goes to, and the judgement that it names.
+pub(super) fn form(
+    shared: &Shared,
+    key: &BearingKey,
+    action: Option<String>,
+    back: &str,
+    event_id: Option<EventId>,
+) -> Value {
+    let now = shared.site.clock.now();
+    context! {
+        action => action.unwrap_or_else(|| format!("{}/found", show::address(key))),
+        back,
+        event_id => event_id.map(|event| event.to_string()),
+        report_id => EventId::at(now.unix_ms()).to_string(),
+    }
+}
+
+/// What takes a report back.
+#[derive(Debug, Deserialize)]
+pub(super) struct UndoForm {
+    form_key: String,
+    #[serde(default)]
+    by: String,
+    #[serde(default)]
+    back: String,
+}
+
+pub(super) async fn undo(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<UndoForm>,
+) -> Response {
+    let done = async {
+        viewer.check_form(&form.form_key)?;
+        let report = identity(&id)?.ok_or_else(|| Problem::unknown("report"))?;
+        acts::withdraw(&shared, &viewer, report, &form.by).await.map(|done| (done, report))
+    };
+    match done.await {
+        Ok((Withdrawn::Yes(key), id)) => {
+            let back = if form.back.is_empty() { show::address(&key) } else { form.back };
+            recorded_at(&back, id)
+        }
+        Ok((Withdrawn::Late(_), _)) => {
+            let told = "the report is older than ten minutes and stands; send another one";
+            let problem = Problem::new(StatusCode::CONFLICT, told);
+            refusal(&Reader::of(&viewer, &headers), &problem)
+        }
+        Ok((Withdrawn::Unknown, _)) => {
+            refusal(&Reader::of(&viewer, &headers), &Problem::unknown("report"))
+        }
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
