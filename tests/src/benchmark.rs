@@ -8,6 +8,7 @@
 //! - [`runs`] follows runs to failure; [`alarms`] and [`life`] choose the constants of alarms and of remaining
 //!   lives without the run that they are judged on.
 //! - [`pasts`] says which recording is the past of another.
+//! - [`wander`] watches sound machines whose levels wander.
 //! - [`plant`] follows the alarms of a simulated plant, [`episodes`] what staff is told of recorded runs.
 //! - [`report`] writes Markdown or JSON, failures first.
 //!
@@ -28,3 +29,4 @@ pub mod recordings;
 pub mod report;
 pub mod runs;
 pub mod simulated;
+pub mod wander;
