@@ -35,6 +35,7 @@ mod tests;
 mod trend;
 
 pub use company::{Neighbour, Seen};
+pub(crate) use feature::is_column_line;
 pub use rul::{Grown, LifeModel};
 pub use settings::{MonitorSettings, Rule, SettingsError};
 
@@ -45,6 +46,7 @@ use feature::FeatureKind;
 use gate::Gate;
 use history::History;
 use period::Period;
+use prospects::RATIO_WINDOWS;
 use steps::Steps;
 use surges::{Pace, SURGE_WINDOWS, surging};
 
@@ -140,6 +142,9 @@ pub struct Monitor {
     /// The change that the present window completes; none between windows.
     #[serde(skip)]
     change: Option<Change>,
+    /// Another series says that it is this bearing that changes.
+    #[serde(skip)]
+    is_singled_out: bool,
 }
 
 impl Monitor {
@@ -162,7 +167,15 @@ impl Monitor {
             told: ToldChange::default(),
             period: Period::default(),
             change: None,
+            is_singled_out: false,
         }
+    }
+
+    /// Notes for the windows that follow whether another series says that it is this bearing that changes: its
+    /// defect lines alarm, or it rises at once and alone among its like. A historian's level then needs no
+    /// least effect.
+    pub const fn single_out(&mut self, is_so: bool) {
+        self.is_singled_out = is_so;
     }
 
     /// Takes the next window. Windows come in the order of time.
@@ -331,7 +344,13 @@ impl Monitor {
             return None;
         }
         let when = When { hours, turns_per_h: observation.turns_per_h };
-        let mut finding = self.detector.take(&distances, when, &self.settings);
+        let (history, is_singled_out) = (&self.history, self.is_singled_out);
+        let reference = self.reference.as_ref().and_then(|name| self.baselines.get(name));
+        let has_effect = |key: &str| {
+            let level = history.level(key, RATIO_WINDOWS);
+            is_singled_out || Gate::has_effect(key, level, reference)
+        };
+        let mut finding = self.detector.take(&distances, (when, &has_effect), &self.settings);
         if finding.raised && self.holds_as_state(states, neighbours) {
             // the levels are those of the state that was opened, no longer of this one
             finding = Finding { raised: false, contributors: Vec::new(), ..finding };

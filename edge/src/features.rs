@@ -9,7 +9,7 @@ use pdm_dsp::fast::{FastFindings, FastLine};
 use pdm_dsp::{Spectrum, time_domain};
 use pdm_shared::event::{
     DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, SecondFault,
-    Sidebands, Spectra, SpectrumLines, TimeDomain,
+    Sidebands, Spectra, SpectrumLines, StoodLine, TimeDomain,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
@@ -79,6 +79,13 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
             fault,
             confidence: confidence.clamp(0.0, 1.0),
         }),
+        new_comb_db: findings.new_comb_db.and_then(finite),
+        since_commissioning: findings
+            .stood
+            .iter()
+            .filter(|(_, level_db)| level_db.is_finite())
+            .map(|(fault, level_db)| StoodLine { fault: *fault, level_db: *level_db })
+            .collect(),
         undetermined: findings
             .stranger
             .and_then(wrong_bearing)
@@ -136,6 +143,8 @@ pub fn fast_block(findings: &FastFindings, speed: Rpm) -> FrequencyDomain {
         dominant_fault: None,
         confidence: 0.0,
         second_fault: None,
+        new_comb_db: None,
+        since_commissioning: Vec::new(),
         undetermined: None,
     }
 }

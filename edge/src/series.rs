@@ -4,6 +4,7 @@
 //! computed, one row a snapshot. Every column is a measuring point of its own with one feature
 //! under the column's name. Missing values are rows that cannot be judged, not errors.
 
+mod beside;
 pub mod shape;
 pub mod station;
 mod table;
@@ -16,6 +17,8 @@ use pdm_shared::time::Timestamp;
 use serde::Serialize;
 
 use crate::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};
+
+use beside::Beside;
 
 pub use table::{Request, Row, SeriesError, Table, read};
 
@@ -66,10 +69,14 @@ pub fn judge_by<E>(
     mut sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut monitors = vec![Monitor::new(settings); table.columns.len()];
+    let mut beside = Beside::new(&table.columns);
     for (number, row) in table.rows.iter().enumerate() {
-        let columns = table.columns.iter().zip(&row.values).zip(&mut monitors);
-        for ((column, value), monitor) in columns {
+        beside.take(row);
+        let columns = table.columns.iter().zip(&row.values).zip(&mut monitors).enumerate();
+        for (at, ((column, value), monitor)) in columns {
+            monitor.single_out(beside.singles_out(at));
             let judgement = observe(monitor, row.at, column, *value);
+            beside.note_alarm(at, judgement.anomaly_detected);
             sink(SeriesLine {
                 time: row.at,
                 row: number,

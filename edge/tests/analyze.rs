@@ -86,6 +86,39 @@ fn cwru_105_130_and_209_are_named_and_the_normal_recording_is_not() {
     assert_eq!(found, [inner, Some(Fault::OuterRace), inner, None, None]);
 }
 
+/// A rolling element that no single record names is named by what is new since a sound record of the point; a
+/// baseline that names a part itself, or that has too low a rate, is said and not used.
+#[test]
+fn a_recording_is_judged_by_what_is_new_since_its_baseline() {
+    let Some(data) = data_dir("a_recording_is_judged_by_what_is_new_since_its_baseline") else {
+        return;
+    };
+    let path = |file: &str| text(&data.join("cwru").join(file)).to_owned();
+    let (ball, race) =
+        (path("12k_Drive_End_B014_2_187.npy"), path("12k_Drive_End_OR007@6_2_132.npy"));
+    let normal = path("normal_0_97_part1.npy");
+    let machine = ["--rpm", "1750", "--orders", "3.5848,5.4152,2.3567,0.39828", "--rate", "12000"];
+    let judged = |more: &[&str]| {
+        let scale = ["--scale", "0.0008", "--json"];
+        edge(&[&[ball.as_str()], machine.as_slice(), &scale, more].concat())
+    };
+    let named = |output: &Output| {
+        let event = events(output).pop().expect("one event");
+        (event.frequency_domain.dominant_fault, event.frequency_domain.new_comb_db.is_some())
+    };
+    assert_eq!(named(&judged(&[])), (None, false));
+    let against = judged(&["--baseline", &normal, "--baseline-rate", "48000"]);
+    assert_eq!(named(&against), (Some(Fault::Ball), true), "{}", stderr(&against));
+    let against = judged(&["--baseline", &race]);
+    assert_eq!(named(&against), (None, false));
+    assert!(stderr(&against).contains("stand in the baseline itself"), "{}", stderr(&against));
+    let against = judged(&["--baseline", &normal, "--baseline-rate", "6000"]);
+    assert_eq!(against.status.code(), Some(65));
+    assert!(stderr(&against).contains("sampled at 6000 Hz"), "{}", stderr(&against));
+    let output = judged(&["--baseline-rate", "48000"]);
+    assert_eq!(output.status.code(), Some(64), "a rate of no baseline");
+}
+
 #[test]
 fn no_healthy_snapshot_of_ims_is_named() {
     let Some(data) = data_dir("no_healthy_snapshot_of_ims_is_named") else { return };

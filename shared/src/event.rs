@@ -305,10 +305,29 @@ pub struct FrequencyDomain {
     /// A second fault whose own lines stand beside those of the named one; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_fault: Option<SecondFault>,
+    /// By how much the comb of the cage has grown since the baseline, dB, where the name rests on that alone: a
+    /// rolling element passes the load zone once a turn of the cage, and a damaged cage would show the same.
+    /// Absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_comb_db: Option<f64>,
+    /// Elements whose lines stood already while the baseline was learnt: no news of this bearing. Absent
+    /// without such lines, and where nothing of the time of the baseline is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 4))]
+    pub since_commissioning: Vec<StoodLine>,
     /// The reason why no fault can be named or excluded, where there is one.
     #[serde(default)]
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub undetermined: Option<String>,
+}
+
+/// An element whose lines stood from the first day.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StoodLine {
+    /// The element.
+    pub fault: Fault,
+    /// How far its comb stood above those of unrelated orders, mean of all bands, dB.
+    pub level_db: f64,
 }
 
 impl Event {

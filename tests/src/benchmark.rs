@@ -7,6 +7,8 @@
 //! - [`fit`] makes the constants of the naming rule, [`folds`] judges each rig by a rule that has not seen it.
 //! - [`runs`] follows runs to failure; [`alarms`] and [`life`] choose the constants of alarms and of remaining
 //!   lives without the run that they are judged on.
+//! - [`pasts`] says which recording is the past of another.
+//! - [`wander`] watches sound machines whose levels wander.
 //! - [`plant`] follows the alarms of a simulated plant, [`episodes`] what staff is told of recorded runs.
 //! - [`report`] writes Markdown or JSON, failures first.
 //!
@@ -20,9 +22,11 @@ pub mod fit;
 pub mod folds;
 pub mod labels;
 pub mod life;
+pub mod pasts;
 pub mod plant;
 mod random;
 pub mod recordings;
 pub mod report;
 pub mod runs;
 pub mod simulated;
+pub mod wander;

@@ -30,6 +30,26 @@ pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
             format!("No fault can be named or excluded: {why}"),
         ));
     }
+    if let Some(db) = event.frequency_domain.new_comb_db {
+        let db = figure(db);
+        told.push(Text::new(
+            format!("부위 명칭의 근거는 기준선 이후 {db} dB 커진 보지기 빗살뿐: 전동체 결함, 드물게 보지기 결함"),
+            format!(
+                "The name rests on a comb of the cage alone, which has grown by {db} dB since the baseline: a \
+                 rolling element, or seldom the cage itself"
+            ),
+        ));
+    }
+    for stood in &event.frequency_domain.since_commissioning {
+        let (name, db) = (stood.fault.name(), figure(stood.level_db));
+        told.push(Text::new(
+            format!("기준선 학습 때부터 있던 선: {} {db} dB(새로운 징후가 아님)", name.ko),
+            format!(
+                "Lines of the {} stood at {db} dB while the baseline was learnt: no news",
+                name.en
+            ),
+        ));
+    }
     if event.replayed {
         let delay = figure(event.delayed_s);
         told.push(Text::new(

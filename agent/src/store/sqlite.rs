@@ -145,11 +145,11 @@ mod tests {
     async fn sqlite_does_what_every_store_must_do() {
         let folder = tempfile::tempdir().expect("folder");
         let count = std::sync::atomic::AtomicU32::new(0);
-        crate::store::conformance::suite(async || {
+        Box::pin(crate::store::conformance::suite(async || {
             let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let path = folder.path().join(format!("{number}/agent.db"));
             SqlStore::open_sqlite(&path).await.expect("opens")
-        })
+        }))
         .await;
     }
 

@@ -28,15 +28,18 @@ pub mod figures;
 pub mod fitted;
 pub mod foreign;
 pub mod levels;
+pub mod past;
 pub mod reason;
 pub mod rule;
+mod slow_comb;
 pub mod spectra;
 pub mod speed;
 pub mod spin;
 pub mod verdict;
 pub mod views;
 
-pub use figures::Evidence;
+pub use figures::{Against, Evidence};
+pub use past::Past;
 pub use reason::{ForeignCause, Undetermined};
 
 /// Shaft turns that a verdict needs: below, the defect lines are not resolved from each other and
@@ -237,11 +240,17 @@ pub struct Findings {
     pub confidence: f64,
     /// A second fault whose own lines stand beside those of the named one, with its confidence.
     pub second: Option<(Fault, f64)>,
+    /// By how much the comb of the cage is new since the baseline, dB, where the name rests on that alone: a
+    /// rolling element, or the cage itself.
+    pub new_comb_db: Option<f64>,
     /// The order of lines that no part of the bearing has, where they stand as a named part's would:
     /// of another bearing than the configured one, perhaps.
     pub stranger: Option<f64>,
     /// Why a fault can neither be named nor excluded.
     pub undetermined: Option<Undetermined>,
+    /// Elements whose lines stood already while the baseline was learnt, with the level of their comb above
+    /// unrelated ones, dB; empty without a past.
+    pub stood: Vec<(Fault, f64)>,
     /// Spectrum of the squared envelope in that band, (m/s²)².
     pub envelope_spectrum: Spectrum,
     /// Acceleration spectrum, m/s².
@@ -263,12 +272,42 @@ impl Findings {
 /// # Errors
 /// As [`diagnose()`].
 pub fn weigh(accel_m_s2: &[f64], request: &Request) -> Result<Evidence, DiagnoseError> {
+    Ok(weigh_against(accel_m_s2, request, Against::Nothing)?.0)
+}
+
+/// [`weigh`] against a past, or to learn one.
+///
+/// # Errors
+/// As [`diagnose()`].
+pub fn weigh_against(
+    accel_m_s2: &[f64],
+    request: &Request,
+    against: Against<'_>,
+) -> Result<(Evidence, Option<Past>), DiagnoseError> {
     request.check(accel_m_s2)?;
     let mut transforms = Transforms::new();
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
     let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
     let sources = figures::Sources { record: &record, separated: &separated };
-    Ok(measured(accel_m_s2, sources, request, &mut transforms).0)
+    Ok(measured(accel_m_s2, sources, (request, against), &mut transforms).0)
+}
+
+/// What stands in one sound record, for others of the same measuring point to be held against.
+///
+/// **Input** acceleration, m/s², at `rate`, which is that of the request or a higher one; the request of the
+/// records that will be judged. **Output** the verdict on the record itself, and what stands in it; `None`
+/// where no spectrum could be taken. A record that names a part is no past.
+///
+/// # Errors
+/// As [`diagnose()`].
+pub fn past_of(
+    accel_m_s2: &[f64],
+    rate: SampleRate,
+    request: &Request,
+) -> Result<(Findings, Option<Past>), DiagnoseError> {
+    let mut transforms = Transforms::new();
+    let same = transforms.at_lower_rate(accel_m_s2, rate.get(), request.rate.get());
+    diagnose_against(&same, request, Against::Learning)
 }
 
 /// Judges one record.
@@ -294,6 +333,22 @@ pub fn weigh(accel_m_s2: &[f64], request: &Request) -> Result<Evidence, Diagnose
 /// assert!(matches!(findings.undetermined, Some(Undetermined::TooFewTurns { .. })));
 /// ```
 pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, DiagnoseError> {
+    Ok(diagnose_against(accel_m_s2, request, Against::Nothing)?.0)
+}
+
+/// [`diagnose()`] against what stood at the measuring point while its baseline was learnt, or to learn that.
+///
+/// **Input** as [`diagnose()`]; a past was learnt at the same point with the same rate, and a like speed.
+/// **Output** the verdict, and for [`Against::Learning`] what this record shows. Without a past the verdict
+/// is that of [`diagnose()`].
+///
+/// # Errors
+/// As [`diagnose()`].
+pub fn diagnose_against(
+    accel_m_s2: &[f64],
+    request: &Request,
+    against: Against<'_>,
+) -> Result<(Findings, Option<Past>), DiagnoseError> {
     request.check(accel_m_s2)?;
     let first = accel_m_s2.first().copied().unwrap_or(0.0);
     if accel_m_s2.iter().all(|x| (x - first).abs() <= 0.0) {
@@ -303,7 +358,8 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let record = RecordLines::of(accel_m_s2, request.rate.get(), &mut transforms);
     let separated = separate(accel_m_s2, request.rate.get(), &mut transforms);
     let sources = figures::Sources { record: &record, separated: &separated };
-    let (evidence, tried) = measured(accel_m_s2, sources, request, &mut transforms);
+    let ((evidence, look), tried) =
+        measured(accel_m_s2, sources, (request, against), &mut transforms);
     let speed = speed::search(accel_m_s2, &record, (request, &tried), &mut transforms);
     let random = &separated.random;
     let turns = accel_m_s2.len() as f64 / request.rate.get() * speed.speed.shaft_hz();
@@ -317,16 +373,21 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     let cause = if is_open { shown.foreign_cause(request) } else { None };
     let judged = verdict::judge(&ranked, cause, (turns, request.orders.ftf.get()));
     let material = evidence::Material { accel_m_s2, request, speed, turns };
-    Ok(evidence::gather(&material, shown, judged, &mut transforms))
+    let findings = evidence::gather(&material, shown, judged, &mut transforms);
+    let stood = match against {
+        Against::Past(past) => past.standing(),
+        Against::Nothing | Against::Learning => Vec::new(),
+    };
+    Ok((Findings { stood, ..findings }, look))
 }
 
 fn measured(
     accel_m_s2: &[f64],
     sources: figures::Sources<'_>,
-    request: &Request,
+    (request, against): (&Request, Against<'_>),
     transforms: &mut Transforms,
-) -> (Evidence, speed::Tried) {
+) -> ((Evidence, Option<Past>), speed::Tried) {
     let acceleration = amplitude_spectrum(accel_m_s2, request.rate.get(), transforms);
     let tried = speed::tried(&acceleration, request);
-    (figures::measure(sources, &tried, request, transforms), tried)
+    (figures::measure(sources, &tried, (request, against), transforms), tried)
 }

@@ -78,6 +78,28 @@ impl Transforms {
         }));
         plan.process_with_scratch(lines, scratch);
     }
+
+    /// Samples at a lower rate: what lies above its half is cut off.
+    ///
+    /// **Input** samples at `rate_hz`. **Output** samples at the rate that is nearest to `to_hz` and fits the
+    /// record's length; the samples as they are where that is no lower.
+    pub fn at_lower_rate(&mut self, samples: &[f64], rate_hz: f64, to_hz: f64) -> Vec<f64> {
+        let n = fast_length_at_most(samples.len());
+        let m = (n as f64 * to_hz / rate_hz).round().max(0.0) as usize;
+        if m >= n || m < 2 {
+            return samples.to_vec();
+        }
+        let lines = self.forward(&mut samples[..n].to_vec());
+        let mut whole = vec![Complex64::new(0.0, 0.0); m];
+        for k in 0..m.div_ceil(2) {
+            whole[k] = lines[k];
+            if k > 0 {
+                whole[m - k] = lines[k].conj();
+            }
+        }
+        self.inverse(&mut whole);
+        whole.iter().map(|value| value.re / n as f64).collect()
+    }
 }
 
 fn is_fast(mut n: usize) -> bool {
@@ -139,6 +161,19 @@ mod tests {
             Transforms::new().inverse(&mut alone);
             assert_eq!(lines, alone, "{n}");
         }
+    }
+
+    #[test]
+    fn a_slow_tone_is_the_same_at_a_lower_rate_and_a_fast_one_is_gone() {
+        let tone = |hz: f64, rate: f64, i: usize| (TAU * hz * i as f64 / rate).cos();
+        let samples: Vec<f64> =
+            (0..4800).map(|i| tone(50.0, 4800.0, i) + tone(1300.0, 4800.0, i)).collect();
+        let slow = Transforms::new().at_lower_rate(&samples, 4800.0, 1200.0);
+        assert_eq!(slow.len(), 1200);
+        for (i, value) in slow.iter().enumerate() {
+            assert!((value - tone(50.0, 1200.0, i)).abs() < 1e-9, "{i}: {value}");
+        }
+        assert_eq!(Transforms::new().at_lower_rate(&samples, 1200.0, 4800.0), samples);
     }
 
     #[test]

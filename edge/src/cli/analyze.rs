@@ -32,6 +32,13 @@ pub struct Args {
     snapshot: Option<u64>,
     #[command(flatten)]
     machine: MachineArgs,
+    /// A sound recording of the same measuring point, read with the options of the recording: what stood
+    /// in it is taken off, so that the verdict rests on what is new
+    #[arg(long, value_name = "FILE", help_heading = "Recording")]
+    baseline: Option<PathBuf>,
+    /// Sampling rate of the baseline in Hz, where its file does not state it [default: --rate]
+    #[arg(long, value_name = "HZ", requires = "baseline", help_heading = "Recording")]
+    baseline_rate: Option<f64>,
     /// A table of recordings: a header with `file` and the names of these options (rate, rpm,
     /// bearing, orders, …), one row a recording; what a row leaves out comes from the command line
     #[arg(long, value_name = "CSV")]
@@ -54,6 +61,7 @@ Examples:
   pdm-edge analyze run.npy.gz --snapshot 700 --channel 1 --scale 0.001 --rate 25600 --rpm 1650 \\
       --orders 5.611,7.389,3.589,0.4316
   pdm-edge analyze InnerRaceFault.mat --variable bearing.gs --rpm 1500 --bearing NICE --plot out.png
+  pdm-edge analyze today.wav --baseline new.wav --scale 0.000305 --rpm 1480 --bearing 6205
   pdm-edge analyze --list recordings.csv --json > events.jsonl
 
 Exit codes: 0 done, 64 wrong option, 65 damaged file, 66 missing file, 74 reading failed.";
@@ -65,6 +73,8 @@ struct Job {
     recording: RecordingArgs,
     snapshot: Option<u64>,
     machine: MachineArgs,
+    baseline: Option<PathBuf>,
+    baseline_rate: Option<f64>,
 }
 
 /// Runs the command.
@@ -96,6 +106,9 @@ fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
     if let Some(input) = &analysis.input {
         super::note(&format!("{}: {input}", job.path.display()));
     }
+    for note in &analysis.notes {
+        super::note(note);
+    }
     let text = if args.json {
         serde_json::to_string(&analysis.event)? + "\n"
     } else {
@@ -126,6 +139,8 @@ fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
         recording: args.recording.clone(),
         snapshot: args.snapshot,
         machine: args.machine.clone(),
+        baseline: args.baseline.clone(),
+        baseline_rate: args.baseline_rate,
     };
     let mut jobs: Vec<Job> = args.files.iter().cloned().map(given).collect();
     if let Some(path) = &args.list {

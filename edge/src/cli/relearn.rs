@@ -15,7 +15,7 @@ use pdm_service::exit::Exit;
 
 use super::run::{runtime, spool_exit};
 use super::{Failure, print};
-use crate::pipeline::point::memory_key;
+use crate::pipeline::point::{memory_key, pasts_key};
 use crate::settings::{self, AdminSettings, EdgeSettings};
 use crate::spool::Spool;
 
@@ -74,7 +74,9 @@ fn memory_of(settings: &EdgeSettings, bearing: &str) -> anyhow::Result<Vec<Strin
         .iter()
         .flat_map(|source| source.points.iter().map(move |point| (source, point)))
         .filter(|(_, point)| settings.key(point).within_site() == bearing)
-        .map(|(source, point)| memory_key(&source.name, point.channel))
+        .flat_map(|(source, point)| {
+            [memory_key, pasts_key].map(|key| key(&source.name, point.channel))
+        })
         .collect();
     if keys.is_empty() {
         let known = settings.bearings().join(", ");

@@ -4,7 +4,7 @@
 //! of the shaft. Once raised it stays until its evidence has been away for as long as it took to
 //! believe it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pdm_shared::event::Persistence;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub(super) struct When {
     pub(super) turns_per_h: Option<f64>,
 }
 
+/// Whether a feature at its present level is worth an alarm.
+pub(super) type HasEffect<'a> = dyn Fn(&str) -> bool + 'a;
+
 /// The detector's result for a window.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
@@ -80,11 +83,12 @@ impl Detector {
         self.alarm.as_ref().map_or(0, |alarm| self.judged - alarm.evidence)
     }
 
-    /// Takes the distances of a window's features from their baselines.
+    /// Takes the distances of a window's features from their baselines. A feature `has_effect` at its present
+    /// level, or is no evidence, however far it lies outside.
     pub(super) fn take(
         &mut self,
         distances: &BTreeMap<String, f64>,
-        when: When,
+        (when, has_effect): (When, &HasEffect<'_>),
         settings: &MonitorSettings,
     ) -> Finding {
         self.judged += 1;
@@ -97,15 +101,18 @@ impl Detector {
         }
         self.recent.retain(|_, column| column.0.iter().any(|distance| distance.is_finite()));
         let main = settings.main_rule();
+        let idle: BTreeSet<String> =
+            self.recent.keys().filter(|key| !has_effect(key)).cloned().collect();
         let mut levels: Vec<(String, f64)> = self
             .recent
             .iter()
+            .filter(|(key, _)| !idle.contains(*key))
             .map(|(key, column)| (key.clone(), persistent(&column.0, main)))
             .collect();
         levels.sort_by(|a, b| b.1.total_cmp(&a.1));
         let worst = levels.first().map_or(0.0, |(_, level)| level.max(0.0));
         let outside = worst > settings.clear_sigma;
-        let raised = self.judge(outside, when, settings);
+        let raised = self.judge((outside, &idle), when, settings);
         let mut contributors: Vec<String> = levels
             .into_iter()
             .filter(|(_, level)| *level > settings.clear_sigma)
@@ -154,8 +161,14 @@ impl Detector {
     }
 
     /// Raises or clears; true if the alarm was raised now.
-    fn judge(&mut self, outside: bool, when: When, settings: &MonitorSettings) -> bool {
-        let hits = self.hits(settings);
+    fn judge(
+        &mut self,
+        (outside, idle): (bool, &BTreeSet<String>),
+        when: When,
+        settings: &MonitorSettings,
+    ) -> bool {
+        let mut hits = self.hits(settings);
+        hits.retain(|(key, _)| !idle.contains(key));
         let looked_at = hits.iter().map(|(_, n)| *n).max();
         let stood = self.has_stood(looked_at, when, settings);
         let Some(alarm) = &mut self.alarm else {
@@ -251,6 +264,8 @@ mod tests {
     use super::*;
 
     const WHEN: When = When { hours: 0.0, turns_per_h: None };
+    /// Every level is worth an alarm.
+    const ANY: fn(&str) -> bool = |_| true;
 
     fn feed(detector: &mut Detector, distances: &[f64]) -> Vec<bool> {
         let settings = MonitorSettings::default();
@@ -258,7 +273,7 @@ mod tests {
         distances
             .iter()
             .map(|distance| {
-                detector.take(&one(distance), WHEN, &settings);
+                detector.take(&one(distance), (WHEN, &ANY), &settings);
                 detector.alarmed()
             })
             .collect()
@@ -294,7 +309,7 @@ mod tests {
             if n % 7 != 0 {
                 distances.insert("bpfo.snr_db".to_owned(), 9.0);
             }
-            detector.take(&distances, WHEN, &settings);
+            detector.take(&distances, (WHEN, &ANY), &settings);
         }
         assert!(detector.alarmed());
     }
@@ -324,7 +339,11 @@ mod tests {
             let mut detector = Detector::default();
             (0..2000).position(|n| {
                 let when = When { hours: f64::from(n) / 360.0, turns_per_h: Some(turns_per_h) };
-                detector.take(&BTreeMap::from([("rms_g".to_owned(), 9.0)]), when, &settings);
+                detector.take(
+                    &BTreeMap::from([("rms_g".to_owned(), 9.0)]),
+                    (when, &ANY),
+                    &settings,
+                );
                 detector.alarmed()
             })
         };

@@ -144,6 +144,21 @@ pub(super) fn has_usual_end(key: &str) -> bool {
     }
 }
 
+/// Whether a historian's column is a level of vibration, whose ratio to its baseline says what it is worth: no
+/// figure of shape, no defect line, and no temperature, whose zero is not nothing.
+pub(super) fn is_column_level(key: &str) -> bool {
+    let Feature::Other(name) = Feature::of_key(key) else { return false };
+    let temperatures = ["temp", "celsius", "degc", "fahrenheit", "degf"];
+    let lower = name.to_ascii_lowercase();
+    has_column_usual_end(&name) && !temperatures.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a historian's column is the line of one element: what only a bearing has.
+pub(crate) fn is_column_line(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["bpfo", "bpfi", "bsf", "ftf"].iter().any(|word| name.contains(word))
+}
+
 /// The same for a column of a historian, whose name is all that is known of it.
 fn has_column_usual_end(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -169,6 +184,11 @@ mod tests {
         assert_eq!(unit("velocity_rms_mm_s"), "mm/s");
         assert_eq!(unit("bpfo.envelope_amplitude"), "g");
         assert!(is_squared("Bearing1_ch1_energy") && !is_squared("rms_g"));
+        assert!(is_column_level("Bearing1_ch1_rms") && is_column_level("MTR-3 overall"));
+        for other in ["rms_g", "Bearing1_ch1_kurt", "b1_env_bpfo_energy", "DE bearing temp"] {
+            assert!(!is_column_level(other), "{other}");
+        }
+        assert!(is_column_line("Bearing1_ch1_env_BPFO_energy") && !is_column_line("b1_rms"));
         assert!(has_usual_end("envelope_rms_g") && !has_usual_end("Bearing1_ch1_kurt"));
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::baseline::{Baseline, Normal};
-use super::feature::FeatureKind;
+use super::feature::{self, FeatureKind};
 use super::{Features, MonitorSettings};
 
 /// What keeps an alarm, as a share of what raises it: a dead band of 5 % (EEMUA 191, the usual one of
@@ -16,6 +16,12 @@ const DEADBAND: f64 = 0.95;
 /// Of their baseline at least this much must levels have for impacts to count: half of
 /// [`MonitorSettings::level_ratio`] as it stands by default, in decibels.
 const LIFTED: f64 = 1.14;
+
+/// Of its healthy level at least this much must a historian's level have to alarm, and the square of it an
+/// energy, however little it strays: a machine's level wanders by ± 10 % over weeks, which is 1.22 from trough
+/// to crest, and a quarter more is what ISO 20816-1, criterion II, calls significant. On NASA/IMS all bearings
+/// that failed reach it; the sound ones of test 2 alarm at 1.05 to 1.17 without it.
+const COLUMN_RATIO: f64 = 1.25;
 
 /// The least change of a feature that counts, however little the feature strays in health.
 pub(super) struct Gate<'a> {
@@ -60,6 +66,18 @@ impl Gate<'_> {
             Some(least) if value < least => distance.min(self.settings.clear_sigma),
             Some(_) | None => distance,
         }
+    }
+
+    /// Whether somebody would act on a feature at this level, which its latest windows have settled on: a
+    /// historian's level has to have grown by [`COLUMN_RATIO`]. What is no level of vibration is judged by its
+    /// own scatter alone. `reference`: the baseline that levels are told against.
+    pub(super) fn has_effect(key: &str, level: Option<f64>, reference: Option<&Baseline>) -> bool {
+        let is_level =
+            FeatureKind::of(key) == FeatureKind::Generic && feature::is_column_level(key);
+        let normal = reference.filter(|_| is_level).and_then(|reference| reference.normal(key));
+        let Some(normal) = normal.filter(|normal| normal.is_log()) else { return true };
+        let squared = if feature::is_squared(key) { 2 } else { 1 };
+        level.is_some_and(|level| level >= COLUMN_RATIO.powi(squared) * normal.sound_level())
     }
 
     /// The least value that counts. A change of velocity below a quarter of the zone B/C limit is

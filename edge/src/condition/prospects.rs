@@ -15,7 +15,7 @@ const KNOWN_THRESHOLD: f64 = 0.2;
 const TYPICAL_THRESHOLD: f64 = 0.7;
 
 /// Windows whose median is told as the level's ratio: that of the shortest rule.
-const RATIO_WINDOWS: usize = 6;
+pub(super) const RATIO_WINDOWS: usize = 6;
 
 impl Monitor {
     /// Trend and remaining life by the history.

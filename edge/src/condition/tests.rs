@@ -102,6 +102,28 @@ fn a_level_a_fifth_above_its_baseline_is_none_of_staffs_business() {
     assert!((100..400).all(|n| !monitor.observe(&rms(n, 1.2)).anomaly_detected));
 }
 
+/// A historian's level below the least effect is no alarm, however little it strays: seven weeks of NASA/IMS
+/// test 3 alarmed at 1.06 to 1.08. What is no level is judged by its own scatter, and so is a level whose bearing
+/// is singled out by others.
+#[test]
+fn a_historians_level_alarms_from_an_effect_on_that_somebody_would_act_on() {
+    let alarms = |key: &str, ratio: f64, is_singled_out: bool| {
+        let mut monitor = Monitor::new(MonitorSettings::default());
+        monitor.single_out(is_singled_out);
+        let one =
+            |n: i64, level: f64| window(n, "default", &[(key, level * (1.0 + 0.005 * noise(n)))]);
+        (0..100).for_each(|n| drop(monitor.observe(&one(n, 1.0))));
+        (100..400).any(|n| monitor.observe(&one(n, ratio)).anomaly_detected)
+    };
+    assert!(!alarms("DE_overall", 1.2, false) && alarms("DE_overall", 1.3, false));
+    assert!(
+        !alarms("DE_energy", 1.5, false) && alarms("DE_energy", 1.6, false),
+        "the square of it"
+    );
+    assert!(alarms("DE_overall", 1.1, true), "the bearing's own lines alarm");
+    assert!(alarms("DE_temperature", 1.1, false) && alarms("DE_env_bpfo_energy", 1.3, false));
+}
+
 /// NASA/IMS test 1: the machine stood for six days and came back a fifth louder for good.
 #[test]
 fn levels_after_a_long_standstill_are_learnt_anew_within_reach_of_the_first() {
@@ -115,9 +137,9 @@ fn levels_after_a_long_standstill_are_learnt_anew_within_reach_of_the_first() {
         after.filter(|&n| monitor.observe(&column(n, level)).anomaly_detected).count()
     };
     // windows every ten minutes: 1,000 are a week
-    assert_eq!(raised(1000, 1.2), 0);
+    assert_eq!(raised(1000, 1.28), 0);
     assert!(raised(1000, 1.4) > 400, "strong evidence alarms in the hold-back, too");
-    assert!(raised(10, 1.2) > 400, "a stop of two hours changes no bearing");
+    assert!(raised(10, 1.28) > 400, "a stop of two hours changes no bearing");
 }
 
 /// A load that comes for the first time after a standstill and goes again: learnt in one block with the

@@ -10,7 +10,7 @@ use super::fft_plans::FftPlans;
 use super::looks::Turn;
 use super::measurer::{Folder, Measurer, Relearners};
 use super::next_window::NextWindow;
-use super::point::{Point, memory_key};
+use super::point::{Point, memory_key, pasts_key};
 use super::position::{BlockTimes, Position, position_key};
 use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
@@ -223,6 +223,11 @@ impl Builder<'_> {
                 .with_tag(tag.cloned());
             if let Some(memory) = self.memory.get(&memory_key(&source.name, settings.channel))
                 && let Err(error) = point.restore(memory)
+            {
+                log::memory_lost(&error);
+            }
+            if let Some(kept) = self.memory.get(&pasts_key(&source.name, settings.channel))
+                && let Err(error) = point.restore_pasts(kept)
             {
                 log::memory_lost(&error);
             }

@@ -17,7 +17,7 @@ use super::fft_plans::FftPlans;
 use super::log;
 use super::machines;
 use super::next_window::NextWindow;
-use super::point::{Point, memory_key};
+use super::point::{Point, memory_key, pasts_key};
 use super::position::{BlockTimes, position_key};
 use super::queue::Queue;
 use super::timing::{self, ClockWatch};
@@ -152,6 +152,7 @@ impl Measurer {
             timing::tell_moved(&mut events, moved_s);
             let count = events.len() as u64;
             let mut memory = self.memory();
+            memory.append(&mut self.changed_pasts());
             memory.append(&mut notes);
             let batch = Batch { events, memory };
             self.progress.send_modify(|progress| progress.measured += count);
@@ -316,6 +317,15 @@ impl Measurer {
         let position = if self.folder.is_some() { Vec::new() } else { position };
         memory.insert(position_key(&self.name), position);
         memory
+    }
+
+    /// What stood at the points whose baselines are being learnt, where that has changed.
+    fn changed_pasts(&mut self) -> BTreeMap<String, Vec<u8>> {
+        let changed = |point: &mut Point| {
+            let key = pasts_key(&self.name, point.channel());
+            point.changed_pasts().map(|kept| (key, kept))
+        };
+        self.points.iter_mut().filter_map(changed).collect()
     }
 }
 

@@ -32,8 +32,10 @@ use crate::source::{BlockRate, Interpretation};
 use crate::{features as blocks, quality};
 
 mod looking;
+mod pasts;
 
 use looking::{Look, Seen};
+use pasts::Pasts;
 
 /// Change of speed within a window, as a ratio, up to which the window is not resampled. The search
 /// around a defect line reaches 1.5 % to either side; a change of 0.3 % spreads the line over a
@@ -75,6 +77,8 @@ pub struct Point {
     /// The rate as the gateway's clock measured it, and whether it is too far from the stated one.
     measured_rate: Option<(SampleRate, bool)>,
     memory: Memory,
+    /// What stood in its looks while its baselines were learnt.
+    pasts: Pasts,
     plans: FftPlans,
     tag: Option<SpeedTag>,
     /// How the window at hand was read, where it is from a file.
@@ -102,6 +106,12 @@ pub(crate) fn memory_key(source: &str, channel: usize) -> String {
     format!("point/{source}/{channel}")
 }
 
+/// The key under which the spool keeps what stood at a point while its baselines were learnt: apart from its
+/// memory, which is written with every window.
+pub(crate) fn pasts_key(source: &str, channel: usize) -> String {
+    format!("past/{source}/{channel}")
+}
+
 impl Point {
     /// A point without memory.
     pub fn new(
@@ -127,6 +137,7 @@ impl Point {
             looked_at_db: None,
             risen: 0,
         };
+        let pasts = Pasts::new(rate, &settings);
         Self {
             settings,
             place,
@@ -134,6 +145,7 @@ impl Point {
             stated_rate: rate,
             measured_rate: None,
             memory,
+            pasts,
             plans: FftPlans::default(),
             tag: None,
             input: None,
@@ -198,6 +210,25 @@ impl Point {
         serde_json::to_vec(&self.memory).expect("texts, numbers and lists always make JSON")
     }
 
+    /// Takes over what [`Self::changed_pasts`] returned, unless it was learnt of another bearing or at another
+    /// rate: then the point goes on without a past, as if it had never had one.
+    ///
+    /// # Errors
+    /// [`MemoryError`] if it has another form.
+    pub fn restore_pasts(&mut self, kept: &[u8]) -> Result<(), MemoryError> {
+        self.pasts.restore(kept).map_err(|source| MemoryError {
+            equipment: self.place.equipment.to_string(),
+            bearing: self.place.bearing.to_string(),
+            source,
+        })
+    }
+
+    /// What stood while baselines were learnt, to be committed with the events made so far; `None` where it has
+    /// not changed since the last call.
+    pub fn changed_pasts(&mut self) -> Option<Vec<u8>> {
+        self.pasts.changed()
+    }
+
     /// Row of the source's blocks.
     pub fn channel(&self) -> usize {
         self.settings.channel
@@ -225,6 +256,7 @@ impl Point {
         self.memory.spectra_at = None;
         self.memory.alarmed = false;
         self.memory.owed = false;
+        self.pasts.forget();
     }
 
     /// Measures and judges one window that began at `at`; the event's identity is made from `now`.
@@ -269,7 +301,7 @@ impl Point {
             self.note_rise(&frequency, &judgement);
         }
         let seen = match &fast {
-            Some(_) => self.look_if_due(accel_m_s2, at, (tachometer, tag), &judgement),
+            Some(_) => self.look_if_due((accel_m_s2, at, &state), (tachometer, tag), &judgement),
             None => None,
         };
         let (speed, frequency_domain, spectra) = match seen {
@@ -377,6 +409,8 @@ fn nothing_seen() -> FrequencyDomain {
         dominant_fault: None,
         confidence: 0.0,
         second_fault: None,
+        new_comb_db: None,
+        since_commissioning: Vec::new(),
         undetermined: Some("the signal cannot be judged".to_owned()),
     }
 }

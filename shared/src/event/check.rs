@@ -167,6 +167,13 @@ impl FrequencyDomain {
     fn check(&self) -> Result<(), EventError> {
         share("frequency_domain.confidence", Some(self.confidence))?;
         not_negative("frequency_domain.noise_floor_g", self.noise_floor_g)?;
+        not_negative("frequency_domain.new_comb_db", self.new_comb_db)?;
+        let stood = &self.since_commissioning;
+        let path = "frequency_domain.since_commissioning";
+        bounded(path, bounds::count(stood.len(), Fault::ALL.len()))?;
+        for (n, line) in stood.iter().enumerate() {
+            not_negative(&format!("{path}[{n}].level_db"), Some(line.level_db))?;
+        }
         for fault in Fault::ALL {
             let line = self.line(fault);
             let path = |field: &str| format!("frequency_domain.{}.{field}", fault.frequency_key());

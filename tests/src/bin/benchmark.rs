@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use pdm_tests::benchmark::fit::{Sample, constants, fit};
 use pdm_tests::benchmark::folds::{self, Fold};
 use pdm_tests::benchmark::report::DiagnosisReport;
-use pdm_tests::benchmark::{diagnosis, episodes, plant, runs};
+use pdm_tests::benchmark::{diagnosis, episodes, plant, runs, wander};
 
 /// Run the edge over recordings and simulated records, and score it
 #[derive(Debug, Parser)]
@@ -47,6 +47,9 @@ struct Args {
     /// First seed of the simulated plant's machines
     #[arg(long, default_value_t = 0)]
     first_machine: u64,
+    /// Sound machines whose levels wander
+    #[arg(long, default_value_t = 200)]
+    wandering: u64,
     /// Leave the other parts out
     #[arg(long, value_enum)]
     only: Option<Part>,
@@ -64,6 +67,8 @@ enum Part {
     Runs,
     /// Alarms of a simulated plant.
     Plant,
+    /// Alarms of sound machines whose levels wander for seven weeks.
+    Wander,
     /// What staff is told of recorded runs to failure; needs the program pdm-edge.
     Episodes,
 }
@@ -89,11 +94,13 @@ fn main() -> anyhow::Result<()> {
     let runs = wants(Part::Runs).then(|| runs::evaluate(&args.data, args.lives)).transpose()?;
     let plant = wants(Part::Plant)
         .then(|| plant::evaluate(args.first_machine, args.machines, args.watched));
+    let wander = wants(Part::Wander).then(|| wander::evaluate(args.wandering));
     let told = wants(Part::Episodes).then(|| told(&args)).transpose()?;
     let mut out = std::io::stdout().lock();
     if args.json {
         let document = serde_json::json!({
-            "diagnosis": report, "records": scored, "runs": runs, "plant": plant, "episodes": told,
+            "diagnosis": report, "records": scored, "runs": runs, "plant": plant,
+            "wander": wander, "episodes": told,
         });
         serde_json::to_writer_pretty(&mut out, &document)?;
         return Ok(writeln!(out)?);
@@ -107,6 +114,9 @@ fn main() -> anyhow::Result<()> {
     }
     if let Some(plant) = plant {
         writeln!(out, "{}", plant.markdown())?;
+    }
+    if let Some(wander) = wander {
+        writeln!(out, "{}", wander.markdown())?;
     }
     if let Some(told) = told {
         writeln!(out, "{}", episodes::markdown(&told))?;

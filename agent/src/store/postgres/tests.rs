@@ -26,11 +26,11 @@ async fn database(server: &Postgres, name: &str) -> PostgresSettings {
 async fn postgresql_does_what_every_store_must_do() {
     let Some(server) = Postgres::start("postgresql_does_what_every_store_must_do") else { return };
     let count = std::sync::atomic::AtomicU32::new(0);
-    crate::store::conformance::suite(async || {
+    Box::pin(crate::store::conformance::suite(async || {
         let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let settings = database(&server, &format!("suite_{number}")).await;
         SqlStore::open_postgres(&settings, "agent").await.expect("opens")
-    })
+    }))
     .await;
 }
 

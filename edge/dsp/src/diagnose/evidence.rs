@@ -101,8 +101,10 @@ pub fn gather(
         dominant: judged.dominant,
         confidence: judged.confidence,
         second: judged.second,
+        new_comb_db: judged.new_comb_db,
         stranger: judged.stranger,
         undetermined: judged.undetermined,
+        stood: Vec::new(),
         acceleration_spectrum: full.up_to(limit),
         envelope_spectrum: shown.spectrum,
     }
@@ -160,8 +162,7 @@ fn lines(
         let at = shown * shaft_hz;
         line.amplitude_m_s2 = full.peak_near(at, reach).map_or(0.0, |p| p.1);
         line.envelope_amplitude_m_s2 = rooted.peak_near(at, reach).map_or(0.0, |p| p.1);
-        let cage = if judged.dominant == Some(Fault::Cage) { judged.confidence } else { 0.0 };
-        line.score = part.map_or(cage, |p| judged.scores[p]);
+        line.score = part.map_or(judged.cage_score, |p| judged.scores[p]);
         line.evidence = part.map_or(0.0, |p| judged.ranked.evidence.parts[p].excess);
         line
     })

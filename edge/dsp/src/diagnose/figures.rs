@@ -16,6 +16,8 @@ use pdm_shared::units::Band;
 use super::Request;
 use super::cage_comb::CageComb;
 use super::comb::{CAP_DB, CombCurve, line_level, tooth_level};
+use super::past::{BothSources, Past};
+use super::slow_comb;
 use super::spectra::{LogSpectrum, clip_lines, log_spectra};
 use super::speed::{SpeedFit, Tried};
 use crate::envelope::RecordLines;
@@ -160,12 +162,17 @@ pub struct Evidence {
     pub stranger: Stranger,
     /// How the stated speed fits the record.
     pub speed: SpeedFit,
+    /// How far the comb of the cage stands in the mean of all bands, dB; `None` where the record holds too
+    /// few turns of the shaft.
+    pub slow_db: Option<f64>,
+    /// How much of that is new since the baseline, dB; `None` without a past.
+    pub new_slow_db: Option<f64>,
 }
 
 impl Evidence {
     /// Does the stated speed not fit? Then nothing is named.
     pub const fn is_misfit(&self) -> bool {
-        matches!(self.speed, SpeedFit::Misfit(_))
+        matches!(self.speed, SpeedFit::Misfit(_) | SpeedFit::MayMisfit(_))
     }
 
     /// The figures of a part beside one that is named already: its lead is that over the third.
@@ -211,45 +218,114 @@ impl Sources<'_> {
     }
 }
 
+/// What a record is held against.
+#[derive(Debug, Clone, Copy)]
+pub enum Against<'a> {
+    /// Nothing: no past is known, and none is learnt.
+    Nothing,
+    /// Nothing; what the record shows is to be held against by later ones.
+    Learning,
+    /// What stood while the baseline was learnt: it is taken off the lines of this record.
+    Past(&'a Past),
+}
+
+/// The spectra of one record in which orders are searched for.
+struct Taken {
+    as_it_is: Vec<LogSpectrum>,
+    clipped: Vec<LogSpectrum>,
+    /// The shaft frequency that their blocks were cut by, Hz, and its turns in the record.
+    stated: (f64, f64),
+}
+
+impl Taken {
+    /// The spectra of the record as it is and with its steady lines clipped.
+    fn new(
+        sources: Sources<'_>,
+        tried: &Tried,
+        (request, search): (&Request, &Search),
+        transforms: &mut Transforms,
+    ) -> Self {
+        let stated_hz = tried.hz.first().copied().unwrap_or_else(|| request.speed.shaft_hz());
+        let turns = sources.record.samples as f64 / sources.record.rate_hz * stated_hz;
+        let fastest = tried.hz.iter().copied().fold(stated_hz, f64::max);
+        let limits = (stated_hz, (4.2 * search.most + 3.0) * fastest);
+        let band = request.envelope_band;
+        let as_it_is = log_spectra(sources.record, band, limits, transforms);
+        let speeds = (tried.hz.as_slice(), stated_hz);
+        let clipped = if sources.has_impacts_without_slip(speeds, search, turns) {
+            as_it_is.clone()
+        } else {
+            log_spectra(&clip_lines(sources.record), band, limits, transforms)
+        };
+        Self { as_it_is, clipped, stated: (stated_hz, turns) }
+    }
+
+    fn take_off(&mut self, past: &Past) {
+        past.take_off(&mut self.as_it_is, false, self.stated.0);
+        past.take_off(&mut self.clipped, true, self.stated.0);
+    }
+
+    fn both(&self) -> BothSources<'_> {
+        (&self.as_it_is, &self.clipped)
+    }
+}
+
 /// Measures the figures of one record.
 ///
-/// **Input** the record's sources; the shaft frequencies to try.
+/// **Input** the record's sources; the shaft frequencies to try; what the record is held against.
+/// **Output** what the rule weighs, and for [`Against::Learning`] what stands in the record.
 pub fn measure(
     sources: Sources<'_>,
     tried: &Tried,
-    request: &Request,
+    (request, against): (&Request, Against<'_>),
     transforms: &mut Transforms,
-) -> Evidence {
-    let record = sources.record;
-    let stated_hz = tried.hz.first().copied().unwrap_or_else(|| request.speed.shaft_hz());
+) -> (Evidence, Option<Past>) {
     let orders = PerPart::from_fn(|part| request.orders.of(part.fault()).get());
-    let most = orders.iter().map(|(_, order)| *order).fold(0.0, f64::max);
-    let fastest = tried.hz.iter().copied().fold(stated_hz, f64::max);
-    let limit_hz = (4.2 * most + 3.0) * fastest;
-    let search = Search::new(&orders, most, NAMING_SHARE * request.order_tolerance);
-    let turns = record.samples as f64 / record.rate_hz * stated_hz;
-    let (band, limits) = (request.envelope_band, (stated_hz, limit_hz));
-    let as_it_is = log_spectra(record, band, limits, transforms);
-    let speeds = (tried.hz.as_slice(), stated_hz);
-    let clipped = if sources.has_impacts_without_slip(speeds, &search, turns) {
-        as_it_is.clone()
-    } else {
-        log_spectra(&clip_lines(record), band, limits, transforms)
-    };
-    let Some(whole) = clipped.first().map(|spectrum| spectrum.band) else {
+    let search = Search::new(&orders, NAMING_SHARE * request.order_tolerance);
+    let mut taken = Taken::new(sources, tried, (request, &search), transforms);
+    let slow_db = slow_comb::level_db(taken.both(), (&tried.hz, taken.stated.1), request);
+    let mut new_slow_db = None;
+    if let Against::Past(past) = against {
+        taken.take_off(past);
+        new_slow_db = slow_db.map(|db| db - past.cage_db());
+    }
+    if taken.clipped.is_empty() {
+        return (Evidence::default(), None);
+    }
+    let Taken { as_it_is, clipped, stated } = taken;
+    let readings =
+        (Reading::new(as_it_is, &tried.hz, &search), Reading::new(clipped, &tried.hz, &search));
+    let evidence = weighed(&readings, tried, (request, &search), stated);
+    let look = matches!(against, Against::Learning).then(|| {
+        let own = |part: Part| {
+            let figures = &evidence.parts[part];
+            UNIT_DB * part_of(figures.excess, figures.share())
+        };
+        let both = (readings.0.spectra.as_slice(), readings.1.spectra.as_slice());
+        Past::of_look(both, stated, (PerPart::from_fn(own), slow_db))
+    });
+    (Evidence { slow_db, new_slow_db, ..evidence }, look)
+}
+
+/// The figures by the readings of the record as it is and with its steady lines clipped.
+fn weighed(
+    (as_it_is, clipped): &(Reading, Reading),
+    tried: &Tried,
+    (request, search): (&Request, &Search),
+    (stated_hz, turns): (f64, f64),
+) -> Evidence {
+    let Some(whole) = clipped.spectra.first().map(|spectrum| spectrum.band) else {
         return Evidence::default();
     };
-    let as_it_is = Reading::new(as_it_is, &tried.hz, &search);
-    let clipped = Reading::new(clipped, &tried.hz, &search);
-    let random = Random::new(&clipped, (whole, turns), &search);
+    let random = Random::new(clipped, (whole, turns), search);
     let whole_numbers = WholeNumbers::new(tried, &random, stated_hz, turns);
     let parts = PerPart::from_fn(|part| {
-        let at = random.of(part, &clipped);
+        let at = random.of(part, clipped);
         Figures {
             own_db: at.own_db(part, request),
             off_whole: whole_numbers
                 .off(at.order * at.shaft_hz)
-                .min(whole_numbers.apart(orders[part])),
+                .min(whole_numbers.apart(search.orders[part])),
             order: at.order,
             shaft_hz: at.shaft_hz,
             band: clipped.best_band(part),
@@ -261,14 +337,14 @@ pub fn measure(
         let lead = as_it_is.lead(part, &shares).min(clipped.lead(part, &shares));
         Figures { lead, ..parts[part] }
     });
-    let shaft_hz = tried.hz.first().copied().unwrap_or(stated_hz);
-    let cage = CageComb::of((&as_it_is.spectra, &clipped.spectra), shaft_hz, request);
-    let stranger = stranger::find((&as_it_is, &clipped), &random, request, |order, shaft_hz| {
+    let cage = CageComb::of((&as_it_is.spectra, &clipped.spectra), stated_hz, request);
+    let stranger = stranger::find((as_it_is, clipped), &random, request, |order, shaft_hz| {
         whole_numbers.off(order * shaft_hz)
     });
     let own = parts.iter().map(|(_, figures)| part_of(figures.excess, figures.share()));
     let stranger = stranger.leading_over(own.fold(0.0, f64::max));
-    Evidence { parts, cage, stranger, speed: whole_numbers.fit(tried.fit) }
+    let speed = whole_numbers.fit(tried.fit);
+    Evidence { parts, cage, stranger, speed, ..Evidence::default() }
 }
 
 /// How surely a line is no whole multiple of a shaft frequency that is known within a ratio, 0 to 1.
@@ -281,13 +357,16 @@ fn off_whole(hz: f64, shaft_hz: f64, ratio: f64, turns: f64) -> f64 {
 /// The orders that are searched for in each spectrum.
 struct Search {
     orders: PerPart<f64>,
+    /// The highest of them.
+    most: f64,
     tolerance: f64,
     highest: f64,
     unrelated: Vec<f64>,
 }
 
 impl Search {
-    fn new(orders: &PerPart<f64>, most: f64, tolerance: f64) -> Self {
+    fn new(orders: &PerPart<f64>, tolerance: f64) -> Self {
+        let most = orders.iter().map(|(_, order)| *order).fold(0.0, f64::max);
         let highest = HIGHEST_UNRELATED.max(1.35 * most);
         let is_apart = |order: f64| {
             orders.iter().all(|(_, own)| {
@@ -299,7 +378,7 @@ impl Search {
             .take_while(|order| *order < highest)
             .filter(|order| is_apart(*order))
             .collect();
-        Self { orders: *orders, tolerance, highest, unrelated }
+        Self { orders: *orders, most, tolerance, highest, unrelated }
     }
 
     /// Excess and place of each part's order and of the unrelated ones in one spectrum.

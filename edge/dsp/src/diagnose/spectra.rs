@@ -16,7 +16,7 @@ use crate::envelope::{
 use crate::transform::Transforms;
 
 /// Numbers of equal bands.
-const DIVISIONS: [u32; 4] = [1, 2, 4, 8];
+const DIVISIONS: [u8; 4] = [1, 2, 4, 8];
 /// Shaft turns in one block of an averaged spectrum: the first resolves sidebands of the cage, the
 /// second bears slip.
 pub const BLOCK_TURNS: [f64; 2] = [100.0, 30.0];
@@ -34,9 +34,22 @@ const LEAST_DB: f64 = -10.0;
 /// A band is looked at if it is at least this share of the highest frequency wanted wide.
 const LEAST_WIDTH: f64 = 0.5;
 
+/// Which of a record's spectra one is, whatever its speed and length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// Into how many equal bands the record's is divided; 0 for bands together.
+    pub division: u8,
+    /// Which of them, from 0.
+    pub index: u8,
+    /// True for the finer of the two resolutions.
+    pub is_fine: bool,
+}
+
 /// One spectrum of a logarithmic envelope, as levels over the local floor.
 #[derive(Debug, Clone)]
 pub struct LogSpectrum {
+    /// Which one of the record's it is.
+    pub slot: Slot,
     /// The band whose envelope it is of.
     pub band: Band,
     /// True if that is the whole band.
@@ -78,7 +91,8 @@ impl LogSpectrum {
         for level in &mut levels {
             *level /= spectra.len().max(1) as f64;
         }
-        Self { band, is_whole: false, is_fine: true, block_turns, df_hz, levels }
+        let slot = Slot { division: 0, index: 0, is_fine: true };
+        Self { slot, band, is_whole: false, is_fine: true, block_turns, df_hz, levels }
     }
 
     /// The level at a frequency between the lines, 0 to `cap_db`; 0 beyond the spectrum.
@@ -106,15 +120,16 @@ pub fn log_spectra(
     let divisions = if configured.is_some() { &DIVISIONS[..1] } else { &DIVISIONS[..] };
     for &division in divisions {
         let equal = || bands(record.rate_hz / 2.0, division, shaft_hz, limit_hz);
-        let bands = configured.map_or_else(equal, |band| vec![band]);
-        let widest = bands.iter().map(|band| band.width_hz()).fold(0.0, f64::max);
+        let bands = configured.map_or_else(equal, |band| vec![(0, band)]);
+        let widest = bands.iter().map(|(_, band)| band.width_hz()).fold(0.0, f64::max);
         let lines = (widest / record.df_hz()) as usize + 2;
-        for band in bands {
+        for (index, band) in bands {
             let mut envelope = squared_envelope_as_wide(record, band, lines, transforms);
             if !envelope.values.is_empty() {
                 take_logarithm(&mut envelope);
-                let of = (band, division == 1);
-                spectra.extend(resolutions(&envelope, of, shaft_hz, limit_hz, transforms));
+                let slot = Slot { division, index, is_fine: true };
+                let limits = (shaft_hz, limit_hz);
+                spectra.extend(resolutions(&envelope, (band, slot), limits, transforms));
             }
         }
     }
@@ -124,9 +139,8 @@ pub fn log_spectra(
 /// The spectra of one envelope. A block as long as the record gives the same at either resolution.
 fn resolutions(
     envelope: &SquaredEnvelope,
-    (band, is_whole): (Band, bool),
-    shaft_hz: f64,
-    limit_hz: f64,
+    (band, slot): (Band, Slot),
+    (shaft_hz, limit_hz): (f64, f64),
     transforms: &mut Transforms,
 ) -> Vec<LogSpectrum> {
     let turns = envelope.values.len() as f64 / envelope.rate_hz * shaft_hz;
@@ -138,8 +152,9 @@ fn resolutions(
             let block_s = block_turns / shaft_hz;
             let spectrum = averaged_envelope_spectrum(envelope, block_s, limit_hz, transforms);
             (spectrum.amplitude.len() >= LEAST_LINES).then(|| LogSpectrum {
+                slot: Slot { is_fine: i == 0, ..slot },
                 band,
-                is_whole,
+                is_whole: slot.division == 1,
                 is_fine: i == 0,
                 block_turns,
                 df_hz: spectrum.df_hz,
@@ -149,7 +164,8 @@ fn resolutions(
         .collect()
 }
 
-fn bands(nyquist_hz: f64, division: u32, shaft_hz: f64, limit_hz: f64) -> Vec<Band> {
+/// The equal bands that are wide enough, each with its number.
+fn bands(nyquist_hz: f64, division: u8, shaft_hz: f64, limit_hz: f64) -> Vec<(u8, Band)> {
     let width = nyquist_hz / f64::from(division);
     if width < 1.1 * LEAST_WIDTH * limit_hz {
         return Vec::new();
@@ -160,7 +176,8 @@ fn bands(nyquist_hz: f64, division: u32, shaft_hz: f64, limit_hz: f64) -> Vec<Ba
             let low = (f64::from(j) * width).max(if j == 0 { lowest } else { 0.0 });
             let last = if j + 1 == division { 0.98 } else { 1.0 };
             let high = f64::from(j + 1) * width * last;
-            (high - low >= LEAST_WIDTH * limit_hz).then(|| Band::new(low, high).ok()).flatten()
+            let is_wide = high - low >= LEAST_WIDTH * limit_hz;
+            Some((j, Band::new(low, high).ok().filter(|_| is_wide)?))
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use pdm_shared::fault::Fault;
 
 use super::figures::{Evidence, Figures};
 use super::fitted::{FITTED, fitted};
-use super::rule::{CAGE_CONFIDENCE, is_cage};
+use super::rule::{CAGE_SCORE, COMB_CONFIDENCE, is_cage, new_comb_db};
 use super::speed::SpeedFit;
 use super::spin::{self, Spin};
 use super::views::Look;
@@ -101,6 +101,10 @@ pub struct Judged {
     pub confidence: f64,
     /// See [`super::Findings::second`].
     pub second: Option<(Fault, f64)>,
+    /// See [`super::Findings::new_comb_db`].
+    pub new_comb_db: Option<f64>,
+    /// How sure the cage's own lines are.
+    pub cage_score: f64,
     /// See [`super::Findings::stranger`].
     pub stranger: Option<f64>,
     /// See [`super::Findings::undetermined`].
@@ -119,25 +123,29 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f
         dominant: None,
         confidence,
         second: None,
+        new_comb_db: None,
+        cage_score: if is_cage(&ranked.evidence) { CAGE_SCORE } else { 0.0 },
         stranger: None,
         undetermined: None,
     };
     if turns < LEAST_TURNS {
         judged.confidence = 0.0;
         judged.undetermined = Some(Undetermined::TooFewTurns { turns });
-    } else if let SpeedFit::Misfit(shown_hz) = ranked.evidence.speed {
+    } else if let SpeedFit::Misfit(shown_hz) | SpeedFit::MayMisfit(shown_hz) = ranked.evidence.speed
+    {
+        let is_plain = matches!(ranked.evidence.speed, SpeedFit::Misfit(_));
         judged.confidence = confidence.min(MISFIT_CONFIDENCE);
-        judged.undetermined = Some(Undetermined::SpeedMisfit { shown_rpm: 60.0 * shown_hz });
+        judged.undetermined = (is_plain || ranked.is_worth_mentioning())
+            .then_some(Undetermined::SpeedMisfit { shown_rpm: 60.0 * shown_hz });
         return judged;
     } else if ranked.is_named() {
         judged.dominant = Some(candidate);
         let second = FITTED.second(&ranked.evidence, leading, ftf);
         judged.second = second.map(|(part, confidence)| (part.fault(), confidence));
+    } else if let Some(db) = new_comb_db(&ranked.evidence) {
+        return by_new_comb(judged, db);
     } else if ranked.spin.is_some() {
         return by_spin(judged, cause);
-    } else if is_cage(&ranked.evidence) {
-        judged.dominant = Some(Fault::Cage);
-        judged.confidence = CAGE_CONFIDENCE;
     } else if !ranked.is_worth_mentioning() {
         judged.undetermined = cage_lines(ranked);
     } else if let Some(cause) = cause {
@@ -166,6 +174,16 @@ fn by_spin(mut judged: Judged, cause: Option<ForeignCause>) -> Judged {
     judged
 }
 
+/// A rolling element by the comb that it makes as it passes the load zone with the cage: no record is at hand
+/// in which the cage itself makes one, so the cage is never named.
+fn by_new_comb(mut judged: Judged, db: f64) -> Judged {
+    judged.dominant = Some(Fault::Ball);
+    judged.confidence = COMB_CONFIDENCE;
+    judged.new_comb_db = Some(db);
+    judged.scores[Part::Ball] = judged.confidence;
+    judged
+}
+
 /// The order of lines that no part of this bearing has, where they stand.
 fn stranger(ranked: &Ranked) -> Option<f64> {
     let figures = &ranked.evidence.stranger.figures;
@@ -174,7 +192,8 @@ fn stranger(ranked: &Ranked) -> Option<f64> {
 
 /// The cage's lines, where no part is named.
 fn cage_lines(ranked: &Ranked) -> Option<Undetermined> {
-    (ranked.cage >= cage::STANDS).then_some(Undetermined::CageLines)
+    let stands = ranked.cage >= cage::STANDS || is_cage(&ranked.evidence);
+    stands.then_some(Undetermined::CageLines)
 }
 
 #[cfg(test)]

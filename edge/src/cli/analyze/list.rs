@@ -15,8 +15,10 @@ use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
 
 /// The columns that a list may have.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 21] = [
     "file",
+    "baseline",
+    "baseline_rate",
     "channel",
     "scale",
     "unit",
@@ -130,6 +132,11 @@ impl Row<'_> {
             recording: recording.or(&line.recording),
             snapshot: self.value("snapshot")?.or(line.snapshot),
             machine: machine.or(&line.machine),
+            baseline: self
+                .text("baseline")
+                .map(|file| beside(list, PathBuf::from(file)))
+                .or_else(|| line.baseline.clone()),
+            baseline_rate: self.value("baseline_rate")?.or(line.baseline_rate),
         })
     }
 }
@@ -158,6 +165,8 @@ mod tests {
             recording: RecordingArgs { rate: Some(12_000.0), ..RecordingArgs::default() },
             snapshot: None,
             machine: MachineArgs::default(),
+            baseline: None,
+            baseline_rate: None,
         };
         read(&path, &line)
     }

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pdm_dsp::{Findings, diagnose, time_domain};
+use pdm_dsp::diagnose::{Against, Past, Undetermined, diagnose_against, past_of};
+use pdm_dsp::{Findings, time_domain};
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::event::{
@@ -14,7 +15,7 @@ use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint,
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use super::super::recording_options::Machine;
+use super::super::recording_options::{Machine, RecordingArgs};
 use super::Job;
 use crate::features;
 use crate::plot::Picture;
@@ -28,6 +29,8 @@ pub(super) struct Analysis {
     pub(super) event: Event,
     /// How the file was read.
     pub(super) input: Option<Arc<Interpretation>>,
+    /// What is to be said of the recording that it was held against.
+    pub(super) notes: Vec<String>,
     pub(super) machine: Machine,
     /// `None` if the signal cannot be judged.
     findings: Option<Findings>,
@@ -47,12 +50,44 @@ impl Analysis {
 /// Reads and judges one recording.
 pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
     let machine = job.machine.machine()?;
-    let mut options = job.recording.options()?;
-    let channel = job.recording.channel.unwrap_or(0);
-    options.channels = vec![channel];
+    let Read { accel_m_s2, rate, input, quality } = read(job, &job.path, &job.recording, &machine)?;
+    let mut notes = Vec::new();
+    let past = match &job.baseline {
+        Some(file) => past(job, file, (&machine, rate), &mut notes)?,
+        None => None,
+    };
+    let findings = if quality.signal.valid {
+        let against = past.as_ref().map_or(Against::Nothing, Against::Past);
+        let judged = diagnose_against(&accel_m_s2, &machine.request(rate), against);
+        Some(judged.map_err(|e| unfit(&job.path, &e))?.0)
+    } else {
+        None
+    };
+    let title = title(job, job.recording.channel.unwrap_or(0));
+    let mut event = event(job, &machine, &accel_m_s2, rate, &quality, findings.as_ref());
+    event.input = input.as_ref().map(|input| input.described(0));
+    Ok(Analysis { title, event, input, notes, machine, findings, accel_m_s2, rate })
+}
+
+/// A recording as it was read, and whether it can be judged.
+struct Read {
+    accel_m_s2: Vec<f64>,
+    rate: SampleRate,
+    input: Option<Arc<Interpretation>>,
+    quality: Quality,
+}
+
+fn read(
+    job: &Job,
+    path: &Path,
+    recording: &RecordingArgs,
+    machine: &Machine,
+) -> anyhow::Result<Read> {
+    let mut options = recording.options()?;
+    options.channels = vec![job.recording.channel.unwrap_or(0)];
     options.snapshot = Some(job.snapshot.unwrap_or(0));
     let failed = |e: SourceError| Failure::new(e.exit(), e);
-    let mut source = open_recording(&job.path, &options).map_err(failed)?;
+    let mut source = open_recording(path, &options).map_err(failed)?;
     let rate = source.format().sample_rate;
     let accel_m_s2 = match source.next_block().map_err(failed)? {
         Some(block) => block.accel_m_s2.row(0).to_vec(),
@@ -66,19 +101,55 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
         ..QualityContext::new(rate)
     };
     let quality = assess(&accel_m_s2, &context);
-    let findings = if quality.signal.valid {
-        let found = diagnose(&accel_m_s2, &machine.request(rate)).map_err(|e| {
-            let message = anyhow::anyhow!("{}: {e}", job.path.display());
-            Failure::new(Exit::BadInput, message)
-        })?;
-        Some(found)
-    } else {
-        None
+    Ok(Read { accel_m_s2, rate, input, quality })
+}
+
+fn unfit(path: &Path, why: &dyn std::fmt::Display) -> Failure {
+    Failure::new(Exit::BadInput, anyhow::anyhow!("{}: {why}", path.display()))
+}
+
+/// What stood in the recording that a person calls sound; none where that recording names a part itself.
+fn past(
+    job: &Job,
+    file: &Path,
+    (machine, rate): (&Machine, SampleRate),
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Option<Past>> {
+    let rate_hz = job.baseline_rate.or(job.recording.rate);
+    let recording = RecordingArgs { rate: rate_hz, ..job.recording.clone() };
+    let sound = read(job, file, &recording, machine)?;
+    notes.extend(sound.input.as_ref().map(|input| format!("{}: {input}", file.display())));
+    if !sound.quality.signal.valid {
+        let why = not_judged(&sound.quality).undetermined.unwrap_or_default();
+        return Err(unfit(file, &format!("no baseline, {why}")).into());
+    }
+    if sound.rate.get() < rate.get() {
+        let why = format!(
+            "no baseline, sampled at {} Hz, the recording at {} Hz: a baseline needs at least the rate of \
+             the recording that --baseline is given for",
+            sound.rate.get(),
+            rate.get()
+        );
+        return Err(unfit(file, &why).into());
+    }
+    let (findings, past) = past_of(&sound.accel_m_s2, sound.rate, &machine.request(rate))
+        .map_err(|e| unfit(file, &e))?;
+    let why = match (findings.dominant, &findings.undetermined) {
+        (Some(fault), _) => format!(
+            "lines of the {} stand in the baseline itself (confidence {:.2})",
+            fault.name().en,
+            findings.confidence
+        ),
+        (
+            None,
+            Some(why @ (Undetermined::SpeedMisfit { .. } | Undetermined::TooFewTurns { .. })),
+        ) => {
+            format!("no baseline, {why}")
+        }
+        (None, _) => return Ok(past),
     };
-    let title = title(job, channel);
-    let mut event = event(job, &machine, &accel_m_s2, rate, &quality, findings.as_ref());
-    event.input = input.as_ref().map(|input| input.described(0));
-    Ok(Analysis { title, event, input, machine, findings, accel_m_s2, rate })
+    notes.push(format!("{}: {why}; the recording is judged without it", file.display()));
+    Ok(None)
 }
 
 fn title(job: &Job, channel: usize) -> String {
@@ -199,6 +270,8 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         dominant_fault: None,
         confidence: 0.0,
         second_fault: None,
+        new_comb_db: None,
+        since_commissioning: Vec::new(),
         undetermined: Some(why),
     }
 }

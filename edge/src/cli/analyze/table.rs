@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pdm_shared::event::{DefectLine, Event, QualityFlag};
+use pdm_shared::event::{DefectLine, Event, QualityFlag, StoodLine};
 use pdm_shared::fault::Fault;
 
 use super::Analysis;
@@ -40,6 +40,14 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
         writeln!(out, "Signal: {} ({judged})", flags.join(", "))?;
     }
     writeln!(out, "\n{}\n", verdict(event))?;
+    for stood in &event.frequency_domain.since_commissioning {
+        let StoodLine { fault, level_db } = stood;
+        writeln!(
+            out,
+            "Stood already in the baseline: lines of the {}, {level_db:.1} dB\n",
+            part(*fault)
+        )?;
+    }
     features(out, event)?;
     if event.signal_quality.valid {
         lines(out, event)?;
@@ -126,7 +134,11 @@ pub(super) fn verdict(event: &Event) -> String {
                 let percent = second.confidence * 100.0;
                 format!("; lines of the {}, too, confidence {percent:.0} %", part(second.fault))
             });
-            format!("Verdict: {} fault, confidence {percent:.0} %{also}", part(fault))
+            let or_cage = found.new_comb_db.map_or_else(String::new, |db| {
+                format!(" (or cage), by a comb of the cage that is new by {db:.1} dB")
+            });
+            let part = part(fault);
+            format!("Verdict: {part} fault{or_cage}, confidence {percent:.0} %{also}")
         }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
         (None, None) => "Verdict: no bearing fault found".to_owned(),

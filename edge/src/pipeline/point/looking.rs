@@ -5,8 +5,10 @@
 //! are part of that window's event.
 
 use pdm_dsp::Findings;
-use pdm_dsp::diagnose::{Request, diagnose};
-use pdm_shared::event::{BaselineState, FrequencyDomain, SecondFault, Spectra, SpeedSource};
+use pdm_dsp::diagnose::{Request, diagnose_against};
+use pdm_shared::event::{
+    BaselineState, FrequencyDomain, SecondFault, Spectra, SpeedSource, StoodLine,
+};
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::Rpm;
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::log;
 use super::Point;
+use super::pasts::Stage;
 use crate::condition::Judgement;
 use crate::features as blocks;
 
@@ -40,6 +43,10 @@ pub(super) struct Look {
     confidence: f64,
     #[serde(default)]
     second: Option<SecondFault>,
+    #[serde(default)]
+    new_comb_db: Option<f64>,
+    #[serde(default)]
+    stood: Vec<StoodLine>,
     undetermined: Option<String>,
 }
 
@@ -82,8 +89,7 @@ impl Point {
     /// Looks at a window, if a look is due and not refused.
     pub(super) fn look_if_due(
         &mut self,
-        accel_m_s2: &[f64],
-        at: Timestamp,
+        (accel_m_s2, at, state): (&[f64], Timestamp, &str),
         (tachometer, tag): (Option<Rpm>, Option<Rpm>),
         judgement: &Judgement,
     ) -> Option<Seen> {
@@ -96,7 +102,8 @@ impl Point {
             return None;
         }
         let owed = std::mem::take(&mut self.memory.owed);
-        let findings = self.look(accel_m_s2, at, tachometer, tag)?;
+        let stage = Stage::of(judgement);
+        let findings = self.look((accel_m_s2, at), (tachometer, tag), (state, stage))?;
         let is_shown = owed || judgement.anomaly_detected || self.are_spectra_due(at);
         let spectra = is_shown.then(|| blocks::spectra(&findings));
         if is_shown {
@@ -123,10 +130,9 @@ impl Point {
 
     fn look(
         &mut self,
-        accel_m_s2: &[f64],
-        at: Timestamp,
-        tachometer: Option<Rpm>,
-        tag: Option<Rpm>,
+        (accel_m_s2, at): (&[f64], Timestamp),
+        (tachometer, tag): (Option<Rpm>, Option<Rpm>),
+        (state, stage): (&str, Stage),
     ) -> Option<Findings> {
         // The search is centred on the tag's or the configured speed, not on the last estimate: a wrong estimate
         // would otherwise shift the next search, look by look.
@@ -138,8 +144,10 @@ impl Point {
             envelope_band: self.settings.envelope_band,
             ..Request::new(self.rate, speed, self.settings.orders)
         };
-        match self.plans.look(|| diagnose(accel_m_s2, &request)) {
-            Ok(findings) => {
+        let against = self.pasts.against(state, stage, self.rate);
+        match self.plans.look(|| diagnose_against(accel_m_s2, &request, against)) {
+            Ok((findings, shown)) => {
+                self.pasts.learn(state, shown, &findings);
                 let block = blocks::thorough_block(&findings);
                 let estimated = findings.speed_estimated.then(|| findings.speed.get());
                 self.memory.look = Some(Look {
@@ -148,6 +156,8 @@ impl Point {
                     dominant: block.dominant_fault,
                     confidence: block.confidence,
                     second: block.second_fault,
+                    new_comb_db: block.new_comb_db,
+                    stood: block.since_commissioning,
                     undetermined: block.undetermined,
                 });
                 Some(findings)
@@ -160,6 +170,8 @@ impl Point {
                     dominant: None,
                     confidence: 0.0,
                     second: None,
+                    new_comb_db: None,
+                    stood: Vec::new(),
                     undetermined: Some(reason.to_string()),
                 });
                 None
@@ -188,6 +200,8 @@ impl Point {
             dominant_fault: look.dominant,
             confidence: look.confidence,
             second_fault: look.second,
+            new_comb_db: look.new_comb_db,
+            since_commissioning: look.stood.clone(),
             undetermined: look.undetermined.clone(),
             ..frequency
         }

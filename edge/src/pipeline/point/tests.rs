@@ -52,6 +52,8 @@ fn a_restored_point_goes_on_as_if_nothing_had_happened() {
     }
     let mut restored = point(10);
     restored.restore(&first.memory()).expect("its own form");
+    let pasts = first.changed_pasts().expect("the first look was learnt from");
+    restored.restore_pasts(&pasts).expect("its own form");
     for n in 8..20 {
         let mut expected = kept.measure(&samples(n), at(n.cast_signed()), at(0));
         let got = restored.measure(&samples(n), at(n.cast_signed()), at(0));

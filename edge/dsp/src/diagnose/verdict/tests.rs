@@ -96,6 +96,28 @@ fn fewer_turns_than_needed_name_nothing() {
     assert_eq!(judged.undetermined, Some(Undetermined::TooFewTurns { turns: 14.0 }));
 }
 
+/// R-EDGE-4. A damaged rolling element passes the load zone once a turn of the cage.
+#[test]
+fn a_comb_of_the_cage_that_is_new_names_the_rolling_element() {
+    let grown = Evidence { slow_db: Some(12.0), new_slow_db: Some(11.0), ..Evidence::default() };
+    let told = judged(&grown, &[look(None), look(None)], None);
+    assert_eq!((told.dominant, told.new_comb_db), (Some(Fault::Ball), Some(11.0)));
+    assert!((told.confidence - COMB_CONFIDENCE).abs() < 1e-12);
+    let stood = Evidence { new_slow_db: Some(1.0), ..grown };
+    let told = judged(&stood, &[look(None), look(None)], None);
+    assert_eq!((told.dominant, told.undetermined), (None, Some(Undetermined::CageLines)));
+}
+
+/// A comb that sound snapshots show by chance holds a name back, and is a word only where it does.
+#[test]
+fn a_speed_that_may_not_fit_is_said_where_it_holds_a_name_back() {
+    let at = |excess: f64| Evidence { speed: SpeedFit::MayMisfit(12.0), ..outer_race(excess) };
+    let told = judged(&at(4.0), &[], None);
+    assert_eq!(told.dominant, None);
+    assert_eq!(told.undetermined, Some(Undetermined::SpeedMisfit { shown_rpm: 720.0 }));
+    assert_eq!(judged(&at(0.0), &[], None).undetermined, None);
+}
+
 /// The shaft turns at another speed than the stated one: whatever stands at the orders is no name.
 #[test]
 fn nothing_is_named_at_a_speed_that_does_not_fit() {
