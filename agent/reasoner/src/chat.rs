@@ -11,6 +11,7 @@
 //! question stands beside every answer about it, whatever the model says.
 
 mod answer;
+mod bare;
 mod context;
 mod desk;
 mod extract;
@@ -230,7 +231,9 @@ impl Chat<'_> {
         };
         let (answer, by) = match ended {
             Ok(text) => (text, AnsweredBy::Model),
-            Err(reason) if making.last.is_none() => {
+            Err(reason)
+                if making.last.is_none() || matches!(reason, Some(ModelError::BareNumber)) =>
+            {
                 let told = answer::without_model(language, reason.as_ref());
                 let plan = planning::plan(question, &fleet, &bearings);
                 let found =
@@ -353,6 +356,9 @@ impl Chat<'_> {
         let mut errors = Vec::new();
         for (call, answer) in calls.iter().zip(&answers) {
             making.known.add_of(&answer.data);
+            if let Ok(arguments) = &call.arguments {
+                making.read.add_arguments(&Value::Object(arguments.clone()));
+            }
             let text = cut(&self.redactor.clean(&answer.text));
             transcript.answered(call, making.fence.around("tool_result", &text));
             if answer.is_error {
@@ -384,7 +390,9 @@ impl Chat<'_> {
         if is_foreign(&words) {
             return Err(Some(ModelError::OtherLanguage));
         }
-        answer::held(&words, question, making.read.clone(), &making.fence).ok_or(None)
+        let held =
+            answer::held(&words, question, making.read.clone(), &making.fence).ok_or(None)?;
+        if bare::is_bare(&held) { Err(Some(ModelError::BareNumber)) } else { Ok(held) }
     }
 
     /// The answer out of records and documents: the look-ups of a plan made side by side, their results put
@@ -438,6 +446,8 @@ fn known(fleet: &[CoreFields]) -> KnownIds {
         known.add(core.key.site.as_str());
         known.add(core.key.equipment.as_str());
         known.add(core.key.bearing.as_str());
+        known.add(core.key.to_string());
+        known.add(format!("{}/{}", core.key.equipment, core.key.bearing));
         core.event_id.iter().for_each(|id| known.add(id.to_string()));
     }
     known

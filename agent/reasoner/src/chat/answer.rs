@@ -4,9 +4,9 @@ use pdm_expert::grounding::{Readings, WITHHELD};
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
 
-use super::Question;
 use super::desk::{Focus, told_time};
 use super::planning::Part;
+use super::{Question, bare};
 use crate::client::ModelError;
 use crate::dialect::{ToolCall, ToolDefinition};
 use crate::guard::{Fence, plain};
@@ -57,10 +57,11 @@ pub(super) fn held(
     if words.contains(fence.word()) || tells_instructions(words) {
         return None;
     }
-    read.add_text(&question.message);
+    read.add_said(&question.message);
     for said in &question.history {
-        read.add_text(&said.content);
+        read.add_said(&said.content);
     }
+    let read = read.for_quantity(bare::asks_quantity(&question.message));
     let mark = match question.language {
         Language::Ko => WITHHELD.0,
         Language::En => WITHHELD.1,

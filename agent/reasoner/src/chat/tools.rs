@@ -115,7 +115,8 @@ fn row(core: &CoreFields) -> Value {
 
 fn detail(focus: &Focus) -> Value {
     let work = focus.work.iter().map(|work| {
-        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(told_time) })
+        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(told_time),
+                "work_order": work.work_order })
     });
     let told = focus.told.iter().take(5).map(
         |(at, title)| json!({ "at": told_time(*at), "title": title.in_language(Language::Ko) }),
