@@ -58,6 +58,10 @@ impl AbnormalDecision {
 
 #[async_trait]
 impl Builtin for AbnormalDecision {
+    fn only_reads(&self) -> bool {
+        true
+    }
+
     async fn call(&self, invocation: Invocation<'_>) -> Result<Value, Failure> {
         self.call_with(&[], invocation).await
     }
