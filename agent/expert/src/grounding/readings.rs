@@ -199,7 +199,14 @@ impl Readings {
                     }
                     self.push(figure.value, Unit::None, bare, &[], from);
                 }
-                unit => self.push(figure.value, unit.clone(), Telling::Measured, &[], from),
+                unit @ (Unit::Measure(..)
+                | Unit::Ago(_)
+                | Unit::Percent
+                | Unit::Times
+                | Unit::Stage
+                | Unit::Count) => {
+                    self.push(figure.value, unit.clone(), Telling::Measured, &[], from);
+                }
             }
         }
     }

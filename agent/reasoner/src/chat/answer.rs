@@ -122,11 +122,23 @@ pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], language: Language
         }
         let heading =
             if foci.len() > 1 { format!("■ {}\n", focus.core.name()) } else { String::new() };
-        parts.push(format!("{heading}{}\n{}", of.join("\n\n"), source(focus, language)));
+        let told = each_once(&of.join("\n\n"));
+        parts.push(format!("{heading}{told}\n{}", source(focus, language)));
     }
     parts
         .extend(told.iter().filter(|(part, _)| part.about.is_none()).map(|(_, text)| text.clone()));
     parts.join("\n\n")
+}
+
+/// A text whose lines stand once each: a state and an advice share some.
+fn each_once(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if line.is_empty() || !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n").replace("\n\n\n", "\n\n")
 }
 
 /// Where the words about a bearing come from.

@@ -6,7 +6,7 @@
 use pdm_expert::grounding::WITHHELD;
 
 /// Words by which a question asks for a quantity, in lower case.
-const QUANTITY: [&str; 26] = [
+const QUANTITY: [&str; 28] = [
     "얼마",
     "몇",
     "토크",
@@ -29,6 +29,8 @@ const QUANTITY: [&str; 26] = [
     "what torque",
     "torque",
     "clearance",
+    "temperature",
+    "max ",
     "what temperature",
     "what pressure",
     "what is the value",

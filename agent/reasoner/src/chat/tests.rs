@@ -57,6 +57,7 @@ impl Desk for Records {
                 work_order: Some("WO-1".to_owned()),
             }],
             told: Vec::new(),
+            record: FocusRecord::default(),
         }))
     }
 }

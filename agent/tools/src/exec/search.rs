@@ -27,7 +27,7 @@ pub struct Question {
 }
 
 /// A chunk that was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Found {
     /// The chunk's name, for citing it.
     pub id: String,

@@ -32,10 +32,12 @@ impl Dates {
     /// Whether a figure is the day or the year of a date that was read: `21일`, `2026년`.
     pub(super) fn holds_part(&self, text: &str, figure: &Figure) -> bool {
         const DURATIONS: [&str; 8] = ["전", "간", "이내", "남", "동안", "뒤", "후", "마다"];
-        let place = match &figure.unit {
-            Unit::Measure(base, size) if base == "h" && *size > 8000.0 => 0,
-            Unit::Measure(base, size) if base == "h" && (*size - 24.0).abs() < 0.1 => 2,
-            _ => return false,
+        let Unit::Measure(base, size) = &figure.unit else { return false };
+        let place = match () {
+            () if base != "h" => return false,
+            () if *size > 8000.0 => 0,
+            () if (*size - 24.0).abs() < 0.1 => 2,
+            () => return false,
         };
         let after = text[figure.end..].trim_start();
         if DURATIONS.iter().any(|word| after.starts_with(word)) || figure.decimals > 0 {
@@ -43,7 +45,11 @@ impl Dates {
         }
         let told = figure.value;
         let is_year = place != 0 || (YEARS.0..=YEARS.1).contains(&told);
-        is_year && self.0.iter().any(|read| read[place].is_some_and(|part| f64::from(part) == told))
+        is_year
+            && self
+                .0
+                .iter()
+                .any(|read| read[place].is_some_and(|part| (f64::from(part) - told).abs() < 0.5))
     }
 }
 

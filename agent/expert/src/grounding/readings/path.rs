@@ -46,7 +46,12 @@ pub(super) fn tellings(path: &str, raw: f64) -> Vec<(f64, Unit, Telling)> {
             };
             vec![(raw, unit, Telling::Measured)]
         }
-        unit => vec![(raw, unit, Telling::Measured)],
+        unit @ (Unit::Measure(..)
+        | Unit::Ago(_)
+        | Unit::Stage
+        | Unit::Count
+        | Unit::Instant(_)
+        | Unit::Name) => vec![(raw, unit, Telling::Measured)],
     }
 }
 
