@@ -8,8 +8,8 @@ use std::time::Instant;
 use async_trait::async_trait;
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
-    Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, Focus, Listener, Question, Said,
-    Speaker, Step, WorkLine,
+    Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, DutyRoster, Focus, FocusRecord,
+    GatewayLine, Listener, Question, Said, Speaker, Step, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -17,17 +17,23 @@ use pdm_reasoner::settings::ChatActions;
 use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_reasoner::trouble::Trouble;
+use pdm_routes::Table;
 use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
-use pdm_shared::id::BearingKey;
+use pdm_shared::delivery::Presence;
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
+use uuid::Uuid;
 
 use crate::model::LanguageModel;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, VECTORS_LANE};
+use record::{levels_of, onset_of};
+
+mod record;
 
 /// Questions that are answered at once. Chosen: two people and a program; a model in the plant answers
 /// one after the other anyway.
@@ -56,8 +62,9 @@ impl Conversation {
         clock: SharedClock,
         runtime: Arc<Runtime>,
         model: Option<Arc<LanguageModel>>,
+        routes: Table,
     ) -> Self {
-        let desk = Arc::new(StoreDesk { store, clock });
+        let desk = Arc::new(StoreDesk { store, clock, routes });
         let catalogue = Arc::new(CatalogueTools::new(runtime));
         let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
         let places = Semaphore::new(AT_ONCE);
@@ -199,6 +206,8 @@ impl Talk for Conversation {
 struct StoreDesk {
     store: Arc<dyn Store>,
     clock: SharedClock,
+    /// Rotas, groups and names of people and channels.
+    routes: Table,
 }
 
 fn told(error: StoreError) -> String {
@@ -254,7 +263,54 @@ impl Desk for StoreDesk {
                     work_order: work.work_order,
                 })
                 .collect(),
+            record: FocusRecord {
+                told_to: self.told_to(list.first().map(|newest| newest.notification_id)).await?,
+                ..self.record(key, event_id).await?
+            },
             told: list.into_iter().map(|told| (told.created_at, told.title)).collect(),
         }))
+    }
+
+    async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
+        let all = self.store.gateways().await.map_err(told)?;
+        let line = |state: crate::store::GatewayState| GatewayLine {
+            name: state.gateway.to_string(),
+            is_online: state.presence.map(|(presence, _)| presence == Presence::Online),
+            since: state.presence.map(|(_, since)| since),
+            last_event_at: state.last_event_at,
+        };
+        Ok(all.into_iter().map(line).collect())
+    }
+
+    async fn duty(&self) -> Result<Option<DutyRoster>, String> {
+        let (table, now) = (&self.routes, self.clock.now());
+        let people = |name: &String| table.people(std::slice::from_ref(name), now);
+        let rota =
+            |rota: &pdm_routes::Rota| (rota.name.clone(), people(&rota.name).into_iter().collect());
+        Ok(Some(DutyRoster {
+            rotas: table.rotas.iter().map(rota).collect(),
+            everybody: table.names.iter().cloned().collect(),
+        }))
+    }
+}
+
+impl StoreDesk {
+    /// The last abnormality of a bearing, and the figures of its last judged window.
+    async fn record(&self, key: &BearingKey, event_id: EventId) -> Result<FocusRecord, String> {
+        let episode = self.store.episode(key).await.map_err(told)?;
+        let event = self.store.event(event_id).await.map_err(told)?;
+        Ok(FocusRecord {
+            onset: episode.and_then(onset_of),
+            levels: event.as_ref().map(levels_of).unwrap_or_default(),
+            told_to: Vec::new(),
+        })
+    }
+
+    /// Where a message to staff went; not the lanes that no person reads.
+    async fn told_to(&self, message: Option<Uuid>) -> Result<Vec<String>, String> {
+        let Some(message) = message else { return Ok(Vec::new()) };
+        let deliveries = self.store.deliveries(message).await.map_err(told)?;
+        let read = deliveries.into_iter().filter(|one| one.lane != VECTORS_LANE);
+        Ok(read.map(|one| format!("{} ({})", one.lane, one.state)).collect())
     }
 }

@@ -1,10 +1,12 @@
-//! The answer in Markdown, Korean first and English after it. Every figure is the edge's.
+//! The answer in Markdown, in the language that is asked for, else Korean first and English after it. Every figure is
+//! the edge's; the words and the advice are those of the series' domain ([`super::domain`]).
 
 use std::fmt::Write as _;
 
 use pdm_shared::text::Language;
 
 use super::analysis::{Analysis, Finding};
+use super::domain::{self, FindingKind, SeriesDomain};
 use super::series::{Case, Window, write_time};
 
 /// The text of a language.
@@ -15,20 +17,33 @@ fn pick(language: Language, ko: &'static str, en: &'static str) -> &'static str 
     }
 }
 
+/// What an answer is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The stretch of the series.
+    pub window: &'a Window,
+    /// What the series is of.
+    pub domain: &'a SeriesDomain,
+    /// The unit of its values.
+    pub unit: Option<&'a str>,
+    /// The language of the answer; both where none is asked for.
+    pub language: Option<Language>,
+}
+
 /// The whole answer.
-pub fn markdown(
-    window: &Window,
-    unit: Option<&str>,
-    analysis: &Analysis,
-    cases: &[Case],
-) -> String {
-    let told = Told { window, unit: unit.unwrap_or_default(), analysis, cases };
-    format!("{}\n---\n\n{}", told.section(Language::Ko), told.section(Language::En))
+pub fn markdown(asked: &Asked<'_>, analysis: &Analysis, cases: &[Case]) -> String {
+    let Asked { window, domain, unit, language } = *asked;
+    let told = Told { window, domain, unit: unit.unwrap_or_default(), analysis, cases };
+    match language {
+        Some(language) => told.section(language),
+        None => format!("{}\n---\n\n{}", told.section(Language::Ko), told.section(Language::En)),
+    }
 }
 
 /// What is told.
 struct Told<'a> {
     window: &'a Window,
+    domain: &'a SeriesDomain,
     unit: &'a str,
     analysis: &'a Analysis,
     cases: &'a [Case],
@@ -38,12 +53,15 @@ impl Told<'_> {
     fn section(&self, language: Language) -> String {
         let mut text = String::new();
         let Window { station_id, element, from_s, to_s } = self.window;
-        let element = escaped(element);
-        let (head, station) =
-            (pick(language, "판정", "Verdict"), pick(language, "측정소", "station"));
-        let verdict = verdict(&self.analysis.verdict, language);
+        let element = escaped(&self.domain.element(element, language));
+        let head = pick(language, "판정", "Verdict");
+        let subject = escaped(&self.domain.subject(*station_id, language));
+        let verdict = match domain::leading(self.analysis) {
+            Some(kind) => told_kind(kind, language),
+            None => verdict(&self.analysis.verdict, language),
+        };
         // writing to a String cannot fail
-        let _never = writeln!(text, "## {head}: {verdict} — {station} {station_id}, {element}\n");
+        let _never = writeln!(text, "## {head}: {verdict} — {subject}, {element}\n");
         let period = pick(language, "기간", "Period");
         let (from, to) = (write_time(*from_s), write_time(*to_s));
         let _never = writeln!(text, "- {period}: {from} – {to}");
@@ -57,7 +75,7 @@ impl Told<'_> {
         self.similar(language, &mut text);
         let head = pick(language, "할 일", "What to do");
         let _never = write!(text, "\n### {head}\n\n");
-        for advice in advice(self.analysis, language) {
+        for advice in self.advice(language) {
             let _never = writeln!(text, "- {advice}");
         }
         text
@@ -81,7 +99,7 @@ impl Told<'_> {
     }
 
     fn finding(&self, finding: &Finding, language: Language) -> String {
-        let kind = verdict(&finding.kind, language);
+        let kind = told_kind(domain::kind_of(finding), language);
         let span = if finding.from == finding.to {
             instant(&finding.from)
         } else {
@@ -118,8 +136,34 @@ impl Told<'_> {
             "stable" => pick(language, "안정", "stable"),
             _ => return None,
         };
-        let head = pick(language, "끝의 추세", "Trend at the end");
+        let head = pick(language, "마지막 값들의 추세", "Trend of the last values");
         Some(format!("{head}: {direction}"))
+    }
+
+    /// What the expert advises for each kind of finding, the leading one first.
+    fn advice(&self, language: Language) -> Vec<String> {
+        let findings = self.analysis.findings.iter().map(domain::kind_of);
+        let mut kinds: Vec<FindingKind> = domain::leading(self.analysis).into_iter().collect();
+        for kind in findings {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        let advice = kinds.into_iter().map(|kind| self.domain.advice(kind, &self.window.element));
+        let advice: Vec<String> =
+            advice.map(|text| text.in_language(language).to_owned()).collect();
+        if !advice.is_empty() {
+            return advice;
+        }
+        let other = match self.analysis.verdict.as_str() {
+            "sound" => pick(language, "할 일이 없다.", "Nothing is to be done."),
+            _ => pick(
+                language,
+                "값이 24개보다 적다: 더 긴 기간을 묻는다.",
+                "There are fewer than 24 values: ask for a longer time.",
+            ),
+        };
+        vec![other.to_owned()]
     }
 
     fn similar(&self, language: Language, text: &mut String) {
@@ -165,49 +209,17 @@ impl Told<'_> {
 fn verdict(word: &str, language: Language) -> &'static str {
     match word {
         "sound" => pick(language, "이상 없음", "sound"),
-        "spike" => pick(language, "급등(spike)", "spike"),
-        "drift" => pick(language, "드리프트(drift)", "drift"),
-        "dropout" => pick(language, "측정 끊김(dropout)", "drop-out"),
         _ => pick(language, "판정할 수 없음", "cannot say"),
     }
 }
 
-/// What the expert advises for each kind of fault.
-fn advice(analysis: &Analysis, language: Language) -> Vec<&'static str> {
-    let mut advice: Vec<&'static str> = Vec::new();
-    for finding in &analysis.findings {
-        let one = match finding.kind.as_str() {
-            "spike" => pick(
-                language,
-                "같은 시각 이웃 측정소와 점검 기록을 본다. 이웃도 올랐으면 실제 사건이고, 아니면 교정·전원·시료관을 점검한다.",
-                "Look at neighbouring stations and at the log of that time. If they rose too, the event is real; otherwise check calibration, power and the sample line.",
-            ),
-            "drift" => pick(
-                language,
-                "영점·스팬 교정을 확인하고, 필터와 센서의 수명을 본다. 교정하기 전의 값에는 표시를 한다.",
-                "Check zero and span, then the age of filter and sensor. Mark the values since the drift began.",
-            ),
-            _ => pick(
-                language,
-                "통신과 전원, 자료 수집기를 점검한다. 끊긴 동안의 값은 쓰지 않는다.",
-                "Check communication, power and the logger. Do not use the values of that time.",
-            ),
-        };
-        if !advice.contains(&one) {
-            advice.push(one);
-        }
+fn told_kind(kind: FindingKind, language: Language) -> &'static str {
+    match kind {
+        FindingKind::Spike => pick(language, "급등(spike)", "spike"),
+        FindingKind::Drop => pick(language, "급락(drop)", "drop"),
+        FindingKind::Drift => pick(language, "드리프트(drift)", "drift"),
+        FindingKind::Dropout => pick(language, "측정 끊김(dropout)", "drop-out"),
     }
-    if advice.is_empty() {
-        advice.push(match analysis.verdict.as_str() {
-            "sound" => pick(language, "할 일이 없다.", "Nothing is to be done."),
-            _ => pick(
-                language,
-                "값이 24개보다 적다: 더 긴 기간을 묻는다.",
-                "There are fewer than 24 values: ask for a longer time.",
-            ),
-        });
-    }
-    advice
 }
 
 /// An RFC 3339 instant as the caller writes it.

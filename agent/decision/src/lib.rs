@@ -1,4 +1,4 @@
-//! `abnormal_decision`: one call that decides about a series of a measuring station.
+//! `abnormal_decision`: one call that decides about a series of a measuring station or of a bearing.
 //!
 //! ```text
 //! station, element, from, to ─► series (store, packs) ─► judged at the edge: faults, picture,
@@ -11,6 +11,7 @@
 
 pub mod analysis;
 pub mod answer;
+pub mod domain;
 pub mod pack;
 pub mod series;
 pub mod table;

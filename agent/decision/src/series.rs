@@ -80,6 +80,14 @@ pub trait SeriesSource: Send + Sync {
     /// As [`SeriesSource::values`].
     async fn known(&self, most: usize) -> Result<Vec<(i64, String)>, Failure>;
 
+    /// The full name of the bearing that a station number stands for, if it does.
+    ///
+    /// # Errors
+    /// As [`SeriesSource::values`].
+    async fn bearing(&self, _station_id: i64) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
     /// The unit of an element, where it is known.
     ///
     /// # Errors

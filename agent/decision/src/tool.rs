@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pdm_shared::text::Language;
 use pdm_tools::exec::builtin::Builtin;
 use pdm_tools::exec::{Failure, Invocation};
 use pdm_tools::pack::PackData;
 use serde_json::{Value, json};
 
 use super::analysis::Analyst;
-use super::answer;
+use super::answer::{self, Asked};
+use super::domain::SeriesDomain;
 use super::pack::PackSeries;
 use super::series::{Case, MOST_CASES, MOST_VALUES, Sample, SeriesSource, Window, read_time};
 
@@ -44,11 +46,22 @@ impl AbnormalDecision {
         let window = asked(&invocation)?;
         let samples = samples(sources, &window).await?;
         let cases = cases(sources, &window).await?;
-        let unit = unit(sources, &window.element).await?;
-        let title = format!("station {}, {}", window.station_id, plain(&window.element));
+        let domain = domain(sources, window.station_id).await?;
+        let unit = match domain.unit(&window.element) {
+            Some(unit) => Some(unit.to_owned()),
+            None => unit(sources, &window.element).await?,
+        };
+        let title = match &domain {
+            SeriesDomain::Station => format!("station {}", window.station_id),
+            SeriesDomain::Bearing(name) => format!("bearing {}", plain(name)),
+        };
+        let in_unit = unit.as_ref().map(|unit| format!(" ({unit})")).unwrap_or_default();
+        let title = format!("{title}, {}{in_unit}", plain(&window.element));
         let analysis = self.analyst.judge(invocation.call_id, &title, &samples, &cases).await?;
         let url = format!("data:image/png;base64,{}", analysis.figure_png_base64);
-        let answer = answer::markdown(&window, unit.as_deref(), &analysis, &cases);
+        let language = language(&invocation)?;
+        let asked = Asked { window: &window, domain: &domain, unit: unit.as_deref(), language };
+        let answer = answer::markdown(&asked, &analysis, &cases);
         Ok(json!({
             "answer": answer,
             "graph_image": { "type": "image", "url": url, "mimeType": "image/png" },
@@ -58,6 +71,10 @@ impl AbnormalDecision {
 
 #[async_trait]
 impl Builtin for AbnormalDecision {
+    fn only_reads(&self) -> bool {
+        true
+    }
+
     async fn call(&self, invocation: Invocation<'_>) -> Result<Value, Failure> {
         self.call_with(&[], invocation).await
     }
@@ -70,6 +87,31 @@ impl Builtin for AbnormalDecision {
         let packs = packs.iter().map(|pack| Arc::new(PackSeries(Arc::clone(pack))) as _);
         let sources: Vec<Arc<dyn SeriesSource>> = self.store.iter().cloned().chain(packs).collect();
         self.decide(&sources, invocation).await
+    }
+}
+
+/// What the series of a station number is of.
+async fn domain(
+    sources: &[Arc<dyn SeriesSource>],
+    station_id: i64,
+) -> Result<SeriesDomain, Failure> {
+    for source in sources {
+        if let Some(name) = source.bearing(station_id).await? {
+            return Ok(SeriesDomain::Bearing(name));
+        }
+    }
+    Ok(SeriesDomain::Station)
+}
+
+/// The language that is asked for.
+fn language(invocation: &Invocation<'_>) -> Result<Option<Language>, Failure> {
+    match invocation.text("language") {
+        None | Some("") => Ok(None),
+        Some("ko") => Ok(Some(Language::Ko)),
+        Some("en") => Ok(Some(Language::En)),
+        Some(other) => {
+            Err(Failure::Permanent(format!("language: is {other:?}, allowed are ko, en")))
+        }
     }
 }
 

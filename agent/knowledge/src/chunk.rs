@@ -48,6 +48,12 @@ impl Chunk {
         parts.join("\n\n")
     }
 
+    /// The English text of the chunk with its headings; empty if it has none.
+    pub fn body_in_english(&self) -> String {
+        let parts = self.sections.iter().map(Section::whole_in_english);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
     /// What a search by words or by meaning reads below the head: the text, and the questions that it answers.
     pub fn searched(&self) -> String {
         let mut text = self.body();

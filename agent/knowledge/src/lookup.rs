@@ -45,7 +45,8 @@ impl Knowledge {
     }
 
     /// The sections of a document with `number`, and those below them; `number` may be written `3`,
-    /// `3.`, `§3`, `제3절`, `3장`. Empty if there is no such document or section.
+    /// `3.`, `§3`, `제3절`, `3장`. All sections for an empty number. Empty if there is no such document or
+    /// section. A document's name may be written in small letters.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`].
@@ -54,10 +55,20 @@ impl Knowledge {
         document: &str,
         number: &str,
     ) -> Result<Vec<FoundSection>, KnowledgeError> {
-        let Some(number) = section_number(number) else { return Ok(Vec::new()) };
+        let whole = number.trim().is_empty();
+        let number = section_number(number);
+        if number.is_none() && !whole {
+            return Ok(Vec::new());
+        }
         let mut found = Vec::new();
-        for chunk in self.chunks(document).await? {
-            let sections = chunk.sections.iter().filter(|s| s.is_within(&number));
+        let mut chunks = self.chunks(document).await?;
+        if chunks.is_empty() {
+            chunks = self.chunks(&document.trim().to_uppercase()).await?;
+        }
+        for chunk in chunks {
+            let is_asked =
+                |section: &&Section| number.as_ref().is_none_or(|number| section.is_within(number));
+            let sections = chunk.sections.iter().filter(is_asked);
             found.extend(
                 sections
                     .map(|section| FoundSection { section: section.clone(), chunk: chunk.clone() }),

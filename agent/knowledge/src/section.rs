@@ -31,6 +31,15 @@ impl Section {
         format!("{}\n{}", heading.trim(), self.body).trim().to_owned()
     }
 
+    /// The section's number, heading and English text; empty if there is none.
+    pub fn whole_in_english(&self) -> String {
+        if self.english.is_empty() {
+            return String::new();
+        }
+        let heading = format!("{} {}", self.number, self.title);
+        format!("{}\n{}", heading.trim(), self.english).trim().to_owned()
+    }
+
     /// Whether this is section `number` or one below it.
     pub fn is_within(&self, number: &str) -> bool {
         self.number

@@ -11,13 +11,21 @@
 //! question stands beside every answer about it, whatever the model says.
 
 mod answer;
+mod bare;
 mod context;
+mod courses;
 mod desk;
+mod entities;
 mod extract;
-mod mention;
+mod intent;
+mod meanings;
+mod passage;
 mod planning;
+mod plant_records;
 mod programs;
+mod records;
 mod tools;
+mod values;
 
 use pdm_expert::grounding::Readings;
 use pdm_script::{ProgramHost, Session};
@@ -29,13 +37,17 @@ use serde_json::Value;
 use crate::budget::Spent;
 use crate::client::ModelError;
 use crate::dialect::{Asking, Dialect, ToolCall, ToolDefinition, Transcript, Turn, code};
-use crate::guard::{Fence, KnownIds, Redactor, is_foreign};
+use crate::guard::{Fence, KnownIds, Redactor, TextLanguage, is_foreign, language_of};
 use crate::meter::Meter;
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
-pub use desk::{CoreFields, Desk, Focus, WorkLine};
+pub use desk::{
+    CoreFields, Desk, DutyRoster, Focus, FocusRecord, GatewayLine, MeasuredLevel, Onset, WorkLine,
+};
 pub use tools::DeskTools;
 
+use entities::{Meant, UnknownName};
+use extract::Sources;
 use planning::Part;
 use programs::ProgramTools;
 
@@ -203,8 +215,13 @@ impl Chat<'_> {
         model: Option<(Meter<'_>, Dialect)>,
         listener: &dyn Listener,
     ) -> Answer {
-        let fleet = self.desk.fleet().await.unwrap_or_default();
-        let bearings = planning::bearings(question, &fleet);
+        let question = &in_own_language(question);
+        let fleet = self.desk.fleet().await;
+        let is_away = fleet.is_err();
+        let fleet = fleet.unwrap_or_default();
+        let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
+        let plan = planning::plan(question, &fleet, &meant, is_away);
+        let bearings = bearings_of(&plan, &meant);
         let foci = bearings.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
         let foci: Vec<Focus> =
             futures_util::future::join_all(foci).await.into_iter().flatten().collect();
@@ -219,33 +236,34 @@ impl Chat<'_> {
         };
         let language = question.language;
         let ended = match model {
-            Some((meter, dialect)) => {
-                self.by_model(question, &fleet, &foci, (meter, dialect), &mut making).await
-            }
+            Some(model) => self.by_model(question, &fleet, &foci, model, &mut making).await,
             None => Err(None),
         };
-        let model_failure = match &ended {
-            Err(Some(error)) => Some(error.kind()),
-            Ok(_) | Err(None) => None,
-        };
+        let model_failure =
+            ended.as_ref().err().and_then(|error| error.as_ref()).map(ModelError::kind);
         let (answer, by) = match ended {
             Ok(text) => (text, AnsweredBy::Model),
-            Err(reason) if making.last.is_none() => {
+            Err(reason)
+                if making.last.is_none() || matches!(reason, Some(ModelError::BareNumber)) =>
+            {
+                let sources =
+                    Sources { desk: self.desk, tools: self.tools, fleet: &fleet, foci: &foci };
                 let told = answer::without_model(language, reason.as_ref());
-                let plan = planning::plan(question, &fleet, &bearings);
-                let found =
-                    self.by_extraction(&plan, question.language, &fleet, &foci, &mut making).await;
-                match found {
-                    Some(found) => (format!("{told}\n\n{found}"), AnsweredBy::Extraction),
-                    None => (answer::apology(language).to_owned(), AnsweredBy::Apology),
+                let asked = (&plan[..], &meant);
+                match self.by_extraction(asked, language, &sources, &mut making).await {
+                    // without records there is nothing that could be said
+                    None if is_away => (answer::apology(language).to_owned(), AnsweredBy::Apology),
+                    found => {
+                        let found = found.unwrap_or_else(|| plant_records::not_recorded(language));
+                        (format!("{told}\n\n{found}"), AnsweredBy::Extraction)
+                    }
                 }
             }
             Err(_) => (making.last.clone().unwrap_or_default(), AnsweredBy::Observation),
         };
-        let by_words = by != AnsweredBy::Apology;
         let answer = self.redactor.clean(&answer);
-        let about = if by_words { foci.as_slice() } else { &[] };
-        let answer = answer::with_records(answer, about, language);
+        let about = used(&foci, by, &plan);
+        let answer = answer::with_records(answer, &about, language);
         Answer {
             answer,
             by,
@@ -353,6 +371,9 @@ impl Chat<'_> {
         let mut errors = Vec::new();
         for (call, answer) in calls.iter().zip(&answers) {
             making.known.add_of(&answer.data);
+            if let Ok(arguments) = &call.arguments {
+                making.read.add_arguments(&Value::Object(arguments.clone()));
+            }
             let text = cut(&self.redactor.clean(&answer.text));
             transcript.answered(call, making.fence.around("tool_result", &text));
             if answer.is_error {
@@ -384,34 +405,89 @@ impl Chat<'_> {
         if is_foreign(&words) {
             return Err(Some(ModelError::OtherLanguage));
         }
-        answer::held(&words, question, making.read.clone(), &making.fence).ok_or(None)
+        let held =
+            answer::held(&words, question, making.read.clone(), &making.fence).ok_or(None)?;
+        if bare::is_bare(&held) { Err(Some(ModelError::BareNumber)) } else { Ok(held) }
     }
 
     /// The answer out of records and documents: the look-ups of a plan made side by side, their results put
-    /// together by bearing, each with where it comes from.
+    /// together by bearing, each with where it comes from. Names that nobody knows are told first.
     async fn by_extraction(
         &self,
-        plan: &[Part],
+        (plan, meant): (&[Part], &Meant),
         language: Language,
-        fleet: &[CoreFields],
-        foci: &[Focus],
+        sources: &Sources<'_>,
         making: &mut Making<'_>,
     ) -> Option<String> {
-        let focus_of =
-            |part: &Part| foci.iter().find(|focus| Some(&focus.core.key) == part.about.as_ref());
-        let found = plan
-            .iter()
-            .map(|part| extract::look_up(part, language, fleet, focus_of(part), self.tools));
+        let found = plan.iter().map(|part| extract::look_up(part, language, sources));
         let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
         let mut told = Vec::new();
         for (part, text) in plan.iter().zip(found) {
-            let text = text.map(|text| cut(&text));
-            let call = part.lookup.call(&part.clause, focus_of(part));
-            making.tell(vec![call], text.clone(), None);
+            let call = extract::call(part, sources.focus(part));
+            making.tell(vec![call], text.as_deref().map(cut), None);
             told.extend(text.map(|text| (part, text)));
         }
-        (!told.is_empty()).then(|| answer::fused(&told, foci, language))
+        let mut parts: Vec<String> = Vec::new();
+        for name in &meant.unknown {
+            let is_registered = self.is_registered(name).await;
+            parts.push(plant_records::unknown(name, is_registered, language));
+        }
+        if !told.is_empty() {
+            parts.push(answer::fused(&told, sources.foci, language));
+        }
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
+
+    /// Whether the register of machines has a name that no judged bearing has.
+    async fn is_registered(&self, name: &UnknownName) -> bool {
+        let arguments =
+            serde_json::Map::from_iter([("query".to_owned(), name.name.as_str().into())]);
+        let answer = toolbox::traced(self.tools, "extraction", "search_equipment", arguments).await;
+        let found = answer.data.as_array().into_iter().flatten();
+        let mut ids = found.filter_map(|one| one.get("equipment_id")?.as_str());
+        !answer.is_error && ids.any(|id| id.eq_ignore_ascii_case(&name.name))
+    }
+}
+
+/// The bearings that an answer speaks of.
+fn used(foci: &[Focus], by: AnsweredBy, plan: &[Part]) -> Vec<Focus> {
+    let is_used = |focus: &&Focus| match by {
+        AnsweredBy::Apology => false,
+        AnsweredBy::Extraction => planning::is_used(plan, &focus.core.key),
+        AnsweredBy::Model | AnsweredBy::Observation => true,
+    };
+    foci.iter().filter(is_used).cloned().collect()
+}
+
+/// The bearings whose records an answer needs: those that are meant, and those of the plan.
+fn bearings_of(plan: &[Part], meant: &Meant) -> Vec<BearingKey> {
+    let mut bearings = meant.keys.clone();
+    for key in plan.iter().filter_map(|part| part.about.as_ref()) {
+        if !bearings.contains(key) {
+            bearings.push(key.clone());
+        }
+    }
+    bearings
+}
+
+/// The question, answered in the language in which it is asked; in the page's where its words do not tell.
+fn in_own_language(question: &Question) -> Question {
+    let words: Vec<&str> = question.message.split(|c: char| !c.is_ascii_alphabetic()).collect();
+    let english =
+        words.iter().filter(|word| word.len() > 1 && word.chars().any(|c| c.is_ascii_lowercase()));
+    let has_hangul = question.message.chars().any(|c| ('가'..='힣').contains(&c));
+    let language = match (has_hangul, english.count()) {
+        (true, _) => Language::Ko,
+        (false, 0) => question.language,
+        (false, _)
+            if language_of(&question.message) == TextLanguage::Other
+                && !question.message.is_ascii() =>
+        {
+            question.language
+        }
+        (false, _) => Language::En,
+    };
+    Question { language, ..question.clone() }
 }
 
 /// Takes the answer of a tool as a source of figures: its data, or its words where it has none.
@@ -438,6 +514,8 @@ fn known(fleet: &[CoreFields]) -> KnownIds {
         known.add(core.key.site.as_str());
         known.add(core.key.equipment.as_str());
         known.add(core.key.bearing.as_str());
+        known.add(core.key.to_string());
+        known.add(format!("{}/{}", core.key.equipment, core.key.bearing));
         core.event_id.iter().for_each(|id| known.add(id.to_string()));
     }
     known

@@ -52,6 +52,9 @@ pub enum ModelError {
     /// The answer is in another language than the question.
     #[error("the model answers in another language")]
     OtherLanguage,
+    /// The answer is a bare number: of what, and in which unit, it does not say.
+    #[error("the model answers with a bare number")]
+    BareNumber,
     /// The budget is used up.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
@@ -72,6 +75,7 @@ impl ModelError {
             Self::Cut => "cut",
             Self::Withheld => "withheld",
             Self::OtherLanguage => "other_language",
+            Self::BareNumber => "bare_number",
             Self::Exhausted(_) => "budget",
             Self::Ledger(_) => "ledger",
         }

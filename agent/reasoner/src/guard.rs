@@ -116,17 +116,20 @@ impl KnownIds {
         }
     }
 
-    /// Whether the arguments of a call name only what is known.
+    /// Whether the arguments of a call name only what is known. A document may be read by its number
+    /// without a search before: a search finds every document anyway. A number names no machine: stations
+    /// are told by the tool that knows them.
     ///
     /// # Errors
     /// The argument that does not, in words for the model.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), String> {
-        for (name, value) in arguments.iter().filter(|(name, _)| is_identity(name)) {
+        let guarded = |name: &str| is_identity(name) && name != "document";
+        for (name, value) in arguments.iter().filter(|(name, _)| guarded(name)) {
             let texts: Vec<&str> = match value {
                 Value::String(text) => text.split(',').map(str::trim).collect(),
                 Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-                Value::Null => continue,
-                Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![""],
+                Value::Null | Value::Number(_) => continue,
+                Value::Bool(_) | Value::Object(_) => vec![""],
             };
             if let Some(unknown) = texts.iter().find(|text| !self.0.contains(**text)) {
                 let unknown = pdm_shared::bounds::shown(unknown, 64);
@@ -316,7 +319,13 @@ mod tests {
         known.add_of(&json!({ "documents": [{ "id": "MH-03#2", "text": "P-999" }] }));
         let check = |arguments: Value| known.check(arguments.as_object().expect("a mapping"));
         assert_eq!(check(json!({ "query": "P-999", "equipment_id": "P-101" })), Ok(()));
-        assert_eq!(check(json!({ "document": "MH-03", "number": "2" })), Ok(()));
+        for free in [
+            json!({ "document": "MH-03", "number": "2" }),
+            json!({ "document": "EM-06", "number": "5" }),
+            json!({ "station_id": 7001, "element": "rms_g" }),
+        ] {
+            assert_eq!(check(free), Ok(()));
+        }
         let error = check(json!({ "equipment_id": "P-999" })).expect_err("refused");
         assert!(error.contains("P-999"), "{error}");
         assert!(check(json!({ "bearing_ids": ["P-101", "X"] })).is_err());

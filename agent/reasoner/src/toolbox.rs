@@ -1,8 +1,9 @@
 //! The tools of the model: those of the catalogue that only read, and nothing else.
 //!
 //! Whether a tool only reads is decided by its executor, which runs it, not by what its file says: a
-//! search, a table, a SELECT, a query of a graph, a GET, and pipelines of these. Functions of the program
-//! (`notify_maintenance_staff` among them) and tools of other servers are never offered.
+//! search, a table, a SELECT, a query of a graph, a GET, a function of the program that says of itself that it
+//! only reads (those of the asset graph, `abnormal_decision`), and pipelines of these. Functions that act
+//! (`notify_maintenance_staff`) and tools of other servers are never offered.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ impl CatalogueTools {
 impl Toolbox for CatalogueTools {
     fn tools(&self) -> Vec<ToolDefinition> {
         let registry = self.runtime.catalogue().current();
-        let reading = registry.list().filter(|spec| only_reads(spec, &registry, 0));
+        let reading = registry.list().filter(|spec| only_reads(spec, &registry, &self.runtime, 0));
         let definition = |spec: &Arc<ToolSpec>| ToolDefinition {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -88,7 +89,9 @@ impl Toolbox for CatalogueTools {
 
     async fn call(&self, id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
         let registry = self.runtime.catalogue().current();
-        if !registry.get(name).is_some_and(|spec| only_reads(spec, &registry, 0)) {
+        let is_offered =
+            registry.get(name).is_some_and(|spec| only_reads(spec, &registry, &self.runtime, 0));
+        if !is_offered {
             return ToolAnswer::failed(format!("refused: there is no tool {name:?} to be called"));
         }
         let arguments = Value::Object(arguments);
@@ -104,7 +107,7 @@ impl Toolbox for CatalogueTools {
 const DEEPEST: u32 = 8;
 
 /// Whether a tool only reads, whatever its arguments are.
-fn only_reads(spec: &ToolSpec, registry: &Registry, depth: u32) -> bool {
+fn only_reads(spec: &ToolSpec, registry: &Registry, runtime: &Runtime, depth: u32) -> bool {
     match &spec.executor {
         // the engine of graphs has no code that could write (`pdm-graph`)
         Executor::Search(_)
@@ -116,11 +119,13 @@ fn only_reads(spec: &ToolSpec, registry: &Registry, depth: u32) -> bool {
         Executor::Pipeline(_) => {
             depth < DEEPEST
                 && spec.dependencies.iter().all(|name| {
-                    registry.get(name).is_some_and(|step| only_reads(step, registry, depth + 1))
+                    let step = registry.get(name);
+                    step.is_some_and(|step| only_reads(step, registry, runtime, depth + 1))
                 })
         }
+        Executor::Builtin { function } => runtime.function_only_reads(function),
         // ways that are new here are not offered until somebody has looked at them
-        Executor::Builtin { .. } | Executor::Mcp { .. } | _ => false,
+        Executor::Mcp { .. } | _ => false,
     }
 }
 

@@ -59,7 +59,10 @@ impl Trouble {
             ModelError::Late(_) => Self::Late,
             ModelError::TooLong => Self::TooLong,
             ModelError::OtherLanguage => Self::OtherLanguage,
-            ModelError::Refused { .. } | ModelError::Cut | ModelError::Withheld => Self::Unfit,
+            ModelError::Refused { .. }
+            | ModelError::Cut
+            | ModelError::Withheld
+            | ModelError::BareNumber => Self::Unfit,
             ModelError::Exhausted(_) | ModelError::Ledger(_) => Self::Budget,
         }
     }

@@ -154,6 +154,10 @@ fn bearings_of(machine: &Node, beside: &[(Arc<Relationship>, Arc<Node>)]) -> Vec
 
 #[async_trait]
 impl Builtin for Function {
+    fn only_reads(&self) -> bool {
+        true
+    }
+
     async fn call(&self, invocation: Invocation<'_>) -> Result<Json, Failure> {
         let Self(tools, tool) = self;
         match tool {

@@ -1,11 +1,11 @@
 //! `pdm-agent chat`: questions about the plant's bearings from the terminal.
 
 use std::io::{BufRead as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pdm_reasoner::chat::{Listener, Question, Said, Speaker, Step};
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
 use pdm_shared::id::BearingKey;
@@ -13,7 +13,9 @@ use pdm_shared::id::BearingKey;
 use super::{Lang, failure};
 use crate::conversation::{Conversation, word};
 use crate::model::LanguageModel;
-use crate::service::tooling::Tooling;
+use crate::notify::policy::Policy;
+use crate::progress::Reporter;
+use crate::service::tooling::{StoreParts, Tooling};
 use crate::service::{connect_store, install_cryptography};
 use crate::settings::AgentSettings;
 use crate::store::Store;
@@ -74,12 +76,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = runtime.map_err(failure::runtime)?;
     runtime.block_on(async {
         let store: Arc<dyn Store> = connect_store(&settings.store).await.map_err(failure::store)?;
-        let clock = Arc::new(SystemClock);
+        let clock: SharedClock = Arc::new(SystemClock);
         let model = LanguageModel::open(&settings, store.clone(), clock.clone());
         let model = model.map_err(|error| failure::start(error.into()))?;
-        let tooling =
-            Tooling::open(&settings, None, model.as_ref()).await.map_err(failure::start)?;
-        let conversation = Conversation::new(store.clone(), clock, tooling.runtime, model);
+        let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
+        let parts = StoreParts::of(&store, &clock, policy, Reporter::new());
+        let tooling = Tooling::open(&settings, Some(parts), model.as_ref());
+        let tooling = tooling.await.map_err(failure::start)?;
+        let conversation = Conversation::new(
+            store.clone(),
+            clock,
+            tooling.runtime,
+            model,
+            settings.notify.table(Path::new("")),
+        );
         let ended = talk(args, &conversation, about).await;
         store.close().await;
         ended

@@ -108,6 +108,7 @@ fn failure(error: ModelError) -> Failure {
         | ModelError::Late(_)
         | ModelError::Withheld
         | ModelError::OtherLanguage
+        | ModelError::BareNumber
         | ModelError::Exhausted(_)
         | _ => Failure::Permanent(message),
     }

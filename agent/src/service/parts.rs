@@ -1,5 +1,6 @@
 //! The tasks of the agent, each put together from what was built before. Only this file spawns tasks.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,6 +111,7 @@ impl Parts {
             Arc::clone(&self.clock),
             Arc::clone(&tools),
             self.model.clone(),
+            self.settings.notify.table(Path::new("")),
         )
         .with_judging(self.settings.judging.has_model());
         let served = Served {

@@ -29,12 +29,20 @@ impl KnowledgeSearch for SearchedKnowledge {
         let findings = self.0.find(Mode::Fused, collection, query, &filter, top_k);
         let Findings { hits, by_words_alone, answered } = findings.await.map_err(failure)?;
         let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
+        if hits.is_empty()
+            && let Some(only) = self.only_ones(collection, &question, &filter, answered).await?
+        {
+            return Ok(only);
+        }
         let nothing_found = hits.is_empty().then(|| nothing_found(answered));
         Ok(Answer { documents: hits.into_iter().map(found).collect(), note, nothing_found })
     }
 
     async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
         let sections = self.0.section(document, number).await.map_err(failure)?;
+        if sections.is_empty() {
+            return self.no_section(document).await;
+        }
         Ok(looked_up(sections.iter().map(|one| part(&one.chunk, &one.section, 1.0)).collect()))
     }
 
@@ -47,6 +55,62 @@ impl KnowledgeSearch for SearchedKnowledge {
         Ok(looked_up(titles.into_iter().map(one).collect()))
     }
 }
+
+impl SearchedKnowledge {
+    /// The documents that the filters leave, where they name a machine or a bearing and leave few: a filter
+    /// that says which machine is not followed by a refusal of its only case. None of them answers, and the
+    /// note says so.
+    async fn only_ones(
+        &self,
+        collection: Collection,
+        question: &Question,
+        filter: &Filter,
+        answered: Option<f32>,
+    ) -> Result<Option<Answer>, Failure> {
+        let named = [&filter.equipment, &filter.bearing];
+        if named.iter().all(|name| name.is_none()) {
+            return Ok(None);
+        }
+        let whose: Vec<&str> = named.into_iter().flatten().map(String::as_str).collect();
+        let whose = whose.join(" ");
+        let nearest =
+            self.0.find(Mode::Nearest, collection, &question.query, filter, FEW + 1).await;
+        let hits = nearest.map_err(failure)?.hits;
+        let (count, shown) = (hits.len(), question.top_k.max(1).min(FEW));
+        if count == 0 {
+            let nothing = format!("nothing found: there is no document of {whose}");
+            return Ok(Some(Answer { nothing_found: Some(nothing), ..Answer::default() }));
+        }
+        if count > FEW {
+            return Ok(None);
+        }
+        let probability = answered.unwrap_or(0.0);
+        let note = format!(
+            "the only documents of {whose} ({count}); none is close to the question (probability \
+             {probability:.2}, needed {:.2})",
+            pdm_knowledge::relevance::CUT_OFF
+        );
+        let documents = hits.into_iter().take(shown);
+        let documents = documents.map(|hit| Found { close: Some(false), ..found(hit) }).collect();
+        Ok(Some(Answer { documents, note: Some(note), nothing_found: None }))
+    }
+
+    /// What a look-up says where a document has no such section, or where there is no such document.
+    async fn no_section(&self, document: &str) -> Result<Answer, Failure> {
+        let all = self.0.section(document, "").await.map_err(failure)?;
+        let numbers: Vec<&str> = all.iter().map(|one| one.section.number.as_str()).collect();
+        let nothing = if numbers.is_empty() {
+            NO_SUCH_TEXT.to_owned()
+        } else {
+            format!("nothing found: {document} has the sections {}", numbers.join(", "))
+        };
+        Ok(Answer { nothing_found: Some(nothing), ..Answer::default() })
+    }
+}
+
+/// Most documents that are few: a bearing has had so many cases at most before a search is of use. Chosen with
+/// the shipped history, in which a bearing has one case and a machine three.
+const FEW: usize = 5;
 
 /// What a look-up by number or title says where there is no such text.
 const NO_SUCH_TEXT: &str = "nothing found: no document or section of that name";
@@ -64,6 +128,9 @@ fn part(chunk: &Chunk, section: &Section, score: f32) -> Found {
         text: section.whole(),
         source: chunk.citation(),
         score: f64::from(score),
+        close: None,
+        title_en: told(&format!("{} §{} {}", chunk.about.title.en, section.number, section.title)),
+        english: told(&section.whole_in_english()),
     }
 }
 
@@ -153,7 +220,14 @@ fn found(hit: Hit) -> Found {
         text: hit.chunk.body(),
         source: hit.chunk.citation(),
         score: f64::from(hit.score),
+        close: None,
+        title_en: told(&hit.chunk.about.title.en),
+        english: told(&hit.chunk.body_in_english()),
     }
+}
+
+fn told(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

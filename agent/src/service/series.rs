@@ -22,6 +22,11 @@ impl SeriesSource for StoredSeries {
         self.0.series_cases(before_s, most).await.map_err(away)
     }
 
+    async fn bearing(&self, station_id: i64) -> Result<Option<String>, Failure> {
+        let key = self.0.bearing_of_station(station_id).await.map_err(away)?;
+        Ok(key.map(|key| key.to_string()))
+    }
+
     async fn known(&self, most: usize) -> Result<Vec<(i64, String)>, Failure> {
         self.0.stations(most).await.map_err(away)
     }

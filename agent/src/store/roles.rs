@@ -473,6 +473,9 @@ pub trait SeriesStore: Send + Sync + std::fmt::Debug {
     async fn name_station(&self, station_id: i64, bearing: &BearingKey)
     -> Result<bool, StoreError>;
 
+    /// The bearing that a station number stands for.
+    async fn bearing_of_station(&self, station_id: i64) -> Result<Option<BearingKey>, StoreError>;
+
     /// The values of a window in order of time, bounded; those of a bearing are the feature of that
     /// name in its events.
     async fn series(&self, window: &Window) -> Result<Vec<Sample>, StoreError>;

@@ -186,8 +186,14 @@ fn canonical(question: &Question) -> String {
 fn read(answer: &Answer) -> LookupOutcome {
     let Some(data) = answer.structured.as_ref() else { return LookupOutcome::default() };
     let list = data.get("documents").and_then(Value::as_array);
-    let documents =
-        list.into_iter().flatten().filter_map(|value| Document::deserialize(value).ok());
+    let list: Vec<&Value> = list.into_iter().flatten().collect();
+    // what a filter leaves without answering the question grounds nothing in a judgement
+    let (close, others): (Vec<&Value>, Vec<&Value>) =
+        list.into_iter().partition(|one| one.get("close") != Some(&Value::Bool(false)));
+    if close.is_empty() && !others.is_empty() {
+        return LookupOutcome::default();
+    }
+    let documents = close.into_iter().filter_map(|value| Document::deserialize(value).ok());
     let note = data.get("note").and_then(Value::as_str).map(str::to_owned);
     LookupOutcome { documents: documents.collect(), note, ..LookupOutcome::default() }
 }

@@ -121,6 +121,11 @@ impl Runtime {
         &self.catalogue
     }
 
+    /// Whether this program has the function of a `builtin` tool, and it only reads.
+    pub fn function_only_reads(&self, function: &str) -> bool {
+        self.means.builtins.only_reads(function)
+    }
+
     /// Calls one tool.
     ///
     /// # Errors

@@ -199,6 +199,14 @@ pub(super) fn unit(path: &str, slope: &str) -> Unit {
     }
 }
 
+/// Whether a sentence names a subject.
+pub(super) fn is_named(sentence: &str, subject: Subject) -> bool {
+    let lower = sentence.to_ascii_lowercase();
+    labels().any(|(known, word)| {
+        known == subject && lower.match_indices(word).any(|(at, _)| is_word(&lower, at, word))
+    })
+}
+
 /// The subject of a stage: what the sentence says of it.
 pub(super) fn of_stage(sentence: &str, start: usize) -> Subject {
     let lower = sentence.to_ascii_lowercase();

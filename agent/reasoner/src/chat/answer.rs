@@ -4,9 +4,9 @@ use pdm_expert::grounding::{Readings, WITHHELD};
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
 
-use super::Question;
 use super::desk::{Focus, told_time};
 use super::planning::Part;
+use super::{Question, bare};
 use crate::client::ModelError;
 use crate::dialect::{ToolCall, ToolDefinition};
 use crate::guard::{Fence, plain};
@@ -57,10 +57,11 @@ pub(super) fn held(
     if words.contains(fence.word()) || tells_instructions(words) {
         return None;
     }
-    read.add_text(&question.message);
+    read.add_said(&question.message);
     for said in &question.history {
-        read.add_text(&said.content);
+        read.add_said(&said.content);
     }
+    let read = read.for_quantity(bare::asks_quantity(&question.message));
     let mark = match question.language {
         Language::Ko => WITHHELD.0,
         Language::En => WITHHELD.1,
@@ -121,11 +122,23 @@ pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], language: Language
         }
         let heading =
             if foci.len() > 1 { format!("■ {}\n", focus.core.name()) } else { String::new() };
-        parts.push(format!("{heading}{}\n{}", of.join("\n\n"), source(focus, language)));
+        let told = each_once(&of.join("\n\n"));
+        parts.push(format!("{heading}{told}\n{}", source(focus, language)));
     }
     parts
         .extend(told.iter().filter(|(part, _)| part.about.is_none()).map(|(_, text)| text.clone()));
     parts.join("\n\n")
+}
+
+/// A text whose lines stand once each: a state and an advice share some.
+fn each_once(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if line.is_empty() || !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n").replace("\n\n\n", "\n\n")
 }
 
 /// Where the words about a bearing come from.

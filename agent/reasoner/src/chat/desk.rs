@@ -42,6 +42,63 @@ pub struct WorkLine {
     pub work_order: Option<String>,
 }
 
+/// The last abnormality of a bearing, by its last episode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Onset {
+    /// When it began.
+    pub opened_at: Timestamp,
+    /// The levels that it has reached, and when staff was first told of each.
+    pub levels: Vec<(RiskLevel, Option<Timestamp>)>,
+    /// When it was over.
+    pub closed_at: Option<Timestamp>,
+    /// Who has acknowledged it, and when.
+    pub acknowledged: Option<(String, Timestamp)>,
+}
+
+/// A figure of the last window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredLevel {
+    /// What it is.
+    pub name: Text,
+    /// The value.
+    pub value: f64,
+    /// Its unit; empty for one without.
+    pub unit: &'static str,
+}
+
+/// What is recorded of a bearing beside its last judgement.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FocusRecord {
+    /// The last abnormality.
+    pub onset: Option<Onset>,
+    /// Figures of the last window.
+    pub levels: Vec<MeasuredLevel>,
+    /// Where the last message went.
+    pub told_to: Vec<String>,
+}
+
+/// A gateway.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatewayLine {
+    /// Its site and name.
+    pub name: String,
+    /// Online or offline, by its last status.
+    pub is_online: Option<bool>,
+    /// Since when.
+    pub since: Option<Timestamp>,
+    /// When its last event came in.
+    pub last_event_at: Option<Timestamp>,
+}
+
+/// Who is on duty.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DutyRoster {
+    /// Each rota with the people who are on duty now.
+    pub rotas: Vec<(String, Vec<String>)>,
+    /// People and channels that are told where no rota decides.
+    pub everybody: Vec<String>,
+}
+
 /// One bearing in more detail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Focus {
@@ -61,6 +118,8 @@ pub struct Focus {
     pub work: Vec<WorkLine>,
     /// What staff was told, newest first.
     pub told: Vec<(Timestamp, Text)>,
+    /// What is recorded beside the judgement.
+    pub record: FocusRecord,
 }
 
 /// Records of the plant.
@@ -77,6 +136,22 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The reason in words.
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String>;
+
+    /// Every gateway, by name.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Who is on duty; none where that is not known.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn duty(&self) -> Result<Option<DutyRoster>, String> {
+        Ok(None)
+    }
 }
 
 /// A time as a conversation tells it.

@@ -1,19 +1,24 @@
-//! The plan of a compound question without a model (R-CHAT-5): its clauses, the bearings that each names, and
-//! what each asks for. The look-ups of a plan do not depend on each other, so they run side by side.
+//! The plan of a question without a model (R-CHAT-5): its clauses, the bearings that each names, and what each
+//! asks for. The look-ups of a plan do not depend on each other, so they run side by side.
+//!
+//! A look-up of a bearing has one: the one that is named, the one of the page or of the conversation; else the only
+//! one that stands above Normal. Where several stand, the answer asks which is meant.
 
 use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
 
 use super::desk::CoreFields;
-use super::extract::{self, Lookup};
-use super::{Question, mention};
+use super::entities::{self, Meant};
+use super::intent::{self, Lookup};
+use super::{Question, Speaker};
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
-/// Most bearings of an answer.
-const MAX_BEARINGS: usize = 4;
+/// Longest question that says nothing by itself and goes on with the one before, characters.
+const SHORT: usize = 24;
 
 /// Words between the clauses of a question, beside `?`, `;`, the comma and the end of a line.
-const BETWEEN: [&str; 4] = ["그리고 ", "또한 ", " and then ", " and also "];
+const BETWEEN: [&str; 5] = ["그리고 ", "또한 ", " and then ", " and also ", " and what "];
 
 /// One look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,62 +31,115 @@ pub(super) struct Part {
     pub(super) clause: String,
 }
 
-/// The bearings of a question: those that it names, else the one of the page or of the conversation.
-pub(super) fn bearings(question: &Question, fleet: &[CoreFields]) -> Vec<BearingKey> {
-    let mut named = mention::all(&question.message, fleet);
-    named.truncate(MAX_BEARINGS);
-    if named.is_empty() {
-        named.extend(mention::bearing(question, fleet));
-    }
-    named
+/// Whether the answer of a plan speaks of this bearing.
+pub(super) fn is_used(plan: &[Part], key: &BearingKey) -> bool {
+    plan.iter().any(|part| part.about.as_ref() == Some(key) || part.lookup == Lookup::Compare)
 }
 
-/// The look-ups of a question, in the order of its clauses.
+/// The look-ups of a question, in the order of its clauses. While the records are away, only those that need none.
 pub(super) fn plan(
     question: &Question,
     fleet: &[CoreFields],
-    bearings: &[BearingKey],
+    meant: &Meant,
+    is_away: bool,
 ) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    let mut before = bearings.to_vec();
+    let mut before = meant.keys.clone();
+    let is_named =
+        entities::named_in(&question.message, fleet).keys == before && !before.is_empty();
     for clause in clauses(&question.message) {
-        let named = mention::all(&clause, fleet);
+        let named = entities::named_in(&clause, fleet).keys;
         if !named.is_empty() {
-            before = named;
+            before.clone_from(&named);
         }
-        for lookup in extract::asked_for(&clause, !before.is_empty()) {
-            let of_each: Vec<Option<BearingKey>> = if lookup.is_of_bearing() {
-                before.iter().cloned().map(Some).collect()
-            } else {
-                vec![None]
-            };
-            for about in of_each {
-                let is_there =
-                    parts.iter().any(|part| part.lookup == lookup && part.about == about);
-                if !is_there {
-                    parts.push(Part { about, lookup, clause: clause.clone() });
-                }
-            }
+        for lookup in intent::asked_for(&clause, !named.is_empty()) {
+            add(&mut parts, lookup, &clause, &before, (fleet, meant));
         }
     }
     if parts.is_empty() {
-        let lookup = extract::otherwise(&question.message, !bearings.is_empty());
-        let about = bearings.iter().cloned().map(Some).chain([None]);
-        let about: Vec<_> = about.take(bearings.len().max(1)).collect();
-        parts.extend(about.into_iter().map(|about| Part {
-            about,
-            lookup,
-            clause: question.message.clone(),
-        }));
+        otherwise(&mut parts, question, is_named, fleet, meant);
+    }
+    if is_away {
+        parts.retain(|part| part.lookup.is_of_documents());
     }
     parts.truncate(MAX_PARTS);
     parts
 }
 
+/// A question none of whose words says what is asked for: it goes on with the one before, asks for the state of
+/// what it names, or for something that documents may answer.
+fn otherwise(
+    parts: &mut Vec<Part>,
+    question: &Question,
+    is_named: bool,
+    fleet: &[CoreFields],
+    meant: &Meant,
+) {
+    let message = &question.message;
+    let is_short = message.chars().count() <= SHORT;
+    let said = question.history.iter().rev().find(|said| said.role == Speaker::User);
+    let again = said.filter(|_| is_short && (is_named || !meant.keys.is_empty()));
+    for lookup in again.map(|said| intent::asked_for(&said.content, true)).unwrap_or_default() {
+        add(parts, lookup, message, &meant.keys, (fleet, meant));
+    }
+    if parts.is_empty() {
+        let lookup = if is_named { Lookup::State } else { Lookup::Manual };
+        // a name that nobody knows is all that is asked about
+        if meant.unknown.is_empty() || is_named {
+            add(parts, lookup, message, &meant.keys, (fleet, meant));
+        }
+    }
+}
+
+fn add(
+    parts: &mut Vec<Part>,
+    lookup: Lookup,
+    clause: &str,
+    keys: &[BearingKey],
+    (fleet, meant): (&[CoreFields], &Meant),
+) {
+    let new = |lookup, about| Part { about, lookup, clause: clause.to_owned() };
+    let of_each = |lookup| keys.iter().map(|key| new(lookup, Some(key.clone()))).collect();
+    let found: Vec<Part> = if lookup == Lookup::Compare && keys.len() < 2 {
+        of_each(Lookup::State)
+    } else if !lookup.is_of_bearing() {
+        vec![new(lookup, None)]
+    } else if !keys.is_empty() {
+        of_each(lookup)
+    } else if meant.unknown.is_empty() {
+        let mut standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal);
+        match (standing.next(), standing.next()) {
+            // "why" goes on with something that was said: it is no question about whatever stands
+            (Some(_), None) if matches!(lookup, Lookup::Why | Lookup::Doubts | Lookup::Past) => {
+                vec![new(Lookup::Which, None)]
+            }
+            (Some(one), None) => vec![new(lookup, Some(one.key.clone()))],
+            (Some(_), Some(_)) if lookup != Lookup::State => vec![new(Lookup::Which, None)],
+            (Some(_), Some(_)) | (None, _) => vec![new(Lookup::Fleet, None)],
+        }
+    } else {
+        Vec::new()
+    };
+    for part in found {
+        // one search for each clause, everything else once
+        let is_search = matches!(part.lookup, Lookup::Manual | Lookup::Cases | Lookup::Value);
+        let is_there = |one: &Part| {
+            let is_same = one.lookup == part.lookup && one.about == part.about;
+            is_same && (!is_search || one.clause == part.clause)
+        };
+        if !parts.iter().any(is_there) {
+            parts.push(part);
+        }
+    }
+}
+
 fn clauses(message: &str) -> Vec<String> {
     let mut text = message.to_owned();
     for word in BETWEEN {
-        text = text.replace(word, "\n");
+        text = text.replace(word, &format!("\n{}", word.trim_start_matches(" and ").trim_start()));
+    }
+    for word in ["그리고 ", "또한 ", "then ", "also "] {
+        text = text.replace(&format!("\n{word}"), "\n");
     }
     let all = text.split(['?', ';', ',', '\n']).map(str::trim);
     all.filter(|clause| !clause.is_empty()).map(str::to_owned).collect()

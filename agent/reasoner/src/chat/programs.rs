@@ -54,11 +54,13 @@ impl Tools for ProgramTools<'_> {
         if let Some(reason) = refusal(&call, self.offered, &self.known, 0) {
             return Err(reason);
         }
+        let asked = Value::Object(arguments.clone());
         let answer = toolbox::traced(self.tools, &id, tool, arguments).await;
         if answer.is_error {
             return Err(cut(&self.redactor.clean(&answer.text)));
         }
         self.known.add_of(&answer.data);
+        self.read.add_arguments(&asked);
         let text = cleaned(&answer, self.redactor);
         add_answer(&mut self.read, &answer, &text);
         Ok(text)

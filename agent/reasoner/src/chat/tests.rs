@@ -57,6 +57,7 @@ impl Desk for Records {
                 work_order: Some("WO-1".to_owned()),
             }],
             told: Vec::new(),
+            record: FocusRecord::default(),
         }))
     }
 }
@@ -335,4 +336,37 @@ async fn an_observation_has_at_most_two_thousand_characters() {
         spoken(&question("P-101?"), Some(vec![calls, says("네, 경고입니다.")])).await;
     let observed = steps[0].observations.clone().expect("observed");
     assert!(observed.chars().count() <= MAX_OBSERVATION);
+}
+
+/// A small model's `12.0` was told as the torque of an M12 bolt: the tools' own words stand in its place.
+#[tokio::test]
+async fn a_bare_number_is_refused_and_records_answer_in_its_place() {
+    for words in ["12.0", "42", "답: 12", "[12]"] {
+        let calls =
+            calls_of(vec![("search_equipment_manual", json!({ "query": "M12 볼트 토크" }))]);
+        let asked = question("M12 볼트 체결 토크가 얼마야?");
+        let Spoken { answer, .. } = spoken(&asked, Some(vec![calls, says(words)])).await;
+        assert_eq!(answer.by, AnsweredBy::Extraction, "{words}: {}", answer.answer);
+        assert_eq!(answer.model_failure, Some("bare_number"));
+        assert!(answer.answer.contains("42 Nm"), "{}", answer.answer);
+    }
+}
+
+/// What a tool has answered as a text passes as that text: codes, work orders, standards, designations.
+#[tokio::test]
+async fn codes_and_ids_of_an_answer_pass_and_changed_ones_do_not() {
+    for (words, stays) in [
+        ("P-101의 작업지시는 WO-1이고 ISO 20816-1 기준, 베어링 6205입니다.", true),
+        ("P-101의 작업지시는 WO-2입니다.", false),
+        ("P-101은 ISO 99816-1 기준입니다.", false),
+        ("P-101은 베어링 6999입니다.", false),
+    ] {
+        let turns = vec![
+            calls_of(vec![("get_bearing", json!({ "equipment_id": "P-101" }))]),
+            calls_of(vec![("list_bearings", json!({}))]),
+            says(words),
+        ];
+        let Spoken { answer, .. } = spoken(&question("P-101의 작업지시는?"), Some(turns)).await;
+        assert_eq!(!answer.answer.contains("[근거 미확인]"), stays, "{words}: {}", answer.answer);
+    }
 }

@@ -115,13 +115,22 @@ fn row(core: &CoreFields) -> Value {
 
 fn detail(focus: &Focus) -> Value {
     let work = focus.work.iter().map(|work| {
-        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(told_time) })
+        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(told_time),
+                "work_order": work.work_order })
     });
     let told = focus.told.iter().take(5).map(
         |(at, title)| json!({ "at": told_time(*at), "title": title.in_language(Language::Ko) }),
     );
+    let levels =
+        focus.record.levels.iter().map(
+            |level| json!({ "name": level.name.ko, "value": level.value, "unit": level.unit }),
+        );
+    let onset = focus.record.onset.as_ref();
+    let acknowledged = onset.and_then(|onset| onset.acknowledged.as_ref());
     json!({
-        "bearing": row(&focus.core), "grounds": focus.grounds, "advice": focus.advice,
+        "bearing": row(&focus.core), "levels": levels.collect::<Vec<_>>(),
+        "abnormal_since": onset.filter(|one| one.closed_at.is_none()).map(|one| told_time(one.opened_at)),
+        "acknowledged_by": acknowledged.map(|(by, _)| by), "grounds": focus.grounds, "advice": focus.advice,
         "earlier": focus.memory, "doubts": focus.doubts, "disagreement": focus.disagreement,
         "work": work.collect::<Vec<_>>(), "notifications": told.collect::<Vec<_>>(),
     })

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use pdm_expert::case::{Memory, Work};
 use pdm_reasoner::budget::{Limits, Prices, Spent};
-use pdm_reasoner::chat::{Answer, Chat, CoreFields, Desk, Focus, Listener, Question, Step};
+use pdm_reasoner::chat::{
+    Answer, Chat, CoreFields, Desk, Focus, FocusRecord, Listener, Question, Step,
+};
 use pdm_reasoner::client::{Attempted, Model};
 use pdm_reasoner::dialect::{Dialect, Message, ToolCall, ToolDefinition};
 use pdm_reasoner::guard::Redactor;
@@ -142,6 +144,7 @@ impl Desk for OneBearing {
             disagreement: None,
             work: Vec::new(),
             told: Vec::new(),
+            record: FocusRecord::default(),
         }))
     }
 }

@@ -53,6 +53,44 @@ struct Row {
     json: Json,
 }
 
+/// The features of a bearing over its days: name, unit, and the values in the order of the days.
+#[derive(Default)]
+struct FeatureTrends([Vec<f64>; 3]);
+
+impl FeatureTrends {
+    const NAMES: [(&'static str, &'static str); 3] =
+        [("velocity_rms", "mm/s"), ("acceleration_rms", "g"), ("kurtosis", "1")];
+
+    fn add(&mut self, event: &Event) {
+        let domain = &event.time_domain;
+        let values = [domain.velocity_rms_mm_s, domain.rms_g, domain.kurtosis];
+        for (kept, value) in self.0.iter_mut().zip(values) {
+            kept.extend(value);
+        }
+    }
+
+    fn rows(&self) -> Vec<Json> {
+        let rows = Self::NAMES.iter().zip(&self.0).filter(|(_, values)| !values.is_empty());
+        rows.map(|((name, unit), values)| {
+            json!({
+                "feature": name,
+                "unit": unit,
+                "start": values.first(),
+                "end": values.last(),
+                "high": values.iter().copied().reduce(f64::max),
+                "low": values.iter().copied().reduce(f64::min),
+                "change_percent": rate(values),
+            })
+        })
+        .collect()
+    }
+}
+
+/// The units of a summary's fields whose names do not say them.
+fn units() -> Json {
+    json!({ "high": "mm/s", "low": "mm/s", "change_rate": "%" })
+}
+
 /// A day of a machine.
 #[derive(Default)]
 struct MachineDay {
@@ -73,11 +111,12 @@ impl AssetTools {
     /// The trend of a bearing.
     pub(super) async fn bearing_trend(&self, id: &str, period: &str) -> Result<Json, Failure> {
         let days = days_of(period, &PERIODS)?;
-        let key = bearing_key(id)?;
-        let mut rows = Vec::new();
+        let key = self.bearing_named(id).await?;
+        let (mut rows, mut features) = (Vec::new(), FeatureTrends::default());
         for Day { begin_ms, windows, last } in self.days(&key, days).await? {
             let level = last.time_domain.velocity_rms_mm_s;
             let date = date_of(begin_ms);
+            features.add(&last);
             let json = json!({
                 "date": date,
                 "windows": windows,
@@ -90,7 +129,20 @@ impl AssetTools {
             });
             rows.push(Row { date, windows, level, json });
         }
-        Ok(told("bearing_id", id, period, rows, json!({})))
+        let also = json!({ "features": features.rows(), "units": units() });
+        Ok(told("bearing_id", &key.to_string(), period, rows, also))
+    }
+
+    /// The bearing of a full name, or of `equipment/bearing` where one site alone has it.
+    async fn bearing_named(&self, id: &str) -> Result<BearingKey, Failure> {
+        let parts: Vec<&str> = id.split('/').map(str::trim).collect();
+        let [equipment, bearing] = parts.as_slice() else { return bearing_key(id) };
+        let rows = self.store.machine(equipment).await.map_err(away)?;
+        let mut of_name = rows.into_iter().filter(|row| row.key.bearing.as_str() == *bearing);
+        match (of_name.next(), of_name.next()) {
+            (Some(one), None) => Ok(one.key),
+            _ => bearing_key(id),
+        }
     }
 
     /// The trend of a machine: the worst bearing of each day stands for it.
@@ -106,6 +158,7 @@ impl AssetTools {
         let worst_risk = risks.into_iter().max().flatten();
         let rows = by_day.into_iter().map(|(begin_ms, day)| day.row(begin_ms)).collect();
         let also = json!({
+            "units": units(),
             "bearings": bearings.len(),
             "worst_risk": worst_risk.map(RiskLevel::as_str),
         });

@@ -75,11 +75,19 @@ impl SeriesStore for SqlStore {
         );
         let is_new = query.bind(station_id).bind_key(bearing).execute().await? > 0;
         transaction.commit().await?;
-        Ok(is_new || self.bearing_of(station_id).await?.as_ref() == Some(bearing))
+        Ok(is_new || self.bearing_of_station(station_id).await?.as_ref() == Some(bearing))
+    }
+
+    async fn bearing_of_station(&self, station_id: i64) -> Result<Option<BearingKey>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT site, equipment_id, bearing_id FROM series_stations WHERE station_id = $1",
+        );
+        query.bind(station_id).fetch_optional().await?.as_ref().map(Row::key).transpose()
     }
 
     async fn series(&self, window: &Window) -> Result<Vec<Sample>, StoreError> {
-        if let Some(bearing) = self.bearing_of(window.station_id).await? {
+        if let Some(bearing) = self.bearing_of_station(window.station_id).await? {
             return self.features(&bearing, window).await;
         }
         let mut reader = self.read().await?;
@@ -131,14 +139,6 @@ impl SeriesStore for SqlStore {
 }
 
 impl SqlStore {
-    async fn bearing_of(&self, station_id: i64) -> Result<Option<BearingKey>, StoreError> {
-        let mut reader = self.read().await?;
-        let query = reader.query(
-            "SELECT site, equipment_id, bearing_id FROM series_stations WHERE station_id = $1",
-        );
-        query.bind(station_id).fetch_optional().await?.as_ref().map(Row::key).transpose()
-    }
-
     /// The feature of that name in the events of a bearing.
     async fn features(
         &self,

@@ -20,6 +20,11 @@ pub trait Builtin: Send + Sync {
     /// [`Failure`], which says whether another attempt makes sense.
     async fn call(&self, invocation: Invocation<'_>) -> Result<Value, Failure>;
 
+    /// Whether the function only reads, whatever its arguments are: then a model may call it.
+    fn only_reads(&self) -> bool {
+        false
+    }
+
     /// One attempt of a function that also reads the data of the packs that are turned on.
     ///
     /// # Errors
@@ -54,6 +59,11 @@ impl Builtins {
     /// The names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    /// Whether there is such a function, and it only reads.
+    pub fn only_reads(&self, function: &str) -> bool {
+        self.0.get(function).is_some_and(|builtin| builtin.only_reads())
     }
 
     pub(crate) async fn run(

@@ -27,7 +27,7 @@ pub struct Question {
 }
 
 /// A chunk that was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Found {
     /// The chunk's name, for citing it.
     pub id: String,
@@ -39,6 +39,16 @@ pub struct Found {
     pub source: String,
     /// Score, greater is better; its scale depends on the search.
     pub score: f64,
+    /// False where the document does not answer the question: it is told because the filters leave no
+    /// other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub close: Option<bool>,
+    /// The title in English, where the document has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title_en: Option<String>,
+    /// The text in English, where the document has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub english: Option<String>,
 }
 
 /// The answer to a question.
@@ -61,7 +71,7 @@ pub trait KnowledgeSearch: Send + Sync {
     /// [`Failure`]: an unknown collection is permanent, a store that is away is transient.
     async fn search(&self, question: Question) -> Result<Answer, Failure>;
 
-    /// The sections of a document with this number, and those below it.
+    /// The sections of a document with this number, and those below it; all of them for an empty number.
     ///
     /// # Errors
     /// [`Failure`] as of [`KnowledgeSearch::search`].
@@ -101,14 +111,15 @@ pub(crate) async fn run(
             let query = question.query.clone();
             let found = knowledge.search(question).await?;
             match filter {
-                Some(model) if !found.documents.is_empty() => filtered(model, &query, found).await,
+                Some(model) if found.documents.iter().any(|one| one.close.is_none()) => {
+                    filtered(model, &query, found).await
+                }
                 _ => found,
             }
         }
         SearchBy::Section => {
-            let (document, number) =
-                (asked(&invocation, "document")?, asked(&invocation, "number")?);
-            knowledge.section(document, number).await?
+            let number = invocation.text("number").unwrap_or_default().trim();
+            knowledge.section(asked(&invocation, "document")?, number).await?
         }
         SearchBy::Title => knowledge.title(asked(&invocation, "title")?, top_k).await?,
     };
@@ -198,6 +209,9 @@ mod tests {
             text: String::new(),
             source: String::new(),
             score: 1.0,
+            close: None,
+            title_en: None,
+            english: None,
         };
         Answer { documents: ["EM-01", "EM-02", "EM-03"].map(one).into(), ..Answer::default() }
     }

@@ -258,7 +258,8 @@ fn search(
     };
     let needed: &[&str] = match by {
         SearchBy::Meaning => &["query"],
-        SearchBy::Section => &["document", "number"],
+        // without `number` the whole document is read
+        SearchBy::Section => &["document"],
         SearchBy::Title => &["title"],
     };
     for property in needed {

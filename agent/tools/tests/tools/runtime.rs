@@ -195,6 +195,7 @@ impl KnowledgeSearch for ThreeDocuments {
                     text: text.to_string(),
                     source: format!("{equipment}.md"),
                     score: hits.count() as f64,
+                    ..Found::default()
                 }
             })
             .filter(|found| found.score > 0.0)

@@ -69,6 +69,23 @@ const LATIN: &[(&str, &str, f64)] = &[
     ("v", "v", 1.0),
     ("kn", "kn", 1.0),
     ("bar", "bar", 1.0),
+    ("nm", "nm", 1.0),
+    ("n·m", "nm", 1.0),
+    ("n.m", "nm", 1.0),
+    ("kgf·m", "kgf·m", 1.0),
+    ("kgf·cm", "kgf·m", 0.01),
+    ("mpa", "mpa", 1.0),
+    ("kpa", "mpa", 0.001),
+    ("cst", "cst", 1.0),
+    ("mm²/s", "cst", 1.0),
+    ("ppm", "ppm", 1.0),
+    ("kg", "kg", 1.0),
+    ("cm", "mm", 10.0),
+    ("ml", "ml", 1.0),
+    ("cc", "ml", 1.0),
+    ("ips", "in/s", 1.0),
+    ("in/s", "in/s", 1.0),
+    ("mv/g", "mv/g", 1.0),
 ];
 
 /// Units in Hangul that are times: what is written, and hours.
@@ -108,9 +125,12 @@ pub(super) fn unit(text: &str, end: usize, own: &[String]) -> Option<(Unit, usiz
 
 fn latin(text: &str, at: usize, is_apart: bool) -> Option<(Unit, usize)> {
     let rest = &text[at..];
-    let of_unit = |c: char| c.is_ascii_alphabetic() || "µμ°℃/²^".contains(c);
+    let of_unit = |c: char| c.is_ascii_alphabetic() || "µμ°℃/²^·⋅".contains(c);
     let length = rest.find(|c: char| !of_unit(c)).unwrap_or(rest.len());
-    let mut token = rest[..length].trim_end_matches('/');
+    let mut token = rest[..length].trim_end_matches(['/', '·', '⋅']);
+    if token.eq_ignore_ascii_case("n") && rest[length..].to_ascii_lowercase().starts_with(".m") {
+        token = &rest[..length + ".m".len()];
+    }
     if token == "m/s" && rest[length..].starts_with('2') {
         token = &rest[..=length];
     }
@@ -124,7 +144,7 @@ fn latin(text: &str, at: usize, is_apart: bool) -> Option<(Unit, usize)> {
     if text[end..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
-    let lower = token.to_lowercase();
+    let lower = token.to_lowercase().replace('⋅', "·");
     match lower.as_str() {
         "percent" => return Some((Unit::Percent, end)),
         "times" | "x" => return Some((Unit::Times, end)),

@@ -1,0 +1,344 @@
+//! Which bearings a question is about: those that it names, the one of the page, or those that the conversation
+//! named last; and which machines it names that nobody here knows.
+//!
+//! A machine that does not exist is never answered with another one: it is told, with the names nearest to it.
+
+use pdm_shared::id::BearingKey;
+
+use super::desk::CoreFields;
+use super::{Question, Said, Speaker};
+
+/// Most bearings of an answer.
+const MAX_BEARINGS: usize = 4;
+/// Names that are proposed for one that nobody knows.
+const PROPOSED: usize = 3;
+/// Letters before the digits of names that are no machines: documents, standards, work orders, gateways, bearings.
+const OTHERS: [&str; 19] = [
+    "em", "mh", "wo", "iso", "iec", "ks", "din", "api", "vdi", "rs", "ip", "pt", "nlgi", "gw",
+    "nu", "er", "uer", "za", "fmea",
+];
+/// Words for the ends of a machine, with the name that bearings there have.
+const ENDS: [(&str, &str); 10] = [
+    ("반구동", "NDE"),
+    ("비구동", "NDE"),
+    ("non-drive", "NDE"),
+    ("non drive", "NDE"),
+    ("구동측", "DE"),
+    ("구동단", "DE"),
+    ("구동부", "DE"),
+    ("드라이브 엔드", "DE"),
+    ("drive end", "DE"),
+    ("drive-end", "DE"),
+];
+
+/// A machine or bearing that is named and does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UnknownName {
+    /// As it is written.
+    pub(super) name: String,
+    /// Names that exist and are near.
+    pub(super) near: Vec<String>,
+}
+
+/// What a text or a question is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Meant {
+    /// The bearings.
+    pub(super) keys: Vec<BearingKey>,
+    /// Names that nobody knows.
+    pub(super) unknown: Vec<UnknownName>,
+}
+
+/// The bearings of a question.
+pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
+    let mut meant = named_in(&question.message, fleet);
+    meant.keys.truncate(MAX_BEARINGS);
+    if !meant.keys.is_empty() || !meant.unknown.is_empty() {
+        return meant;
+    }
+    let of_page = question.about.iter().filter(|key| fleet.iter().any(|core| core.key == **key));
+    meant.keys.extend(of_page.cloned());
+    if meant.keys.is_empty() {
+        meant.keys = of_history(&question.history, fleet);
+    }
+    meant
+}
+
+/// The bearings that the conversation named last: of a turn those of the question, else the first of its answer.
+fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
+    let mut answered: Option<BearingKey> = None;
+    for said in history.iter().rev() {
+        let named = named_in(&said.content, fleet);
+        match said.role {
+            Speaker::Assistant => answered = named.keys.into_iter().next().or(answered),
+            Speaker::User if !named.keys.is_empty() => return named.keys,
+            // the answer to it proposed other names
+            Speaker::User if !named.unknown.is_empty() => return Vec::new(),
+            Speaker::User => {
+                if let Some(key) = answered {
+                    return vec![key];
+                }
+            }
+        }
+    }
+    answered.into_iter().collect()
+}
+
+/// What a text names: machine and bearing, or machines alone, whose worst bearings are meant.
+pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
+    let words = words(text);
+    let mut found: Vec<(usize, BearingKey)> = Vec::new();
+    let mut meant = Meant::default();
+    let mut machines: Vec<&str> = Vec::new();
+    for core in fleet {
+        let machine = core.key.equipment.as_str();
+        if machines.contains(&machine) {
+            continue;
+        }
+        let Some(at) = place_of(text, &words, machine) else { continue };
+        machines.push(machine);
+        let on_machine = || fleet.iter().filter(|core| core.key.equipment.as_str() == machine);
+        let has = |core: &&CoreFields| is_named(text, &words, core.key.bearing.as_str());
+        let exact: Vec<&CoreFields> = on_machine().filter(has).collect();
+        if exact.is_empty()
+            && let Some(end) = end_of(text, &words)
+            && !on_machine().any(|core| core.key.bearing.as_str() == end)
+            && on_machine().any(|core| ["DE", "NDE"].contains(&core.key.bearing.as_str()))
+        {
+            let near = on_machine().map(CoreFields::name).collect();
+            meant.unknown.push(UnknownName { name: format!("{machine} {end}"), near });
+            continue;
+        }
+        let chosen = if exact.is_empty() { on_machine().take(1).collect() } else { exact };
+        found.extend(chosen.into_iter().map(|core| (at, core.key.clone())));
+    }
+    found.sort_by_key(|(at, _)| *at);
+    meant.keys = found.into_iter().map(|(_, key)| key).collect();
+    meant.unknown.extend(unknown_in(&words, fleet));
+    meant
+}
+
+/// The words of a text in Latin letters and digits, with their places.
+fn words(text: &str) -> Vec<(usize, &str)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '–' | '.');
+    let (mut words, mut from) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (is_part(c), from) {
+            (true, None) => from = Some(at),
+            (false, Some(begin)) => {
+                let word = text[begin..at].trim_matches(['-', '_', '.', '–']);
+                words.push((begin, word));
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    words.retain(|(_, word)| !word.is_empty());
+    words
+}
+
+/// Letters and digits alone, in lower case.
+fn squeezed(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Where a text names a machine, however it writes it: `P-101`, `p101`, `P 101`.
+fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
+    let wanted = squeezed(name);
+    let is_latin = name.is_ascii();
+    let whole = words.iter().find(|(_, word)| squeezed(word) == wanted);
+    let pair = words.windows(2).find(|pair| {
+        let is_apart = pair[1].0 == pair[0].0 + pair[0].1.len() + 1;
+        is_apart && format!("{}{}", squeezed(pair[0].1), squeezed(pair[1].1)) == wanted
+    });
+    let pair = pair.and_then(|pair| pair.first());
+    let found = whole.or(pair).map(|(at, _)| *at);
+    found.or_else(|| if is_latin { None } else { text.to_lowercase().find(&name.to_lowercase()) })
+}
+
+fn is_named(text: &str, words: &[(usize, &str)], bearing: &str) -> bool {
+    let is_word = words.iter().any(|(_, word)| {
+        word.eq_ignore_ascii_case(bearing)
+            || word.rsplit(['-', '_', '/']).next().is_some_and(|end| {
+                end.eq_ignore_ascii_case(bearing)
+                    && word.len() > end.len()
+                    && !bearing.is_empty()
+                    && bearing.chars().all(|c| c.is_ascii_alphabetic())
+            })
+    });
+    is_word
+        || (!bearing.is_ascii() && text.to_lowercase().contains(&bearing.to_lowercase()))
+        || end_of(text, words).is_some_and(|end| end == bearing)
+}
+
+/// Which end of a machine a text names.
+fn end_of(text: &str, words: &[(usize, &str)]) -> Option<&'static str> {
+    let lower = text.to_lowercase();
+    let by_word = ENDS.iter().find(|(word, _)| lower.contains(word)).map(|(_, end)| *end);
+    // capitals alone: "de" is a word of other languages
+    let by_name = ["NDE", "DE"].into_iter().find(|end| words.iter().any(|(_, word)| word == end));
+    by_name.or(by_word)
+}
+
+/// Names of machines that nobody here knows: letters and digits as machines have them.
+fn unknown_in(words: &[(usize, &str)], fleet: &[CoreFields]) -> Vec<UnknownName> {
+    let mut unknown: Vec<UnknownName> = Vec::new();
+    for (_, word) in words {
+        let known = |core: &CoreFields| {
+            let (machine, bearing) = (&core.key.equipment, &core.key.bearing);
+            let whole = squeezed(&format!("{machine}{bearing}"));
+            [squeezed(machine.as_str()), squeezed(bearing.as_str()), whole]
+                .contains(&squeezed(word))
+                || squeezed(core.key.site.as_str()) == squeezed(word)
+        };
+        if fleet.iter().any(known) || !is_machine(word, fleet) {
+            continue;
+        }
+        if unknown.iter().all(|one| !one.name.eq_ignore_ascii_case(word)) {
+            unknown.push(UnknownName { name: (*word).to_owned(), near: near(word, fleet) });
+        }
+    }
+    unknown
+}
+
+fn is_machine(word: &str, fleet: &[CoreFields]) -> bool {
+    let letters = word.len() - word.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+    let (prefix, rest) = word.split_at(letters);
+    let (lower, digits) = (prefix.to_lowercase(), rest.trim_start_matches(['-', '_', '–']));
+    let count = digits.len() - digits.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let tail = &digits[count..];
+    let has_form = (1..=6).contains(&letters)
+        && (1..=5).contains(&count)
+        && tail.len() <= 2
+        && tail.chars().all(|c| c.is_ascii_alphabetic());
+    // bolts, classes of clearance and fit: M12, C3, k5
+    let is_class = letters == 1 && count <= 2 && digits.len() == rest.len();
+    if !has_form || is_class || OTHERS.contains(&lower.as_str()) {
+        return false;
+    }
+    let is_joined = digits.len() < rest.len();
+    let of_plant = |core: &CoreFields| {
+        let machine = core.key.equipment.as_str().to_lowercase();
+        machine.trim_end_matches(|c: char| !c.is_ascii_alphabetic()) == lower
+    };
+    let has_many = count >= 2;
+    (is_joined && has_many) || ((is_joined || has_many) && fleet.iter().any(of_plant))
+}
+
+/// The machines whose names are nearest to this one.
+fn near(word: &str, fleet: &[CoreFields]) -> Vec<String> {
+    let mut machines: Vec<(usize, &str)> = Vec::new();
+    for core in fleet {
+        let name = core.key.equipment.as_str();
+        if machines.iter().all(|(_, known)| *known != name) {
+            machines.push((strsim::damerau_levenshtein(&squeezed(name), &squeezed(word)), name));
+        }
+    }
+    machines.sort_by_key(|(distance, _)| *distance);
+    machines.into_iter().take(PROPOSED).map(|(_, name)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::risk::RiskLevel;
+    use pdm_shared::text::Language;
+
+    use super::*;
+
+    fn fleet() -> Vec<CoreFields> {
+        let names = [
+            ("P-101", "DE"),
+            ("P-102", "DE"),
+            ("P-102", "NDE"),
+            ("F-301", "DE"),
+            ("보일러팬", "1"),
+        ];
+        let core = |(machine, bearing): (&str, &str)| CoreFields {
+            key: BearingKey::parse("ulsan-1", machine, bearing).expect("names"),
+            risk: RiskLevel::Normal,
+            stage: 0,
+            fault: None,
+            rul_hours: None,
+            event_id: None,
+            measured_at: None,
+            alarm: None,
+        };
+        names.into_iter().filter(|(machine, _)| machine.is_ascii()).map(core).collect()
+    }
+
+    fn told(text: &str) -> (Vec<String>, Vec<String>) {
+        let meant = named_in(text, &fleet());
+        let keys = meant.keys.iter().map(|key| format!("{} {}", key.equipment, key.bearing));
+        (keys.collect(), meant.unknown.into_iter().map(|one| one.name).collect())
+    }
+
+    #[test]
+    fn a_machine_is_named_however_it_is_written() {
+        for text in ["P-101 상태", "p101 어때", "P 101?", "how is p-101", "P-101이랑", "P_101의"]
+        {
+            assert_eq!(told(text), (vec!["P-101 DE".to_owned()], vec![]), "{text}");
+        }
+        assert_eq!(told("P-102 반구동측").0, ["P-102 NDE"]);
+        assert_eq!(told("P-102 NDE는?").0, ["P-102 NDE"]);
+        assert_eq!(told("F-301하고 P-101").0, ["F-301 DE", "P-101 DE"]);
+    }
+
+    #[test]
+    fn a_machine_that_does_not_exist_is_no_other_one() {
+        for (text, name) in [
+            ("P-999 상태", "P-999"),
+            ("p103?", "p103"),
+            ("MTR-12 어때", "MTR-12"),
+            ("P-101 NDE는?", "P-101 NDE"),
+            ("P-1012", "P-1012"),
+        ] {
+            assert_eq!(told(text), (vec![], vec![name.to_owned()]), "{text}");
+        }
+        for text in [
+            "M12 볼트",
+            "C3 틈새",
+            "EM-06 5절",
+            "ISO 20816-1",
+            "6205 베어링",
+            "H7 공차",
+            "WO-20261121-1A",
+            "gw-01",
+            "NU205",
+        ] {
+            assert_eq!(told(text), (vec![], vec![]), "{text}");
+        }
+        let near = named_in("P-103", &fleet()).unknown.remove(0).near;
+        assert_eq!(near[..2], ["P-101", "P-102"]);
+    }
+
+    #[test]
+    fn a_follow_up_is_about_what_the_conversation_named_last() {
+        let said = |role, text: &str| Said { role, content: text.to_owned() };
+        let ask = |history: Vec<Said>| {
+            let message = "왜 그래?".to_owned();
+            let question = Question { message, history, about: None, language: Language::Ko };
+            let keys = meant(&question, &fleet()).keys;
+            keys.iter().map(|key| key.equipment.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ask(vec![
+                said(Speaker::User, "P-102 어때?"),
+                said(Speaker::Assistant, "P-102는 P-101보다 낫습니다")
+            ]),
+            ["P-102"]
+        );
+        assert_eq!(
+            ask(vec![
+                said(Speaker::User, "제일 위험한 건?"),
+                said(Speaker::Assistant, "F-301 · DE: 위험")
+            ]),
+            ["F-301"]
+        );
+        let unknown = vec![
+            said(Speaker::User, "P-999 어때?"),
+            said(Speaker::Assistant, "P-999는 없습니다. P-101을 찾으십니까?"),
+        ];
+        assert_eq!(ask(unknown), Vec::<String>::new());
+        assert_eq!(ask(Vec::new()), Vec::<String>::new());
+    }
+}

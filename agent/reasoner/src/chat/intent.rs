@@ -1,0 +1,239 @@
+//! What a question asks for, by its words (`config/words/questions.toml`), where no language model answers.
+//!
+//! A clause may ask for several things. What is more precise takes the place of what is less: a value of a manual
+//! that of the manual, the begin of an abnormality that of the history.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use pdm_service::config;
+use serde::Deserialize;
+
+use super::{bare, meanings};
+
+/// One thing that a question asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// The state of every bearing.
+    Fleet,
+    /// How many bearings there are.
+    Count,
+    /// Two bearings beside each other.
+    Compare,
+    /// The state of the bearing.
+    State,
+    /// The grounds of its judgement.
+    Why,
+    /// Since when it is abnormal.
+    Onset,
+    /// What has changed of it.
+    Changes,
+    /// Whether it may go on running.
+    Stop,
+    /// How certain its judgement is.
+    Doubts,
+    /// Its remaining life.
+    Life,
+    /// The work that is asked for.
+    Work,
+    /// What staff was told.
+    Told,
+    /// Its earlier judgements.
+    Past,
+    /// Who is on duty.
+    Duty,
+    /// Which gateways report.
+    Gateways,
+    /// What a word means.
+    Meaning,
+    /// A value of the manual for mounting.
+    Value,
+    /// Manuals and procedures.
+    Manual,
+    /// Past cases.
+    Cases,
+    /// Which bearing is meant: the question needs one, and several stand.
+    Which,
+    /// What can be asked.
+    Help,
+}
+
+impl Lookup {
+    /// Whether the look-up reads documents alone.
+    pub(super) const fn is_of_documents(self) -> bool {
+        matches!(self, Self::Meaning | Self::Value | Self::Manual | Self::Cases | Self::Help)
+    }
+
+    /// Whether the look-up is about one bearing.
+    pub(super) const fn is_of_bearing(self) -> bool {
+        matches!(
+            self,
+            Self::State
+                | Self::Why
+                | Self::Onset
+                | Self::Changes
+                | Self::Stop
+                | Self::Doubts
+                | Self::Life
+                | Self::Work
+                | Self::Told
+                | Self::Past
+        )
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuestionWords {
+    why: Vec<String>,
+    life: Vec<String>,
+    work: Vec<String>,
+    todo: Vec<String>,
+    told: Vec<String>,
+    past: Vec<String>,
+    manual: Vec<String>,
+    cases: Vec<String>,
+    fleet: Vec<String>,
+    state: Vec<String>,
+    onset: Vec<String>,
+    compare: Vec<String>,
+    changes: Vec<String>,
+    stop: Vec<String>,
+    doubts: Vec<String>,
+    duty: Vec<String>,
+    gateways: Vec<String>,
+    count: Vec<String>,
+    meaning: Vec<String>,
+    help: Vec<String>,
+    pub(super) values: ValueWords,
+    pub(super) passages: PassageWords,
+}
+
+/// Words of the topics of values.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValueWords {
+    torque: Vec<String>,
+    grease: Vec<String>,
+    heating: Vec<String>,
+    clearance: Vec<String>,
+}
+
+/// Words that count as one where a passage is chosen.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PassageWords {
+    pub(super) case: Vec<String>,
+    pub(super) same: Vec<Vec<String>>,
+}
+
+/// The words of questions.
+pub(super) static QUESTION_WORDS: LazyLock<QuestionWords> = LazyLock::new(|| {
+    let text = include_str!("../../../../config/words/questions.toml");
+    config::parse(Path::new("questions.toml"), text).expect("tests read the shipped file")
+});
+
+/// A topic of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    Torque,
+    Grease,
+    Heating,
+    Clearance,
+}
+
+/// Whether a text holds one of the words: a Korean one anywhere, an English one from the begin of a word on.
+pub(super) fn has(text: &str, words: &[String]) -> bool {
+    words.iter().any(|word| {
+        text.match_indices(word.as_str()).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            !word.is_ascii() || !before.is_some_and(|c| c.is_ascii_alphanumeric())
+        })
+    })
+}
+
+/// The topic of values that a clause names.
+pub(super) fn topic(clause: &str) -> Option<Topic> {
+    let (text, words) = (clause.to_lowercase(), &QUESTION_WORDS.values);
+    let topics = [
+        (Topic::Torque, &words.torque),
+        (Topic::Clearance, &words.clearance),
+        (Topic::Heating, &words.heating),
+        (Topic::Grease, &words.grease),
+    ];
+    topics.into_iter().find(|(_, words)| has(&text, words)).map(|(topic, _)| topic)
+}
+
+/// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
+/// `names_bearing`: the clause names a bearing itself.
+pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
+    let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
+    let mut asked: Vec<Lookup> = [
+        (Lookup::Compare, &words.compare),
+        (Lookup::Stop, &words.stop),
+        (Lookup::State, &words.state),
+        (Lookup::Why, &words.why),
+        (Lookup::Onset, &words.onset),
+        (Lookup::Changes, &words.changes),
+        (Lookup::Doubts, &words.doubts),
+        (Lookup::Life, &words.life),
+        (Lookup::Work, &words.work),
+        (Lookup::Told, &words.told),
+        (Lookup::Past, &words.past),
+        (Lookup::Count, &words.count),
+        (Lookup::Duty, &words.duty),
+        (Lookup::Gateways, &words.gateways),
+        (Lookup::Cases, &words.cases),
+        (Lookup::Manual, &words.manual),
+        (Lookup::Fleet, &words.fleet),
+        (Lookup::Meaning, &words.meaning),
+        (Lookup::Help, &words.help),
+    ]
+    .into_iter()
+    .filter(|(_, words)| has(&text, words))
+    .map(|(lookup, _)| lookup)
+    .collect();
+    if topic(clause).is_some() && bare::asks_quantity(clause) {
+        asked.push(Lookup::Value);
+    }
+    if has(&text, &words.todo) {
+        asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work));
+        asked.push(Lookup::Work);
+    }
+    let is_explained = !names_bearing && meanings::named_in(&text).is_some();
+    if !is_explained {
+        asked.retain(|one| *one != Lookup::Meaning);
+    }
+    precise(asked)
+}
+
+/// Leaves out what something more precise stands for.
+fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
+    use Lookup as L;
+    const OVER: [(Lookup, &[Lookup]); 12] = [
+        (
+            L::Value,
+            &[L::Manual, L::Work, L::State, L::Life, L::Changes, L::Doubts, L::Meaning, L::Onset],
+        ),
+        (L::Meaning, &[L::Manual, L::State, L::Work, L::Fleet, L::Value, L::Past]),
+        (L::Duty, &[L::State, L::Fleet, L::Told, L::Stop, L::Manual, L::Work]),
+        (L::Gateways, &[L::State, L::Fleet, L::Told, L::Stop, L::Manual]),
+        (L::Count, &[L::State, L::Fleet, L::Life, L::Changes]),
+        (L::Compare, &[L::State, L::Fleet, L::Changes, L::Why]),
+        (L::Fleet, &[L::State]),
+        (L::Stop, &[L::State, L::Life, L::Work]),
+        (L::Onset, &[L::Past, L::Told, L::Changes, L::Life]),
+        (L::Changes, &[L::Past]),
+        (L::Cases, &[L::Past, L::State]),
+        (L::Manual, &[L::Work, L::Past]),
+    ];
+    for (precise, others) in OVER {
+        if asked.contains(&precise) {
+            asked.retain(|one| !others.contains(one));
+        }
+    }
+    if asked.len() > 1 {
+        asked.retain(|one| *one != Lookup::Help);
+    }
+    asked
+}

@@ -1,0 +1,221 @@
+//! The passage of a document that answers, not the document's head: the section whose lines have most of the
+//! question's rare words, in whole sentences, in the asker's language where the document has it.
+
+use pdm_shared::text::Language;
+use serde_json::{Map, Value};
+
+use crate::toolbox::{self, Toolbox};
+use section::{Section, best, sections};
+use terms::{Term, rarity, terms};
+
+mod section;
+mod terms;
+
+/// The tools that search documents.
+const MANUALS: &str = "search_equipment_manual";
+const CASES: &str = "search_maintenance_history";
+/// Documents of a search whose passages are compared.
+const DOCUMENTS: usize = 3;
+/// A second document is told where its passage fits nearly as well as the first.
+const SECOND: f64 = 0.75;
+
+/// A passage with what it is quoted as.
+#[derive(Debug, Clone, PartialEq)]
+struct Passage {
+    document: String,
+    title: String,
+    heading: String,
+    lines: Vec<String>,
+    is_foreign: bool,
+    fit: f64,
+}
+
+/// What manuals answer, else what past cases do; a document that the clause names is read by its number.
+pub(super) async fn manual(
+    tools: &dyn Toolbox,
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    if let Some(told) = named(tools, clause, language).await {
+        return Some(told);
+    }
+    match searched(tools, MANUALS, clause, language).await {
+        Some(told) => Some(told),
+        None => searched(tools, CASES, clause, language).await,
+    }
+}
+
+/// The section of the document that a clause names (`EM-06 5절`, "section 5 of EM-06"), or its outline.
+async fn named(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
+    let upper = clause.to_uppercase();
+    let mut words = upper.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.');
+    let document = words.find(|word| {
+        let parts = word.split_once('-');
+        parts.is_some_and(|(letters, digits)| {
+            letters.len() > 1
+                && letters.chars().all(|c| c.is_ascii_uppercase())
+                && !digits.is_empty()
+                && digits.chars().all(|c| c.is_ascii_digit())
+        })
+    })?;
+    let rest = clause.to_uppercase().replace(document, " ");
+    let number: String = rest
+        .chars()
+        .skip_while(|c| !c.is_ascii_digit())
+        .take_while(|c| c.is_ascii_digit() || *c == '.')
+        .collect();
+    let mut arguments = Map::from_iter([("document".to_owned(), Value::from(document))]);
+    if !number.is_empty() {
+        arguments.insert("number".to_owned(), Value::from(number.trim_matches('.')));
+    }
+    let answer = toolbox::traced(tools, "extraction", "read_document_section", arguments).await;
+    let documents = answer.data.get("documents").and_then(Value::as_array)?;
+    if number.is_empty() {
+        return outline(documents, language);
+    }
+    let told = documents.iter().filter_map(|one| {
+        let (text, is_foreign) = text_of(one, language)?;
+        let sections = sections(text);
+        let section = sections.first()?;
+        let found = passage(one, section, 1.0, (&[], &[]), language)?;
+        Some(Passage { is_foreign, ..found }.told(language))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("\n\n"))
+}
+
+/// The headings of a document's sections.
+fn outline(documents: &[Value], language: Language) -> Option<String> {
+    let first = documents.first()?;
+    let id = first.get("id")?.as_str()?.split('#').next()?;
+    let headings = documents.iter().filter_map(|one| {
+        let (text, _) = text_of(one, language)?;
+        let heading = sections(text).first()?.heading.clone();
+        let number = heading.split(' ').next().unwrap_or_default().to_owned();
+        let words = super::values::in_language(&heading, language).trim_start_matches(&number);
+        (!heading.is_empty()).then(|| format!("- §{number} {}", words.trim()))
+    });
+    let headings: Vec<String> = headings.collect();
+    let (head, end) = match language {
+        Language::Ko => (
+            format!("[{id}]의 절:"),
+            format!("예를 들어 \"{id} 5절\"이라고 물으면 그 절을 보여 드립니다."),
+        ),
+        Language::En => (
+            format!("The sections of [{id}]:"),
+            format!("Ask for \"section 5 of {id}\", for example, to read one."),
+        ),
+    };
+    (!headings.is_empty()).then(|| format!("{head}\n{}\n{end}", headings.join("\n")))
+}
+
+/// What past cases answer.
+pub(super) async fn cases(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
+    searched(tools, CASES, clause, language).await
+}
+
+/// The passages of the documents that a search finds; nothing if it finds none.
+async fn searched(
+    tools: &dyn Toolbox,
+    tool: &str,
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    let query: String = clause.chars().take(900).collect();
+    let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
+    let answer = toolbox::traced(tools, "extraction", tool, arguments).await;
+    let documents = answer.data.get("documents").and_then(Value::as_array)?;
+    let terms = terms(clause);
+    if let Some(first) =
+        documents.first().filter(|first| tool == MANUALS && asks_for_all(first, &terms, language))
+    {
+        let id = first.get("id").and_then(Value::as_str).unwrap_or_default();
+        let whole = Map::from_iter([("document".to_owned(), Value::from(id.split('#').next()))]);
+        let read = toolbox::traced(tools, "extraction", "read_document_section", whole).await;
+        let sections = read.data.get("documents").and_then(Value::as_array);
+        if let Some(outline) = sections.and_then(|sections| outline(sections, language)) {
+            return Some(outline);
+        }
+    }
+    let is_case = tool == CASES;
+    let mut passages: Vec<Passage> = Vec::new();
+    let all: Vec<Vec<Section>> = documents
+        .iter()
+        .take(DOCUMENTS)
+        .map(|document| sections(text_of(document, language).unwrap_or_default().0))
+        .collect();
+    let rarity = rarity(&terms, all.iter().flatten());
+    for ((document, sections), rank) in documents.iter().zip(&all).zip(0_u32..) {
+        let found = best(sections, &terms, &rarity, is_case);
+        passages.extend(found.and_then(|(section, fit)| {
+            let fit = fit * 0.9_f64.powi(i32::try_from(rank).ok()?);
+            passage(document, section, fit, (&terms, &rarity), language)
+        }));
+    }
+    // the search knows words of one meaning that this choice does not: its order breaks ties
+    passages.sort_by(|a, b| b.fit.total_cmp(&a.fit));
+    let least = passages.first()?.fit * SECOND;
+    let told = passages.iter().take(2).filter(|one| one.fit >= least);
+    Some(told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n"))
+}
+
+impl Passage {
+    fn told(&self, language: Language) -> String {
+        let note = match (self.is_foreign, language) {
+            (true, Language::En) => " (Korean original)",
+            (true, Language::Ko) => " (영어 원문)",
+            (false, _) => "",
+        };
+        let heading =
+            if self.heading.is_empty() { String::new() } else { format!(" §{}", self.heading) };
+        format!("[{}]{heading} ({}){note}\n{}", self.document, self.title, self.lines.join("\n"))
+    }
+}
+
+/// Whether all that a question names is the title of a document: then its outline answers.
+fn asks_for_all(document: &Value, terms: &[Term], language: Language) -> bool {
+    let field = if language == Language::En { "title_en" } else { "title" };
+    let title = document.get(field).and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    terms.len() > 1 && terms.iter().all(|term| term.held(&title) > 0.0)
+}
+
+/// The text in the language, or in the other one.
+fn text_of(document: &Value, language: Language) -> Option<(&str, bool)> {
+    let text =
+        |field: &str| document.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let own = text("text");
+    match language {
+        Language::Ko => own.map(|text| (text, false)),
+        Language::En => match text("english") {
+            Some(text) => Some((text, false)),
+            None => own.map(|text| {
+                let is_korean = text.chars().any(|c| ('가'..='힣').contains(&c));
+                (text, is_korean)
+            }),
+        },
+    }
+}
+
+fn passage(
+    document: &Value,
+    section: &Section,
+    fit: f64,
+    (terms, rarity): (&[Term], &[f64]),
+    language: Language,
+) -> Option<Passage> {
+    let text = |field: &str| document.get(field).and_then(Value::as_str);
+    let id = text("id")?;
+    let (_, is_foreign) = text_of(document, language)?;
+    let title = match language {
+        Language::Ko => text("title"),
+        Language::En => text("title_en").or_else(|| text("title")),
+    };
+    Some(Passage {
+        document: id.to_owned(),
+        title: title.unwrap_or_default().to_owned(),
+        heading: super::values::in_language(&section.heading, language).to_owned(),
+        lines: section.told(terms, rarity),
+        is_foreign,
+        fit,
+    })
+}

@@ -1,0 +1,166 @@
+//! The words of a question, and how well a text holds them.
+
+use std::collections::BTreeSet;
+
+use super::super::intent::QUESTION_WORDS;
+use super::section::Section;
+
+/// Shortest common begin of two Latin words that count as one (`lubricate`, `lubrication`).
+const COMMON: usize = 5;
+/// Words that say nothing of what is looked for.
+const EMPTY: [&str; 40] = [
+    "the",
+    "a",
+    "an",
+    "of",
+    "for",
+    "to",
+    "in",
+    "on",
+    "is",
+    "are",
+    "do",
+    "does",
+    "how",
+    "what",
+    "which",
+    "with",
+    "and",
+    "be",
+    "should",
+    "have",
+    "need",
+    "before",
+    "after",
+    "much",
+    "many",
+    "goes",
+    "any",
+    "past",
+    "similar",
+    "알려줘",
+    "뭐가",
+    "필요해",
+    "있었어",
+    "이런",
+    "때",
+    "얼마",
+    "어떻게",
+    "해야",
+    "하지",
+    "설명해줘",
+];
+/// Particles behind Korean words.
+const PARTICLES: [&str; 22] = [
+    "에서는",
+    "으로는",
+    "이랑",
+    "에서",
+    "으로",
+    "에는",
+    "까지",
+    "부터",
+    "하고",
+    "이나",
+    "랑",
+    "은",
+    "는",
+    "이",
+    "가",
+    "을",
+    "를",
+    "에",
+    "의",
+    "로",
+    "와",
+    "과",
+];
+
+/// A word of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    own: String,
+    /// Words that count as it, a little less.
+    same: BTreeSet<String>,
+}
+
+/// What a word of the same meaning counts beside the word itself. Chosen: "tools and crew" is answered by the
+/// section that says crew, and not by the one that says people.
+const SAME: f64 = 0.6;
+
+impl Term {
+    /// How well a text in lower case holds the word: 1 for itself, less for one that counts as it.
+    pub(super) fn held(&self, text: &str) -> f64 {
+        match () {
+            () if holds(text, &self.own) => 1.0,
+            () if self.same.iter().any(|one| holds(text, one)) => SAME,
+            () => 0.0,
+        }
+    }
+}
+
+/// The words of a question, each with those that count as it.
+pub(super) fn terms(clause: &str) -> Vec<Term> {
+    let lower = clause.to_lowercase();
+    let words =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    let mut terms: Vec<Term> = Vec::new();
+    for word in words.filter(|word| !EMPTY.contains(word)) {
+        let stem = stem(word);
+        if stem.chars().count() < 2 && !stem.chars().any(|c| c.is_ascii_digit()) {
+            continue;
+        }
+        let same = &QUESTION_WORDS.passages.same;
+        let group = same
+            .iter()
+            .find(|group| group.iter().any(|one| begins_alike(one, stem) || one == stem));
+        let term = Term {
+            own: stem.to_owned(),
+            same: group.into_iter().flatten().filter(|one| *one != stem).cloned().collect(),
+        };
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    terms
+}
+
+fn stem(word: &str) -> &str {
+    if word.is_ascii() {
+        return word;
+    }
+    let cut = PARTICLES.iter().find_map(|particle| word.strip_suffix(particle));
+    cut.filter(|stem| stem.chars().count() >= 2).unwrap_or(word)
+}
+
+fn begins_alike(a: &str, b: &str) -> bool {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    a.is_ascii() && b.is_ascii() && common >= COMMON
+}
+
+/// How rare each word of the question is among the sections.
+pub(super) fn rarity<'s>(terms: &[Term], sections: impl Iterator<Item = &'s Section>) -> Vec<f64> {
+    let texts: Vec<String> = sections.map(Section::whole).collect();
+    let rare = |term: &Term| {
+        let count = texts.iter().filter(|text| term.held(text) > 0.0).count();
+        let (all, count) = (texts.len() as f64, count as f64);
+        if count > 0.0 { (1.0 + all / count).ln() } else { 0.0 }
+    };
+    terms.iter().map(rare).collect()
+}
+
+/// Whether a text in lower case holds a word: a Korean one anywhere, a Latin one as a word or its begin.
+fn holds(text: &str, one: &str) -> bool {
+    if !one.is_ascii() || one.contains('-') {
+        return text.contains(one);
+    }
+    let mut words =
+        text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.any(|word| {
+        word == one || (one.len() > 3 && (word.starts_with(one) || begins_alike(word, one)))
+    })
+}
+
+pub(super) fn weight(text: &str, terms: &[Term], rarity: &[f64]) -> f64 {
+    terms.iter().zip(rarity).map(|(term, rare)| term.held(text) * rare).sum()
+}

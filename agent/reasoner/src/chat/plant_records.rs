@@ -1,0 +1,184 @@
+//! What the records say of the plant: its bearings, its gateways, who is on duty, and what is not there.
+
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Language;
+
+use super::desk::{CoreFields, Desk, told_time};
+use super::entities::UnknownName;
+
+/// Bearings that a listing tells.
+const MAX_LISTED: usize = 10;
+
+/// Every bearing, worst first.
+pub(super) fn fleet(fleet: &[CoreFields], language: Language) -> String {
+    if fleet.is_empty() {
+        return match language {
+            Language::Ko => "아직 판정된 베어링이 없습니다.".to_owned(),
+            Language::En => "No bearing has been judged yet.".to_owned(),
+        };
+    }
+    let lines: Vec<String> =
+        fleet.iter().take(MAX_LISTED).map(|core| core.line(language)).collect();
+    let standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal).count();
+    let (all, rest) = (fleet.len(), fleet.len().saturating_sub(MAX_LISTED));
+    let head = match (standing, language) {
+        (0, Language::Ko) => format!("베어링 {all}개가 모두 정상입니다."),
+        (0, Language::En) => format!("All {all} bearings are Normal."),
+        (_, Language::Ko) => {
+            format!("베어링 {all}개 가운데 {standing}개가 정상이 아닙니다. 나쁜 순서:")
+        }
+        (_, Language::En) => format!("Not Normal: {standing} of {all} bearings. Worst first:"),
+    };
+    let more = match (rest, language) {
+        (0, _) => None,
+        (_, Language::Ko) => Some(format!("그 밖에 {rest}개")),
+        (_, Language::En) => Some(format!("and {rest} more")),
+    };
+    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
+}
+
+/// How many bearings and machines there are.
+pub(super) fn count(fleet: &[CoreFields], language: Language) -> String {
+    let mut machines: Vec<&str> = fleet.iter().map(|core| core.key.equipment.as_str()).collect();
+    machines.sort_unstable();
+    machines.dedup();
+    let (bearings, machines) = (fleet.len(), machines.len());
+    match language {
+        Language::Ko => format!("판정하는 베어링은 {bearings}개, 설비는 {machines}대입니다."),
+        Language::En => {
+            let s = |count: usize| if count == 1 { "" } else { "s" };
+            let (of_bearings, of_machines) = (s(bearings), s(machines));
+            format!("I judge {bearings} bearing{of_bearings} of {machines} machine{of_machines}.")
+        }
+    }
+}
+
+/// Asks which of the bearings that stand is meant.
+pub(super) fn which(fleet: &[CoreFields], language: Language) -> String {
+    let standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal).take(MAX_LISTED);
+    let lines = standing.map(|core| format!("- {}", core.line(language)));
+    let head = match language {
+        Language::Ko => "어느 베어링을 말씀하십니까? 정상이 아닌 베어링:",
+        Language::En => "Which bearing do you mean? Not Normal are:",
+    };
+    std::iter::once(head.to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// Which gateways report, and which do not.
+pub(super) async fn gateways(desk: &dyn Desk, language: Language) -> Option<String> {
+    let all = desk.gateways().await.ok()?;
+    if all.is_empty() {
+        return Some(match language {
+            Language::Ko => "제 기록에 게이트웨이가 없습니다.".to_owned(),
+            Language::En => "There is no gateway in my records.".to_owned(),
+        });
+    }
+    let line = |gateway: &super::GatewayLine| {
+        let state = match (gateway.is_online, language) {
+            (Some(true), Language::Ko) => "연결됨",
+            (Some(true), Language::En) => "online",
+            (Some(false), Language::Ko) => "통신 두절",
+            (Some(false), Language::En) => "offline",
+            (None, Language::Ko) => "연결 상태를 보낸 적 없음",
+            (None, Language::En) => "has never sent its status",
+        };
+        let since = gateway.since.map(|at| format!(" ({})", told_time(at))).unwrap_or_default();
+        let last = gateway.last_event_at.map_or_else(
+            || match language {
+                Language::Ko => "측정값 없음".to_owned(),
+                Language::En => "no measurement yet".to_owned(),
+            },
+            |at| match language {
+                Language::Ko => format!("마지막 측정값 {}", told_time(at)),
+                Language::En => format!("last measurement {}", told_time(at)),
+            },
+        );
+        format!("- {}: {state}{since}, {last}", gateway.name)
+    };
+    let (silent, others): (Vec<_>, Vec<_>) =
+        all.iter().partition(|one| one.is_online == Some(false));
+    let head = match (silent.len(), language) {
+        (0, Language::Ko) => "통신이 끊겼다고 알린 게이트웨이는 없습니다.".to_owned(),
+        (0, Language::En) => "No gateway is told to be offline.".to_owned(),
+        (count, Language::Ko) => format!("통신이 끊긴 게이트웨이 {count}개:"),
+        (count, Language::En) => format!("Offline gateways: {count}"),
+    };
+    let lines = silent.into_iter().chain(others).take(2 * MAX_LISTED).map(line);
+    Some(std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n"))
+}
+
+/// Who is on duty.
+pub(super) async fn duty(desk: &dyn Desk, language: Language) -> Option<String> {
+    let roster = desk.duty().await.ok()??;
+    let people = |names: &[String]| names.join(", ");
+    let line = |(rota, names): &(String, Vec<String>)| match (names.is_empty(), language) {
+        (true, Language::Ko) => format!("- {rota}: 지금 당직이 없습니다"),
+        (true, Language::En) => format!("- {rota}: nobody is on duty now"),
+        (false, Language::Ko) => format!("- {rota}: 지금 당직은 {}", people(names)),
+        (false, Language::En) => format!("- {rota}: on duty now is {}", people(names)),
+    };
+    if !roster.rotas.is_empty() {
+        return Some(roster.rotas.iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+    let everybody = people(&roster.everybody);
+    Some(match (roster.everybody.is_empty(), language) {
+        (true, Language::Ko) => {
+            "당직표가 설정되어 있지 않고, 알림을 받는 사람도 설정되어 있지 않습니다.".to_owned()
+        }
+        (true, Language::En) => {
+            "No rota is configured, and nobody is configured to be told.".to_owned()
+        }
+        (false, Language::Ko) => {
+            format!("당직표가 설정되어 있지 않습니다. 알림은 모두에게 갑니다: {everybody}")
+        }
+        (false, Language::En) => format!("No rota is configured. Everybody is told: {everybody}"),
+    })
+}
+
+/// Says that a machine does not exist, with the names that are near.
+pub(super) fn unknown(name: &UnknownName, is_registered: bool, language: Language) -> String {
+    let (name, near) = (&name.name, name.near.join(", "));
+    if is_registered {
+        return match language {
+            Language::Ko => format!("{name}: 설비 목록에는 있지만 판정하는 베어링이 없습니다."),
+            Language::En => {
+                format!("{name} is in the register of machines, but no bearing of it is judged.")
+            }
+        };
+    }
+    match (near.is_empty(), language) {
+        (true, Language::Ko) => format!("{name}: 제 기록에 없는 설비입니다."),
+        (true, Language::En) => format!("There is no {name} in my records."),
+        (false, Language::Ko) => {
+            format!("{name}: 제 기록에 없습니다. 혹시 {near} 가운데 하나입니까?")
+        }
+        (false, Language::En) => {
+            format!("There is no {name} in my records. Did you mean one of: {near}?")
+        }
+    }
+}
+
+/// What the chat answers without a model.
+pub(super) const fn help(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "답할 수 있는 것: 베어링의 상태와 판정 근거, 언제부터 이상인지, 무엇이 변했는지, 두 베어링의 비교, 잔여수명, 세워야 하는지와 할 일, \
+             보낸 알림과 확인, 당직, 게이트웨이, 교체 절차와 토크·그리스·가열·틈새 값, 비슷한 사례, 용어의 뜻."
+        }
+        Language::En => {
+            "I can answer: the state of a bearing and its grounds, since when it is abnormal, what has changed, a \
+             comparison, the remaining life, whether to stop and what to do, what staff was told and who acknowledged, \
+             who is on duty, gateways, procedures and values for torque, grease, heating and clearance, similar cases, \
+             and what a word means."
+        }
+    }
+}
+
+/// Says that the records do not hold the answer, and what they hold.
+pub(super) fn not_recorded(language: Language) -> String {
+    let help = help(language);
+    match language {
+        Language::Ko => format!("그 답은 제 기록에 없습니다. {help}"),
+        Language::En => format!("That is not in my records. {help}"),
+    }
+}

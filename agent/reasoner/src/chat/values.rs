@@ -1,0 +1,147 @@
+//! Values of the manual for mounting: torque, grease, heating by the tool of the table, clearance by the manual.
+
+use pdm_shared::text::Language;
+use serde_json::{Map, Value};
+
+use super::intent::Topic;
+use super::passage;
+use crate::toolbox::{self, Toolbox};
+
+/// The tool of the table.
+const TABLE: &str = "look_up_mounting_value";
+
+/// The values that a clause asks for, each with its section; nothing if no table and no manual has them.
+pub(super) async fn told(
+    tools: &dyn Toolbox,
+    topic: Topic,
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    let name = match topic {
+        Topic::Torque => "torque",
+        Topic::Grease => "grease",
+        Topic::Heating => "heating",
+        Topic::Clearance => return passage::manual(tools, clause, language).await,
+    };
+    let arguments = Map::from_iter([("topic".to_owned(), Value::from(name))]);
+    let answer = toolbox::traced(tools, "extraction", TABLE, arguments).await;
+    let rows = answer.data.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
+    let rows: Vec<&Value> = rows.iter().filter(|row| is_asked(row, topic, clause)).collect();
+    let lines: Vec<String> = rows.iter().filter_map(|row| line(row, language)).collect();
+    if lines.is_empty() {
+        return passage::manual(tools, clause, language).await;
+    }
+    let first = match language {
+        Language::Ko => "설비 도면의 값이 있으면 도면이 먼저입니다.",
+        Language::En => "A value on the machine's drawing comes first.",
+    };
+    Some(format!("{}\n{first}", lines.join("\n")))
+}
+
+/// Whether a row is of the bolt, the seal or the place that a clause names; every row where it names none.
+fn is_asked(row: &Value, topic: Topic, clause: &str) -> bool {
+    let what = row.get("what").and_then(Value::as_str).unwrap_or_default();
+    let lower = clause.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    match topic {
+        Topic::Torque => match bolt(&lower) {
+            Some(bolt) => what.ends_with(&bolt),
+            None => true,
+        },
+        Topic::Heating if has(&["시간", "몇 분", "오래", "how long", "minutes"]) => {
+            what.contains("time")
+        }
+        Topic::Heating if has(&["밀봉", "씰", "실 달린", "2rs", "sealed", "shielded"]) => {
+            what.contains("sealed")
+        }
+        Topic::Heating if has(&["한계", "최고", "넘", "max", "limit", "at most"]) => {
+            what.contains("limit")
+        }
+        Topic::Grease if has(&["하우징", "housing"]) => what.contains("housing"),
+        Topic::Grease if has(&["주기", "how often", "interval"]) => what.contains("halving"),
+        Topic::Grease if has(&["보충", "relubric", "top up", "g 넣", "그램", "grams"]) => {
+            what.contains("relubrication") || what.contains("coefficient")
+        }
+        Topic::Grease => !what.contains("halving"),
+        Topic::Heating | Topic::Clearance => true,
+    }
+}
+
+/// The size of a bolt in a text in lower case: `m12`.
+fn bolt(text: &str) -> Option<String> {
+    text.match_indices('m').find_map(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let digits: String = text[at + 1..].chars().take_while(char::is_ascii_digit).collect();
+        let is_size = !digits.is_empty() && !before.is_some_and(|c| c.is_ascii_alphanumeric());
+        is_size.then(|| format!("m{digits}"))
+    })
+}
+
+/// `M12, 강도 8.8, 건조: 85 N·m [EM-06 §6]`
+fn line(row: &Value, language: Language) -> Option<String> {
+    let text = |name: &str| row.get(name).and_then(Value::as_str);
+    let number = |name: &str| row.get(name).and_then(Value::as_f64).map(|value| value.to_string());
+    let (unit, meaning, section) = (text("unit")?, text("meaning")?, text("section")?);
+    let meaning = in_language(meaning, language);
+    let says_so = ["최고", "limit"].iter().any(|word| meaning.contains(word));
+    let most = |value: &str| match language {
+        _ if says_so => value.to_owned(),
+        Language::Ko => format!("최고 {value}"),
+        Language::En => format!("at most {value}"),
+    };
+    let value = match (number("value"), number("from"), number("at_most")) {
+        (Some(value), _, _) => value,
+        (None, Some(from), Some(to)) => format!("{from}–{to}"),
+        (None, None, Some(to)) => most(&to),
+        (None, Some(from), None) => from,
+        (None, None, None) => return None,
+    };
+    Some(format!("- {meaning}: {value} {unit} [{section}]"))
+}
+
+/// One language of `한국어 (English)`.
+pub(super) fn in_language(text: &str, language: Language) -> &str {
+    let Some(open) = text.find(" (").filter(|_| text.ends_with(')')) else { return text };
+    // of "보충량 G = 0.005 · D · B (g, mm) (relubrication …)" the last brackets that begin with a word
+    let inner = text.match_indices(" (").map(|(at, _)| at);
+    let starts_word = |at: &usize| {
+        let rest = &text[at + 2..];
+        let letters = rest.chars().take_while(char::is_ascii_alphanumeric).count();
+        letters > 2 || rest.starts_with("M1") || rest.starts_with("M8")
+    };
+    let at = inner.filter(starts_word).min().unwrap_or(open);
+    match language {
+        Language::Ko => &text[..at],
+        Language::En => &text[at + 2..text.len() - 1],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meaning_is_told_in_one_language() {
+        for (text, ko, en) in [
+            (
+                "M12, 강도 8.8, 건조 (M12, class 8.8, dry)",
+                "M12, 강도 8.8, 건조",
+                "M12, class 8.8, dry",
+            ),
+            ("개방형 최고 (limit of open bearings)", "개방형 최고", "limit of open bearings"),
+            (
+                "보충량 G = 0.005 · D · B (g, mm) (relubrication amount G = 0.005 · D · B (g, mm))",
+                "보충량 G = 0.005 · D · B (g, mm)",
+                "relubrication amount G = 0.005 · D · B (g, mm)",
+            ),
+            ("no brackets", "no brackets", "no brackets"),
+        ] {
+            assert_eq!(
+                (in_language(text, Language::Ko), in_language(text, Language::En)),
+                (ko, en)
+            );
+        }
+        assert_eq!(bolt("torque for m16 bolts").as_deref(), Some("m16"));
+        assert_eq!(bolt("5 mm에서"), None);
+    }
+}
