@@ -309,7 +309,8 @@ impl Parts {
             policy: self.policy.clone(),
             reporter: self.reporter.clone(),
         };
-        let stop = self.stops.judging.clone();
+        // ends with the intake, whose remarks it tells: the watchdog is waited for right after it
+        let stop = self.stops.intake.clone();
         self.spawn(Task::Watchdog, remarker.run(remarks, thrown, stop));
     }
 
