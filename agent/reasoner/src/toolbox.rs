@@ -131,9 +131,47 @@ fn only_reads(spec: &ToolSpec, registry: &Registry, runtime: &Runtime, depth: u3
 
 #[cfg(test)]
 mod tests {
+    use pdm_tools::exec::builtin::{Builtin, Builtins};
+    use pdm_tools::exec::{Failure, Invocation};
     use pdm_tools::{Catalogue, Means};
 
     use super::*;
+
+    struct Function(bool);
+
+    #[async_trait]
+    impl Builtin for Function {
+        fn only_reads(&self) -> bool {
+            self.0
+        }
+
+        async fn call(&self, _invocation: Invocation<'_>) -> Result<Value, Failure> {
+            Ok(serde_json::json!([]))
+        }
+    }
+
+    /// R-TOOL-8: nine of the ten asset tools could not be called by a chat's program.
+    #[tokio::test]
+    async fn a_function_that_only_reads_is_offered_and_one_that_acts_is_not() {
+        let builtins = Builtins::default()
+            .with("search_equipment", Function(true))
+            .with("compare_equipment", Function(true))
+            .with("notify_maintenance_staff", Function(false));
+        let (catalogue, _problems) = Catalogue::shipped();
+        let means = Means { builtins, ..Means::default() };
+        let tools = CatalogueTools::new(Arc::new(Runtime::new(catalogue, means)));
+        let names: Vec<String> = tools.tools().into_iter().map(|tool| tool.name).collect();
+        for name in ["search_equipment", "compare_equipment", "read_document_section"] {
+            assert!(names.iter().any(|one| one == name), "{name}: {names:?}");
+        }
+        // a function that this program does not have is not offered
+        for name in ["notify_maintenance_staff", "list_tags"] {
+            assert!(!names.iter().any(|one| one == name), "{name}: {names:?}");
+        }
+        let arguments = Map::from_iter([("query".to_owned(), Value::from("P-101"))]);
+        let answer = tools.call("c", "search_equipment", arguments).await;
+        assert!(!answer.is_error, "{answer:?}");
+    }
 
     #[tokio::test]
     async fn what_acts_is_neither_offered_nor_called() {

@@ -76,7 +76,7 @@ impl SearchedKnowledge {
         let nearest =
             self.0.find(Mode::Nearest, collection, &question.query, filter, FEW + 1).await;
         let hits = nearest.map_err(failure)?.hits;
-        let (count, shown) = (hits.len(), question.top_k.max(1).min(FEW));
+        let (count, shown) = (hits.len(), question.top_k.clamp(1, FEW));
         if count == 0 {
             let nothing = format!("nothing found: there is no document of {whose}");
             return Ok(Some(Answer { nothing_found: Some(nothing), ..Answer::default() }));
@@ -249,6 +249,54 @@ mod tests {
         assert_eq!(read.equipment.as_deref(), Some("P-101"));
         let read = filter(&question("doc_type", "fmea")).expect("known");
         assert_eq!(read.doc_type, Some(DocType::Fmea));
+    }
+
+    async fn shipped(folder: &std::path::Path) -> SearchedKnowledge {
+        let settings = pdm_knowledge::KnowledgeSettings::embedded_in(folder);
+        let knowledge = Knowledge::open(&settings).await.expect("opens");
+        let keeper = pdm_knowledge::keeper::Keeper::new(knowledge.clone(), None);
+        keeper.fill().await.expect("filled");
+        SearchedKnowledge(knowledge)
+    }
+
+    /// R-KB-4: the filter says which bearing, and its only case was refused.
+    #[tokio::test]
+    async fn the_only_case_of_a_bearing_is_shown_as_what_it_is() {
+        let folder = tempfile::tempdir().expect("folder");
+        let knowledge = shipped(folder.path()).await;
+        let question = |equipment: &str| Question {
+            collection: "maintenance_history".to_owned(),
+            query: "외륜 결함 급속 열화".to_owned(),
+            filters: [("equipment_id", equipment), ("bearing_id", "DE")]
+                .map(|(field, value)| (field.to_owned(), value.to_owned()))
+                .into(),
+            top_k: 3,
+        };
+        let answer = knowledge.search(question("P-101")).await.expect("searched");
+        assert_eq!(answer.documents.first().map(|one| one.id.as_str()), Some("MH-05"));
+        assert!(answer.nothing_found.is_none(), "{answer:?}");
+        let note = answer.note.unwrap_or_default();
+        let is_close = answer.documents.iter().all(|one| one.close.is_none());
+        assert!(is_close || note.contains("the only documents of P-101 DE"), "{note}");
+        let answer = knowledge.search(question("P-999")).await.expect("searched");
+        assert!(answer.documents.is_empty());
+        let told = answer.nothing_found.unwrap_or_default();
+        assert!(told.contains("no document of P-999"), "{told}");
+    }
+
+    /// R-KB-5: a document is read by its number without a search before, whole or by section.
+    #[tokio::test]
+    async fn a_document_is_read_by_its_number() {
+        let folder = tempfile::tempdir().expect("folder");
+        let knowledge = shipped(folder.path()).await;
+        let section = knowledge.section("em-06", "6").await.expect("read");
+        assert!(section.documents[0].text.contains("85 N·m"), "{section:?}");
+        let english = section.documents[0].english.clone().unwrap_or_default();
+        assert!(english.contains("Tighten crosswise"), "{english}");
+        let whole = knowledge.section("EM-06", "").await.expect("read");
+        assert!(whole.documents.len() >= 10, "{}", whole.documents.len());
+        let none = knowledge.section("EM-06", "77").await.expect("read");
+        assert!(none.nothing_found.unwrap_or_default().contains("has the sections 1, 2"));
     }
 
     #[test]

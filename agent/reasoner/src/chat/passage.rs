@@ -90,10 +90,8 @@ fn outline(documents: &[Value], language: Language) -> Option<String> {
     let id = first.get("id")?.as_str()?.split('#').next()?;
     let headings = documents.iter().filter_map(|one| {
         let (text, _) = text_of(one, language)?;
-        let heading = sections(text).first()?.heading.clone();
-        let number = heading.split(' ').next().unwrap_or_default().to_owned();
-        let words = super::values::in_language(&heading, language).trim_start_matches(&number);
-        (!heading.is_empty()).then(|| format!("- §{number} {}", words.trim()))
+        let told = heading(&sections(text).first()?.heading, language);
+        (!told.is_empty()).then(|| format!("- §{told}"))
     });
     let headings: Vec<String> = headings.collect();
     let (head, end) = match language {
@@ -172,6 +170,13 @@ impl Passage {
     }
 }
 
+/// The number of a section and its heading in one language.
+fn heading(heading: &str, language: Language) -> String {
+    let number = heading.split(' ').next().unwrap_or_default();
+    let words = super::values::in_language(heading, language).trim_start_matches(number);
+    format!("{number} {}", words.trim()).trim().to_owned()
+}
+
 /// Whether all that a question names is the title of a document: then its outline answers.
 fn asks_for_all(document: &Value, terms: &[Term], language: Language) -> bool {
     let field = if language == Language::En { "title_en" } else { "title" };
@@ -213,7 +218,7 @@ fn passage(
     Some(Passage {
         document: id.to_owned(),
         title: title.unwrap_or_default().to_owned(),
-        heading: super::values::in_language(&section.heading, language).to_owned(),
+        heading: heading(&section.heading, language),
         lines: section.told(terms, rarity),
         is_foreign,
         fit,

@@ -157,8 +157,12 @@ fn read_of(
 ) -> Readings {
     let mut readings = Readings::in_plant([("P-101".to_owned(), "DE".to_owned())]);
     readings.add_said(question);
-    arguments.iter().for_each(|one| readings.add_arguments(one));
-    answers.iter().for_each(|one| readings.add_data(one));
+    for one in arguments {
+        readings.add_arguments(one);
+    }
+    for one in answers {
+        readings.add_data(one);
+    }
     readings
 }
 
