@@ -135,6 +135,7 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
 }
 
 /// Runs the whole suite; `fresh` gives an empty store each time.
+#[expect(clippy::too_many_lines, reason = "one line for each claim")]
 pub(super) async fn suite<F, S>(fresh: F)
 where
     F: AsyncFn() -> S,

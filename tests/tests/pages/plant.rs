@@ -185,6 +185,10 @@ impl Plant {
                 event.event_id = EventId::at(now.unix_ms());
                 event.equipment_id = machine.parse().expect("a name");
                 event.bearing_id = bearing.parse().expect("a name");
+                // a gateway brings at most a hundred new bearings an hour
+                if sequence % 2 == 0 {
+                    event.gateway_id = "gw-02".parse().expect("a name");
+                }
                 let payload = serde_json::to_string(&event).expect("json");
                 Incoming::Event { event: Box::new(event), payload, proven: false }
             })

@@ -27,6 +27,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 /// Report and work order of an alarm open from its pages, for whoever may see these and for nobody else; no
 /// request reaches another file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::too_many_lines, reason = "one course of documents from the alarm to the page")]
 async fn documents_are_served_by_the_pages_and_no_other_file_is() {
     let plant = Plant::with_documents().await;
     let session = plant.login("viewer").await;
