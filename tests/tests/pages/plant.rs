@@ -174,6 +174,7 @@ impl Plant {
         let settings = Self::settings(self.folder.path());
         let store = open_store(&settings.store).await.expect("opens");
         let now = SystemClock.now();
+        let first = sequence;
         let windows: Vec<Incoming> = (sequence..)
             .zip(bearings)
             .map(|(sequence, bearing)| {
@@ -186,7 +187,7 @@ impl Plant {
                 event.equipment_id = machine.parse().expect("a name");
                 event.bearing_id = bearing.parse().expect("a name");
                 // a gateway brings at most a hundred new bearings an hour
-                if sequence % 2 == 0 {
+                if sequence - first >= 90 {
                     event.gateway_id = "gw-02".parse().expect("a name");
                 }
                 let payload = serde_json::to_string(&event).expect("json");
