@@ -235,6 +235,7 @@ impl Chat<'_> {
             spent: Spent::default(),
         };
         let language = question.language;
+        let asks_model = model.is_some();
         let ended = match model {
             Some(model) => self.by_model(question, &fleet, &foci, model, &mut making).await,
             None => Err(None),
@@ -262,7 +263,8 @@ impl Chat<'_> {
             Err(_) => (making.last.clone().unwrap_or_default(), AnsweredBy::Observation),
         };
         let answer = self.redactor.clean(&answer);
-        let about = used(&foci, by, &plan);
+        // a model's words may have led to any answer, so the record stands beside it
+        let about = if asks_model { foci } else { used(&foci, by, &plan) };
         let answer = answer::with_records(answer, &about, language);
         Answer {
             answer,

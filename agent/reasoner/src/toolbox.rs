@@ -52,6 +52,10 @@ pub(crate) async fn traced(
     name: &str,
     arguments: Map<String, Value>,
 ) -> ToolAnswer {
+    // also the program's own look-ups take only what is offered here
+    if !tools.tools().iter().any(|tool| tool.name == name) {
+        return ToolAnswer::failed(format!("there is no tool {name:?} here"));
+    }
     let span = spans::of_call(name, id);
     let answer = tools.call(id, name, arguments).instrument(span.clone()).await;
     if answer.is_error {

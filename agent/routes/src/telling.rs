@@ -82,7 +82,9 @@ impl Table {
             telling.next = Some(self.quiet_until(now));
             return Begun { telling, tell: None };
         }
-        let begun = *telling.begun.get_or_insert(now);
+        // the end of quiet hours begins it, also for whoever looks later
+        let due_at = telling.next.unwrap_or(now);
+        let begun = *telling.begun.get_or_insert(due_at);
         let known = telling.route.as_ref();
         let known = known.and_then(|name| self.routes.iter().find(|route| route.name == *name));
         let tell = match known {

@@ -30,6 +30,9 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_events_ahead_total", "events further ahead of the clock than ahead_s"),
     A::counter("pdm_agent_acknowledgements_total", "acknowledgements by outcome").by("outcome", &["applied", "without_effect"]),
     A::counter("pdm_agent_broker_errors_total", "connections to the broker lost or refused").by("side", &["intake", "outbox"]),
+    A::counter("pdm_agent_broker_thrown_out_total", "connections that the broker ended again and again").by("side", &["intake", "outbox"]),
+    A::gauge("pdm_agent_broker_packet_limit_bytes", "largest packet that the broker takes, learnt from a refusal; 0 until then"),
+    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out"]),
 ];
 
 #[rustfmt::skip]
@@ -76,6 +79,8 @@ const OF_MODEL: &[Announced] = &[
     A::counter("pdm_agent_judgements_held_total", "judgements that waited for a language model in the loop"),
     A::counter("pdm_agent_judgements_heard_total", "judgements that went on after the model, by its stance").by("stance", &["agrees", "raises", "lowers", "none"]),
     A::counter("pdm_agent_judgement_waits_over_total", "waits for a language model that ended without an answer"),
+    A::gauge("pdm_agent_mcp_sessions", "open MCP sessions"),
+    A::counter("pdm_agent_mcp_refused_total", "MCP sessions and streams refused above their number"),
     A::counter("pdm_tools_answers_refused_total", "answers of foreign MCP servers that were too long"),
 ];
 
@@ -87,6 +92,10 @@ const OF_TELLING: &[Announced] = &[
     A::gauge("pdm_agent_outbox_given_up", "rows of the outbox that were given up and are kept"),
     A::counter("pdm_agent_notify_failures_total", "attempts at sending that failed").by("lane", &[]),
     A::counter("pdm_agent_notify_given_up_total", "notifications that were given up").by("lane", &[]),
+    A::counter("pdm_agent_notify_refused_total", "mails that some addresses of a list refused").by("lane", &[]),
+    A::counter("pdm_agent_notify_elsewhere_total", "notifications that a way did not take and others heard instead").by("lane", &[]),
+    A::gauge("pdm_agent_notify_untold", "alarms that no way to staff takes now"),
+    A::counter("pdm_agent_notify_untold_total", "alarms that no way to staff took"),
     A::counter("pdm_agent_notify_duplicates_total", "notifications that the receiver had already").by("lane", &[]),
     A::counter("pdm_agent_notify_held_back_total", "notifications above the ceiling of an hour").by("lane", &[]),
     A::gauge("pdm_agent_channel_failing_since_seconds", "since when a channel fails, Unix time; 0: it does not").by("channel", &[]),

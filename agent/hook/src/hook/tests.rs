@@ -146,10 +146,13 @@ async fn a_forged_text_stays_within_its_value() {
 async fn statuses_say_whether_trying_again_can_help() {
     let (url, _) = stand_in(|count, _, _| ([500, 429, 401, 404][count], String::new())).await;
     let hook = nhn(&url);
-    for _ in 0..3 {
+    for _ in 0..2 {
         assert!(matches!(sent(&hook, 1, "가").await, Err(HookError::Later(_))));
     }
-    assert!(matches!(sent(&hook, 1, "가").await, Err(HookError::Never(_))));
+    // people may let us in again, or bring the address back
+    for _ in 0..2 {
+        assert!(matches!(sent(&hook, 1, "가").await, Err(HookError::Refused(_))));
+    }
 }
 
 const OAUTH: &str = r#"

@@ -33,6 +33,13 @@ fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
             &format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData></worksheet>"),
         );
     }
+    add(
+        "_rels/.rels",
+        &format!(
+            "<Relationships xmlns=\"{package}\"><Relationship Id=\"r1\" \
+             Type=\"{office}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
+        ),
+    );
     let styles = format!(
         "<styleSheet xmlns=\"{main}\"><cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"22\"/></cellXfs>\
          </styleSheet>"
