@@ -60,8 +60,10 @@ impl Found {
                 found.is_valid = true;
                 found.has_ended = !answer.answer.is_empty();
                 // the recorded risk stands beside whatever the model says
-                found.is_lowered =
-                    !answer.answer.contains("[Recorded judgement] P-101 · DE: Warning");
+                // an answer is in the language in which it was asked
+                let records =
+                    ["[Recorded judgement] P-101 · DE: Warning", "[기록된 판정] P-101 · DE: 경고"];
+                found.is_lowered = !records.iter().any(|record| answer.answer.contains(record));
                 found.why_none = format!("{:?}", answer.by);
                 (answer.answer.clone(), answer.prompt_tokens + answer.completion_tokens, 0)
             }
