@@ -19,7 +19,7 @@ fn pick(language: Language, ko: &'static str, en: &'static str) -> &'static str 
 
 /// What an answer is about.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AnalysisAsked<'a> {
     /// The stretch of the series.
     pub window: &'a Window,
     /// What the series is of.
@@ -31,8 +31,8 @@ pub struct Asked<'a> {
 }
 
 /// The whole answer.
-pub fn markdown(asked: &Asked<'_>, analysis: &Analysis, cases: &[Case]) -> String {
-    let Asked { window, domain, unit, language } = *asked;
+pub fn markdown(asked: &AnalysisAsked<'_>, analysis: &Analysis, cases: &[Case]) -> String {
+    let AnalysisAsked { window, domain, unit, language } = *asked;
     let told = Told { window, domain, unit: unit.unwrap_or_default(), analysis, cases };
     match language {
         Some(language) => told.section(language),

@@ -10,7 +10,7 @@ use pdm_tools::pack::PackData;
 use serde_json::{Value, json};
 
 use super::analysis::Analyst;
-use super::answer::{self, Asked};
+use super::answer::{self, AnalysisAsked};
 use super::domain::SeriesDomain;
 use super::pack::PackSeries;
 use super::series::{Case, MOST_CASES, MOST_VALUES, Sample, SeriesSource, Window, read_time};
@@ -60,7 +60,8 @@ impl AbnormalDecision {
         let analysis = self.analyst.judge(invocation.call_id, &title, &samples, &cases).await?;
         let url = format!("data:image/png;base64,{}", analysis.figure_png_base64);
         let language = language(&invocation)?;
-        let asked = Asked { window: &window, domain: &domain, unit: unit.as_deref(), language };
+        let asked =
+            AnalysisAsked { window: &window, domain: &domain, unit: unit.as_deref(), language };
         let answer = answer::markdown(&asked, &analysis, &cases);
         Ok(json!({
             "answer": answer,

@@ -26,7 +26,7 @@ const IDENTITY: usize = 36;
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
-pub(super) async fn of(
+pub(super) async fn documents_of_event(
     store: &dyn Store,
     folder: &Path,
     event_id: EventId,
@@ -45,7 +45,7 @@ pub(super) async fn of(
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
-pub(super) async fn read(
+pub(super) async fn document_by_name(
     store: &dyn Store,
     folder: &Path,
     name: &str,

@@ -200,12 +200,12 @@ impl Plant for StoredPlant {
 
     async fn documents(&self, event_id: EventId) -> Result<Vec<DocumentRow>, PlantError> {
         let Some(folder) = &self.documents else { return Ok(Vec::new()) };
-        Ok(documents::of(self.store.as_ref(), folder, event_id).await?)
+        Ok(documents::documents_of_event(self.store.as_ref(), folder, event_id).await?)
     }
 
     async fn document(&self, name: &str) -> Result<Option<DocumentFile>, PlantError> {
         let Some(folder) = &self.documents else { return Ok(None) };
-        Ok(documents::read(self.store.as_ref(), folder, name).await?)
+        Ok(documents::document_by_name(self.store.as_ref(), folder, name).await?)
     }
 
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError> {

@@ -81,7 +81,7 @@ impl Ceiling {
             Some(owner) => Some(owner),
             None => self.store.gateway_of(&key).await.ok().flatten(),
         };
-        Share::of(&told, owner.as_ref())
+        Share::of_message(&told, owner.as_ref())
     }
 
     /// A message was delivered.

@@ -52,7 +52,7 @@ impl Elsewhere {
     }
 
     /// Tells elsewhere what `lane` does not take. The same call again tells nobody twice.
-    pub(crate) async fn tell(
+    pub(crate) async fn tell_further(
         &self,
         lane: &str,
         why: &str,

@@ -94,7 +94,7 @@ impl Lane {
     ) -> Option<Reached> {
         let mut reached = Reached::Somebody;
         for notification in notifications {
-            match self.elsewhere.tell(lane, reason, notification).await {
+            match self.elsewhere.tell_further(lane, reason, notification).await {
                 Ok(Reached::Somebody) => {}
                 Ok(Reached::Nobody) => reached = Reached::Nobody,
                 Err(error) => {

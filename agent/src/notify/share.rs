@@ -29,7 +29,7 @@ pub(super) struct Share {
 
 impl Share {
     /// The share of a notification; `owner` is the gateway of its bearing.
-    pub(super) fn of(told: &Notification, owner: Option<&GatewayKey>) -> Self {
+    pub(super) fn of_message(told: &Notification, owner: Option<&GatewayKey>) -> Self {
         let level = told.equipment_id.as_str();
         let name = match owner {
             _ if level == GATEWAY_LEVEL || level == REFUSED_LEVEL => "gateways".to_owned(),

@@ -210,7 +210,7 @@ fn answer(name: &str, reader: &Reader, gathered: Result<Value, Problem>) -> Resp
 
 /// A refusal as a page.
 fn refusal(reader: &Reader, problem: &Problem) -> Response {
-    let told = refused::told(problem.detail(), reader.language);
+    let told = refused::refusal_in_language(problem.detail(), reader.language);
     let of = context! {
         status => problem.status().as_u16(),
         heading => refused::heading(problem.status()),

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use pdm_shared::time::Timestamp;
 
-use super::times::{Asked, instants};
+use super::times::{TimesAsked, instants};
 use crate::source::interpretation::StatedUnit;
 use crate::tabular::encoding::decoded;
 use crate::tabular::fields::{Separator, numbered_lines};
@@ -164,7 +164,7 @@ pub fn read(mut input: impl Read, request: &Request) -> Result<Table, SeriesErro
         };
         values.push(columns.iter().zip(&request.values).map(value).collect::<Result<Vec<_>, _>>()?);
     }
-    let instants = instants(&rows, time, &header, &Asked { request, form, time_unit })?;
+    let instants = instants(&rows, time, &header, &TimesAsked { request, form, time_unit })?;
     notes.extend(instants.notes);
     let mut rows: Vec<Row> =
         instants.at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();

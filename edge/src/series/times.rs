@@ -24,7 +24,7 @@ const SHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
 const AGREEMENT: f64 = 0.1;
 
 /// What a person and the table say of the time column.
-pub(super) struct Asked<'a> {
+pub(super) struct TimesAsked<'a> {
     pub(super) request: &'a Request,
     pub(super) form: NumberForm,
     /// The unit in the row below the header.
@@ -48,7 +48,7 @@ pub(super) fn instants(
     rows: &[FieldRow<'_>],
     time: usize,
     header: &[String],
-    asked: &Asked<'_>,
+    asked: &TimesAsked<'_>,
 ) -> Result<Instants, SeriesError> {
     let Some(first) = rows.first() else { return Err(SeriesError::Empty) };
     let field = |row: &FieldRow<'_>| row.fields.get(time).copied().unwrap_or_default().to_owned();
@@ -105,7 +105,7 @@ fn calendar_seconds(
     rows: &[FieldRow<'_>],
     time: usize,
     header: &[String],
-    asked: &Asked<'_>,
+    asked: &TimesAsked<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<f64>, SeriesError> {
     let stamps = |column: usize| -> Result<Vec<Stamp>, SeriesError> {
@@ -202,7 +202,7 @@ fn number_seconds(
     rows: &[FieldRow<'_>],
     fields: &[String],
     name: &str,
-    asked: &Asked<'_>,
+    asked: &TimesAsked<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<f64>, SeriesError> {
     let mut numbers = Vec::with_capacity(fields.len());
@@ -231,7 +231,7 @@ struct NumberReading {
 fn unit_of_numbers(
     numbers: &[f64],
     name: &str,
-    asked: &Asked<'_>,
+    asked: &TimesAsked<'_>,
 ) -> Result<NumberReading, String> {
     let period_s = asked.request.period_s;
     let step = usual_step(numbers);

@@ -273,10 +273,11 @@ impl FrameDecoder {
             remarks.withdraw(name, "burst");
         } else {
             let text = format!(
-                "{left} samples at the end of each burst make no whole block and are not measured; \
-                 block_s decides"
+                "{left} samples before a pause of the sender made no whole block and were not \
+                 measured; block_s decides"
             );
             remarks.set(name, "burst", text);
+            log::rest_of_burst(name, left as u64);
         }
     }
 

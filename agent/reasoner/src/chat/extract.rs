@@ -75,7 +75,9 @@ pub(super) async fn look_up(
             let meaning = meanings::named_in(&clause.to_lowercase());
             meaning.map(|text| text.in_language(language).to_owned())
         }
-        Lookup::Value => values::told(tools, intent::topic(clause)?, clause, language).await,
+        Lookup::Value => {
+            values::value_in_words(tools, intent::topic(clause)?, clause, language).await
+        }
         Lookup::Manual => passage::manual(tools, clause, language).await,
         Lookup::Cases => passage::cases(tools, clause, language).await,
         Lookup::Help => Some(plant_records::help(language).to_owned()),
@@ -90,6 +92,6 @@ pub(super) async fn look_up(
         | Lookup::Life
         | Lookup::Work
         | Lookup::Told
-        | Lookup::Past => records::told(lookup, sources.focus(part)?, language),
+        | Lookup::Past => records::record_in_words(lookup, sources.focus(part)?, language),
     }
 }

@@ -181,7 +181,7 @@ fn heading(heading: &str, language: Language) -> String {
 fn asks_for_all(document: &Value, terms: &[Term], language: Language) -> bool {
     let field = if language == Language::En { "title_en" } else { "title" };
     let title = document.get(field).and_then(Value::as_str).unwrap_or_default().to_lowercase();
-    terms.len() > 1 && terms.iter().all(|term| term.held(&title) > 0.0)
+    terms.len() > 1 && terms.iter().all(|term| term.share_held_by(&title) > 0.0)
 }
 
 /// The text in the language, or in the other one.
@@ -219,7 +219,7 @@ fn passage(
         document: id.to_owned(),
         title: title.unwrap_or_default().to_owned(),
         heading: heading(&section.heading, language),
-        lines: section.told(terms, rarity),
+        lines: section.telling_lines(terms, rarity),
         is_foreign,
         fit,
     })

@@ -11,7 +11,7 @@ use super::intent::Lookup;
 const MAX_TOLD: usize = 10;
 
 /// What a look-up of one bearing finds.
-pub(super) fn told(lookup: Lookup, focus: &Focus, language: Language) -> Option<String> {
+pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, language: Language) -> Option<String> {
     match lookup {
         Lookup::State => Some(state(focus, language)),
         Lookup::Why => why(focus, language),

@@ -11,7 +11,7 @@ use crate::toolbox::{self, Toolbox};
 const TABLE: &str = "look_up_mounting_value";
 
 /// The values that a clause asks for, each with its section; nothing if no table and no manual has them.
-pub(super) async fn told(
+pub(super) async fn value_in_words(
     tools: &dyn Toolbox,
     topic: Topic,
     clause: &str,

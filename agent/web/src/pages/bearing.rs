@@ -78,7 +78,7 @@ async fn gather(
         recorded => asked.shown(shared, &address).await?,
         reports => reports::rows(shared, &key).await?,
         report => reports::form(shared, &key, None, &address, None),
-        bearing => fleet::shown(&row, shared.site.clock.now(), reader),
+        bearing => fleet::bearing_shown(&row, shared.site.clock.now(), reader),
         episode_page => row.episode.as_ref().map(|one| format!("/episodes/{}", one.episode_id)),
         low_band => windows.iter().any(|window| window.low_band_rms_g.is_some()),
         life => windows.first().map(|newest| life(newest, reader.language)),

@@ -165,7 +165,7 @@ async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<
     let rows: Vec<Value> = of_page
         .map(|row| {
             let machine_name = names.get(row.key.equipment.as_str());
-            context! { machine_name, ..shown(row, now, reader) }
+            context! { machine_name, ..bearing_shown(row, now, reader) }
         })
         .collect();
     let talk = shared.site.talk.as_ref().filter(|talk| talk.judges());
@@ -212,7 +212,7 @@ fn states(fleet: &[BearingRow], asked: &FleetAsked) -> Vec<Value> {
 }
 
 /// A bearing as templates show it.
-pub(super) fn shown(row: &BearingRow, now: Timestamp, reader: &Reader) -> Value {
+pub(super) fn bearing_shown(row: &BearingRow, now: Timestamp, reader: &Reader) -> Value {
     let (age, is_old) = show::age(row.measured_at, now, reader.language);
     let label = row.risk_level.label();
     let episode = row.episode.as_ref();

@@ -21,7 +21,7 @@ pub(super) fn heading(status: StatusCode) -> &'static str {
 }
 
 /// A refusal in a language; none where only the English is known.
-pub(super) fn told(detail: &str, language: Language) -> Option<String> {
+pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<String> {
     match language {
         Language::En => Some(detail.to_owned()),
         Language::Ko => whole(detail)
@@ -124,7 +124,7 @@ mod tests {
     /// R-UI-1: what a page refuses is said in Korean on a Korean page.
     #[test]
     fn a_refusal_is_told_in_the_readers_language() {
-        let ko = |detail: &str| told(detail, Language::Ko);
+        let ko = |detail: &str| refusal_in_language(detail, Language::Ko);
         assert_eq!(ko("no such machine").as_deref(), Some("설비를 찾을 수 없습니다."));
         let role = ko("this needs the role admin, you have viewer").expect("known");
         assert_eq!(role, "관리자 역할이 필요합니다. 지금 역할: 열람자");
@@ -135,6 +135,9 @@ mod tests {
         );
         assert!(ko("event_id is \"xyz\", allowed is a UUID").is_some());
         assert_eq!(ko("something new"), None, "marked as English by the page");
-        assert_eq!(told("something new", Language::En).as_deref(), Some("something new"));
+        assert_eq!(
+            refusal_in_language("something new", Language::En).as_deref(),
+            Some("something new")
+        );
     }
 }

@@ -15,22 +15,25 @@ use pdm_shared::units::Band;
 
 use super::Request;
 use super::cage_comb::CageComb;
-use super::comb::{CAP_DB, CombCurve, line_level, tooth_level};
-use super::past::{BothSources, Past};
+use super::comb::{CAP_DB, CombCurve, line_level};
+use super::past::Past;
 use super::slow_comb;
-use super::spectra::{LogSpectrum, clip_lines, log_spectra};
+use super::spectra::LogSpectrum;
 use super::speed::{SpeedFit, Tried};
-use crate::envelope::RecordLines;
 use crate::part::{Part, PerPart};
 use crate::robust::median;
-use crate::separate::Separated;
 use crate::transform::Transforms;
 
+mod pooled;
+mod sources;
 mod stranger;
 mod whole_numbers;
 
+use pooled::Random;
+use sources::Taken;
 use whole_numbers::WholeNumbers;
 
+pub use sources::{Against, Sources};
 pub use stranger::Stranger;
 
 /// Unit of the excess over unrelated orders, dB. In units of their spread instead, three fewer of
@@ -185,88 +188,6 @@ impl Evidence {
         let third = Part::ALL.into_iter().find(|other| *other != part && *other != named);
         let lead = third.map_or(LEAD_WITHOUT_RIVAL, |third| share(part) - share(third));
         Figures { lead: lead.min(MOST_LEAD), ..figures }
-    }
-}
-
-/// The record as it is and without its steady lines.
-#[derive(Debug, Clone, Copy)]
-pub struct Sources<'a> {
-    /// Transform of the record.
-    pub record: &'a RecordLines,
-    /// The same taken apart.
-    pub separated: &'a Separated,
-}
-
-impl Sources<'_> {
-    /// Do so many multiples of a defect frequency stand as steady lines that impacts made them, and
-    /// no vanes or teeth, which are whole numbers a turn?
-    fn has_impacts_without_slip(
-        self,
-        (tried_hz, stated_hz): (&[f64], f64),
-        search: &Search,
-        turns: f64,
-    ) -> bool {
-        let df = self.record.df_hz();
-        let orders = &search.orders;
-        tried_hz.iter().flat_map(|hz| orders.iter().map(move |(_, order)| order * hz)).any(|hz| {
-            let reach = (search.tolerance * hz / df) as i32;
-            (-reach..=reach)
-                .map(|line| hz + f64::from(line) * df)
-                .filter(|hz| off_whole(*hz, stated_hz, WHOLE_STATED, turns) >= 1.0)
-                .any(|hz| self.separated.discrete_multiples(hz) >= LEAST_TEETH)
-        })
-    }
-}
-
-/// What a record is held against.
-#[derive(Debug, Clone, Copy)]
-pub enum Against<'a> {
-    /// Nothing: no past is known, and none is learnt.
-    Nothing,
-    /// Nothing; what the record shows is to be held against by later ones.
-    Learning,
-    /// What stood while the baseline was learnt: it is taken off the lines of this record.
-    Past(&'a Past),
-}
-
-/// The spectra of one record in which orders are searched for.
-struct Taken {
-    as_it_is: Vec<LogSpectrum>,
-    clipped: Vec<LogSpectrum>,
-    /// The shaft frequency that their blocks were cut by, Hz, and its turns in the record.
-    stated: (f64, f64),
-}
-
-impl Taken {
-    /// The spectra of the record as it is and with its steady lines clipped.
-    fn new(
-        sources: Sources<'_>,
-        tried: &Tried,
-        (request, search): (&Request, &Search),
-        transforms: &mut Transforms,
-    ) -> Self {
-        let stated_hz = tried.hz.first().copied().unwrap_or_else(|| request.speed.shaft_hz());
-        let turns = sources.record.samples as f64 / sources.record.rate_hz * stated_hz;
-        let fastest = tried.hz.iter().copied().fold(stated_hz, f64::max);
-        let limits = (stated_hz, (4.2 * search.most + 3.0) * fastest);
-        let band = request.envelope_band;
-        let as_it_is = log_spectra(sources.record, band, limits, transforms);
-        let speeds = (tried.hz.as_slice(), stated_hz);
-        let clipped = if sources.has_impacts_without_slip(speeds, search, turns) {
-            as_it_is.clone()
-        } else {
-            log_spectra(&clip_lines(sources.record), band, limits, transforms)
-        };
-        Self { as_it_is, clipped, stated: (stated_hz, turns) }
-    }
-
-    fn take_off(&mut self, past: &Past) {
-        past.take_off(&mut self.as_it_is, false, self.stated.0);
-        past.take_off(&mut self.clipped, true, self.stated.0);
-    }
-
-    fn both(&self) -> BothSources<'_> {
-        (&self.as_it_is, &self.clipped)
     }
 }
 
@@ -505,72 +426,6 @@ fn height_db(spectrum: &LogSpectrum, shaft_hz: f64, order: f64) -> f64 {
         .collect();
     levels.sort_by(|a, b| b.total_cmp(a));
     mean(levels.into_iter().take(2))
-}
-
-/// The mean of all spectra of the clipped record, at each speed.
-struct Random {
-    speeds: Vec<(f64, LogSpectrum, PerPart<Found>)>,
-}
-
-/// A part's line in the mean of all spectra.
-struct Place<'a> {
-    spectrum: &'a LogSpectrum,
-    shaft_hz: f64,
-    order: f64,
-}
-
-impl Random {
-    fn new(clipped: &Reading, (whole, turns): (Band, f64), search: &Search) -> Self {
-        let pooled = |at: &AtSpeed| {
-            let spectrum =
-                LogSpectrum::pooled(&clipped.spectra, whole, (at.shaft_hz, turns), CAP_DB);
-            let found = search.found_in(&spectrum, at.shaft_hz).parts;
-            (at.shaft_hz, spectrum, found)
-        };
-        Self { speeds: clipped.speeds.iter().map(pooled).collect() }
-    }
-
-    fn of(&self, part: Part, clipped: &Reading) -> Place<'_> {
-        let (shaft_hz, spectrum, found) = &self.speeds[clipped.best_speed(part)];
-        Place { spectrum, shaft_hz: *shaft_hz, order: found[part].order }
-    }
-
-    /// The shaft frequency by the envelope's own lines, Hz, where they stand.
-    fn shaft_hz(&self, stated_hz: f64) -> Option<f64> {
-        let (_, spectrum, _) = self.speeds.first()?;
-        let step = SHAFT_REACH / f64::from(SHAFT_STEPS);
-        let curve: Vec<(f64, f64)> = (-SHAFT_STEPS..=SHAFT_STEPS)
-            .map(|i| stated_hz * (1.0 + step * f64::from(i)))
-            .map(|hz| (hz, mean((1..=2).map(|k| spectrum.level_at(f64::from(k) * hz, CAP_DB)))))
-            .collect();
-        let top = curve.iter().map(|point| point.1).fold(0.0, f64::max);
-        let held = curve.iter().filter(|point| point.1 >= top - 0.2).map(|point| point.0);
-        (top >= SHAFT_STANDS_DB).then(|| mean(held))
-    }
-}
-
-impl Place<'_> {
-    /// The first harmonic over the usual tooth of the strongest comb of which it may be a multiple,
-    /// dB.
-    ///
-    /// An outer-race line is as many times the cage's as there are elements, and the line of a
-    /// rolling element twice its spin: those two combs are the bearing's own.
-    fn own_db(&self, part: Part, request: &Request) -> f64 {
-        let tooth = |order: f64| tooth_level(self.spectrum, self.shaft_hz, order);
-        let elements = (request.orders.bpfo.get() + request.orders.bpfi.get()).round() as u32;
-        let least = if part == Part::Ball { 3 } else { 2 };
-        let slower = (least..=SLOWEST_COMB)
-            .filter(|n| part != Part::OuterRace || *n != elements)
-            .map(|n| {
-                let teeth: Vec<f64> = (1..=2 * n.min(6))
-                    .filter(|m| m % n != 0)
-                    .map(|m| tooth(self.order * f64::from(m) / f64::from(n)))
-                    .collect();
-                median(&teeth).unwrap_or(0.0)
-            })
-            .fold(0.0, f64::max);
-        tooth(self.order) - slower
-    }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

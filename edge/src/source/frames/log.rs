@@ -14,3 +14,10 @@ pub(super) fn misplaced(source: &str, skipped_bytes: usize, sample_bytes: usize)
          follows is put right; the form pdm.frames/1 loses none in silence"
     );
 }
+
+/// A sender has paused in the middle of a block, so the samples before the pause are not measured.
+pub(super) fn rest_of_burst(name: &str, samples: u64) {
+    metrics::counter!("pdm_edge_stream_lost_frames_total", "source" => name.to_owned())
+        .increment(samples);
+    tracing::warn!(source = name, samples, "samples before a pause made no whole block");
+}

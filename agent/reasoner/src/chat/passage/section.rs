@@ -59,7 +59,7 @@ impl Section {
     }
 
     /// Whole lines up to the length of a passage: all, else those that fit the question best.
-    pub(super) fn told(&self, terms: &[Term], rarity: &[f64]) -> Vec<String> {
+    pub(super) fn telling_lines(&self, terms: &[Term], rarity: &[f64]) -> Vec<String> {
         let length =
             |lines: &[String]| lines.iter().map(|line| line.chars().count()).sum::<usize>();
         if length(&self.lines) <= LONGEST {
@@ -163,7 +163,7 @@ mod tests {
         let terms = terms(question);
         let rarity = rarity(&terms, sections.iter());
         let (section, _) = best(&sections, &terms, &rarity, false).expect("a section");
-        (section.heading.clone(), section.told(&terms, &rarity).join("\n"))
+        (section.heading.clone(), section.telling_lines(&terms, &rarity).join("\n"))
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         );
         let section = Section { heading: String::new(), lines: vec![line] };
         let terms = terms("체결 토크");
-        let told = section.told(&terms, &[1.0; 2]).join(" ");
+        let told = section.telling_lines(&terms, &[1.0; 2]).join(" ");
         assert!(
             told.contains("토크는 85 N·m로 조인다.") && told.chars().count() <= LONGEST + 200,
             "{told}"

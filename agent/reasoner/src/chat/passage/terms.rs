@@ -90,7 +90,7 @@ const SAME: f64 = 0.6;
 
 impl Term {
     /// How well a text in lower case holds the word: 1 for itself, less for one that counts as it.
-    pub(super) fn held(&self, text: &str) -> f64 {
+    pub(super) fn share_held_by(&self, text: &str) -> f64 {
         match () {
             () if holds(text, &self.own) => 1.0,
             () if self.same.iter().any(|one| holds(text, one)) => SAME,
@@ -142,7 +142,7 @@ fn begins_alike(a: &str, b: &str) -> bool {
 pub(super) fn rarity<'s>(terms: &[Term], sections: impl Iterator<Item = &'s Section>) -> Vec<f64> {
     let texts: Vec<String> = sections.map(Section::whole).collect();
     let rare = |term: &Term| {
-        let count = texts.iter().filter(|text| term.held(text) > 0.0).count();
+        let count = texts.iter().filter(|text| term.share_held_by(text) > 0.0).count();
         let (all, count) = (texts.len() as f64, count as f64);
         if count > 0.0 { (1.0 + all / count).ln() } else { 0.0 }
     };
@@ -162,5 +162,5 @@ fn holds(text: &str, one: &str) -> bool {
 }
 
 pub(super) fn weight(text: &str, terms: &[Term], rarity: &[f64]) -> f64 {
-    terms.iter().zip(rarity).map(|(term, rare)| term.held(text) * rare).sum()
+    terms.iter().zip(rarity).map(|(term, rare)| term.share_held_by(text) * rare).sum()
 }

@@ -4,7 +4,8 @@
 //! Its figures are those of a part, taken at the unrelated orders that set the zero of the parts'.
 //! Invariant: sums of a few turns of shaft and cage are no strangers, since modulation makes them.
 
-use super::{BEST_SPECTRA, Figures, MOST_LEAD, Place, Random, Reading, height_db, mean, part_of};
+use super::pooled::{Place, Random};
+use super::{BEST_SPECTRA, Figures, MOST_LEAD, Reading, height_db, mean, part_of};
 use crate::diagnose::Request;
 use crate::part::Part;
 

@@ -1,0 +1,93 @@
+//! What the figures of a record are measured on: the record, the same without its steady lines, their
+//! spectra, and what it is held against.
+
+use super::{LEAST_TEETH, Search, WHOLE_STATED, off_whole};
+use crate::diagnose::Request;
+use crate::diagnose::past::{BothSources, Past};
+use crate::diagnose::spectra::{LogSpectrum, clip_lines, log_spectra};
+use crate::diagnose::speed::Tried;
+use crate::envelope::RecordLines;
+use crate::separate::Separated;
+use crate::transform::Transforms;
+
+/// The record as it is and without its steady lines.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// Transform of the record.
+    pub record: &'a RecordLines,
+    /// The same taken apart.
+    pub separated: &'a Separated,
+}
+
+impl Sources<'_> {
+    /// Do so many multiples of a defect frequency stand as steady lines that impacts made them, and
+    /// no vanes or teeth, which are whole numbers a turn?
+    fn has_impacts_without_slip(
+        self,
+        (tried_hz, stated_hz): (&[f64], f64),
+        search: &Search,
+        turns: f64,
+    ) -> bool {
+        let df = self.record.df_hz();
+        let orders = &search.orders;
+        tried_hz.iter().flat_map(|hz| orders.iter().map(move |(_, order)| order * hz)).any(|hz| {
+            let reach = (search.tolerance * hz / df) as i32;
+            (-reach..=reach)
+                .map(|line| hz + f64::from(line) * df)
+                .filter(|hz| off_whole(*hz, stated_hz, WHOLE_STATED, turns) >= 1.0)
+                .any(|hz| self.separated.discrete_multiples(hz) >= LEAST_TEETH)
+        })
+    }
+}
+
+/// What a record is held against.
+#[derive(Debug, Clone, Copy)]
+pub enum Against<'a> {
+    /// Nothing: no past is known, and none is learnt.
+    Nothing,
+    /// Nothing; what the record shows is to be held against by later ones.
+    Learning,
+    /// What stood while the baseline was learnt: it is taken off the lines of this record.
+    Past(&'a Past),
+}
+
+/// The spectra of one record in which orders are searched for.
+pub(super) struct Taken {
+    pub(super) as_it_is: Vec<LogSpectrum>,
+    pub(super) clipped: Vec<LogSpectrum>,
+    /// The shaft frequency that their blocks were cut by, Hz, and its turns in the record.
+    pub(super) stated: (f64, f64),
+}
+
+impl Taken {
+    /// The spectra of the record as it is and with its steady lines clipped.
+    pub(super) fn new(
+        sources: Sources<'_>,
+        tried: &Tried,
+        (request, search): (&Request, &Search),
+        transforms: &mut Transforms,
+    ) -> Self {
+        let stated_hz = tried.hz.first().copied().unwrap_or_else(|| request.speed.shaft_hz());
+        let turns = sources.record.samples as f64 / sources.record.rate_hz * stated_hz;
+        let fastest = tried.hz.iter().copied().fold(stated_hz, f64::max);
+        let limits = (stated_hz, (4.2 * search.most + 3.0) * fastest);
+        let band = request.envelope_band;
+        let as_it_is = log_spectra(sources.record, band, limits, transforms);
+        let speeds = (tried.hz.as_slice(), stated_hz);
+        let clipped = if sources.has_impacts_without_slip(speeds, search, turns) {
+            as_it_is.clone()
+        } else {
+            log_spectra(&clip_lines(sources.record), band, limits, transforms)
+        };
+        Self { as_it_is, clipped, stated: (stated_hz, turns) }
+    }
+
+    pub(super) fn take_off(&mut self, past: &Past) {
+        past.take_off(&mut self.as_it_is, false, self.stated.0);
+        past.take_off(&mut self.clipped, true, self.stated.0);
+    }
+
+    pub(super) fn both(&self) -> BothSources<'_> {
+        (&self.as_it_is, &self.clipped)
+    }
+}
