@@ -9,6 +9,7 @@ pub mod assets;
 pub mod chat;
 pub mod check;
 pub mod episodes;
+mod event_lines;
 pub mod follow_up;
 pub mod forget;
 pub mod gateways;

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use pdm_harness::free_port;
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
+use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 
 const EVENT: &str = include_str!("../../config/examples/event.json");
@@ -59,16 +61,47 @@ fn judge_shows_a_person_the_five_thoughts_in_the_language_asked_for() {
     assert!(en.starts_with("P-101 DE  [Warning]  outer race fault, P-F stage 2"), "{en}");
 }
 
+/// The example event as the n-th of its gateway's count, ten minutes after the one before.
+fn numbered(number: u64) -> String {
+    let mut event: Event = serde_json::from_str(EVENT).expect("the example");
+    event.event_id = EventId::at(1_700_000_000_000 + i64::try_from(number).expect("small"));
+    event.sequence = number;
+    event.measured_at = event.measured_at.plus_seconds(600.0 * number as f64);
+    serde_json::to_string(&event).expect("json")
+}
+
 #[test]
 fn judge_remembers_from_line_to_line() {
-    let line = serde_json::from_str::<serde_json::Value>(EVENT).expect("json").to_string();
-    let output = run(&["judge", "-", "--jsonl", "--json"], &format!("{line}\n{line}\n"));
+    let lines = format!("{}\n{}\n", numbered(1), numbered(2));
+    let output = run(&["judge", "-", "--jsonl", "--json"], &lines);
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     let used: Vec<u32> = text
         .lines()
         .map(|line| serde_json::from_str::<Diagnosis>(line).expect("a diagnosis").memory.used)
         .collect();
     assert_eq!(used, [0, 1]);
+}
+
+#[test]
+fn events_out_of_order_are_65_with_line_and_event_and_a_sort_mends_them() {
+    let back = format!("{}\n{}\n", numbered(2), numbered(1));
+    for refused in [back.clone(), format!("{0}\n{0}\n", numbered(1))] {
+        for command in [&["judge", "-", "--jsonl"][..], &["notify", "preview", "-"]] {
+            let output = run(command, &refused);
+            assert_eq!(code(&output), 65, "{command:?}: {}", said(&output));
+            let told = said(&output);
+            assert!(told.contains("standard input, line 2: event "), "{told}");
+            assert_eq!(told.contains("--sort"), command[0] == "judge" && refused == back, "{told}");
+        }
+    }
+    let sorted = run(&["judge", "-", "--jsonl", "--json", "--sort", "--slice"], &back);
+    assert_eq!(code(&sorted), 65, "a slice without its last record: {}", said(&sorted));
+    let end = "{\"schema\":\"pdm.slice-end/1\",\"events\":2,\"bearings\":1}\n";
+    let sorted = run(&["judge", "-", "--jsonl", "--json", "--sort", "--slice"], &(back + end));
+    assert_eq!(code(&sorted), 0, "{}", said(&sorted));
+    let text = String::from_utf8(sorted.stdout).expect("UTF-8");
+    assert_eq!(text.lines().count(), 3, "two diagnoses and a last record");
+    assert!(text.ends_with(end), "{text}");
 }
 
 #[test]

@@ -202,7 +202,11 @@ async fn what_was_acknowledged_right_before_a_kill_comes_back_by_receipts() {
         if judged == [all] && spooled == [0] {
             break;
         }
-        assert!(tokio::time::Instant::now() < end, "{judged:?} judged, {spooled:?} in the spool");
+        if tokio::time::Instant::now() >= end {
+            let own = numbers(&folder.path().join("edge.db"), "select count(*) from event").await;
+            let stored = numbers(&agent, "select count(*) from events group by gateway_id").await;
+            panic!("{judged:?} judged, {stored:?} stored, {spooled:?} and {own:?} in the spools");
+        }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert!(gateway.terminate().success());

@@ -130,27 +130,35 @@ fn pace_note(reached: &BTreeMap<u8, Timestamp>, stage: u8) -> Option<Note> {
     Some((text, evidence))
 }
 
-/// Whether the remaining life falls faster than time passes, since the oldest entry that has one.
+/// Whether the remaining life falls faster than time passes, since the oldest entry that has one by the
+/// same figure: a median is not compared with a lower bound.
 fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     let now_h = diagnosis.rul_assessment.hours?;
     let since = case.memory.state.since?;
     let mut within = case.memory.recent.iter().filter(|one| one.begun() >= since);
-    let then = within.rfind(|one| one.rul_hours.is_some())?;
+    let is_bound = diagnosis.rul_assessment.conservative;
+    let then =
+        within.rfind(|one| one.rul_hours.is_some() && one.rul_is_lower_bound == Some(is_bound))?;
     let then_h = then.rul_hours?;
     let passed = span_h(then.measured_at, case.event.measured_at)?;
     if then_h - now_h <= FASTER_RATIO * passed {
         return None;
     }
     let (earlier, told, later) = (hours(then_h), hours(passed), hours(now_h));
+    let (ko_figure, en_figure) = if is_bound {
+        ("하한", "the lower bound of the remaining life")
+    } else {
+        ("중앙값", "the median of the remaining life")
+    };
     let text = Text::new(
         format!(
-            "· 잔여수명 판단이 {} 사이 {}에서 {}: 경과보다 빨리 줄어듦",
+            "· 잔여수명 {ko_figure}이 {} 사이 {}에서 {}: 경과보다 빨리 줄어듦",
             told.ko,
             earlier.ko,
             with_particle(&later.ko, Particle::Towards)
         ),
         format!(
-            "· the remaining life went from {} to {} in {}: faster than time passes",
+            "· {en_figure} went from {} to {} in {}: faster than time passes",
             earlier.en, later.en, told.en
         ),
     );

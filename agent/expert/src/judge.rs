@@ -256,20 +256,23 @@ fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
     }
     let own = case.before().map_or(RiskLevel::Normal, |point| point.risk);
     Some(if own < case.memory.state.risk() {
-        Text::new("다른 측정점의 위험도를 따름", "as another measuring point stands")
+        Text::new("· 다른 측정점의 위험도를 따름", "· as another measuring point stands")
     } else {
         Text::new(
-            "호전이 지속적으로 확인될 때까지 이전 위험도를 유지",
-            "the former level is kept until the improvement has lasted",
+            "· 호전이 지속적으로 확인될 때까지 이전 위험도를 유지",
+            "· the former level is kept until the improvement has lasted",
         )
     })
 }
 
 /// The reason for the risk where the window shows no anomaly.
 fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
-    if risk > RiskLevel::Normal {
+    let is_suspected = thoughts.screening.finding == Finding::Suspected;
+    if risk > RiskLevel::Normal && is_suspected {
+        Text::new("이번 측정의 징후는 확인되지 않음", "the signs of this window are not confirmed")
+    } else if risk > RiskLevel::Normal {
         Text::new("이번 측정은 정상 범위", "this window is in the usual range")
-    } else if thoughts.screening.finding == Finding::Suspected {
+    } else if is_suspected {
         Text::new(
             "확인되지 않은 징후가 있어 재측정 필요",
             "a sign that is not confirmed asks for a further measurement",
@@ -309,6 +312,12 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
             format!("P-F stage {stage}, {}", trend.en),
         )
     }];
+    if thoughts.proposal.is_held_to_watch() {
+        parts.push(Text::new(
+            "· 에지의 이상 플래그가 없어 주의까지만",
+            "· no more than Watch while the edge flags no anomaly",
+        ));
+    }
     match thoughts.remaining.urgency {
         Urgency::None => {}
         Urgency::Plan => parts.push(Text::new(

@@ -78,10 +78,15 @@ impl Stretch<'_> {
         }
         if let Some(life) = newest.rul_hours.filter(|_| newest.risk > RiskLevel::Normal) {
             let life = hours(life);
-            ko.push(format!("당시 잔여수명 {}", life.ko));
-            en.push(format!("remaining life then {}", life.en));
+            let (ko_figure, en_figure) = match newest.rul_is_lower_bound {
+                Some(true) => (" 하한", "lower bound of the remaining life then"),
+                Some(false) => (" 중앙값", "median of the remaining life then"),
+                None => ("", "remaining life then"),
+            };
+            ko.push(format!("당시 잔여수명{ko_figure} {}", life.ko));
+            en.push(format!("{en_figure} {}", life.en));
         }
-        (!ko.is_empty()).then(|| Text::new(ko.join(" "), en.join(", ")))
+        (!ko.is_empty()).then(|| Text::new(ko.join(", "), en.join(", ")))
     }
 }
 
@@ -149,7 +154,10 @@ fn tell_work(work: &Work, now: Timestamp) -> Text {
                 Verdict::Wrong => ("이상 없음", "nothing was wrong"),
                 Verdict::OtherCause => ("다른 원인", "another cause"),
             };
-            let part = found.element.map_or_else(|| Text::new("", ""), element);
+            let part = found.element.map(element).map_or_else(
+                || Text::new("", ""),
+                |part| Text::new(format!(" {}", part.ko), format!(" {}", part.en)),
+            );
             // a person's words: told as one bounded line, never as a figure of ours
             let cause = found
                 .cause
@@ -157,8 +165,8 @@ fn tell_work(work: &Work, now: Timestamp) -> Text {
                 .map(|cause| shown(cause, MAX_WORD).replace(|c: char| c.is_ascii_digit(), "#"));
             let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
             Text::new(
-                format!(", 확인 결과 {ko} {}{cause}", part.ko),
-                format!(", found: {en} {}{cause}", part.en),
+                format!(", 확인 결과 {ko}{}{cause}", part.ko),
+                format!(", found: {en}{}{cause}", part.en),
             )
         },
     );
@@ -234,7 +242,7 @@ mod tests {
         assert_eq!(
             told.en,
             "On record: Warning (stage 2, outer race, remaining life then 17 days) 2 days ago · \
-             \"Inspect the bearing\" done 5 hours ago, found: another cause : coupling #.# mm"
+             \"Inspect the bearing\" done 5 hours ago, found: another cause: coupling #.# mm"
         );
         assert!(told.ko.contains("당시 잔여수명 17일"), "{}", told.ko);
     }

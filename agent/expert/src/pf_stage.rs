@@ -75,7 +75,8 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
                 .into_iter()
                 .filter(|ask| screening.finding != Finding::Single || lines::is_absolute(ask)),
         );
-        if screening.is_certain_at_once {
+        let is_clear = asks.iter().any(|ask| ask.stage >= 2);
+        if screening.is_certain_at_once && !is_clear {
             asks.push(lines::by_name(case, fault));
         }
     }

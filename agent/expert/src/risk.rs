@@ -33,6 +33,9 @@ pub(crate) const ASKED_BY_MODEL: &str = "second_opinion.risk_level";
 /// The rule by which that risk counts.
 const RAISED_BY_MODEL: &str = "RISK-13";
 
+/// The rule by which a ready baseline without a flag holds the risk down.
+const QUIET: &str = "RISK-10";
+
 /// The risk that one event asks for, before memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
@@ -72,7 +75,7 @@ pub fn propose(
         proposal.evidence.push(fact(path, fault, "RISK-14"));
     } else if quiet && matrix > RiskLevel::Watch {
         proposal.risk = RiskLevel::Watch;
-        proposal.evidence.push(fact("anomaly_detected", anomaly, "RISK-10"));
+        proposal.evidence.push(fact("anomaly_detected", anomaly, QUIET));
     }
     proposal.at_least(RiskLevel::Watch, || fact("anomaly_detected", anomaly, "RISK-2"));
     if let Some(zone) = case.event.time_domain.iso_zone
@@ -132,6 +135,12 @@ impl Proposal {
     /// Whether a language model asked for more than the rules.
     pub(crate) fn is_raised(&self) -> bool {
         self.evidence.iter().any(|fact| fact.rule.as_deref() == Some(RAISED_BY_MODEL))
+    }
+
+    /// Whether a quiet baseline holds the matrix' level down.
+    pub(crate) fn is_held_to_watch(&self) -> bool {
+        self.risk == RiskLevel::Watch
+            && self.evidence.iter().any(|fact| fact.rule.as_deref() == Some(QUIET))
     }
 
     fn at_least(&mut self, level: RiskLevel, because: impl FnOnce() -> Evidence) {

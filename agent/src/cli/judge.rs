@@ -20,6 +20,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
 
+use super::event_lines::{self, Demands, EventLines, SliceEnd, Turns};
 use super::rehearsal::Rehearsal;
 use super::{Lang, failure};
 use crate::settings::rules;
@@ -34,7 +35,10 @@ Examples:
   pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
   pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
 
-Exit codes: 0 judged, 65 not an event, 66 no such file, 69 the shipped knowledge cannot be searched,
+With --jsonl the events of each bearing must come in the order of their numbers, each once, each bearing in
+one run (docs/slice.md); else the command ends with 65 and names line and event.
+
+Exit codes: 0 judged, 65 not an event, or an event in the wrong place, 66 no such file, 69 the shipped knowledge cannot be searched,
 74 cannot write, 78 bad rules")]
 pub struct Args {
     /// The event (`pdm.event/1`); `-` reads standard input
@@ -46,6 +50,19 @@ pub struct Args {
     /// of risk (with --json: every diagnosis, one a line)
     #[arg(long)]
     jsonl: bool,
+    /// Take the events of several bearings in turn, as a gateway sends them
+    #[arg(long, requires = "jsonl")]
+    interleaved: bool,
+    /// Read everything first, put each bearing's events in order and leave repeated ones out
+    #[arg(long, requires = "jsonl", conflicts_with = "interleaved")]
+    sort: bool,
+    /// Most text that --sort keeps, MiB
+    #[arg(long, value_name = "MIB", requires = "sort", default_value_t = 1024,
+          value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    sort_memory: u64,
+    /// The lines are a slice (pdm.slice/1): demand its last record with counts, and with --json end with one
+    #[arg(long, requires = "jsonl")]
+    slice: bool,
     /// Also write report and work order (HTML, PDF, JSON in both languages) into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "jsonl")]
     report: Option<PathBuf>,
@@ -66,12 +83,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(path) => rules::read(path).map_err(failure::config)?,
         None => Rules::default(),
     };
-    let text = read(&args.event)?;
     if args.jsonl {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(failure::runtime)?.block_on(sequence(args, &text, rules))?;
+        runtime.map_err(failure::runtime)?.block_on(sequence(args, rules))?;
         return Ok(Exit::Ok);
     }
+    let text = read(&args.event)?;
     let event = parse(&args.event, &text)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(failure::runtime)?.block_on(one(args, &event, rules))?;
@@ -121,35 +138,81 @@ fn documents(folder: &Path, case: &CaseFile, settings: &ReportSettings) -> anyho
 }
 
 /// Judges the lines in order; the memory lasts as long as the command.
-async fn sequence(args: &Args, text: &str, rules: Rules) -> anyhow::Result<()> {
-    let mut rehearsal = Rehearsal::new(rules);
-    let mut bearings: BTreeMap<BearingKey, Memory> = BTreeMap::new();
-    let mut out = pdm_service::command_line::stdout();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let event = parse(&args.event, line)?;
-        let memory = bearings.entry(event.key()).or_default();
+async fn sequence(args: &Args, rules: Rules) -> anyhow::Result<()> {
+    let turns = if args.interleaved { Turns::Interleaved } else { Turns::OneRun };
+    let demands = Demands { turns, end_record: args.slice, can_sort: true };
+    let mut lines = EventLines::open(&args.event, demands)?;
+    let mut judged = InSequence::new(args, rules);
+    if args.sort {
+        let sorted = event_lines::sorted(&mut lines, args.sort_memory << 20)?;
+        if sorted.repeated > 0 {
+            writeln!(std::io::stderr(), "{} repeated events were left out", sorted.repeated)?;
+        }
+        for event in sorted.events {
+            judged.event(&event).await?;
+        }
+    } else {
+        while let Some(event) = lines.next_event()? {
+            for remark in lines.take_remarks() {
+                writeln!(std::io::stderr(), "{remark}")?;
+            }
+            judged.event(&event).await?;
+        }
+    }
+    judged.end()
+}
+
+/// Judgements of events that come in order.
+struct InSequence<'a> {
+    args: &'a Args,
+    rehearsal: Rehearsal,
+    bearings: BTreeMap<BearingKey, Memory>,
+    events: u64,
+    out: Box<dyn Write>,
+}
+
+impl<'a> InSequence<'a> {
+    fn new(args: &'a Args, rules: Rules) -> Self {
+        let out = Box::new(pdm_service::command_line::stdout());
+        let rehearsal = Rehearsal::new(rules);
+        Self { args, rehearsal, bearings: BTreeMap::new(), events: 0, out }
+    }
+
+    async fn event(&mut self, event: &Event) -> anyhow::Result<()> {
+        self.events += 1;
+        let memory = self.bearings.entry(event.key()).or_default();
         let before = memory.state.risk();
         let now = event.measured_at.plus_seconds(event.window.duration_s);
-        let state = rehearsal.run(&event, memory, now).await?;
-        let judgement = rehearsal.judgement(&state);
+        let state = self.rehearsal.run(event, memory, now).await?;
+        let judgement = self.rehearsal.judgement(&state);
         let diagnosis = &judgement.diagnosis;
-        if args.json {
-            serde_json::to_writer(&mut out, diagnosis)?;
-            writeln!(out)?;
+        if self.args.json {
+            serde_json::to_writer(&mut self.out, diagnosis)?;
+            writeln!(self.out)?;
         } else if diagnosis.risk_level != before {
             let why = diagnosis.thoughts.last().map(|thought| &thought.conclusion);
             writeln!(
-                out,
+                self.out,
                 "{} {} {} {before} → {}",
                 event.measured_at,
                 event.equipment_id,
                 event.bearing_id,
-                why.map_or("", |why| why.in_language(args.lang.into())),
+                why.map_or("", |why| why.in_language(self.args.lang.into())),
             )?;
         }
-        memory.recall(&event, &judgement);
+        memory.recall(event, &judgement);
+        Ok(())
     }
-    Ok(())
+
+    /// Writes the last record of a slice of judgements.
+    fn end(mut self) -> anyhow::Result<()> {
+        if self.args.slice && self.args.json {
+            let end = SliceEnd::new(self.events, self.bearings.len() as u64);
+            serde_json::to_writer(&mut self.out, &end)?;
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

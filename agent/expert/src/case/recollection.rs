@@ -64,6 +64,9 @@ pub struct Remembered {
     /// The remaining life that was planned with at the last window, h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rul_hours: Option<f64>,
+    /// Whether that was the lower bound and not the median; absent in entries of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rul_is_lower_bound: Option<bool>,
     /// The recommendation of the last window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<Text>,
@@ -150,6 +153,7 @@ impl Remembered {
             fault,
             speed: None,
             rul_hours: None,
+            rul_is_lower_bound: None,
             advice: None,
             tools: Vec::new(),
             documents: Vec::new(),
@@ -170,6 +174,11 @@ impl Remembered {
             event_id: Some(event.event_id),
             speed: Some(diagnosis.degradation.speed),
             rul_hours: diagnosis.rul_assessment.hours,
+            rul_is_lower_bound: diagnosis
+                .rul_assessment
+                .hours
+                .is_some()
+                .then_some(diagnosis.rul_assessment.conservative),
             advice: Some(diagnosis.recommendation.clone()),
             tools,
             documents,
@@ -206,7 +215,8 @@ impl Remembered {
             add_name(&mut self.documents, &name);
         }
         (self.measured_at, self.event_id) = (new.measured_at, new.event_id);
-        (self.speed, self.rul_hours, self.advice) = (new.speed, new.rul_hours, new.advice);
+        (self.speed, self.advice) = (new.speed, new.advice);
+        (self.rul_hours, self.rul_is_lower_bound) = (new.rul_hours, new.rul_is_lower_bound);
     }
 }
 

@@ -1,18 +1,18 @@
 //! `pdm-agent notify preview`: what staff would be told of recorded or stored events, and by which way.
 
-use std::io::{BufRead, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use pdm_expert::rules::Rules;
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::exit::{Exit, Failure};
-use pdm_shared::bounds::MAX_EVENT_BYTES;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use crate::cli::bearing_name::bearing;
+use crate::cli::event_lines::{Demands, EventLines, Turns};
 use crate::cli::{Lang, failure};
 use crate::preview::{Preview, Way};
 use crate::service::connect_store;
@@ -25,6 +25,9 @@ const A_WHILE_S: f64 = 60.0;
 /// Most stored events of one preview: about half a gigabyte of memory.
 const MOST: usize = 200_000;
 
+/// The events of a plant come in turn, in the order of time.
+const IN_TURN: Demands = Demands { turns: Turns::Interleaved, end_record: false, can_sort: false };
+
 /// Arguments of `notify preview`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -35,7 +38,7 @@ Examples:
 The events are judged by the rules and told by the policy and the routes of the configuration, each at the
 time of its measurement, and nobody acknowledges. No tool is asked.
 
-Exit codes: 0 done, 64 wrong arguments, 65 not an event, 66 missing file, 69 store unavailable,
+Exit codes: 0 done, 64 wrong arguments, 65 not an event, or an event in the wrong place, 66 missing file, 69 store unavailable,
 78 bad configuration")]
 pub(super) struct PreviewArgs {
     /// Events in the order of time, one a line; - for standard input
@@ -74,11 +77,12 @@ pub(super) fn run(args: &PreviewArgs) -> anyhow::Result<Exit> {
             }
         }
         (_, _, Some(file)) => {
-            for (number, line) in (1_u64..).zip(reader(file)?.lines()) {
-                let line = line.map_err(|error| Failure::new(Exit::BadInput, error))?;
-                if !line.trim().is_empty() {
-                    play.event(&event(number, &line)?)?;
+            let mut lines = EventLines::open(file, IN_TURN)?;
+            while let Some(event) = lines.next_event()? {
+                for remark in lines.take_remarks() {
+                    writeln!(std::io::stderr(), "{remark}")?;
                 }
+                play.event(&event)?;
             }
         }
         (_, _, None) => {}
@@ -179,26 +183,4 @@ async fn windows_of(
     }
     events.sort_by_key(|event| event.measured_at);
     Ok(events)
-}
-
-fn event(number: u64, line: &str) -> Result<Event, Failure> {
-    let wrong = |told: String| {
-        Failure::new(Exit::BadInput, anyhow::anyhow!("line {number}: not an event: {told}"))
-    };
-    if line.len() > MAX_EVENT_BYTES {
-        return Err(wrong(format!("{} bytes, allowed are {MAX_EVENT_BYTES}", line.len())));
-    }
-    let event: Event = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
-    event.check().map_err(|error| wrong(error.to_string()))?;
-    Ok(event)
-}
-
-fn reader(file: &Path) -> Result<Box<dyn BufRead>, Failure> {
-    if file == Path::new("-") {
-        return Ok(Box::new(std::io::BufReader::new(std::io::stdin())));
-    }
-    let opened = std::fs::File::open(file).map_err(|error| {
-        Failure::new(Exit::NoInput, anyhow::anyhow!("{}: {error}", file.display()))
-    })?;
-    Ok(Box::new(std::io::BufReader::new(opened)))
 }

@@ -1,0 +1,179 @@
+//! Whether the events of each bearing come in their order, each once.
+//!
+//! The gateway's count decides, not the clock: a sequence number that rises while the time steps back is
+//! a clock that was set, a number that steps back is disorder.
+
+use std::collections::BTreeMap;
+
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayId};
+use pdm_shared::time::Timestamp;
+
+/// Whether the events of several bearings may come in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Turns {
+    /// Each bearing comes in one run (`pdm.slice/1`).
+    OneRun,
+    /// A gateway's log: bearings in turn.
+    Interleaved,
+}
+
+/// What a reader asks of the order of its lines.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct Demands {
+    /// Whether bearings may come in turn.
+    pub(in crate::cli) turns: Turns,
+    /// Whether the last record of a slice must be there.
+    pub(in crate::cli) end_record: bool,
+    /// Whether the command has `--sort`, which an error then names.
+    pub(in crate::cli) can_sort: bool,
+}
+
+/// How an event follows the one before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    GoesOn,
+    /// The gateway's clock was set back between the two; what to say of it.
+    ClockSetBack(String),
+}
+
+/// A count of sequence numbers: a gateway's, from one start of the count to the next.
+type Count = (GatewayId, Option<Epoch>);
+
+/// The last event of a bearing.
+#[derive(Debug)]
+struct Last {
+    event_id: EventId,
+    count: Count,
+    sequence: u64,
+    measured_at: Timestamp,
+    line: u64,
+    /// Counts that ended before this one.
+    ended: Vec<Count>,
+}
+
+/// What was read of each bearing.
+#[derive(Debug)]
+pub(super) struct Order {
+    demands: Demands,
+    bearings: BTreeMap<BearingKey, Last>,
+    current: Option<BearingKey>,
+    events: u64,
+}
+
+impl Order {
+    pub(super) const fn new(demands: Demands) -> Self {
+        Self { demands, bearings: BTreeMap::new(), current: None, events: 0 }
+    }
+
+    pub(super) const fn events(&self) -> u64 {
+        self.events
+    }
+
+    pub(super) fn bearings(&self) -> u64 {
+        self.bearings.len() as u64
+    }
+
+    /// Takes the event of a line.
+    ///
+    /// # Errors
+    /// What is wrong with its place, and which option decides.
+    pub(super) fn take(&mut self, event: &Event, line: u64) -> Result<Run, String> {
+        let key = event.key();
+        let sort = if self.demands.can_sort { "; --sort puts the events in order" } else { "" };
+        let run = match self.bearings.get(&key) {
+            Some(last) => follows(last, event, sort)?,
+            None => Run::GoesOn,
+        };
+        let is_new_run = self.current.as_ref() != Some(&key);
+        if is_new_run
+            && self.demands.turns == Turns::OneRun
+            && let Some(last) = self.bearings.get(&key)
+        {
+            return Err(format!(
+                "{} of {key} comes after events of other bearings (its last one is on line {}), and \
+                 each bearing must come in one run; --interleaved takes bearings in turn{sort}",
+                name(event),
+                last.line
+            ));
+        }
+        self.note(key, event, line);
+        Ok(run)
+    }
+
+    fn note(&mut self, key: BearingKey, event: &Event, line: u64) {
+        self.events += 1;
+        let count = (event.gateway_id.clone(), event.epoch);
+        let mut ended = Vec::new();
+        let mut measured_at = event.measured_at;
+        if let Some(last) = self.bearings.remove(&key) {
+            ended = last.ended;
+            if last.count != count {
+                ended.push(last.count);
+            } else if event.epoch.is_none() {
+                // without an identity of the count the time decides: the latest is kept
+                measured_at = measured_at.max(last.measured_at);
+            }
+        }
+        let (event_id, sequence) = (event.event_id, event.sequence);
+        let last = Last { event_id, count, sequence, measured_at, line, ended };
+        self.bearings.insert(key.clone(), last);
+        self.current = Some(key);
+    }
+}
+
+/// How an event follows its bearing's last one.
+fn follows(last: &Last, event: &Event, sort: &str) -> Result<Run, String> {
+    let count = (event.gateway_id.clone(), event.epoch);
+    let is_same_count = last.count == count;
+    let is_earlier = event.measured_at < last.measured_at;
+    let back = |what: &str| {
+        Err(format!(
+            "{} of {} {what} (line {}: sequence {}, measured {}){sort}",
+            name(event),
+            event.key(),
+            last.line,
+            last.sequence,
+            last.measured_at
+        ))
+    };
+    let is_same_number = is_same_count && event.sequence == last.sequence;
+    let may_begin_anew = event.epoch.is_none() && event.measured_at > last.measured_at;
+    if event.event_id == last.event_id || is_same_number && !may_begin_anew {
+        return Err(format!("{} of {} repeats line {}", name(event), event.key(), last.line));
+    }
+    if !is_same_count {
+        return if last.ended.contains(&count) {
+            back("goes on with a count that another one had ended")
+        } else if is_earlier {
+            back("was measured before the last one of another count")
+        } else {
+            Ok(Run::GoesOn)
+        };
+    }
+    if event.sequence > last.sequence {
+        let set_back = || {
+            Run::ClockSetBack(format!(
+                "{} of {} was measured {:.0} s before the one of line {}, which has the lower number: the \
+                 gateway's clock was set back; the events stay in the order of their numbers",
+                name(event),
+                event.key(),
+                last.measured_at.seconds_since(event.measured_at),
+                last.line
+            ))
+        };
+        return Ok(if is_earlier { set_back() } else { Run::GoesOn });
+    }
+    // a recording measured by itself, or a gateway of an earlier version that began its count anew
+    if may_begin_anew {
+        return Ok(Run::GoesOn);
+    }
+    back("steps back behind the last one")
+}
+
+fn name(event: &Event) -> String {
+    format!(
+        "event {} (sequence {}, measured {})",
+        event.event_id, event.sequence, event.measured_at
+    )
+}
