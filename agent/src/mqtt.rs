@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::backoff::{Backoff, Jitter, Pauses};
-use pdm_service::broker::TlsError;
+use pdm_service::broker::{CLIENT_ID, TlsError};
 use rumqttc::v5::MqttOptions;
 use rumqttc::{TlsConfiguration, Transport};
 use tokio::sync::mpsc;
@@ -105,10 +105,11 @@ pub(crate) fn options(
     options.set_max_packet_size(Some(settings.max_packet_bytes));
     if let Some(login) = &settings.login {
         let password = login.password.fetch().map_err(BrokerError::Password)?;
-        options.set_credentials(login.user.as_str(), password.expose());
+        let user = login.user.replace(CLIENT_ID, client_id);
+        options.set_credentials(user, password.expose());
     }
     if let Some(tls) = &settings.tls {
-        let config = Arc::new(tls.client_config()?);
+        let config = Arc::new(tls.of_client(client_id).client_config()?);
         options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(config)));
     }
     Ok(options)

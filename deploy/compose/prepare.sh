@@ -11,7 +11,7 @@ umask 077
 mkdir -p private/secrets private/mosquitto private/agent private/gw-01
 
 [ -f "$authority/broker.crt" ] || "$certificates" "$authority" broker mosquitto localhost "$@"
-for client in pdm-agent gw-01; do
+for client in pdm-agent pdm-agent-out gw-01; do
   [ -f "$authority/$client.crt" ] || "$certificates" "$authority" client "$client"
 done
 place() { # folder, certificate's name, name there
@@ -22,6 +22,7 @@ place() { # folder, certificate's name, name there
 place mosquitto broker broker
 cp "$authority/ca.crl" private/mosquitto/ca.crl
 place agent pdm-agent pdm-agent
+place agent pdm-agent-out pdm-agent-out
 place gw-01 gw-01 gw-01
 
 for secret in postgres http admin; do

@@ -2,7 +2,7 @@
 # A certificate authority of your own and the certificates it signs, with openssl.
 #
 #   certificates.sh FOLDER broker HOST…      the broker's, for these host names and addresses
-#   certificates.sh FOLDER client NAME       a client's: a gateway_id, pdm-agent, staff
+#   certificates.sh FOLDER client NAME       a client's: a gateway_id, pdm-agent, pdm-agent-out, staff
 #   certificates.sh FOLDER revoke NAME       puts NAME.crt on the revocation list ca.crl
 #
 # FOLDER/ca.key signs; keep it off the broker. PDM_CERTIFICATE_DAYS (default 825) is the

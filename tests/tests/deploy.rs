@@ -229,7 +229,9 @@ fn prepare_makes_certificates_and_secrets_and_keeps_them() {
     let secret = std::fs::read_to_string(private.join("secrets/postgres")).expect("a secret");
     assert_eq!(secret.len(), 48);
     secrets_belong_to_their_containers(&private);
-    for file in ["mosquitto/broker.key", "agent/pdm-agent.crt", "gw-01/gw-01.key", "gw-01/ca.crt"] {
+    for file in
+        ["mosquitto/broker.key", "agent/pdm-agent-out.crt", "gw-01/gw-01.key", "gw-01/ca.crt"]
+    {
         assert!(private.join(file).exists(), "{file}");
     }
     keys_belong_to_their_containers(&private);

@@ -41,6 +41,8 @@ pub(crate) struct BrokerSettings {
     pub(crate) folder: Option<PathBuf>,
     /// Certificates; clients then need one too. Without them only loopback is served.
     pub(crate) tls: Option<ServerTls>,
+    /// Client ids of this process, which nobody else may take.
+    pub(crate) own_client_ids: Vec<String>,
 }
 
 /// The embedded broker did not start.
@@ -116,7 +118,7 @@ impl Broker {
             return Err(BrokerError::Open { listen });
         }
         // bound first: an address in use ends the start before the broker opens its folder
-        let gate = Gate::bind(listen, tls)
+        let gate = Gate::bind(listen, tls, settings.own_client_ids.clone())
             .await
             .map_err(|source| BrokerError::Listen { listen, source })?;
         let mut broker = MqttBroker::with_config(config(settings))

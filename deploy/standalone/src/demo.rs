@@ -137,6 +137,7 @@ fn settings(
         listen,
         folder: args.keep.as_ref().map(|_| folder.join("broker")),
         tls: None,
+        own_client_ids: Vec::new(),
     };
     ChainSettings { broker, agent, edge }
 }

@@ -46,7 +46,15 @@ fn settings(args: &UpArgs) -> anyhow::Result<ChainSettings> {
     let (edge, _log) = pdm_edge::settings::read(&args.config.join("edge.toml")).map_err(config)?;
     let agent = AgentSettings::read(&args.config.join("agent.toml")).map_err(config)?;
     let folder = args.broker_folder.clone().unwrap_or_else(|| args.config.join("broker"));
-    let broker = BrokerSettings { listen: args.listen, folder: Some(folder), tls: tls(args) };
+    let gateway = edge.broker.client_id.clone().unwrap_or_else(|| edge.gateway.as_str().to_owned());
+    let outgoing = format!("{}-out", agent.broker.client_id);
+    let own_client_ids = vec![gateway, agent.broker.client_id.clone(), outgoing];
+    let broker = BrokerSettings {
+        listen: args.listen,
+        folder: Some(folder),
+        tls: tls(args),
+        own_client_ids,
+    };
     Ok(ChainSettings { broker, agent, edge })
 }
 

@@ -30,6 +30,9 @@ use serde::Deserialize;
 use crate::config::ConfigError;
 use crate::secret::SecretSource;
 
+/// Stands for the client id of a connection in the names of its certificate and key, and in a user's name.
+pub const CLIENT_ID: &str = "{client_id}";
+
 /// Host and port of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerAddress {
@@ -60,7 +63,7 @@ pub struct Login {
 pub struct TlsFiles {
     /// Certificates of the authorities that may sign the broker's certificate.
     pub ca: PathBuf,
-    /// This program's certificate chain, for mutual TLS.
+    /// This program's certificate chain, for mutual TLS; may hold [`CLIENT_ID`].
     #[serde(default)]
     pub certificate: Option<PathBuf>,
     /// Private key of `certificate`.
@@ -206,6 +209,24 @@ impl TlsFiles {
             certificate: self.certificate.map(|path| folder.join(path)),
             key: self.key.map(|path| folder.join(path)),
             crl: self.crl.map(|path| folder.join(path)),
+        }
+    }
+
+    /// The files of one connection: `{client_id}` in the names of certificate and key is its client id.
+    #[must_use]
+    pub fn of_client(&self, client_id: &str) -> Self {
+        let named = |path: &PathBuf| {
+            let text = path.to_string_lossy();
+            if text.contains(CLIENT_ID) {
+                PathBuf::from(text.replace(CLIENT_ID, client_id))
+            } else {
+                path.clone()
+            }
+        };
+        Self {
+            certificate: self.certificate.as_ref().map(named),
+            key: self.key.as_ref().map(named),
+            ..self.clone()
         }
     }
 

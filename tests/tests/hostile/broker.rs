@@ -188,5 +188,23 @@ async fn behind_the_gate_a_gateway_publishes_under_its_own_name_alone() {
         assert_eq!(taken, is_taken, "{client} on {topic}; {}", plant.log());
     }
     assert!(plant.log().contains("may not, its connection is closed"), "{}", plant.log());
+    // H2 of issue 34: a client id belongs to its certificate
+    let files = TlsFiles {
+        ca: authority.path("ca.pem"),
+        certificate: Some(authority.path("gw-02.pem")),
+        key: Some(authority.path("gw-02.key")),
+        crl: None,
+    };
+    for (id, is_its_own) in [
+        ("pdm-agent", false),
+        ("pdm-agent-out", false),
+        ("gw-01", false),
+        ("staff", false),
+        ("gw-02", true),
+        ("gw-02-check", true),
+    ] {
+        let taken = is_taken(plant.broker, id, Some(files.clone())).await;
+        assert_eq!(taken, is_its_own, "gw-02 as {id}; {}", plant.log());
+    }
     assert_eq!(running.terminate().code(), Some(0));
 }

@@ -1,11 +1,16 @@
 //! Who may speak for a gateway, and for a bearing.
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use pdm_harness::binary;
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::id::Epoch;
+use rumqttc::v5::AsyncClient;
 
-use crate::plant::{Gateway, Plant};
+use crate::plant::{Gateway, Plant, WATCH};
 
 const STORED: &str = "SELECT count(*) FROM events";
 const LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM dead_letters";
@@ -13,6 +18,8 @@ const LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM dead_letters";
 const WARNINGS: &str =
     "SELECT count(*) FROM episodes WHERE closed_at_ms IS NULL AND bearing_id = 'DE'
                         AND risk_level IN ('Warning', 'Critical')";
+const ACKNOWLEDGED: &str =
+    "SELECT count(*) FROM episodes WHERE bearing_id = 'DE' AND state LIKE 'acknowledged%'";
 const CLEARED: &str = "SELECT count(*) FROM notifications WHERE reason = 'cleared'";
 
 fn gateway<'a>(name: &'a str, bearing: &'a str, ms: i64) -> Gateway<'a> {
@@ -27,7 +34,7 @@ async fn a_gateway_that_claims_anothers_name_moves_no_receipt() {
     };
     let (one, two) = (gateway("gw-01", "DE", 1), gateway("gw-02", "NDE", 2));
     let receipts = "pdm/v1/ulsan-1/gateway/+/receipt";
-    let watch = plant.client("pdm-agent", &[receipts]).await;
+    let watch = plant.client(WATCH, &[receipts]).await;
     let mut honest = plant.client("gw-01", &[]).await;
     one.is_born(&mut honest, 0).await;
     for sequence in 1..=5 {
@@ -56,6 +63,58 @@ async fn a_gateway_that_claims_anothers_name_moves_no_receipt() {
     assert!(honest.send(&one.event(6, false), Some("gw-01")).await);
     watch.until_receipt("gw-01", 6).await;
     assert_eq!(plant.figures(STORED).await, [7]);
+}
+
+/// Issue 34, H2 and M3: with one certificate a gateway held everybody off the broker by their client ids,
+/// and an acknowledgement with its PUBACK was lost.
+#[tokio::test]
+async fn a_client_that_takes_anothers_id_throws_nobody_off() {
+    let test = "a_client_that_takes_anothers_id_throws_nobody_off";
+    let gateways = [("gw-01", "ulsan-1"), ("gw-02", "ulsan-1")];
+    let Some(plant) = Plant::shipped(test, &gateways) else { return };
+    let one = gateway("gw-01", "DE", 1);
+    let mut honest = plant.client("gw-01", &[]).await;
+    one.is_born(&mut honest, 0).await;
+    assert!(honest.send(&one.event(1, false), Some("gw-01")).await);
+    plant.until_figure("stored", STORED, 1).await;
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let connections = Arc::new(AtomicUsize::new(0));
+    let attacks: Vec<_> = ["pdm-agent", "pdm-agent-out", "gw-01", "test-gw-01"]
+        .map(|id| {
+            let mut options = plant.options("gw-02", id);
+            options.set_clean_start(true);
+            let (stop, connections) = (Arc::clone(&stop), Arc::clone(&connections));
+            tokio::spawn(async move {
+                while !stop.load(Ordering::Relaxed) {
+                    let (_client, mut events) = AsyncClient::new(options.clone(), 4);
+                    let taken = tokio::time::timeout(Duration::from_secs(5), events.poll()).await;
+                    connections
+                        .fetch_add(usize::from(matches!(taken, Ok(Ok(_)))), Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            })
+        })
+        .into();
+    let mut staff = plant.client("staff", &[]).await;
+    for sequence in 2..=60 {
+        assert!(honest.send(&one.event(sequence, false), Some("gw-01")).await, "{sequence}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    plant.until_figure("warned", WARNINGS, 1).await;
+    let at = SystemClock.now();
+    let ack = serde_json::json!({ "schema": "pdm.ack/1", "by": "kim", "at": at }).to_string();
+    assert!(staff.publish("pdm/v1/ulsan-1/P-101/DE/ack", false, ack).await);
+    plant.until_figure("acknowledged", ACKNOWLEDGED, 1).await;
+    plant.until_figure("stored", STORED, 60).await;
+    stop.store(true, Ordering::Relaxed);
+    for attack in attacks {
+        attack.await.expect("the attacker ends");
+    }
+    assert!(connections.load(Ordering::Relaxed) > 40, "the attack took place");
+    let log = plant.log("agent.log");
+    assert!(!log.contains("ends the connection again and again"), "{log}");
+    assert_eq!(log.matches("connected for intake").count(), 1, "never thrown off: {log}");
 }
 
 #[tokio::test]

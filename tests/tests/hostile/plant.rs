@@ -35,6 +35,9 @@ fn block(gateway: &str, site: &str) -> String {
     )
 }
 
+/// The certificate of a client that reads everything, as a test does.
+pub(crate) const WATCH: &str = "watch";
+
 /// Broker and agent.
 pub(crate) struct Plant {
     pub(crate) folder: TempDir,
@@ -48,14 +51,16 @@ impl Plant {
     pub(crate) fn shipped(test: &str, gateways: &[(&str, &str)]) -> Option<Self> {
         let folder = tempfile::tempdir().expect("folder");
         let names = gateways.iter().map(|(name, _)| *name);
-        let clients: Vec<&str> = ["pdm-agent", "staff"].into_iter().chain(names).collect();
+        let clients: Vec<&str> =
+            ["pdm-agent", "pdm-agent-out", "staff", WATCH].into_iter().chain(names).collect();
         let others = gateways.iter().filter(|(gateway, _)| *gateway != "gw-01");
-        let rules: String = others.map(|(gateway, site)| block(gateway, site)).collect();
+        let gateways: String = others.map(|(gateway, site)| block(gateway, site)).collect();
+        let rules = format!("{gateways}\nuser {WATCH}\ntopic read pdm/v1/#\n");
         let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
         let broker = shipped_mosquitto(test, &deploy, folder.path(), &clients, &rules)?;
         let port = broker.port();
         let agent = "addresses = [\"127.0.0.1:PORT\"]\n[broker.tls]\nca = \"ca.crt\"\n\
-                     certificate = \"pdm-agent.crt\"\nkey = \"pdm-agent.key\"\n\
+                     certificate = \"{client_id}.crt\"\nkey = \"{client_id}.key\"\n\
                      [intake]\ngateway_in_topic = \"required\"\nreceipt_after_s = 0.1\n"
             .replace("PORT", &port.to_string());
         let mut plant = Self { folder, port, broker: Some(broker), agent: None };
@@ -107,6 +112,11 @@ impl Plant {
 
     /// A client with a certificate.
     pub(crate) async fn client(&self, name: &str, filters: &[&str]) -> Peer {
+        Peer::connect(self.options(name, &format!("test-{name}")), filters).await
+    }
+
+    /// The way to the broker with this certificate, as the client of this id.
+    pub(crate) fn options(&self, name: &str, client_id: &str) -> MqttOptions {
         let file = |name: String| self.folder.path().join(name);
         let tls = TlsFiles {
             ca: file("ca.crt".to_owned()),
@@ -115,9 +125,9 @@ impl Plant {
             crl: None,
         };
         let config = Arc::new(tls.client_config().expect("certificates"));
-        let mut options = MqttOptions::new(format!("test-{name}"), "127.0.0.1", self.port);
+        let mut options = MqttOptions::new(client_id, "127.0.0.1", self.port);
         options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(config)));
-        Peer::connect(options, filters).await
+        options
     }
 
     /// A client of an open broker.

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
-use crate::plant::{Gateway, Peer, Plant};
+use crate::plant::{Gateway, Peer, Plant, WATCH};
 
 /// Length of the short form.
 const SHORT: Duration = Duration::from_secs(20);
@@ -292,7 +292,7 @@ async fn a_hostile_gateway_costs_the_honest_ones_nothing() {
     };
     let honest = [gateway("gw-01", "A", 1), gateway("gw-02", "B", 2)];
     let own = gateway("gw-03", "C", 3);
-    let watch = plant.client("pdm-agent", &["pdm/v1/ulsan-1/gateway/+/receipt"]).await;
+    let watch = plant.client(WATCH, &["pdm/v1/ulsan-1/gateway/+/receipt"]).await;
     let until = Instant::now() + length;
     let mut working = Vec::new();
     for gateway in honest {

@@ -5,8 +5,8 @@
 //! send nothing lose their places to each other ([`pdm_service::places`]) and cost the broker
 //! nothing more than the [`CONNECTIONS`] that fit.
 //!
-//! With certificates a client publishes as [`rules`](super::rules) allow its name; a connection that
-//! tries anything else is closed, before a byte of that packet reaches the broker.
+//! With certificates a client connects and publishes as [`rules`](super::rules) allow its name; a
+//! connection that tries anything else is closed, before a byte of that packet reaches the broker.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,8 +25,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::packets::Packets;
-use super::rules::{common_name, may_publish};
+use super::packets::{Claim, Packets};
+use super::rules::{KnownNames, common_name, may_publish};
 
 /// Most connections from outside: ten times the gateways of a large plant on one machine.
 const CONNECTIONS: u64 = 512;
@@ -52,16 +52,19 @@ pub(super) struct Gate {
 pub(super) struct ShutGate {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
+    names: Arc<KnownNames>,
 }
 
 impl Gate {
-    /// Binds the address.
+    /// Binds the address. The client ids `inside` are of this process.
     pub(super) async fn bind(
         listen: SocketAddr,
         tls: Option<Arc<ServerConfig>>,
+        inside: Vec<String>,
     ) -> io::Result<ShutGate> {
         let listener = TcpListener::bind(listen).await?;
-        Ok(ShutGate { listener, tls: tls.map(TlsAcceptor::from) })
+        let names = Arc::new(KnownNames::new(inside));
+        Ok(ShutGate { listener, tls: tls.map(TlsAcceptor::from), names })
     }
 
     /// Takes nobody any more and closes every connection.
@@ -112,7 +115,8 @@ async fn take(gate: ShutGate, inside: SocketAddr, places: Arc<Places>, stop: Can
             place = Places::take(&places, peer.ip()) => place,
             () = stop.cancelled() => return,
         };
-        let (tls, stop, lost) = (gate.tls.clone(), stop.clone(), Arc::clone(&lost));
+        let tls = gate.tls.clone().map(|tls| (tls, Arc::clone(&gate.names)));
+        let (stop, lost) = (stop.clone(), Arc::clone(&lost));
         tokio::spawn(async move {
             tokio::select! {
                 ended = joined(client, tls, inside, &place) => {
@@ -139,7 +143,7 @@ fn told(lost: &AtomicU64, peer: SocketAddr) {
 /// Hands bytes on in both directions until one side ends.
 async fn joined(
     client: TcpStream,
-    tls: Option<TlsAcceptor>,
+    tls: Option<(TlsAcceptor, Arc<KnownNames>)>,
     inside: SocketAddr,
     place: &Place,
 ) -> io::Result<()> {
@@ -147,7 +151,7 @@ async fn joined(
     client.set_nodelay(true)?;
     match tls {
         None => relayed(client, inside, place).await,
-        Some(tls) => {
+        Some((tls, names)) => {
             let accepted = tokio::time::timeout(HANDSHAKE, tls.accept(client)).await;
             let slow = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
             let client = accepted.map_err(slow)??;
@@ -155,7 +159,8 @@ async fn joined(
             let name = certificates.and_then(|chain| common_name(chain.first()?));
             let nameless = || io::Error::other("the client's certificate has no common name");
             let name = name.ok_or_else(nameless)?;
-            relayed(Checked::of(client, name), inside, place).await
+            names.note(&name);
+            relayed(Checked::of(client, name, names), inside, place).await
         }
     }
 }
@@ -175,14 +180,15 @@ async fn relayed(
 struct Checked<C> {
     client: C,
     name: String,
+    names: Arc<KnownNames>,
     packets: Packets,
     /// Bytes that are checked and not read yet.
     passed: Vec<u8>,
 }
 
 impl<C> Checked<C> {
-    fn of(client: C, name: String) -> Self {
-        Self { client, name, packets: Packets::default(), passed: Vec::new() }
+    fn of(client: C, name: String, names: Arc<KnownNames>) -> Self {
+        Self { client, name, names, packets: Packets::default(), passed: Vec::new() }
     }
 }
 
@@ -192,7 +198,7 @@ impl<C: AsyncRead + Unpin> AsyncRead for Checked<C> {
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let Self { client, name, packets, passed } = self.get_mut();
+        let Self { client, name, names, packets, passed } = self.get_mut();
         while passed.is_empty() {
             let mut bytes = [0; PIECE];
             let mut piece = ReadBuf::new(&mut bytes);
@@ -200,7 +206,10 @@ impl<C: AsyncRead + Unpin> AsyncRead for Checked<C> {
             if piece.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            let may = |topic: &str| may_publish(name, topic);
+            let may = |claim: Claim<'_>| match claim {
+                Claim::ClientId(id) => names.may_connect_as(name, id),
+                Claim::Topic(topic) => may_publish(name, topic),
+            };
             packets.take(piece.filled(), passed, may).inspect_err(|error| refused(name, error))?;
         }
         let fits = passed.len().min(into.remaining());
@@ -215,11 +224,11 @@ fn refused(name: &str, error: &io::Error) {
     static REFUSED: AtomicU64 = AtomicU64::new(0);
     let count = REFUSED.fetch_add(1, Ordering::Relaxed) + 1;
     if count.is_power_of_two() {
-        let (name, topic) = (shown(name, MAX_LINE), error.to_string());
-        let topic = shown(&topic, MAX_LINE);
+        let (name, claim) = (shown(name, MAX_LINE), error.to_string());
+        let claim = shown(&claim, MAX_LINE);
         tracing::warn!(
-            %name, %topic, count,
-            "a client published what its certificate's name may not, its connection is closed"
+            %name, %claim, count,
+            "a client published or connected as its certificate's name may not, its connection is closed"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The packets that a client sends, read just as far as their topic: CONNECT for that of the last
-//! will, PUBLISH for its own. Everything else passes.
+//! The packets that a client sends, read just as far as their topic: CONNECT for the client id and the
+//! topic of the last will, PUBLISH for its own. Everything else passes.
 //!
 //! Nothing of a packet is handed on before its topic is checked. What has to be kept for that is
 //! bounded: the head of a PUBLISH, or a CONNECT of [`MAX_CONNECT`].
@@ -21,12 +21,22 @@ pub(super) struct Packets {
     passing: usize,
 }
 
+/// What a packet claims, which the name of the client must allow.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Claim<'a> {
+    /// To be the client of this id.
+    ClientId(&'a str),
+    /// To publish on this topic.
+    Topic(&'a str),
+}
+
 /// How a packet begins.
 enum Start {
     /// More bytes are needed.
     Unknown,
-    /// A packet of so many bytes that publishes on no topic, or on this one.
-    Packet(usize, Option<String>),
+    /// A packet of so many bytes that is a CONNECT of this client id or not, and publishes on this topic or
+    /// on none.
+    Packet { length: usize, client_id: Option<String>, topic: Option<String> },
 }
 
 fn malformed() -> io::Error {
@@ -35,15 +45,15 @@ fn malformed() -> io::Error {
 
 impl Packets {
     /// Takes bytes of the client and appends those that may pass to `checked`; `may` decides on each
-    /// topic.
+    /// claim.
     ///
     /// # Errors
-    /// The packets are malformed, or a topic is refused ([`io::ErrorKind::PermissionDenied`]).
+    /// The packets are malformed, or a claim is refused ([`io::ErrorKind::PermissionDenied`]).
     pub(super) fn take(
         &mut self,
         bytes: &[u8],
         checked: &mut Vec<u8>,
-        may: impl Fn(&str) -> bool,
+        may: impl Fn(Claim<'_>) -> bool,
     ) -> io::Result<()> {
         self.held.extend_from_slice(bytes);
         loop {
@@ -55,10 +65,14 @@ impl Packets {
             }
             match start(&self.held)? {
                 Start::Unknown => return Ok(()),
-                Start::Packet(_, Some(topic)) if !may(&topic) => {
+                Start::Packet { client_id: Some(id), .. } if !may(Claim::ClientId(&id)) => {
+                    let told = format!("client id {id}, which is another's");
+                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
+                }
+                Start::Packet { topic: Some(topic), .. } if !may(Claim::Topic(&topic)) => {
                     return Err(io::Error::new(io::ErrorKind::PermissionDenied, topic));
                 }
-                Start::Packet(length, _) => self.passing = length,
+                Start::Packet { length, .. } => self.passing = length,
             }
         }
     }
@@ -72,7 +86,10 @@ fn start(bytes: &[u8]) -> io::Result<Start> {
     match bytes[0] >> 4 {
         1 if length > MAX_CONNECT => Err(malformed()),
         1 if rest.len() < length => Ok(Start::Unknown),
-        1 => Ok(Start::Packet(total, will(&rest[..length])?)),
+        1 => {
+            let (client_id, topic) = connect(&rest[..length])?;
+            Ok(Start::Packet { length: total, client_id: Some(client_id), topic })
+        }
         3 => {
             let Some((topic, _)) = text(rest) else {
                 return if rest.len() < length { Ok(Start::Unknown) } else { Err(malformed()) };
@@ -82,9 +99,9 @@ fn start(bytes: &[u8]) -> io::Result<Start> {
             }
             // an empty topic stands for one that was checked when its alias was made
             let topic = (!topic.is_empty()).then(|| String::from_utf8_lossy(topic).into_owned());
-            Ok(Start::Packet(total, topic))
+            Ok(Start::Packet { length: total, client_id: None, topic })
         }
-        _ => Ok(Start::Packet(total, None)),
+        _ => Ok(Start::Packet { length: total, client_id: None, topic: None }),
     }
 }
 
@@ -106,19 +123,20 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))
 }
 
-/// The topic of the last will in the body of a CONNECT.
-fn will(body: &[u8]) -> io::Result<Option<String>> {
+/// The client id and the topic of the last will in the body of a CONNECT.
+fn connect(body: &[u8]) -> io::Result<(String, Option<String>)> {
     let parsed = || {
         let (_protocol, rest) = text(body)?;
         let (&[level, flags, _, _], rest) = rest.split_first_chunk::<4>()?;
         let rest = if level == MQTT_5 { after_properties(rest)? } else { rest };
-        let (_client, rest) = text(rest)?;
+        let (client_id, rest) = text(rest)?;
+        let client_id = String::from_utf8_lossy(client_id).into_owned();
         if flags & 0b100 == 0 {
-            return Some(None);
+            return Some((client_id, None));
         }
         let rest = if level == MQTT_5 { after_properties(rest)? } else { rest };
         let (topic, _) = text(rest)?;
-        Some(Some(String::from_utf8_lossy(topic).into_owned()))
+        Some((client_id, Some(String::from_utf8_lossy(topic).into_owned())))
     };
     parsed().ok_or_else(malformed)
 }
@@ -150,7 +168,11 @@ mod tests {
         packet
     }
 
-    fn connect(level: u8, will: Option<&str>) -> Vec<u8> {
+    fn owns(claim: Claim<'_>) -> bool {
+        matches!(claim, Claim::Topic("own") | Claim::ClientId("id"))
+    }
+
+    fn connecting(level: u8, will: Option<&str>) -> Vec<u8> {
         let mut body = b"\0\x04MQTT".to_vec();
         body.extend([level, if will.is_some() { 0b110 } else { 0b10 }, 0, 60]);
         let properties = |body: &mut Vec<u8>| {
@@ -175,7 +197,7 @@ mod tests {
     #[test]
     fn what_is_allowed_passes_unchanged_and_what_is_refused_does_not_begin_to() {
         let good = [
-            connect(4, Some("own")),
+            connecting(4, Some("own")),
             publish("own", &[7; 300]),
             vec![0xc0, 0],
             publish("", b"alias"),
@@ -187,7 +209,7 @@ mod tests {
             let mut packets = Packets::default();
             let (mut checked, mut ended) = (Vec::new(), None);
             for bytes in [good.as_slice(), &refused].concat().chunks(piece) {
-                if let Err(error) = packets.take(bytes, &mut checked, |topic| topic == "own") {
+                if let Err(error) = packets.take(bytes, &mut checked, owns) {
                     ended = Some(error.kind());
                     break;
                 }
@@ -200,11 +222,24 @@ mod tests {
     #[test]
     fn the_topic_of_a_last_will_is_checked_in_both_versions() {
         for level in [4, MQTT_5] {
-            let asked = |packet: Vec<u8>| {
-                Packets::default().take(&packet, &mut Vec::new(), |topic| topic == "own").is_ok()
+            let asked =
+                |packet: Vec<u8>| Packets::default().take(&packet, &mut Vec::new(), owns).is_ok();
+            assert!(
+                asked(connecting(level, None)) && asked(connecting(level, Some("own"))),
+                "{level}"
+            );
+            assert!(!asked(connecting(level, Some("other"))), "{level}");
+        }
+    }
+
+    #[test]
+    fn a_client_id_of_another_is_refused_in_both_versions() {
+        for level in [4, MQTT_5] {
+            let asked = |own: &str| {
+                let may = |claim: Claim<'_>| claim == Claim::ClientId(own);
+                Packets::default().take(&connecting(level, None), &mut Vec::new(), may).is_ok()
             };
-            assert!(asked(connect(level, None)) && asked(connect(level, Some("own"))), "{level}");
-            assert!(!asked(connect(level, Some("other"))), "{level}");
+            assert!(asked("id") && !asked("another"), "{level}");
         }
     }
 

@@ -4,12 +4,56 @@
 //! name alone, staff acknowledges, shelves and reports work, the agent may everything. What is read is not restricted. A topic is
 //! judged by its last levels, which the prefix of a plant comes before.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use rustls::pki_types::CertificateDer;
 
 /// The name of an agent on another machine.
 const AGENT: &str = "pdm-agent";
 /// The name of staff, alone or before a dash and a person's name.
 const STAFF: &str = "staff";
+
+/// Most names of certificates that are remembered: eight times the connections that fit.
+const NAMES: usize = 4096;
+
+/// Which client ids are whose: a client that takes another's id throws it off the broker, and with a clean
+/// start deletes its session.
+///
+/// A name is known from the first connection with its certificate on. Until then its id can be taken, and
+/// is taken back by that connection.
+#[derive(Debug, Default)]
+pub(super) struct KnownNames {
+    /// Clients inside of the process, which come by another way.
+    inside: Vec<String>,
+    seen: Mutex<BTreeSet<String>>,
+}
+
+impl KnownNames {
+    pub(super) fn new(inside: Vec<String>) -> Self {
+        Self { inside, seen: Mutex::default() }
+    }
+
+    /// Notes a certificate that was verified.
+    pub(super) fn note(&self, name: &str) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() < NAMES {
+            seen.insert(name.to_owned());
+        }
+    }
+
+    /// Whether the client with this name may connect with this id.
+    pub(super) fn may_connect_as(&self, name: &str, client_id: &str) -> bool {
+        if self.inside.iter().any(|one| one == client_id) {
+            return false;
+        }
+        if client_id.starts_with(AGENT) {
+            return name == AGENT || name == client_id;
+        }
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        name == client_id || !seen.contains(client_id)
+    }
+}
 
 /// Whether the client with this name may publish on this topic.
 pub(super) fn may_publish(name: &str, topic: &str) -> bool {
@@ -123,6 +167,23 @@ mod tests {
         assert!(!may_publish("staffgw", ack));
         assert!(!may_publish("staff", "pdm/v1/ulsan-1/P-101/DE/event/staff"));
         assert!(may_publish("pdm-agent", "pdm/v1/ulsan-1/P-101/DE/diagnosis"));
+    }
+
+    /// Issue 34, H2: one certificate held everybody off the broker by its client id.
+    #[test]
+    fn a_client_id_belongs_to_its_certificate() {
+        let names = KnownNames::new(vec!["gw-own".to_owned()]);
+        assert!(names.may_connect_as("gw-02", "gw-01"), "nobody knows gw-01 yet");
+        names.note("gw-01");
+        for another in ["gw-01", "gw-own", "pdm-agent", "pdm-agent-out", "pdm-agent-7"] {
+            assert!(!names.may_connect_as("gw-02", another), "{another}");
+        }
+        for own in ["gw-02", "", "gw-02-check", "pdm-vibration", "mqttx_5"] {
+            assert!(names.may_connect_as("gw-02", own), "{own}");
+        }
+        assert!(names.may_connect_as("gw-01", "gw-01"));
+        assert!(names.may_connect_as("pdm-agent", "pdm-agent-out"));
+        assert!(!names.may_connect_as("gw-own", "gw-own"), "the one inside is another");
     }
 
     #[test]
