@@ -25,19 +25,18 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::model::LanguageModel;
 use crate::store::{Store, StoreError, VECTORS_LANE};
+use places::QuestionPlaces;
 use record::{levels_of, onset_of};
 
+mod places;
 mod record;
 
-/// Questions that are answered at once. Chosen: two people and a program; a model in the plant answers
-/// one after the other anyway.
-const AT_ONCE: usize = 3;
 /// Notifications of a bearing that are read.
 const TOLD: u32 = 10;
 /// Tokens of an answer where no model is configured: unused.
@@ -52,7 +51,7 @@ pub(crate) struct Conversation {
     /// Whether the model is part of judgements.
     judges: bool,
     no_secrets: Redactor,
-    places: Semaphore,
+    places: QuestionPlaces,
     programs: ProgramHost,
 }
 
@@ -67,7 +66,6 @@ impl Conversation {
         let desk = Arc::new(StoreDesk { store, clock, routes });
         let catalogue = Arc::new(CatalogueTools::new(runtime));
         let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
-        let places = Semaphore::new(AT_ONCE);
         let programs = ProgramHost::own_program();
         Self {
             desk,
@@ -75,7 +73,7 @@ impl Conversation {
             model,
             judges: false,
             no_secrets: Redactor::default(),
-            places,
+            places: QuestionPlaces::default(),
             programs,
         }
     }
@@ -175,7 +173,7 @@ impl Talk for Conversation {
         question: TalkQuestion,
         steps: mpsc::Sender<TalkStep>,
     ) -> Result<TalkAnswer, Busy> {
-        let _place = self.places.try_acquire().map_err(|_full| Busy)?;
+        let _place = self.places.take(&question.asker)?;
         let said = question.history.into_iter().map(|said| Said {
             role: match said.role {
                 TalkRole::User => Speaker::User,

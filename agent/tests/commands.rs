@@ -244,11 +244,7 @@ fn the_check_tells_what_waits_for_a_model_in_the_loop() {
 /// R-AGENT-10: what staff would be told of recorded events, without a store and without telling anybody.
 #[test]
 fn notify_preview_tells_what_staff_would_be_told() {
-    let line = |text: &str| {
-        let event: serde_json::Value = serde_json::from_str(text).expect("json");
-        event.to_string()
-    };
-    let events = format!("{}\n\n{}\n", line(EVENT), line(EVENT));
+    let events = format!("{}\n\n{}\n", numbered(1), numbered(2));
     let output = run(&["notify", "preview", "-"], &events);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(code(&output), 0, "{}", said(&output));

@@ -38,6 +38,13 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
+    /// By whom a bounded place is held: the user's name, else the address.
+    pub(crate) fn asker(&self) -> String {
+        let address = || self.peer.map(|peer| format!("address {}", peer.0.ip()));
+        let name = self.identity.as_ref().map(|identity| format!("user {}", identity.name));
+        name.or_else(address).unwrap_or_default()
+    }
+
     /// The key that forms of this viewer send back.
     pub(crate) fn form_key(&self) -> String {
         self.session.as_deref().map(form_key).unwrap_or_default()
@@ -155,7 +162,10 @@ pub(crate) async fn enter(
         return Problem::new(StatusCode::FORBIDDEN, told).into_response();
     }
     let mut request = Request::from_parts(parts, body);
-    server::admit(&request);
+    let name = viewer.identity.as_ref().map(|identity| identity.name.as_str());
+    if let Err(full) = server::admit(&request, name) {
+        return *full;
+    }
     request.extensions_mut().insert(viewer);
     next.run(request).await
 }

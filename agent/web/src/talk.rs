@@ -72,6 +72,8 @@ pub struct TalkQuestion {
     pub about: Option<BearingKey>,
     /// Language of the answer.
     pub language: Language,
+    /// Who asks: a user's name, else an address.
+    pub asker: String,
 }
 
 /// A step of an answer.
@@ -108,7 +110,7 @@ pub struct TalkAnswer {
 
 /// Too many questions are being answered. The caller answers 429.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many questions are being answered at the moment")]
+#[error("too many questions of yours, or of all together, are being answered at the moment")]
 pub struct Busy;
 
 /// Answers questions about the plant.
@@ -291,6 +293,7 @@ fn read(viewer: &Viewer, headers: &HeaderMap, body: Asked) -> Result<TalkQuestio
         history: body.history,
         about: about.transpose()?,
         language,
+        asker: viewer.asker(),
     })
 }
 

@@ -4,6 +4,9 @@
 //! waits. When every place is taken, a new connection takes the place of the longest waiting one of
 //! the caller with the most connections. So a thousand connections that say nothing cost each other
 //! their places, and a caller that speaks at once is served at once.
+//!
+//! One caller is answered in half of the places at most, and all together leave some free: who holds
+//! many requests open (slow bodies, streams) takes no place from another caller or from a monitor.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,8 +28,25 @@ pub struct Places {
 pub struct Place {
     places: Arc<Places>,
     peer: IpAddr,
+    caller: Arc<Mutex<Option<String>>>,
     is_admitted: Arc<AtomicBool>,
     taken_away: CancellationToken,
+}
+
+/// One caller is answered in one of so many places at most, chosen: a hundred screens of one user show the
+/// live plant.
+const SHARE: usize = 2;
+/// One of so many places is for who is not admitted, chosen: health, logins and refusals take
+/// milliseconds, so a few are enough.
+const FREE: usize = 16;
+
+/// Why a request is not answered now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// The caller has its share of places.
+    Share,
+    /// All callers together have what there is for them.
+    All,
 }
 
 impl Places {
@@ -57,6 +77,7 @@ impl Places {
         let place = Place {
             places: Arc::clone(places),
             peer,
+            caller: Arc::default(),
             is_admitted: Arc::default(),
             taken_away: CancellationToken::new(),
         };
@@ -80,6 +101,36 @@ impl Place {
         self.is_admitted.store(true, Ordering::Relaxed);
     }
 
+    /// A request of this caller passed the guard.
+    ///
+    /// # Errors
+    /// [`Full`] if the caller, or all callers together, have as many places as they may have.
+    pub fn admit_for(&self, caller: &str) -> Result<(), Full> {
+        let taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = || taken.iter().filter(|one| one.is_admitted() && !self.is_same(one));
+        let own = others().filter(|one| one.is_of(caller)).count();
+        if own >= (self.places.most / SHARE).max(1) {
+            return Err(Full::Share);
+        }
+        if others().count()
+            >= self.places.most - self.places.most.div_ceil(FREE).min(self.places.most - 1)
+        {
+            return Err(Full::All);
+        }
+        *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = Some(caller.to_owned());
+        self.admit();
+        Ok(())
+    }
+
+    fn is_of(&self, caller: &str) -> bool {
+        let own = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        own.as_deref() == Some(caller)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.is_admitted, &other.is_admitted)
+    }
+
     /// The request is answered: the connection waits for the next.
     pub fn answered(&self) {
         self.is_admitted.store(false, Ordering::Relaxed);
@@ -98,7 +149,7 @@ impl Place {
     /// The connection is closed.
     pub fn leave(&self) {
         let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.retain(|place| !Arc::ptr_eq(&place.is_admitted, &self.is_admitted));
+        taken.retain(|place| !place.is_same(self));
         drop(taken);
         self.places.freed.notify_one();
     }
@@ -125,6 +176,26 @@ mod tests {
                     .await;
             assert!(away.is_err(), "{place:?}");
         }
+    }
+
+    /// Issue 34, M1 and M2: a viewer's slow bodies, or open streams, took all places and health with them.
+    #[tokio::test]
+    async fn a_caller_has_its_share_and_all_together_leave_some_free() {
+        let places = Arc::new(Places::new(32));
+        let peer = IpAddr::from([192, 0, 2, 1]);
+        let mut held = Vec::new();
+        for caller in ["a", "b", "c"] {
+            for _ in 0..20 {
+                let place = Places::take(&places, peer).await;
+                held.push((caller, place.admit_for(caller)));
+                std::mem::forget(place);
+            }
+        }
+        let admitted = |caller| held.iter().filter(|one| **one == (caller, Ok(()))).count();
+        assert_eq!(["a", "b", "c"].map(admitted), [16, 14, 0]);
+        assert!(held.contains(&("a", Err(Full::Share))) && held.contains(&("c", Err(Full::All))));
+        // whoever is not admitted, such as a monitor, still finds a place
+        Places::take(&places, peer).await;
     }
 
     #[tokio::test]

@@ -33,6 +33,34 @@ fn half_requests_leave_health_answering() {
     }
 }
 
+/// Issue 34, M1: 262 bodies that never end, of one caller who may enter, took every place and health with it.
+#[test]
+fn slow_bodies_of_one_caller_leave_health_answering() {
+    let plant = Plant::new("", "");
+    let _agent = plant.start(plant.command("pdm-agent", "run"), plant.agent);
+    let begun = b"POST /api/v1/chat/message HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: \
+        application/json\r\nContent-Length: 5000\r\n\r\n{";
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        slow.extend(half_connections(plant.agent, 80, begun));
+        // more at once would meet the limit of requests a second, which is another claim
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    for path in ["/healthz", "/livez", "/healthz"] {
+        let health = get(plant.agent, path);
+        let health = health.unwrap_or_else(|| panic!("the agent is deaf: {}", plant.log()));
+        assert!(health.starts_with("HTTP/1.1 200"), "{path}: {health}");
+    }
+    // this caller itself is told to wait
+    let refused = get(plant.agent, "/metrics").expect("an answer");
+    assert!(refused.starts_with("HTTP/1.1 429"), "{refused}");
+    drop(slow);
+    let metrics = until("the places to be free", 10, || {
+        get(plant.agent, "/metrics").filter(|answer| answer.starts_with("HTTP/1.1 200"))
+    });
+    assert!(!metrics.contains("pdm_http_refused_total{reason=\"places\"} 0"), "{metrics}");
+}
+
 /// Health is for everybody, since orchestrators ask it; metrics beyond loopback need the token.
 #[test]
 fn metrics_need_the_token_beyond_loopback() {

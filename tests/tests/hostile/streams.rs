@@ -33,8 +33,10 @@ fn a_hundred_streams_are_served_beside_the_pages_and_end_with_the_program() {
         assert!(page.starts_with("HTTP/1.1 200"), "{path}: {page}");
     }
     let more: Vec<(TcpStream, String)> = (0..40).map(|_| stream(plant.agent)).collect();
-    let refused = more.iter().filter(|(_, status)| status.contains("503")).count();
+    // half of the places are one caller's at most
+    let refused = more.iter().filter(|(_, status)| status.contains("429")).count();
     assert_eq!(refused, 12, "128 streams are served");
+    assert!(get(plant.agent, "/healthz").expect("an answer").starts_with("HTTP/1.1 200"));
     let begun = Instant::now();
     assert_eq!(agent.terminate().code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

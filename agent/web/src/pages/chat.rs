@@ -99,6 +99,7 @@ async fn answered(
         history: history.clone(),
         about: about.clone(),
         language: reader.language,
+        asker: viewer.asker(),
     })?;
     let (answer, steps) = talk::answered(shared, question).await?;
     history.push(TalkMessage { role: TalkRole::User, content: form.message });

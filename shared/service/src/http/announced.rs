@@ -99,4 +99,4 @@ pub const OF_HTTP: [Announced; 1] = [Announced::counter(
     "pdm_http_refused_total",
     "requests refused by reason, and silent connections closed for new ones",
 )
-.by("reason", &["token", "role", "origin", "rate", "tls", "connections"])];
+.by("reason", &["token", "role", "origin", "rate", "places", "tls", "connections"])];

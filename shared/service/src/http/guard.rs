@@ -299,7 +299,10 @@ async fn admit(
         Err(refusal) => return refusal,
     };
     let mut request = Request::from_parts(parts, body);
-    server::admit(&request);
+    let name = identity.as_ref().map(|identity| identity.name.as_str());
+    if let Err(full) = server::admit(&request, name) {
+        return *full;
+    }
     let peer = request.extensions().get::<Peer>().copied();
     request.extensions_mut().insert(Caller { peer, identity });
     next.run(request).await

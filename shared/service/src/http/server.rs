@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::peers::Rates;
 use super::tls::Tls;
-use crate::places::{Place, Places};
+use crate::places::{Full, Place, Places};
 use body::{Answering, InTime};
 
 /// Most connections at once, unless [`ServerTerms`] say another number. Scrapers, people and tool
@@ -198,11 +198,25 @@ impl Service<Request<Incoming>> for Guarded {
     }
 }
 
-/// Notes that the request passed the guard: its connection keeps its place until it is answered.
-pub fn admit<B>(request: &Request<B>) {
-    if let Some(place) = request.extensions().get::<Place>() {
-        place.admit();
-    }
+/// Notes that a request of this caller passed the guard: its connection keeps its place until it is answered.
+/// Who has not said who it is counts by its address.
+///
+/// # Errors
+/// The answer to a caller that holds as many requests open as it may, or while all callers together do.
+pub fn admit<B>(request: &Request<B>, caller: Option<&str>) -> Result<(), Box<Response<Body>>> {
+    let Some(place) = request.extensions().get::<Place>() else { return Ok(()) };
+    let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let peer = peer.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED.into());
+    let caller = caller.map_or_else(|| format!("address {peer}"), |name| format!("user {name}"));
+    place.admit_for(&caller).map_err(|full| {
+        refused("places", peer);
+        let told = match full {
+            Full::Share => "too many requests of this caller are open\n",
+            Full::All => "too many requests are open\n",
+        };
+        let after = [(header::RETRY_AFTER, "1")];
+        Box::new((StatusCode::TOO_MANY_REQUESTS, after, told).into_response())
+    })
 }
 
 #[cfg(test)]
