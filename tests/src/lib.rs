@@ -2,4 +2,5 @@
 
 pub mod benchmark;
 pub mod faults;
+pub mod judgements;
 pub mod retrieval;

@@ -152,7 +152,7 @@ fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     };
     let text = Text::new(
         format!(
-            "· 잔여수명 판단({ko_figure})이 {} 사이 {}에서 {}: 경과보다 빨리 줄어듦",
+            "· {ko_figure} 기준 잔여수명 판단이 {} 사이 {}에서 {}: 경과보다 빨리 줄어듦",
             told.ko,
             earlier.ko,
             with_particle(&later.ko, Particle::Towards)
