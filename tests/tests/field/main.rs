@@ -8,6 +8,7 @@ mod open_plant;
 mod blind;
 mod channels;
 mod metrics;
+mod reload;
 mod removal;
 mod suppression;
 mod watched;
