@@ -35,7 +35,7 @@ pub(super) const CLAIM: u32 = 256;
 /// [`CONFIRM`] for its PUBACKs.
 const CLAIM_S: f64 = 300.0;
 /// The longest time between two looks at the outbox, for rows whose time has come.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure.
 pub(super) const NOMINAL_PAUSES: Pauses =
     Pauses::new(Duration::from_secs(2), Duration::from_mins(10));

@@ -81,6 +81,9 @@ pub(super) async fn take(
         Sets::One if report.number.is_none() => of_one(actions, report.event_id),
         Sets::All | Sets::One => (actions, false),
     };
+    // which of several judgements was inspected cannot be told
+    let inspected = inspected.filter(|_| !is_undecided);
+    let inspected = actions.first().map(|action| action.event_id).or(inspected);
     for (number, action) in actions.iter().enumerate() {
         set_action(connection, action, report, number == 0).await?;
     }
