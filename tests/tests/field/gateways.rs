@@ -52,6 +52,11 @@ async fn until_health_says(address: SocketAddr, text: &str) {
     .await;
 }
 
+/// Waits until a gauge has this value: the agents of one process share them, and each sets its own.
+async fn until_metric(address: SocketAddr, line: &str) {
+    until(line, 60, || get(address, "/metrics")?.contains(line).then_some(())).await;
+}
+
 /// Issue 33, points 2 and 6.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gateways_own_trouble_is_told_once_and_its_end_too() {
@@ -63,8 +68,7 @@ async fn a_gateways_own_trouble_is_told_once_and_its_end_too() {
     assert!(told.contains("its disk is full") && told.contains("Action:"), "{told}");
     until_health_says(address, "degraded: gateway ulsan-1/gw-01: the spool cannot be written")
         .await;
-    let metrics = get(address, "/metrics").expect("served");
-    assert!(metrics.contains("pdm_agent_troubled_gateways 1"), "the gauge");
+    until_metric(address, "pdm_agent_troubled_gateways 1").await;
     says(&field, trouble).await;
     says(&field, json!({})).await;
     field.until_told("[Cleared] gateway gw-01 is out of trouble").await;
@@ -121,8 +125,7 @@ async fn two_gateways_of_one_name_are_told_and_stand_in_health_and_metric() {
     let told = field.until_told("[Connection] two gateways seem to use the name gw-01").await;
     assert!(told.contains("rename one of them"), "{told}");
     until_health_says(address, "degraded: two gateways seem to use the name ulsan-1/gw-01").await;
-    let metrics = get(address, "/metrics").expect("served");
-    assert!(metrics.contains("pdm_agent_twin_gateways 1"), "the gauge");
+    until_metric(address, "pdm_agent_twin_gateways 1").await;
     agent.stop().await.expect("no part failed");
 }
 
