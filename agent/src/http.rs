@@ -52,6 +52,8 @@ pub(crate) struct Served {
     pub(crate) clock: SharedClock,
     pub(crate) progress: watch::Receiver<Progress>,
     pub(crate) vitals: Vitals,
+    /// What is wrong although the agent works.
+    pub(crate) degraded: watch::Receiver<Vec<String>>,
     /// The topic of refused messages.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
@@ -68,7 +70,7 @@ pub(crate) struct Served {
 pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());
-    let Served { store, knowledge, tools, talk, clock, progress, vitals, .. } = served;
+    let Served { store, knowledge, tools, talk, clock, progress, vitals, degraded, .. } = served;
     let Served { dead_letters, prefix, lanes, documents, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
@@ -99,9 +101,11 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     let follow = follow(progress, changed);
     let series = Arc::clone(&store);
     let metered = (Arc::clone(&store), lanes);
+    let health =
+        Health { vitals, store: Some(store), progress: Some(watched), degraded: Some(degraded) };
     let metrics = Router::new().route("/metrics", get(metrics_text)).with_state(metered);
     let router = Router::new()
-        .merge(health::routes(Health { vitals, store: Some(store), progress: Some(watched) }))
+        .merge(health::routes(health))
         .merge(access.guard_reads(metrics))
         .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
         .nest("/series", series::router(series, &access, acts))

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
+use pdm_shared::id::GatewayKey;
 use pdm_shared::topic::{Prefix, Topic};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use crate::mqtt::receiver::Delivery;
-use crate::notify::remarks::Remarks;
+use crate::notify::remarks::{Remark, Remarks};
 use crate::progress::Reporter;
 use crate::settings::{QuotaSettings, TopicProof};
 use crate::store::{Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
@@ -93,12 +94,14 @@ impl Intake {
     async fn store_until_done(&self, batch: &[Incoming]) -> Stored {
         let topic = Topic::DeadLetter.under(&self.prefix);
         loop {
+            self.reporter.vitals().stores();
             match self.store.store_under(&self.terms, batch, self.clock.now(), &topic).await {
                 Ok(stored) => {
                     self.reporter.vitals().worked(Writer::Intake);
                     return stored;
                 }
                 Err(StoreError::Content { what, reason }) => {
+                    self.reporter.vitals().worked(Writer::Intake);
                     return self.store_one_by_one(batch, &topic, what, &reason).await;
                 }
                 Err(error) => self.wait_for_store(&error).await,
@@ -154,6 +157,13 @@ impl Intake {
     /// Counts what was stored, wakes the judging and owes receipts.
     fn report(&self, stored: &Stored) {
         log::stored(stored);
+        if stored.lost > 0 {
+            log::events_lost(stored.lost);
+        }
+        for gateway in &stored.twins {
+            let GatewayKey { site, gateway } = gateway.clone();
+            self.remarks.note(Remark::GatewayThrownOut(site, gateway));
+        }
         self.reporter.update(|progress| {
             progress.stored += stored.events;
             progress.duplicates += stored.duplicates;
@@ -192,6 +202,8 @@ impl Stored {
         self.letters += other.letters;
         self.refusals.extend(other.refusals);
         self.uncounted += other.uncounted;
+        self.twins.extend(other.twins);
+        self.lost += other.lost;
         for (gateway, count) in other.gateways {
             *self.gateways.entry(gateway).or_default() += count;
         }

@@ -62,6 +62,8 @@ pub(crate) struct ThrownOut {
     pub(crate) client_id: String,
     /// What the last error said.
     pub(crate) error: String,
+    /// There has been no connection for long, where else they come about and end.
+    pub(crate) is_away: bool,
 }
 
 /// Says that the broker ends connections again and again: to the health, and to staff past the broker.
@@ -83,7 +85,13 @@ impl Thrown {
         let now = tokio::time::Instant::now();
         self.reporter.update(|progress| progress.thrown_out_at = Some(now));
         let (client_id, error) = (client_id.to_owned(), error.to_owned());
-        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error });
+        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error, is_away: false });
+    }
+
+    /// The broker has been away for long: it is not there, bans the agent, or refuses its login.
+    fn away(&self, client_id: &str, error: &str) {
+        let (client_id, error) = (client_id.to_owned(), error.to_owned());
+        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error, is_away: true });
     }
 }
 

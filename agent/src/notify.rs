@@ -27,6 +27,7 @@ pub(crate) mod telling;
 pub(crate) mod templated;
 mod together;
 pub(crate) mod topic;
+mod troubles;
 mod vectors;
 pub(crate) mod webhook;
 mod wording;

@@ -46,13 +46,27 @@ pub struct Progress {
     pub unsent: u64,
     /// Alarms that no way to staff takes.
     pub untold: u64,
+    /// Since when there is no connection to the broker that brings events.
+    pub broker_away_since: Option<Instant>,
     /// When the broker last ended a connection that it has ended again and again.
     pub thrown_out_at: Option<Instant>,
     /// The broker has confirmed the subscriptions: from now on it keeps events for the agent.
     pub subscribed: bool,
 }
 
+/// A broker that is away for less is not told: it was started anew.
+const AWAY: Duration = Duration::from_secs(30);
+
 impl Progress {
+    /// What health says of a broker that is away; the agent works on what it has.
+    pub(crate) fn broker_away(&self) -> Option<String> {
+        let since = self.broker_away_since.filter(|since| since.elapsed() >= AWAY)?;
+        Some(format!(
+            "no connection to the broker for {} s: no measurement arrives",
+            since.elapsed().as_secs()
+        ))
+    }
+
     /// What keeps events or alarms from their way, for the health; none if all is well.
     pub(crate) fn trouble(&self) -> Option<String> {
         if self.untold > 0 {
@@ -110,6 +124,8 @@ pub(crate) struct Reporter {
     flooded: watch::Sender<bool>,
     /// More events wait to be judged than fit into a batch.
     behind: watch::Sender<bool>,
+    /// What is wrong although the agent works, for the health.
+    degraded: watch::Sender<Vec<String>>,
     vitals: Vitals,
 }
 
@@ -121,12 +137,27 @@ impl Reporter {
             live: broadcast::Sender::new(LIVE_CAPACITY),
             flooded: watch::Sender::new(false),
             behind: watch::Sender::new(false),
+            degraded: watch::Sender::new(Vec::new()),
             vitals: Vitals::default(),
         }
     }
 
     pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// What is wrong although the agent works.
+    pub(crate) fn degraded(&self) -> watch::Receiver<Vec<String>> {
+        self.degraded.subscribe()
+    }
+
+    /// Says what is wrong although the agent works.
+    pub(crate) fn degrades(&self, said: Vec<String>) {
+        self.degraded.send_if_modified(|was| {
+            let is_new = *was != said;
+            *was = said;
+            is_new
+        });
     }
 
     /// Whether the agent works.

@@ -86,11 +86,30 @@ pub(crate) struct Failing {
 pub(crate) struct Vitals {
     ailment: watch::Sender<Option<Ailment>>,
     writers: Arc<Mutex<[Option<Failing>; 2]>>,
+    /// Since when the intake waits for the store to take a batch.
+    storing: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Vitals {
+    /// Notes that the intake hands a batch to the store.
+    pub(crate) fn stores(&self) {
+        *self.storing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Since when the store has not answered the intake, if it was asked.
+    pub(crate) fn storing(&self) -> Option<Instant> {
+        *self.storing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answered(&self, writer: Writer) {
+        if writer == Writer::Intake {
+            *self.storing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
     /// Notes that a writer's last call of the store failed.
     pub(crate) fn failed(&self, writer: Writer, error: &StoreError) {
+        self.answered(writer);
         let trouble = Trouble::new(error);
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = &mut writers[writer as usize];
@@ -102,6 +121,7 @@ impl Vitals {
 
     /// Notes that a writer's last call of the store succeeded.
     pub(crate) fn worked(&self, writer: Writer) {
+        self.answered(writer);
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         writers[writer as usize] = None;
     }

@@ -114,7 +114,7 @@ impl AdminSettings {
     /// [`AdminError::Token`], [`AdminError::Access`].
     pub(crate) fn access(&self) -> Result<Access, AdminError> {
         let token = self.token.as_ref().map(SecretSource::fetch).transpose()?;
-        Ok(Access::new(self.listen, token)?)
+        Ok(Access::new(self.listen, token)?.renewing(self.token.clone()))
     }
 }
 

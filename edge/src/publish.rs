@@ -34,6 +34,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::progress::{BrokerTrouble, Progress};
+use crate::remarks::Remarks;
 use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
 
@@ -79,6 +80,7 @@ pub struct Publisher {
     clock: SharedClock,
     progress: watch::Sender<Progress>,
     limit: Mutex<PacketLimit>,
+    remarks: Remarks,
 }
 
 /// A connection that lasted this long resets the wait before the next attempt: longer than
@@ -98,7 +100,14 @@ impl Publisher {
         clock: SharedClock,
         progress: watch::Sender<Progress>,
     ) -> Self {
-        Self { settings, spool, clock, progress, limit: Mutex::default() }
+        let (limit, remarks) = (Mutex::default(), Remarks::default());
+        Self { settings, spool, clock, progress, limit, remarks }
+    }
+
+    /// The publisher whose status tells of sources that deliver nothing.
+    #[must_use]
+    pub fn with_remarks(self, remarks: Remarks) -> Self {
+        Self { remarks, ..self }
     }
 
     /// Sends until `closing` is cancelled, then empties the spool. Ends at once if `abandon` is

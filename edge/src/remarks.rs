@@ -8,6 +8,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// The matters in which a source that is named delivers nothing.
+const DEAD: [&str; 3] = [LOST, "silence", "folder"];
+/// The matter of a source that cannot be opened again.
+pub(crate) const LOST: &str = "lost";
+
 /// The remarks of a running edge. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Remarks(Arc<Mutex<BTreeMap<(String, &'static str), String>>>);
@@ -21,6 +26,13 @@ impl Remarks {
     /// Withdraws a remark.
     pub fn withdraw(&self, source: &str, matter: &'static str) {
         self.lock().remove(&(source.to_owned(), matter));
+    }
+
+    /// The remarks on sources that deliver nothing, as lines: what they measure is not watched.
+    pub fn dead(&self) -> Vec<String> {
+        let all = self.lock();
+        let dead = all.iter().filter(|((_, matter), _)| DEAD.contains(matter));
+        dead.map(|((source, _), text)| format!("source {source}: {text}")).collect()
     }
 
     /// The remarks as lines, by source.
@@ -46,5 +58,15 @@ mod tests {
         assert_eq!(remarks.lines(), ["source press: 2 files are set aside"]);
         remarks.withdraw("press", "files");
         assert!(remarks.lines().is_empty());
+    }
+
+    /// Issue 33, point 2: a source that delivers nothing is the gateway's trouble, a wrong rate is not.
+    #[test]
+    fn a_source_that_delivers_nothing_is_dead() {
+        let remarks = Remarks::default();
+        remarks.set("press", "rate", "the rate is 25,601 Hz".to_owned());
+        assert!(remarks.dead().is_empty());
+        remarks.set("press", LOST, "connection refused".to_owned());
+        assert_eq!(remarks.dead(), ["source press: connection refused"]);
     }
 }

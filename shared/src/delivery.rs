@@ -27,6 +27,8 @@ pub const STATUS_SCHEMA: &str = "pdm.gateway/1";
 pub const NOTIFICATION_SCHEMA: &str = "pdm.notification/1";
 /// The value of `schema` in an acknowledgement.
 pub const ACK_SCHEMA: &str = "pdm.ack/1";
+/// Most ranges of numbers that a status names as gone; the next status names the rest.
+pub const MAX_GONE: usize = 64;
 /// The value of `schema` in a dead letter.
 pub const DEAD_LETTER_SCHEMA: &str = "pdm.dead_letter/1";
 
@@ -153,6 +155,11 @@ pub struct GatewayStatus {
     /// Events that the broker did not take whole since the gateway's start, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub too_large: Option<GatewayTooLarge>,
+    /// Numbers of the present count that the agent's last receipt asks for and the gateway no longer has,
+    /// `[first, last]` inclusive: an agent whose database is a restored backup asks for such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MAX_GONE))]
+    pub gone: Vec<[u64; 2]>,
     /// Whether the broker has ended the gateway's connections again and again before this one: another
     /// client may use its name.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -302,6 +309,7 @@ impl GatewayStatus {
     pub fn check(&self) -> Result<(), FieldError> {
         bounded("version", bounds::line(self.version.as_deref().unwrap_or_default(), MAX_WORD))?;
         bounded("trouble", bounds::line(self.trouble.as_deref().unwrap_or_default(), MAX_LINE))?;
+        bounded("gone", bounds::count(self.gone.len(), MAX_GONE))?;
         bounded("bearings", bounds::count(self.bearings.len(), MAX_BEARINGS))?;
         for bearing in &self.bearings {
             bounded("bearings", bounds::line(bearing, MAX_WITHIN_SITE))?;

@@ -96,7 +96,8 @@ pub struct FollowUpReport {
     /// any.
     #[serde(default)]
     pub event_id: Option<EventId>,
-    /// The number of the action, from 1; if absent, every open action of the bearing. Where a later
+    /// The number of the action, from 1; if absent, the work of the bearing that is open: where that of several
+    /// judgements is, the report is kept and sets none of it. Where a later
     /// judgement has replaced the action, the report sets the open one that asks for the same.
     #[serde(default)]
     pub number: Option<u32>,

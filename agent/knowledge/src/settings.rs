@@ -268,6 +268,7 @@ impl KnowledgeSettings {
                 let (url, model) = (&choice.base_url, &choice.model);
                 let embedder = OpenAiEmbedder::new(url, model, choice.dimensions, key)?;
                 let (prefix, input_type) = (choice.prefix.clone(), choice.input_type.clone());
+                let embedder = embedder.renewing(choice.key.clone());
                 Ok(Arc::new(embedder.with_roles(prefix, input_type)))
             }
         }
@@ -309,7 +310,8 @@ impl KnowledgeSettings {
                 let key = key
                     .map_err(|source| KnowledgeError::Secret { key: "store.qdrant.key", source })?;
                 let (url, prefix) = (&choice.url, &choice.prefix);
-                Ok(Arc::new(QdrantStore::new(url, key.as_ref(), prefix, dimensions)?))
+                let store = QdrantStore::new(url, key.as_ref(), prefix, dimensions)?;
+                Ok(Arc::new(store.renewing(choice.key.clone())))
             }
         }
     }

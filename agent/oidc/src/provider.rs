@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pdm_service::secret::{Secret, SecretError, SecretSource};
+use pdm_service::secret::{LiveSecret, Secret, SecretError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -119,6 +119,8 @@ struct Found {
 #[derive(Debug)]
 pub struct Provider {
     settings: OidcSettings,
+    /// Read again for each login.
+    secret: Option<LiveSecret>,
     redirect_uri: String,
     client: Client,
     found: Mutex<Option<Found>>,
@@ -132,16 +134,16 @@ impl Provider {
     /// [`OidcError::Away`] for files of TLS, [`OidcError::Secret`].
     pub fn new(settings: OidcSettings, redirect_uri: String) -> Result<Self, OidcError> {
         let client = Client::new(settings.tls.clone()).map_err(OidcError::Away)?;
-        let provider = Self {
+        // read now, so that a wrong file ends the start
+        let secret = settings.client_secret.clone().map(LiveSecret::open).transpose()?;
+        Ok(Self {
             settings,
+            secret,
             redirect_uri,
             client,
             found: Mutex::default(),
             turns: Semaphore::new(AT_ONCE),
-        };
-        // read now, so that a wrong file ends the start
-        provider.secret()?;
-        Ok(provider)
+        })
     }
 
     /// What the button of the login page says.
@@ -149,8 +151,8 @@ impl Provider {
         &self.settings.name
     }
 
-    fn secret(&self) -> Result<Option<Secret>, SecretError> {
-        self.settings.client_secret.as_ref().map(SecretSource::fetch).transpose()
+    fn secret(&self) -> Option<Secret> {
+        self.secret.as_ref().map(LiveSecret::current)
     }
 
     /// Asks the provider for what it publishes: whether logins would work.
@@ -251,7 +253,7 @@ impl Provider {
             ("redirect_uri", &self.redirect_uri),
             ("code_verifier", &attempt.verifier),
         ];
-        let secret = self.secret()?;
+        let secret = self.secret();
         // basic is the rule where the provider does not say (Discovery 1.0, section 3)
         let methods = published.token_endpoint_auth_methods_supported.as_deref();
         let is_basic =

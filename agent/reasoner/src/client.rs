@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::error_chain::error_chain;
-use pdm_service::secret::Secret;
+use pdm_service::secret::{LiveSecret, Secret};
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use tokio::time::Instant;
 
@@ -109,7 +109,8 @@ pub struct Client {
     http: reqwest::Client,
     url: String,
     model: String,
-    key: Option<Secret>,
+    /// Read again for each request.
+    key: Option<LiveSecret>,
     timeout: Duration,
     stream: bool,
 }
@@ -153,7 +154,7 @@ impl Client {
             http,
             url: settings.chat_url(),
             model: settings.model.clone(),
-            key,
+            key: key.map(|key| LiveSecret::with(settings.key.clone(), key)),
             timeout: settings.timeout(),
             stream: settings.stream,
         })
@@ -195,7 +196,7 @@ impl Client {
     async fn post(&self, request: &ChatRequest) -> Result<reqwest::Response, reqwest::Error> {
         let mut call = self.http.post(&self.url).json(request);
         if let Some(key) = &self.key {
-            call = call.bearer_auth(key.expose());
+            call = call.bearer_auth(key.current().expose());
         }
         call.send().await
     }

@@ -9,7 +9,7 @@ use pdm_reasoner::dialect::{Asking, Dialect, Message, ToolDefinition, Transcript
 use pdm_reasoner::probe::{ProbeError, probe};
 use pdm_reasoner::settings::ReasonerSettings;
 use pdm_reasoner::wire::{AnswerError, ChatRequest, MAX_ANSWER_BYTES};
-use pdm_service::secret::Secret;
+use pdm_service::secret::{Secret, SecretSource};
 use serde_json::json;
 
 const KEY: &str = "sk-canary-of-the-key-0001";
@@ -54,6 +54,31 @@ async fn asked(
     let attempted = client.complete(&request(), Duration::from_secs(20)).await;
     assert_eq!(server.violations(), Vec::<String>::new());
     (attempted, server)
+}
+
+/// Issue 33, point 5.
+#[tokio::test]
+async fn a_rotated_key_is_used_by_the_next_request() {
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let write = |text: &str| std::fs::write(file.path(), text).expect("written");
+    write("sk-first");
+    let replies = (0..3).map(|_| refused(400, Vec::new())).collect();
+    let server = ModelStandIn::scripted(replies);
+    let settings = ReasonerSettings {
+        base_url: server.base_url(),
+        key: Some(SecretSource::File(file.path().to_owned())),
+        ..ReasonerSettings::default()
+    };
+    let _there = rustls::crypto::ring::default_provider().install_default();
+    let key = settings.key().expect("read");
+    let client = Client::new(&settings, key).expect("a client");
+    for text in ["sk-first", "sk-second", ""] {
+        write(text);
+        let _refused = client.complete(&request(), Duration::from_secs(20)).await;
+    }
+    let raw = server.raw();
+    assert!(raw[0].contains("sk-first") && raw[1].contains("sk-second"), "{raw:?}");
+    assert!(raw[2].contains("sk-second"), "an empty file is no new key: {raw:?}");
 }
 
 fn refused(status: u16, headers: Vec<(&'static str, String)>) -> ModelReply {

@@ -66,6 +66,7 @@ async fn serve(place: &ToolsPlace, http: Option<SocketAddr>) -> Result<(), Failu
     let token = placed.agent().map_or(Ok(None), |agent| agent.http.token());
     let token = token.map_err(|error| Failure::new(Exit::Config, error))?;
     let access = Access::new(listen, token).map_err(|error| Failure::new(Exit::Config, error))?;
+    let access = access.renewing(placed.agent().and_then(|agent| agent.http.token.clone()));
     listen_at(listen, runtime, access, stop).await
 }
 

@@ -21,6 +21,8 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_events_lost_total", "events of gaps that did not arrive in time"),
     A::counter("pdm_agent_dead_letters_total", "messages refused"),
     A::gauge("pdm_agent_refused_gateways", "gateways whose events are refused now"),
+    A::gauge("pdm_agent_troubled_gateways", "gateways that say that they cannot measure or keep their events"),
+    A::gauge("pdm_agent_twin_gateways", "names that two gateways seem to use"),
     A::gauge("pdm_agent_dead_letters", "refused messages that are kept with their reason"),
     A::counter("pdm_agent_events_refused_total", "events that are not of the gateway that they name, or not that gateway's").by("cause", &["topic", "epoch", "owner", "new_bearing", "jump"]),
     A::counter("pdm_agent_events_not_counted_total", "stored events with a number that was counted before"),
@@ -32,7 +34,7 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_broker_errors_total", "connections to the broker lost or refused").by("side", &["intake", "outbox"]),
     A::counter("pdm_agent_broker_thrown_out_total", "connections that the broker ended again and again").by("side", &["intake", "outbox"]),
     A::gauge("pdm_agent_broker_packet_limit_bytes", "largest packet that the broker takes, learnt from a refusal; 0 until then"),
-    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out"]),
+    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "events_lost"]),
 ];
 
 #[rustfmt::skip]
@@ -54,6 +56,7 @@ const OF_JUDGING: &[Announced] = &[
     A::counter("pdm_agent_research_changed_total", "judgements that research changed"),
     A::histogram("pdm_agent_lead_time_hours", "time from the first Watch to Critical"),
     A::gauge("pdm_agent_follow_ups", "work that judgements asked for").by("state", &["open", "overdue", "done", "dropped", "superseded"]),
+    A::counter("pdm_agent_reports_undecided_total", "reports of programs that name no action where the work of several judgements is open: kept, they set none"),
     A::gauge("pdm_agent_inspected_judgements", "judgements that staff inspected, by what was found").by("verdict", &["right", "wrong", "other_cause"]),
     A::gauge("pdm_agent_precision_ratio", "share of inspected judgements that were right"),
     A::counter("pdm_agent_ungrounded_figures_total", "figures left out of a text because no source had them"),

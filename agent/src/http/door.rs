@@ -146,6 +146,7 @@ pub(crate) async fn open(
     let token = token(settings)?;
     let has_token = token.is_some();
     let access = Access::with_callers(listen, token, Arc::new(callers))?;
+    let access = access.renewing(settings.token.clone());
     let tls = settings.tls.clone().map(Tls::open).transpose()?;
     let has_users = settings.oidc.is_some() || store.has_users().await?;
     let is_awaited = settings.first_admin == Some(FirstAdmin::Log) && !has_users;

@@ -3,7 +3,8 @@
 //! `/livez` answers while the process works: whoever restarts an agent asks this, because an agent that
 //! waits for its database is no better after a restart, and would not tell staff that it is blind.
 //! `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else 503 with the
-//! cause and what to do.
+//! cause and what to do. `/healthz` says `degraded` with 200 where something is wrong that the agent works
+//! on with: a gateway whose events are refused, that is in trouble, or whose name two use.
 
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(super) struct Health {
     pub(super) store: Option<Arc<dyn Store>>,
     /// None while the agent waits for its store.
     pub(super) progress: Option<watch::Receiver<Progress>>,
+    /// What is wrong although the agent works.
+    pub(super) degraded: Option<watch::Receiver<Vec<String>>>,
 }
 
 /// The routes of health.
@@ -66,7 +69,7 @@ pub(crate) async fn serve_alone(
     Ok(async move {
         match bound {
             Some((terms, listener)) => {
-                let health = Health { vitals, store: None, progress: None };
+                let health = Health { vitals, store: None, progress: None, degraded: None };
                 server::serve_under(&terms, listener, routes(health), stop).await;
             }
             None => stop.cancelled().await,
@@ -74,14 +77,21 @@ pub(crate) async fn serve_alone(
     })
 }
 
-async fn work(State(Health { vitals, store, progress }): State<Health>) -> (StatusCode, String) {
+async fn work(
+    State(Health { vitals, store, progress, degraded }): State<Health>,
+) -> (StatusCode, String) {
     if let Some(ailment) = vitals.ailment() {
         return blind(&ailment.blindness.to_string());
     }
     let Some(store) = store else { return blind("the store is being opened") };
     match timeout(ANSWER, store.ping()).await {
-        Ok(Ok(())) => match progress.and_then(|progress| progress.borrow().trouble()) {
-            None => (StatusCode::OK, "ok\n".to_owned()),
+        Ok(Ok(())) => match progress.as_ref().and_then(|progress| progress.borrow().trouble()) {
+            None => {
+                let away = progress.and_then(|progress| progress.borrow().broker_away());
+                let said = degraded.map_or_else(Vec::new, |said| said.borrow().clone());
+                let said: Vec<String> = away.into_iter().chain(said).collect();
+                (StatusCode::OK, told(&said))
+            }
             Some(trouble) => {
                 tracing::warn!(reason = trouble, "not healthy");
                 (StatusCode::SERVICE_UNAVAILABLE, format!("{trouble}\n"))
@@ -93,6 +103,14 @@ async fn work(State(Health { vitals, store, progress }): State<Health>) -> (Stat
         }
         Err(_elapsed) => blind(&StoreTrouble::Away.what().en),
     }
+}
+
+/// What is wrong although the agent works, a line each.
+fn told(said: &[String]) -> String {
+    if said.is_empty() {
+        return "ok\n".to_owned();
+    }
+    format!("degraded: {}\n", said.join("\ndegraded: "))
 }
 
 fn blind(told: &str) -> (StatusCode, String) {

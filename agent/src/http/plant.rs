@@ -179,7 +179,19 @@ impl Plant for StoredPlant {
 
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError> {
         let reported = self.store.report(key, &report, self.clock.now()).await?;
-        Ok(matches!(reported, Reported::Taken(_) | Reported::Kept))
+        Ok(reported != Reported::Unknown)
+    }
+
+    async fn report_one(
+        &self,
+        key: &BearingKey,
+        report: FollowUpReport,
+    ) -> Result<Option<Vec<WorkRow>>, PlantError> {
+        match self.store.report_one(key, &report, self.clock.now()).await? {
+            Reported::Unknown => Ok(None),
+            Reported::Taken(_) | Reported::Kept => Ok(Some(Vec::new())),
+            Reported::Undecided => Ok(Some(self.store.open_work_of(key).await?)),
+        }
     }
 
     async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, PlantError> {

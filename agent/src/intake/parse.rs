@@ -13,7 +13,7 @@ use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic
 use super::log;
 use crate::settings::TopicProof;
 use crate::store::Incoming;
-use crate::store::gateway_alarm::REFUSED_LEVEL;
+use crate::store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
 
 /// How a message came.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +136,7 @@ fn event(
             event.gateway_id
         ));
     }
-    if let equipment @ (GATEWAY_LEVEL | REFUSED_LEVEL) = key.equipment.as_str() {
+    if let equipment @ (GATEWAY_LEVEL | REFUSED_LEVEL | TROUBLE_LEVEL) = key.equipment.as_str() {
         // the alarms of gateways stand under these names
         return Err(format!("equipment_id is {equipment:?}, a name that no machine may have"));
     }

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pdm_service::error_chain::error_chain;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
@@ -17,6 +18,7 @@ use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Packet, Publish};
 use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Reconnection, Thrown, log};
@@ -96,6 +98,29 @@ impl Acks {
     }
 }
 
+/// How long the broker may be away before staff is told. Chosen: a broker's host is restarted within it.
+const AWAY: Duration = Duration::from_mins(5);
+
+/// How long attempts at a connection have failed.
+#[derive(Debug, Default)]
+struct Away {
+    since: Option<Instant>,
+    is_told: bool,
+}
+
+impl Away {
+    /// An attempt has failed, or a connection has ended that `stood`; whether it is to be told now.
+    fn is_due(&mut self, stood: bool) -> bool {
+        if stood {
+            *self = Self::default();
+        }
+        let lasted = self.since.get_or_insert_with(Instant::now).elapsed();
+        let is_due = lasted >= AWAY && !self.is_told;
+        self.is_told |= is_due;
+        is_due
+    }
+}
+
 /// The receiving side.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -142,6 +167,7 @@ impl Receiver {
     ) {
         let mut queue = Some(queue);
         let mut reconnection = Reconnection::default();
+        let mut away = Away::default();
         loop {
             let ended = match self.options(reconnection.attempt()) {
                 Ok(options) => {
@@ -153,8 +179,15 @@ impl Receiver {
                 }
                 Err(error) => Err(error_chain(&error)),
             };
-            self.reporter.update(|progress| progress.subscribed = false);
+            let stood = self.reporter.progress().borrow().subscribed;
+            self.reporter.update(|progress| {
+                progress.subscribed = false;
+                progress.broker_away_since.get_or_insert_with(Instant::now);
+            });
             let Err(error) = ended else { return };
+            if away.is_due(stood) {
+                self.thrown.away(&self.settings.client_id, &error);
+            }
             let pause = reconnection.after("intake", &error);
             if reconnection.is_thrown_out() {
                 self.thrown.out("intake", &self.settings.client_id, &error);
@@ -195,7 +228,10 @@ impl Receiver {
                         return Err(format!("the broker refuses a subscription: {code}"));
                     }
                     reconnection.stands();
-                    self.reporter.update(|progress| progress.subscribed = true);
+                    self.reporter.update(|progress| {
+                        progress.subscribed = true;
+                        progress.broker_away_since = None;
+                    });
                 }
                 Event::Incoming(Packet::Publish(publish)) => {
                     if let Some(queue) = &queue {

@@ -23,6 +23,9 @@ use crate::vitals::{Ailment, Vitals};
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a channel may take for a message.
 const SEND: Duration = Duration::from_secs(30);
+/// How long the channels may take at the agent's end. Chosen: a third of the shortest usual time between
+/// SIGTERM and SIGKILL, 10 s with Docker.
+const LAST_SEND: Duration = Duration::from_secs(3);
 
 /// Tells staff that the agent is blind, and that it sees again.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ impl BlindWatch {
     /// Watches until `stop`; goes on with an outage that an earlier watch has told of, and returns the one
     /// that stands at the end.
     pub(crate) async fn run(
-        self,
+        &self,
         mut outage: Option<Outage>,
         stop: CancellationToken,
     ) -> Option<Outage> {
@@ -82,6 +85,16 @@ impl BlindWatch {
             }
         }
         outage
+    }
+
+    /// Tells of an outage at the agent's end, if it has lasted for half of the configured time: whoever stops
+    /// a blind agent, as a probe of its health does, would else keep staff from hearing why.
+    pub(crate) async fn tell_at_the_end(&self, outage: Option<Outage>) {
+        let Some(mut outage) = outage else { return };
+        if outage.ailment.since.elapsed() >= self.after / 2 {
+            // a channel that hangs must not hold up the end
+            let _late = timeout(LAST_SEND, self.tell(&mut outage)).await;
+        }
     }
 
     /// Tells every channel that has not been told, side by side: one that hangs too holds up no other

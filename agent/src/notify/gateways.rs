@@ -15,6 +15,7 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent};
+use super::troubles::Heeded;
 use super::wording;
 use super::wording::Ended;
 use crate::store::gateway_alarm::silence_alarm;
@@ -35,6 +36,8 @@ pub(super) struct Bursts {
     back: Option<Timestamp>,
     /// Since when gateways could be heard.
     pub(super) hearing: Hearing,
+    /// What is remembered of what gateways say of themselves.
+    pub(super) heeded: Heeded,
 }
 
 /// Whether the time has come to tell; it begins a burst.

@@ -35,7 +35,7 @@ pub(super) const CLAIM: u32 = 256;
 /// [`CONFIRM`] for its PUBACKs.
 const CLAIM_S: f64 = 300.0;
 /// The longest time between two looks at the outbox, for rows whose time has come.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure.
 pub(super) const NOMINAL_PAUSES: Pauses =
     Pauses::new(Duration::from_secs(2), Duration::from_mins(10));
@@ -81,6 +81,11 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
         CLAIM
     }
 
+    /// Whether a secret of the channel has changed since this was last asked.
+    fn is_renewed(&self) -> bool {
+        false
+    }
+
     /// Sends a message of trial; what its receiver says.
     async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {
         self.send(key, std::slice::from_ref(trial)).await.map(|()| "taken".to_owned())
@@ -110,7 +115,7 @@ impl Lane {
     /// ceiling says.
     pub(crate) async fn run_mqtt(self, publisher: Publisher, ceiling: Arc<Ceiling>) {
         let mut portion = Portion::of(CLAIM);
-        while let Some(rows) = self.next(MQTT_LANE, &mut portion).await {
+        while let Some(rows) = self.next(MQTT_LANE, &mut portion, &|| false).await {
             let now = self.clock.now();
             let (rows, held) = under_ceiling(rows, &ceiling, now).await;
             let mut told = Vec::new();
@@ -131,7 +136,9 @@ impl Lane {
     /// Runs the lane of a channel, at most as many messages an hour as the ceiling says.
     pub(crate) async fn run(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
         let mut portion = Portion::of(channel.most());
-        while let Some(rows) = self.next(channel.lane(), &mut portion).await {
+        while let Some(rows) =
+            self.next(channel.lane(), &mut portion, &|| channel.is_renewed()).await
+        {
             for group in groups(rows) {
                 let now = self.clock.now();
                 let share = ceiling.share_of(&group).await;
@@ -150,13 +157,24 @@ impl Lane {
     }
 
     /// The next rows; `None` when the lane is stopped and no due row is left. Rows that wait for a later
-    /// time stay in the outbox for the next start.
-    pub(super) async fn next(&self, lane: &str, portion: &mut Portion) -> Option<Vec<Claimed>> {
+    /// time stay in the outbox for the next start; where `is_renewed` says that a secret has changed, what
+    /// failed with the one of before is tried at once.
+    pub(super) async fn next(
+        &self,
+        lane: &str,
+        portion: &mut Portion,
+        is_renewed: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Claimed>> {
         // after a failed claim the database may have committed it although the answer was lost; this
         // lane holds no other claim at this point, so all of its claims can be freed
         let mut may_hold = false;
+        let mut is_owed_a_try = false;
         loop {
             let now = self.clock.now();
+            is_owed_a_try |= is_renewed();
+            if is_owed_a_try && self.store.try_at_once(lane, now).await.is_ok() {
+                is_owed_a_try = false;
+            }
             if may_hold && self.store.let_go(lane).await.is_ok() {
                 may_hold = false;
             }

@@ -56,6 +56,10 @@ impl Channel for Linked {
         self.channel.most()
     }
 
+    fn is_renewed(&self) -> bool {
+        self.channel.is_renewed()
+    }
+
     async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {
         self.channel.try_out(key, trial).await
     }

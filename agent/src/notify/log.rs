@@ -133,6 +133,17 @@ pub(super) fn refused_gateways(count: usize) {
     metrics::gauge!("pdm_agent_refused_gateways").set(count as f64);
 }
 
+/// How many gateways are in trouble, and how many names two gateways seem to use.
+pub(super) fn troubled_gateways(troubled: u64, twins: u64) {
+    metrics::gauge!("pdm_agent_troubled_gateways").set(troubled as f64);
+    metrics::gauge!("pdm_agent_twin_gateways").set(twins as f64);
+}
+
+/// Staff is told that a gateway cannot measure or keep its events.
+pub(super) fn gateway_troubled(gateway: &GatewayKey, trouble: &str) {
+    tracing::error!(%gateway, trouble, "this gateway is in trouble, and staff is told");
+}
+
 /// Staff is told that events of a gateway are refused.
 pub(super) fn events_refused(gateway: &GatewayKey, bearings: usize) {
     tracing::error!(%gateway, bearings, "events of this gateway are refused, and staff is told");

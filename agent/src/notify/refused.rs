@@ -24,14 +24,17 @@ const AGAIN_S: f64 = 300.0;
 /// Refused events that came no more for so long are over, s. Chosen: the slowest usual period of windows
 /// is an hour, and a gateway sends again what its receipt asks for.
 const OVER_S: f64 = 2.0 * 3600.0;
+/// Bearings of a gateway that health names.
+const SHOWN: usize = 3;
 
 impl Watchdog {
-    /// Tells of gateways whose events are refused, and of those whose are taken again.
-    pub(super) async fn look_at_refused(&self, now: Timestamp) -> Result<(), StoreError> {
+    /// Tells of gateways whose events are refused, and of those whose are taken again; what health says of
+    /// them.
+    pub(super) async fn look_at_refused(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         let refused = self.store.refused().await?;
         if refused.is_empty() {
             log::refused_gateways(0);
-            return Ok(());
+            return Ok(Vec::new());
         }
         let owners = self.bearing_owners().await?;
         let (mut over, mut stand) = (Vec::new(), BTreeMap::<GatewayKey, Vec<RefusedEvents>>::new());
@@ -58,7 +61,13 @@ impl Watchdog {
         if !over.is_empty() {
             self.store.forget_refused(&over).await?;
         }
-        Ok(())
+        let shown = |events: &Vec<RefusedEvents>| -> Vec<String> {
+            events.iter().take(SHOWN).map(|one| wording::refused_line(one).en).collect()
+        };
+        let said = |(gateway, events)| {
+            format!("events of gateway {gateway} are refused: {}", shown(events).join("; "))
+        };
+        Ok(stand.iter().map(said).collect())
     }
 
     async fn tell_refused(

@@ -124,9 +124,13 @@ fn worded(remark: &Remark) -> Option<Worded> {
         Remark::GatewayThrownOut(site, gateway) => {
             (silence_alarm(site, gateway)?, "thrown_out", wording::gateway_thrown_out(gateway))
         }
-        Remark::ThrownOut(ThrownOut { client_id, error }) => {
+        Remark::ThrownOut(ThrownOut { client_id, error, is_away }) => {
             let key = BearingKey::parse("pdm", "agent", "broker").ok()?;
-            (key, "thrown_out", wording::thrown_out(client_id, error))
+            if *is_away {
+                (key, "broker_away", wording::broker_away(client_id, error))
+            } else {
+                (key, "thrown_out", wording::thrown_out(client_id, error))
+            }
         }
     })
 }

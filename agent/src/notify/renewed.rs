@@ -4,7 +4,7 @@
 //! Invariant: a secret that cannot be read leaves the channel as it is; what it was made with may still
 //! be right, and the send itself tells if it is not.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use pdm_service::secret::{Secret, SecretSource};
@@ -23,6 +23,8 @@ pub(crate) struct Renewed {
     sources: Vec<SecretSource>,
     make: Box<Make>,
     current: RwLock<Current>,
+    /// What the lane has been told of.
+    noticed: Mutex<Vec<Option<Secret>>>,
 }
 
 /// What the sources held, and the channel that was made with it.
@@ -42,8 +44,9 @@ impl Renewed {
         make: Box<Make>,
     ) -> Self {
         let lane = channel.lane().to_owned();
-        let current = RwLock::new((texts(&sources), channel));
-        Self { lane, sources, make, current }
+        let held = texts(&sources);
+        let (noticed, current) = (Mutex::new(held.clone()), RwLock::new((held, channel)));
+        Self { lane, sources, make, current, noticed }
     }
 
     /// The channel, made anew if a secret has changed.
@@ -76,6 +79,16 @@ impl Channel for Renewed {
     fn most(&self) -> u32 {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.1.most()
+    }
+
+    fn is_renewed(&self) -> bool {
+        let now = texts(&self.sources);
+        let mut noticed = self.noticed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = now.iter().all(Option::is_some) && *noticed != now;
+        if is_new {
+            *noticed = now;
+        }
+        is_new
     }
 
     async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {
@@ -123,9 +136,17 @@ mod tests {
             _ => String::new(),
         };
         assert_eq!(said().await, "one");
+        assert!(!channel.is_renewed());
+        for torn in ["", "\n"] {
+            std::fs::write(&file, torn).expect("written");
+            assert_eq!(said().await, "one");
+            assert!(!channel.is_renewed());
+        }
         std::fs::write(&file, "two").expect("written");
+        assert!(channel.is_renewed() && !channel.is_renewed(), "once");
         assert_eq!(said().await, "two");
         std::fs::remove_file(&file).expect("removed");
         assert_eq!(said().await, "two");
+        assert!(!channel.is_renewed());
     }
 }

@@ -10,7 +10,7 @@ use pdm_shared::delivery::Notification;
 
 use super::elsewhere::Reached;
 use super::grouping::key_of;
-use super::lanes::{Channel, Lane, NOMINAL_PAUSES, PAUSES, SendError};
+use super::lanes::{Channel, LOOK, Lane, NOMINAL_PAUSES, PAUSES, SendError};
 use super::log;
 use crate::store::{Claimed, SendOutcome};
 
@@ -19,6 +19,17 @@ use crate::store::{Claimed, SendOutcome};
 const ELSEWHERE_AFTER_S: f64 = 240.0;
 /// The shortest pause after a refusal. Chosen: a receiver that is deployed anew is back within a minute.
 const SLOW: Duration = Duration::from_secs(10);
+
+/// Ends when a secret of the channel changes: a server that does not answer the old one would hold up the
+/// message for as long as it may take.
+async fn renewed(channel: &dyn Channel) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if channel.is_renewed() {
+            return;
+        }
+    }
+}
 
 impl Lane {
     /// Sends rows in one message; what became of them.
@@ -34,9 +45,17 @@ impl Lane {
                 Err(error) => log::row_unreadable(channel.lane(), row.id, &error),
             }
         }
-        let outcome = match channel.send(key_of(rows), &notifications).await {
-            Ok(()) => SendOutcome::Delivered,
-            Err(error) => self.failed(channel.lane(), rows, &notifications, error).await,
+        let sent = tokio::select! {
+            sent = channel.send(key_of(rows), &notifications) => Some(sent),
+            () = renewed(channel) => None,
+        };
+        let outcome = match sent {
+            Some(Ok(())) => SendOutcome::Delivered,
+            Some(Err(error)) => self.failed(channel.lane(), rows, &notifications, error).await,
+            None => SendOutcome::Retry {
+                at: self.clock.now(),
+                error: "a secret has changed while it was sent".to_owned(),
+            },
         };
         if outcome.is_told() {
             self.elsewhere.delivered(&notifications);

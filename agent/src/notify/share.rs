@@ -9,7 +9,7 @@ use pdm_shared::id::GatewayKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::GATEWAY_LEVEL;
 
-use crate::store::gateway_alarm::REFUSED_LEVEL;
+use crate::store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
 
 /// One part of so many of an hour's messages is kept for first Criticals. Chosen: a quarter.
 const RESERVE: u32 = 4;
@@ -32,7 +32,9 @@ impl Share {
     pub(super) fn of_message(told: &Notification, owner: Option<&GatewayKey>) -> Self {
         let level = told.equipment_id.as_str();
         let name = match owner {
-            _ if level == GATEWAY_LEVEL || level == REFUSED_LEVEL => "gateways".to_owned(),
+            _ if [GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL].contains(&level) => {
+                "gateways".to_owned()
+            }
             Some(gateway) => gateway.to_string(),
             // messages of tools and programs about machines that nobody measures
             None => "others".to_owned(),

@@ -73,7 +73,9 @@ impl Watchdog {
             self.follow(&key, Some(record.version()), followed).await?;
         }
         self.look_at_suppressed(now).await?;
-        self.look_at_refused(now).await?;
+        let mut degraded = self.look_at_refused(now).await?;
+        degraded.extend(self.look_at_troubles(&mut bursts.heeded, now).await?);
+        self.reporter.degrades(degraded);
         for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
             let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };
             self.follow(&key, Some(record.version()), followed).await?;
@@ -221,6 +223,9 @@ mod tests {
             last_event_at: last_event.map(at),
             presence: presence.map(|(presence, seconds)| (presence, at(seconds))),
             lost_events: 0,
+            lost_told: 0,
+            trouble: None,
+            twin_at: None,
         }
     }
 

@@ -24,7 +24,7 @@ impl Lane {
     /// Runs the lane.
     pub(crate) async fn run_vectors(self, knowledge: Knowledge) {
         let mut portion = Portion::of(CLAIM);
-        while let Some(rows) = self.next(VECTORS_LANE, &mut portion).await {
+        while let Some(rows) = self.next(VECTORS_LANE, &mut portion, &|| false).await {
             tokio::select! {
                 () = self.reporter.judging_first(WAIT) => {}
                 () = self.stop.cancelled() => {}

@@ -19,14 +19,16 @@ mod elsewhere;
 mod meanwhile;
 mod refused;
 mod timing;
+mod troubled;
 mod watching;
 
-pub(super) use broker::{gateway_thrown_out, thrown_out, too_large};
+pub(super) use broker::{broker_away, gateway_thrown_out, thrown_out, too_large};
 pub(super) use change::changed;
 pub(super) use elsewhere::elsewhere;
 pub(super) use meanwhile::{Ended, meanwhile};
-pub(super) use refused::{admitted, refused};
+pub(super) use refused::{admitted, refused, refused_line};
 pub(super) use timing::timing;
+pub(super) use troubled::{events_lost, troubled, twin, untroubled};
 pub(super) use watching::{
     blind, file_set_aside, heard, sensor_back, sensor_failed, sighted, silent,
 };

@@ -122,6 +122,7 @@ impl Parts {
             clock: Arc::clone(&self.clock),
             progress: self.reporter.progress(),
             vitals: self.reporter.vitals().clone(),
+            degraded: self.reporter.degraded(),
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
             prefix: self.settings.broker.prefix.clone(),
             lanes: Arc::clone(&self.lanes),
@@ -212,7 +213,8 @@ impl Parts {
         let (outage, stop) = (self.outage.take(), self.stops.intake.clone());
         self.spawn(Task::Watchdog, async move {
             // what stands at the end is told anew by the next start
-            let _outage = watch.run(outage, stop).await;
+            let outage = watch.run(outage, stop).await;
+            watch.tell_at_the_end(outage).await;
         });
     }
 

@@ -26,6 +26,9 @@ const ANSWER: Duration = Duration::from_secs(3);
 const WHY: Duration = Duration::from_secs(1);
 /// After this a write that hangs is given up, and a new one tried. SQLite gives up by itself after 10 s.
 const LONGEST: Duration = Duration::from_secs(15);
+/// How long the store may take for a batch of events. Chosen: a batch of 256 takes some 100 ms on a slow
+/// disk; a statement that waits for a lock ends after 30 s.
+const HANGS: Duration = Duration::from_secs(8);
 /// A writer that fails for less is not told: one lost connection is replaced within a second.
 const LASTS: Duration = Duration::from_secs(3);
 /// How long the oldest waiting event may stand still where `[silence] store_after_s` is 0.
@@ -141,6 +144,14 @@ impl PulseWatch {
             |writer| self.vitals.failing(writer).filter(|failing| failing.since.elapsed() >= LASTS);
         if let Some(failing) = lasting(Writer::Intake) {
             return Some((Some(failing.since), Blindness::Store(failing.trouble)));
+        }
+        if let Some(since) = self.vitals.storing().filter(|since| since.elapsed() >= HANGS) {
+            let detail = format!(
+                "a row is taken, a batch of events is not within {} s: a table may be locked",
+                HANGS.as_secs()
+            );
+            let trouble = Trouble { kind: StoreTrouble::Locked, detail };
+            return Some((Some(since), Blindness::Store(trouble)));
         }
         if let Some(failing) = lasting(Writer::Judging) {
             let unjudged = self.unjudged(Some(failing.trouble)).await;

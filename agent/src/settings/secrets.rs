@@ -15,12 +15,11 @@ impl AgentSettings {
         values.map(|secret| secret.expose().to_owned()).collect()
     }
 
-    /// The first secret whose file is not there, as while a volume is still being mounted. A file that
-    /// is there and cannot be used is a wrong configuration.
+    /// The first secret whose file is not there or empty, as while a volume is still being mounted. A file
+    /// that has content and cannot be used is a wrong configuration.
     pub(crate) fn missing_secret(&self) -> Option<String> {
-        let is_missing = |error: &SecretError| matches!(error, SecretError::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound);
         let errors = self.sources().into_iter().filter_map(|source| source.fetch().err());
-        errors.filter(is_missing).map(|error| error_chain(&error)).next()
+        errors.filter(SecretError::may_pass).map(|error| error_chain(&error)).next()
     }
 
     fn sources(&self) -> Vec<&SecretSource> {
@@ -46,6 +45,7 @@ impl AgentSettings {
         }
         sources.extend(&self.http.token);
         sources.extend(self.reasoner.as_ref().and_then(|reasoner| reasoner.key.as_ref()));
+        sources.extend(self.http.oidc.as_ref().and_then(|oidc| oidc.client_secret.as_ref()));
         sources
     }
 }

@@ -189,6 +189,10 @@ where
     leaving::the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
     intake::refused_messages_do_not_pile_up(&*fresh().await).await;
     intake::presence_is_noted(&*fresh().await).await;
+    intake::what_a_gateway_has_no_more_is_lost_at_once(&*fresh().await).await;
+    intake::what_a_gateway_says_of_itself_is_kept(&*fresh().await).await;
+    reports::a_report_that_names_no_action_of_several_sets_none(&*fresh().await).await;
+    leaving::what_failed_is_tried_at_once(&*fresh().await).await;
     leaving::what_is_old_goes_and_what_waits_stays(&*fresh().await).await;
     leaving::no_clock_makes_anything_old_by_being_set(&*fresh().await).await;
     leaving::what_is_stored_is_not_missing(&*fresh().await).await;

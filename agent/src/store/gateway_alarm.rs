@@ -9,6 +9,14 @@ use pdm_shared::topic::GATEWAY_LEVEL;
 /// The machine under which gateways stand whose events are refused.
 pub(crate) const REFUSED_LEVEL: &str = "refused-events";
 
+/// The machine under which gateways stand that cannot measure or keep their events.
+pub(crate) const TROUBLE_LEVEL: &str = "gateway-trouble";
+
+/// The alarm of a gateway that cannot measure or keep its events.
+pub(crate) fn trouble_alarm(gateway: &GatewayKey) -> Option<BearingKey> {
+    alarm_of(&gateway.site, TROUBLE_LEVEL, &gateway.gateway)
+}
+
 /// The alarm of a gateway that is silent.
 pub(crate) fn silence_alarm(site: &SiteId, gateway: &GatewayId) -> Option<BearingKey> {
     alarm_of(site, GATEWAY_LEVEL, gateway)

@@ -1,6 +1,6 @@
 //! Incoming messages, what storing them changed, and the state of gateways.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence};
 use pdm_shared::episode::Shelve;
@@ -75,6 +75,10 @@ pub struct Stored {
     pub refusals: Vec<Refusal>,
     /// New events whose number was neither missing nor above the highest of their gateway.
     pub uncounted: u64,
+    /// Gateways of which such events came: two may use one name.
+    pub twins: BTreeSet<GatewayKey>,
+    /// Events that their gateway no longer has, counted as lost.
+    pub lost: u64,
     /// Events by gateway, new or not: each of these gateways is owed a receipt.
     pub gateways: BTreeMap<GatewayKey, u64>,
 }
@@ -115,6 +119,12 @@ pub struct GatewayState {
     pub presence: Option<(Presence, Timestamp)>,
     /// Events that the gateway was asked for and never sent.
     pub lost_events: u64,
+    /// Of these, how many staff has been told of.
+    pub lost_told: u64,
+    /// What keeps the gateway from measuring or keeping its events, and since when it says so.
+    pub trouble: Option<(String, Timestamp)>,
+    /// When something last said that two gateways use this name.
+    pub twin_at: Option<Timestamp>,
 }
 
 /// What the store answers to a write that asks whether it works.

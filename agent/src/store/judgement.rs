@@ -69,6 +69,8 @@ pub enum Reported {
     Taken(EventId),
     /// The report was kept as a finding of the bearing; no judgement was inspected.
     Kept,
+    /// The report was kept and names no action, and several judgements have open work: it has set none.
+    Undecided,
     /// The bearing is not known, or has no such work.
     Unknown,
 }

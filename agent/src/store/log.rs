@@ -75,6 +75,12 @@ pub(super) fn events_lost(gateway: &GatewayKey, count: i64) {
     tracing::warn!(%gateway, count, "events were asked for and never came, counted as lost");
 }
 
+/// A report names no action, and the work of several judgements is open.
+pub(super) fn report_undecided(key: &BearingKey) {
+    metrics::counter!("pdm_agent_reports_undecided_total").increment(1);
+    tracing::warn!(%key, "a report names no action and the work of several judgements is open: it is kept and sets none of it");
+}
+
 /// A partition of `events` was made.
 pub(super) fn partition_made(table: &str) {
     tracing::info!(table, "partition of a week was made");

@@ -139,6 +139,14 @@ pub trait GatewayStore: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
+    /// Notes that staff was told of so many lost events of a gateway; true if it had been told of `before`.
+    async fn note_lost_told(
+        &self,
+        gateway: &GatewayKey,
+        before: u64,
+        now: u64,
+    ) -> Result<bool, StoreError>;
+
     /// Forgets refused events: they are taken now, or came no more for long.
     async fn forget_refused(&self, over: &[RefusedEvents]) -> Result<(), StoreError>;
 }
@@ -270,6 +278,15 @@ pub trait FollowUpStore: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<Reported, StoreError>;
 
+    /// As [`FollowUpStore::report`] for a program: a report that names no action sets the work that is
+    /// open. Where several judgements have any, it is kept and sets none ([`Reported::Undecided`]).
+    async fn report_one(
+        &self,
+        key: &BearingKey,
+        report: &FollowUpReport,
+        now: Timestamp,
+    ) -> Result<Reported, StoreError>;
+
     /// The bearing whose event was judged; none if this event has no judgement.
     async fn bearing_of(&self, event_id: EventId) -> Result<Option<BearingKey>, StoreError>;
 
@@ -384,6 +401,9 @@ pub trait OutboxStore: Send + Sync + std::fmt::Debug {
     /// Frees this replica's claims of a lane. For a claim that failed: the database may have committed
     /// it although the answer was lost.
     async fn let_go(&self, lane: &str) -> Result<(), StoreError>;
+
+    /// Makes what failed on a lane and waits for another try due now.
+    async fn try_at_once(&self, lane: &str, now: Timestamp) -> Result<(), StoreError>;
 
     /// How far a notification has come on each lane of people that it has a row on.
     async fn ways(&self, notification_id: Uuid) -> Result<Vec<(String, WayState)>, StoreError>;

@@ -25,6 +25,7 @@ pub(super) mod days;
 mod desk;
 mod episodes;
 mod follow_ups;
+mod gateway_says;
 mod gateways;
 mod graph;
 mod held;

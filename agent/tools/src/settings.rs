@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pdm_service::config::ConfigError;
-use pdm_service::secret::{SecretError, SecretSource};
+use pdm_service::secret::{LiveSecret, SecretError, SecretSource};
 use serde::Deserialize;
 
 use super::exec::http::Web;
@@ -169,7 +169,7 @@ impl ToolSettings {
                 },
                 (None, Some(url)) => Endpoint::Http {
                     url: url.clone(),
-                    token: server.token.as_ref().map(SecretSource::fetch).transpose()?,
+                    token: server.token.clone().map(LiveSecret::open).transpose()?,
                 },
                 // `check` has refused this case
                 (None, None) => continue,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::Shared;
 use crate::access::Viewer;
-use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved, Withdrawn};
+use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved, Withdrawn, WorkRow};
 use crate::problem::Problem;
 
 /// The name of whoever acts: a user's own, else what was typed.
@@ -125,6 +125,40 @@ pub(crate) async fn report(
     key: &BearingKey,
     mut report: FollowUpReport,
 ) -> Result<Uuid, Problem> {
+    let (id, what) = prepared(shared, viewer, key, &mut report)?;
+    if !shared.site.plant.report(key, report).await? {
+        return Err(no_such_work());
+    }
+    viewer.did(shared, via, "follow-up", what).await;
+    Ok(id)
+}
+
+/// Reports on work for a program; the open actions where the report names none of several.
+pub(crate) async fn report_one(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &str,
+    key: &BearingKey,
+    mut report: FollowUpReport,
+) -> Result<Vec<WorkRow>, Problem> {
+    let (_id, what) = prepared(shared, viewer, key, &mut report)?;
+    let open = shared.site.plant.report_one(key, report).await?.ok_or_else(no_such_work)?;
+    let what = if open.is_empty() { what } else { format!("{what}, kept without an action") };
+    viewer.did(shared, via, "follow-up", what).await;
+    Ok(open)
+}
+
+fn no_such_work() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no judgement of this bearing asks for such work")
+}
+
+/// Signs and checks a report; its identity, and what the audit says of it.
+fn prepared(
+    shared: &Shared,
+    viewer: &Viewer,
+    key: &BearingKey,
+    report: &mut FollowUpReport,
+) -> Result<(Uuid, String), Problem> {
     let made = EventId::at(shared.site.clock.now().unix_ms()).0;
     let id = *report.report_id.get_or_insert(made);
     report.by = signature(viewer, &report.by)?;
@@ -136,12 +170,7 @@ pub(crate) async fn report(
         report.state.as_str(),
         report.repaired
     );
-    if !shared.site.plant.report(key, report).await? {
-        let told = "no judgement of this bearing asks for such work";
-        return Err(Problem::new(StatusCode::NOT_FOUND, told));
-    }
-    viewer.did(shared, via, "follow-up", what).await;
-    Ok(id)
+    Ok((id, what))
 }
 
 /// Takes a report back.

@@ -611,6 +611,14 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// is not known or has no such work.
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
 
+    /// As [`Plant::report`] for a program: a report that names no action sets the work that is open. Where
+    /// several judgements have any, it is kept, sets none, and they are returned; `None` if the bearing has no such work.
+    async fn report_one(
+        &self,
+        key: &BearingKey,
+        report: FollowUpReport,
+    ) -> Result<Option<Vec<WorkRow>>, PlantError>;
+
     /// The actions of a bearing that wait, in their order.
     async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, PlantError>;
 

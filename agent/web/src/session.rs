@@ -86,7 +86,9 @@ fn credential(site: &Site, user: Option<&User>) -> Digest {
                 None => digest("password", password),
             }
         }
-        None => digest("http.token", site.access.token().map_or("", |token| token.expose())),
+        None => {
+            digest("http.token", site.access.token().as_ref().map_or("", |token| token.expose()))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Broker, agent and edge in one process. They start against the direction of the data, so that
-//! each part finds its receiver ready, and stop in the direction of the data.
+//! each part finds its receiver ready, and stop in the direction of the data. With other settings agent and
+//! edge start anew on the same broker, so that its clients notice nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,15 @@ pub(crate) struct ChainSettings {
     /// The agent; its broker address is replaced by the embedded one.
     pub(crate) agent: AgentSettings,
     /// The edge; its broker address is replaced too.
+    pub(crate) edge: EdgeSettings,
+}
+
+/// The settings of the two programs in a chain.
+#[derive(Debug, Clone)]
+pub(crate) struct Programs {
+    /// The agent.
+    pub(crate) agent: AgentSettings,
+    /// The edge.
     pub(crate) edge: EdgeSettings,
 }
 
@@ -82,9 +92,49 @@ impl Chain {
     /// # Errors
     /// The error of the part that did not start, with its exit code.
     pub(crate) async fn start(settings: ChainSettings) -> anyhow::Result<Self> {
-        let ChainSettings { broker, mut agent, mut edge } = settings;
+        let ChainSettings { broker, agent, edge } = settings;
         let broker =
             Broker::start(broker).await.map_err(|error| Failure::new(error.exit(), error))?;
+        let (agent, edge) = Self::start_on(&broker, Programs { agent, edge }).await?;
+        Ok(Self { broker, agent, edge })
+    }
+
+    /// Stops edge and agent and starts them with `new` on the same broker; with the settings of `before`
+    /// where they do not start. Returns the settings that the chain runs with.
+    ///
+    /// # Errors
+    /// A part that had failed, or does not start with the settings of before either.
+    pub(crate) async fn renew(
+        self,
+        new: Programs,
+        before: Programs,
+    ) -> anyhow::Result<(Self, Programs)> {
+        let Self { broker, agent, edge } = self;
+        edge.stop().await?;
+        agent.stop().await?;
+        let (runs_with, started) = match Self::start_on(&broker, new.clone()).await {
+            Ok(started) => (new, Ok(started)),
+            Err(error) => {
+                tracing::error!(%error, "agent and edge do not start with the new configuration, the one of before stays");
+                let started = Self::start_on(&broker, before.clone()).await;
+                (before, started)
+            }
+        };
+        match started {
+            Ok((agent, edge)) => Ok((Self { broker, agent, edge }, runs_with)),
+            Err(error) => {
+                broker.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts the agent, then the edge.
+    async fn start_on(
+        broker: &Broker,
+        programs: Programs,
+    ) -> anyhow::Result<(pdm_agent::service::Handle, pdm_edge::pipeline::Handle)> {
+        let Programs { mut agent, mut edge } = programs;
         let address = broker.inside();
         // the embedded broker uses plain TCP on loopback, so TLS and login of the files do not
         // apply
@@ -107,10 +157,14 @@ impl Chain {
         // blocks a thread.
         let is_in_time = tokio::time::timeout(FIRST_CONTACT, subscribed).await.is_ok();
         tracing::debug!(is_in_time, "the agent listens");
-        let edge = Edge::start(edge, Arc::new(SystemClock))
-            .await
-            .map_err(|error| Failure::new(Exit::Io, error))?;
-        Ok(Self { broker, agent, edge })
+        match Edge::start(edge, Arc::new(SystemClock)).await {
+            Ok(edge) => Ok((agent, edge)),
+            Err(error) => {
+                // its own failure would hide why the edge does not start
+                let _stopped = agent.stop().await;
+                Err(Failure::new(Exit::Io, error).into())
+            }
+        }
     }
 
     /// Shows what happens until `stop` is cancelled. With `to_the_end` also ends when every source

@@ -1,4 +1,5 @@
-//! `pdm up`: the whole chain in production on one machine.
+//! `pdm up`: the whole chain in production on one machine. SIGHUP makes it read both files again; one that is
+//! wrong leaves both as they are.
 
 use pdm_agent::settings::AgentSettings;
 use pdm_agent::traces::Telemetry;
@@ -7,9 +8,10 @@ use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::LogFormat;
 use pdm_shared::text::Language;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::broker::BrokerSettings;
-use crate::chain::{Chain, ChainSettings};
+use crate::chain::{Chain, ChainSettings, Programs};
 use crate::cli::UpArgs;
 use crate::view::View;
 
@@ -33,18 +35,51 @@ pub(crate) fn run(args: &UpArgs, runtime: &Runtime) -> anyhow::Result<Exit> {
 async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     let stop = pdm_service::shutdown::on_signal()?;
     let mut view = View::new(Language::default(), None);
-    let chain = Chain::start(settings).await?;
-    chain.watch(&mut view, &stop, args.exit).await;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut runs_with = Programs { agent: settings.agent.clone(), edge: settings.edge.clone() };
+    let mut chain = Chain::start(settings).await?;
+    loop {
+        let new = tokio::select! {
+            () = chain.watch(&mut view, &stop, args.exit) => break,
+            new = renewed(args, &mut hang_up) => new,
+        };
+        (chain, runs_with) = Box::pin(chain.renew(new, runs_with)).await?;
+    }
     let summary = chain.stop().await?;
     view.finish();
     crate::print(&summary.to_string());
     Ok(Exit::Ok)
 }
 
-fn settings(args: &UpArgs) -> anyhow::Result<ChainSettings> {
+/// Waits for a SIGHUP with two valid files. Where one is wrong, both are refused, and the chain goes on.
+async fn renewed(args: &UpArgs, hang_up: &mut Signal) -> Programs {
+    loop {
+        if hang_up.recv().await.is_none() {
+            // the stream of signals has ended, so no SIGHUP can come any more
+            std::future::pending::<()>().await;
+        }
+        let config = args.config.display();
+        match programs(args) {
+            Ok(programs) => {
+                tracing::info!(%config, "the configuration was read again, agent and edge start with it; [telemetry], log settings and the broker's arguments stay as they are until the program is started anew");
+                return programs;
+            }
+            Err(error) => {
+                tracing::error!(%config, %error, "the new configuration is refused, the chain goes on with the one it has");
+            }
+        }
+    }
+}
+
+fn programs(args: &UpArgs) -> anyhow::Result<Programs> {
     let config = |error| Failure::new(Exit::Config, anyhow::Error::from(error));
     let (edge, _log) = pdm_edge::settings::read(&args.config.join("edge.toml")).map_err(config)?;
     let agent = AgentSettings::read(&args.config.join("agent.toml")).map_err(config)?;
+    Ok(Programs { agent, edge })
+}
+
+fn settings(args: &UpArgs) -> anyhow::Result<ChainSettings> {
+    let Programs { agent, edge } = programs(args)?;
     let folder = args.broker_folder.clone().unwrap_or_else(|| args.config.join("broker"));
     let gateway = edge.broker.client_id.clone().unwrap_or_else(|| edge.gateway.as_str().to_owned());
     let outgoing = format!("{}-out", agent.broker.client_id);

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::backoff::{Backoff, Pauses};
+use pdm_service::error_chain::error_chain;
 use tokio::sync::watch;
 
 use super::log;
 use super::queue::Queue;
 use crate::progress::Progress;
+use crate::remarks::LOST;
 use crate::settings::Pace;
 use crate::source::{Block, Source, SourceError, SourceFormat, SourceHost, SourceInput};
 
@@ -79,6 +81,7 @@ impl Reader {
         let begun = Instant::now();
         let mut recorded_s = 0.0;
         while let Some(block) = self.source.next_block()? {
+            self.host.remarks.withdraw(&self.name, LOST);
             // a watched folder hands out an empty block when nothing new has come
             if let Pace::Times(times) = self.pace
                 && block.accel_m_s2.ncols() > 0
@@ -113,7 +116,12 @@ impl Reader {
                     return true;
                 }
                 Ok(source) => log::source_changed(&self.name, source.format()),
-                Err(error) => log::source_lost(&self.name, &error),
+                Err(error) => {
+                    log::source_lost(&self.name, &error);
+                    let why = error_chain(&error);
+                    let text = format!("it cannot be read, and is tried again: {why}");
+                    self.host.remarks.set(&self.name, LOST, text);
+                }
             }
         }
     }

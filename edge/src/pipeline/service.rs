@@ -73,7 +73,8 @@ impl Edge {
             None => None,
             Some(admin) => {
                 let progress = progress.subscribe();
-                Some(admin::bind(admin, spool.clone(), progress, (relearning, remarks)).await?)
+                let shown = (relearning, remarks.clone());
+                Some(admin::bind(admin, spool.clone(), progress, shown).await?)
             }
         };
         let publisher = Publisher::new(
@@ -86,7 +87,8 @@ impl Edge {
             spool.clone(),
             clock,
             progress.clone(),
-        );
+        )
+        .with_remarks(remarks);
         let stop = CancellationToken::new();
         let service = Service {
             settings,

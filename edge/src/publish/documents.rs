@@ -1,6 +1,7 @@
 //! The status document of a gateway: birth, last will, clean stop.
 
-use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, Presence, STATUS_SCHEMA};
+use pdm_shared::bounds::shown;
+use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, MAX_GONE, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
@@ -8,6 +9,9 @@ use pdm_shared::topic::{GatewayTopic, Topic};
 use super::PublisherSettings;
 use crate::progress::{BrokerTrouble, Progress};
 use crate::spool::Spool;
+
+/// Characters of `trouble`: a text of Korean letters stays within the bound of the document.
+const TROUBLE_CHARS: usize = 160;
 
 /// The topic of a gateway's own documents.
 pub(super) fn topic(
@@ -19,12 +23,29 @@ pub(super) fn topic(
         .under(&settings.prefix)
 }
 
+/// What the publisher says of the gateway beside its progress.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// Sources that deliver nothing, in words.
+    pub(super) dead_sources: Vec<String>,
+    /// Numbers that the agent asks for and the spool no longer has.
+    pub(super) gone: Vec<[u64; 2]>,
+}
+
+/// What keeps the gateway from measuring or keeping, on one line.
+fn trouble(progress: &Progress, dead_sources: &[String]) -> Option<String> {
+    let spool = progress.spool_trouble.map(|trouble| trouble.to_string());
+    let all: Vec<String> = spool.into_iter().chain(dead_sources.iter().cloned()).collect();
+    (!all.is_empty()).then(|| shown(&all.join("; "), TROUBLE_CHARS).into_owned())
+}
+
 /// The status document.
 pub(super) fn status(
     settings: &PublisherSettings,
     spool: &Spool,
     presence: Presence,
     progress: &Progress,
+    said: &Said,
     at: Timestamp,
 ) -> Vec<u8> {
     let (tally, numbering) = (*spool.watch().borrow(), spool.numbering());
@@ -40,7 +61,8 @@ pub(super) fn status(
         first_sequence: Some(numbering.first),
         spooled: Some(tally.waiting),
         dropped: Some(tally.dropped),
-        trouble: progress.spool_trouble.map(|trouble| trouble.to_string()),
+        trouble: trouble(progress, &said.dead_sources),
+        gone: said.gone.iter().take(MAX_GONE).copied().collect(),
         thrown_out: progress.broker_trouble == Some(BrokerTrouble::ThrownOut),
         too_large: progress.too_large.map(|large| GatewayTooLarge {
             without_spectra: large.without_spectra,

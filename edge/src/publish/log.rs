@@ -132,7 +132,7 @@ pub(super) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
 
 /// A receipt says what cannot be true. Told once until it changes, since receipts come every second.
 pub(super) fn receipt_not_believed(why: &Implausible) {
-    tracing::error!(%why, "receipt refused, nothing is deleted: the agent's receipts are false");
+    tracing::error!(%why, "receipt refused, nothing is deleted");
 }
 
 /// Receipts do not advance, so the last event was called back to be sent again.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::asked::Asked;
+use super::documents::Said;
 use super::in_flight::InFlight;
 use super::lanes::Lanes;
 use super::link::{Down, Happening, Link};
@@ -90,6 +91,10 @@ pub(super) struct Session<'a> {
     told_dropped: u64,
     told_trouble: Option<SpoolTrouble>,
     told_large: Option<TooLarge>,
+    told_thrown_out: bool,
+    told: Said,
+    /// Numbers that the last receipt asks for and the spool no longer has.
+    gone: Vec<[u64; 2]>,
     told_numbering: Option<Numbering>,
     max_packet: usize,
     answered_at: Instant,
@@ -120,6 +125,9 @@ impl<'a> Session<'a> {
             told_dropped: 0,
             told_trouble: None,
             told_large: None,
+            told_thrown_out: false,
+            told: Said::default(),
+            gone: Vec::new(),
             told_numbering: None,
             max_packet: 0,
             answered_at: now,
@@ -180,7 +188,14 @@ impl<'a> Session<'a> {
         let progress = *self.publisher.progress.borrow();
         let client_id =
             settings.broker.client_id.clone().unwrap_or_else(|| gateway.as_str().to_owned());
-        let offline = documents::status(settings, spool, Presence::Offline, &progress, clock.now());
+        let offline = documents::status(
+            settings,
+            spool,
+            Presence::Offline,
+            &progress,
+            &Said::default(),
+            clock.now(),
+        );
         let will = Will {
             topic: documents::topic(settings, gateway, GatewayTopic::Status),
             payload: offline,

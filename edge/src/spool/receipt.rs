@@ -1,6 +1,8 @@
 //! The effect of the agent's receipt: rows that it covers are deleted, rows that it misses are sent
 //! again.
 
+use std::collections::BTreeSet;
+
 use pdm_shared::delivery::{RECEIPT_SCHEMA, Receipt};
 use sqlx::SqliteConnection;
 
@@ -41,7 +43,10 @@ pub enum ReceiptOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Implausible {
     /// More is stored than this gateway has ever given out.
-    #[error("stored_through is {stored}, but this gateway has given out numbers up to {last} only")]
+    #[error(
+        "stored_through is {stored}, but this gateway has given out numbers up to {last} only: an \
+         older copy of its spool was put back, or another gateway uses its name"
+    )]
     AboveLast {
         /// What the receipt says.
         stored: u64,
@@ -139,6 +144,39 @@ impl Spool {
         };
         log::receipt_applied(&covered, receipt.stored_through);
         Ok(ReceiptOutcome::Applied(covered))
+    }
+}
+
+impl Spool {
+    /// The numbers that a receipt asks for and the spool no longer has, `[first, last]` inclusive.
+    ///
+    /// # Errors
+    /// [`SpoolError`] if the file cannot be read.
+    pub async fn gone(&self, receipt: &Receipt) -> Result<Vec<[u64; 2]>, SpoolError> {
+        let files = self.files();
+        let failed = |source| files.failed(source);
+        let mut tx = self.begin(&files).await?;
+        let last: i64 = sqlx::query_scalar("SELECT next_sequence - 1 FROM gateway")
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(failed)?;
+        let missing = missing_numbers(receipt, last.unsigned_abs());
+        let here: Vec<i64> = sqlx::query_scalar(
+            "SELECT sequence FROM delivery WHERE sequence IN (SELECT value FROM json_each(?))",
+        )
+        .bind(json_list(&missing))
+        .fetch_all(&mut *tx)
+        .await
+        .map_err(failed)?;
+        let here: BTreeSet<u64> = here.into_iter().map(i64::unsigned_abs).collect();
+        let mut gone: Vec<[u64; 2]> = Vec::new();
+        for number in missing.into_iter().filter(|number| !here.contains(number)) {
+            match gone.last_mut() {
+                Some([_, to]) if *to + 1 == number => *to = number,
+                _ => gone.push([number, number]),
+            }
+        }
+        Ok(gone)
     }
 }
 

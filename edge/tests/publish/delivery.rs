@@ -236,3 +236,25 @@ async fn live_first_sends_the_present_before_a_throttled_backlog() {
     agent.until("some of the past", |stored| stored.replayed.contains(&3)).await;
     running.crash().await;
 }
+
+/// Issue 33, point 9: an agent whose database is a restored backup asks for what the gateway deleted by the
+/// receipts of the one before. The status says so, and no event goes without its spectra because of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_that_the_spool_has_no_more_are_named_in_the_status() {
+    let test = "numbers_that_the_spool_has_no_more_are_named_in_the_status";
+    let Some(broker) = Mosquitto::start(test, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let mut stage = Stage::open(folder.path()).await;
+    let agent = Agent::listen(broker.port(), true).await;
+    let running = stage.publish(local(broker.port()));
+    stage.commit(10).await;
+    stage.emptied(10).await;
+    agent.stored.lock().expect("whole").events.retain(|number, _| !(3..=6).contains(number));
+    agent
+        .until("a status", |stored| {
+            stored.status.last().is_some_and(|status| status.gone == [[3, 6]])
+        })
+        .await;
+    assert_eq!(running.progress.borrow().too_large, None, "nothing is too large");
+    running.close().await;
+}

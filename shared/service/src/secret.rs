@@ -1,11 +1,16 @@
 //! Secrets are read from a file or the environment, never from the configuration itself, and are
-//! never logged.
+//! never logged. [`LiveSecret`] reads its source again each time it is used, so that a rotated secret needs
+//! no restart.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+mod live;
+
+pub use live::LiveSecret;
 
 /// A secret's value. Only [`Secret::expose`] gives it out; `Debug` does not.
 #[derive(Clone, PartialEq, Eq)]
@@ -122,12 +127,39 @@ pub enum SecretError {
         /// The file or the variable; the text is not told.
         place: String,
     },
+    /// The secret is empty: while a file is being written anew it may be.
+    #[error("the secret of {place} is empty")]
+    Empty {
+        /// The file or the variable.
+        place: String,
+    },
     /// The variable is not set or not UTF-8.
     #[error("environment variable {name} is not set (or not UTF-8)")]
     Env {
         /// The variable.
         name: String,
     },
+}
+
+impl SecretError {
+    /// Whether the secret may be there in a moment: a volume is being mounted, a file is being replaced.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::File { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+            Self::Empty { .. } => true,
+            Self::Lines { .. } | Self::Env { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for SecretSource {
+    /// The file or the variable, never what it holds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Env(name) => write!(f, "environment variable {name}"),
+        }
+    }
 }
 
 impl SecretSource {
@@ -166,6 +198,9 @@ fn one_line(text: &str, place: impl FnOnce() -> String) -> Result<Secret, Secret
     if text.contains(['\r', '\n', '\0']) {
         return Err(SecretError::Lines { place: place() });
     }
+    if text.trim().is_empty() {
+        return Err(SecretError::Empty { place: place() });
+    }
     Ok(Secret(text.to_owned()))
 }
 
@@ -186,6 +221,17 @@ mod tests {
         let error = SecretSource::File(file.path().into()).fetch().expect_err("two lines");
         let told = format!("{error} {error:?}");
         assert!(told.contains("more than one line") && !told.contains("hunter"), "{told}");
+    }
+
+    /// Issue 33, point 5: a file that is being written anew is empty for a moment.
+    #[test]
+    fn an_empty_file_is_no_secret() {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        for text in ["", "\n", " \n"] {
+            std::fs::write(file.path(), text).expect("write");
+            let error = SecretSource::File(file.path().into()).fetch().expect_err("empty");
+            assert!(matches!(error, SecretError::Empty { .. }) && error.may_pass(), "{error}");
+        }
     }
 
     #[test]

@@ -7,7 +7,10 @@ mod open_plant;
 
 mod blind;
 mod channels;
+mod gateways;
 mod metrics;
+mod reload;
 mod removal;
+mod secrets;
 mod suppression;
 mod watched;

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use pdm_service::backoff::Pauses;
 use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::error_chain::error_chain;
-use pdm_service::secret::Secret;
+use pdm_service::secret::{LiveSecret, Secret, SecretSource};
 use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct OpenAiEmbedder {
     model: String,
     id: String,
     dimensions: usize,
-    key: Option<Secret>,
+    key: Option<LiveSecret>,
     pauses: Pauses,
     prefix: Roles,
     input_type: Roles,
@@ -87,7 +87,7 @@ impl OpenAiEmbedder {
         })?;
         let id = format!("{model}/{dimensions}");
         let (prefix, input_type) = (Roles::default(), Roles::default());
-        let model = model.to_owned();
+        let (model, key) = (model.to_owned(), key.map(LiveSecret::from));
         Ok(Self { client, url, model, id, dimensions, key, pauses: PAUSES, prefix, input_type })
     }
 
@@ -98,6 +98,14 @@ impl OpenAiEmbedder {
         let said = [prefix.passage.trim(), input_type.passage.trim()].concat();
         let id = if said.is_empty() { self.id } else { format!("{}/{said}", self.id) };
         Self { id, prefix, input_type, ..self }
+    }
+
+    /// The endpoint whose key is read from `source` again for each request, so that it can be rotated
+    /// without a restart.
+    #[must_use]
+    pub fn renewing(self, source: Option<SecretSource>) -> Self {
+        let key = self.key.map(|key| LiveSecret::with(source, key.current()));
+        Self { key, ..self }
     }
 
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -126,7 +134,7 @@ impl OpenAiEmbedder {
         let request = Request { model, input: texts, encoding_format, input_type };
         let mut call = self.client.post(&self.url).json(&request);
         if let Some(key) = &self.key {
-            call = call.bearer_auth(key.expose());
+            call = call.bearer_auth(key.current().expose());
         }
         let mut answer = call.send().await.map_err(|error| away(error_chain(&error)))?;
         let status = answer.status();

@@ -8,10 +8,11 @@
 //! conformance suite runs against a stand-in by Qdrant's own Python client, and against a server
 //! where `PDM_QDRANT_URL` names one.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_service::secret::Secret;
+use pdm_service::secret::{LiveSecret, Secret, SecretSource};
 use pdm_shared::bounds;
 use qdrant_client::config::QdrantConfig;
 use qdrant_client::qdrant::{
@@ -43,7 +44,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A Qdrant server.
 #[derive(Clone)]
 pub struct QdrantStore {
-    client: Qdrant,
+    /// The key, if the server wants one, and the client that was made with what it held.
+    key: Option<LiveSecret>,
+    client: Arc<Mutex<(Option<Secret>, Qdrant)>>,
     url: String,
     prefix: String,
     dimensions: usize,
@@ -70,13 +73,30 @@ impl QdrantStore {
         prefix: &str,
         dimensions: usize,
     ) -> Result<Self, StoreError> {
-        let mut config =
-            QdrantConfig::from_url(url).timeout(2 * TIMEOUT).skip_compatibility_check();
-        if let Some(key) = key {
-            config = config.api_key(key.expose());
+        let client = made(url, key).map_err(|error| failed(url, &told(&error)))?;
+        let client = Arc::new(Mutex::new((key.cloned(), client)));
+        let key = key.cloned().map(LiveSecret::from);
+        Ok(Self { key, client, url: url.to_owned(), prefix: prefix.to_owned(), dimensions })
+    }
+
+    /// The same store, whose key is read from `source` again for each request, so that it can be rotated
+    /// without a restart.
+    #[must_use]
+    pub fn renewing(self, source: Option<SecretSource>) -> Self {
+        let key = self.key.map(|key| LiveSecret::with(source, key.current()));
+        Self { key, ..self }
+    }
+
+    /// The client, made anew if the key has changed.
+    fn client(&self) -> Qdrant {
+        let now = self.key.as_ref().map(LiveSecret::current);
+        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if client.0 != now
+            && let Ok(made) = made(&self.url, now.as_ref())
+        {
+            *client = (now, made);
         }
-        let client = Qdrant::new(config).map_err(|error| failed(url, &told(&error)))?;
-        Ok(Self { client, url: url.to_owned(), prefix: prefix.to_owned(), dimensions })
+        client.1.clone()
     }
 
     /// Deletes the collections under this prefix with their contents.
@@ -85,7 +105,7 @@ impl QdrantStore {
     /// [`StoreError::Unavailable`].
     pub async fn drop_collections(&self) -> Result<(), StoreError> {
         for collection in Collection::ALL {
-            self.ask(self.client.delete_collection(self.name(collection))).await?;
+            self.ask(self.client().delete_collection(self.name(collection))).await?;
         }
         Ok(())
     }
@@ -124,20 +144,20 @@ impl QdrantStore {
         let collection = CreateCollectionBuilder::new(name)
             .vectors_config(vectors)
             .sparse_vectors_config(sparse);
-        self.ask(Box::pin(self.client.create_collection(collection))).await?;
+        self.ask(Box::pin(self.client().create_collection(collection))).await?;
         Ok(())
     }
 
     async fn index(&self, name: &str, field: &str) -> Result<(), StoreError> {
         let index = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Keyword);
-        self.ask(self.client.create_field_index(index.wait(true))).await?;
+        self.ask(self.client().create_field_index(index.wait(true))).await?;
         Ok(())
     }
 
     /// Refuses a collection that holds vectors of another length, and makes the payload indexes that
     /// it has not: a process that was stopped while it made a collection leaves it without some.
     async fn check(&self, name: &str) -> Result<(), StoreError> {
-        let info = self.ask(self.client.collection_info(name)).await?;
+        let info = self.ask(self.client().collection_info(name)).await?;
         let indexed: Vec<String> =
             info.result.iter().flat_map(|info| info.payload_schema.keys().cloned()).collect();
         let stored = info
@@ -173,6 +193,15 @@ impl QdrantStore {
         let content = content.ok_or_else(|| self.failed("a point without content"))?;
         serde_json::from_str(content).map_err(|e| self.failed(e))
     }
+}
+
+/// A client for the server at `url`; sends no request yet.
+fn made(url: &str, key: Option<&Secret>) -> Result<Qdrant, QdrantError> {
+    let config = QdrantConfig::from_url(url).timeout(2 * TIMEOUT).skip_compatibility_check();
+    Qdrant::new(match key {
+        Some(key) => config.api_key(key.expose()),
+        None => config,
+    })
 }
 
 fn failed(url: &str, error: &impl std::fmt::Display) -> StoreError {
@@ -321,10 +350,10 @@ impl VectorStore for QdrantStore {
     async fn prepare(&self) -> Result<(), StoreError> {
         for collection in Collection::ALL {
             let name = self.name(collection);
-            let exists = self.ask(self.client.collection_exists(&name)).await?;
+            let exists = self.ask(self.client().collection_exists(&name)).await?;
             if !exists && let Err(error) = Box::pin(self.create(&name)).await {
                 // another agent may have created the collection meanwhile
-                let made = self.ask(self.client.collection_exists(&name)).await?;
+                let made = self.ask(self.client().collection_exists(&name)).await?;
                 if !made {
                     return Err(error);
                 }
@@ -335,11 +364,11 @@ impl VectorStore for QdrantStore {
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
-        self.ask(self.client.list_collections()).await?;
+        self.ask(self.client().list_collections()).await?;
         // a collection that cannot exist: a key that may write is told so, one that may not is refused
         let none = format!("{}check-of-the-key-only", self.prefix);
         let delete = DeletePointsBuilder::new(&none).points(proto::Filter::default()).wait(true);
-        match tokio::time::timeout(TIMEOUT, self.client.delete_points(delete)).await {
+        match tokio::time::timeout(TIMEOUT, self.client().delete_points(delete)).await {
             Ok(Err(error)) if is_of_key(&error) => Err(self.failed(told(&error))),
             Ok(_) => Ok(()),
             Err(_elapsed) => Err(self.failed(format!("no answer within {} s", TIMEOUT.as_secs()))),
@@ -356,20 +385,20 @@ impl VectorStore for QdrantStore {
         if !documents.is_empty() {
             let old = proto::Filter::must([Condition::matches("document", documents.to_vec())]);
             let delete = DeletePointsBuilder::new(&name).points(old).wait(true);
-            self.ask(self.client.delete_points(delete)).await?;
+            self.ask(self.client().delete_points(delete)).await?;
         }
         for batch in points.chunks(BATCH) {
             let batch: Result<Vec<PointStruct>, _> = batch.iter().map(point).collect();
             let batch = batch.map_err(|e| self.failed(e))?;
             let upsert = UpsertPointsBuilder::new(&name, batch).wait(true);
-            self.ask(self.client.upsert_points(upsert)).await?;
+            self.ask(self.client().upsert_points(upsert)).await?;
         }
         Ok(())
     }
 
     async fn search(&self, collection: Collection, query: &Query) -> Result<Vec<Hit>, StoreError> {
         let Some(request) = request(self.name(collection), query) else { return Ok(Vec::new()) };
-        let found = self.ask(Box::pin(self.client.query(request))).await?;
+        let found = self.ask(Box::pin(self.client().query(request))).await?;
         let hits: Result<Vec<Hit>, StoreError> = found
             .result
             .iter()
@@ -397,7 +426,7 @@ impl VectorStore for QdrantStore {
             if let Some(next) = offset {
                 scroll = scroll.offset::<proto::PointId>(next);
             }
-            let page = self.ask(self.client.scroll(scroll)).await?;
+            let page = self.ask(self.client().scroll(scroll)).await?;
             for point in &page.result {
                 let embedder = point.payload.get("embedder").and_then(|value| value.as_str());
                 let embedder = embedder.map_or_else(String::new, ToString::to_string);
@@ -414,7 +443,7 @@ impl VectorStore for QdrantStore {
 
     async fn count(&self, collection: Collection) -> Result<u64, StoreError> {
         let count = CountPointsBuilder::new(self.name(collection)).exact(true);
-        let answer = self.ask(self.client.count(count)).await?;
+        let answer = self.ask(self.client().count(count)).await?;
         Ok(answer.result.map_or(0, |result| result.count))
     }
 }

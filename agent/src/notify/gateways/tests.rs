@@ -76,6 +76,7 @@ impl Bench {
             dropped: None,
             trouble: None,
             too_large: None,
+            gone: Vec::new(),
             thrown_out: false,
         };
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");

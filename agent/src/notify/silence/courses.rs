@@ -248,6 +248,7 @@ impl Plant {
             dropped: None,
             trouble: None,
             too_large: None,
+            gone: Vec::new(),
             thrown_out: false,
         };
         let site = "ulsan-1".parse().expect("name");

@@ -46,10 +46,29 @@ pub(in crate::notify) fn gateway_thrown_out(gateway: &GatewayId) -> (Text, Text)
         ),
         Text::new(
             format!(
-                "브로커가 {gateway}의 연결을 계속 끊음. 같은 이름의 클라이언트가 있거나 접근 규칙이 거부함\n조치: 복제된 게이트웨이(같은 gateway_id, 같은 spool)가 있는지 확인하고 하나의 이름을 바꿀 것. 두 기계의 측정값이 한 베어링에 섞일 수 있음"
+                "브로커가 {gateway}의 연결을 계속 끊거나, 이미 쓰인 번호의 측정값이 옴. 같은 이름의 게이트웨이가 있거나, 옛 스풀이 복원되었거나, 접근 규칙이 거부함\n조치: 복제된 게이트웨이(같은 gateway_id, 같은 spool)가 있는지 확인하고 하나의 이름을 바꿀 것. 두 기계의 측정값이 한 베어링에 섞일 수 있음"
             ),
             format!(
-                "The broker ends the connection of {gateway} again and again: another client uses its name, or the access rules refuse it\nAction: look for a copied gateway (the same gateway_id, the same spool) and rename one of them. Measurements of two machines may be taken for one bearing"
+                "The broker ends the connection of {gateway} again and again, or measurements come with numbers that were used before: another gateway uses its name, an old copy of its spool was put back, or the access rules refuse it\nAction: look for a copied gateway (the same gateway_id, the same spool) and rename one of them. Measurements of two machines may be taken for one bearing"
+            ),
+        ),
+    )
+}
+
+/// The agent has had no connection to the broker for long.
+pub(in crate::notify) fn broker_away(client_id: &str, error: &str) -> (Text, Text) {
+    let error = shown(error, ERROR_CHARS);
+    (
+        Text::new(
+            "[경고] 진단 에이전트가 브로커에 접속하지 못함",
+            "[Warning] the diagnosis agent has no connection to the broker",
+        ),
+        Text::new(
+            format!(
+                "5분 동안 접속하지 못함. 클라이언트 이름 {client_id}: {error}\n새 측정값이 오지 않아 기계가 감시되지 않음. 게이트웨이는 측정값을 보관함\n조치: 브로커와 네트워크, 에이전트의 로그인과 인증서, 브로커의 차단 목록 확인"
+            ),
+            format!(
+                "No connection for five minutes. Client id {client_id}: {error}\nNo measurement arrives, so the machines are not watched; the gateways keep theirs\nAction: check the broker and the network, the agent's login and certificate, and the broker's list of banned clients"
             ),
         ),
     )

@@ -17,7 +17,7 @@ pub(in crate::notify) fn refused(gateway: &GatewayKey, events: &[RefusedEvents])
     );
     let mut lines = Text::new("", "");
     for one in events.iter().take(NAMED) {
-        let line = line(one);
+        let line = refused_line(one);
         lines =
             Text::new(format!("{}{}\n", lines.ko, line.ko), format!("{}{}\n", lines.en, line.en));
     }
@@ -42,7 +42,7 @@ pub(in crate::notify) fn refused(gateway: &GatewayKey, events: &[RefusedEvents])
 }
 
 /// One bearing or cause on one line: what is refused, why, and what admits it.
-fn line(one: &RefusedEvents) -> Text {
+pub(in crate::notify) fn refused_line(one: &RefusedEvents) -> Text {
     let RefusedEvents { gateway, bearing, count, reason, .. } = one;
     let release = |what: &dyn std::fmt::Display| format!("`pdm-agent gateways release {what}`");
     let admits = match one.cause {

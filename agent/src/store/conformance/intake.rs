@@ -104,6 +104,51 @@ pub(super) async fn a_count_that_events_have_brought_goes_on(store: &dyn Store) 
     assert_eq!(receipt(store).await, (0, vec![[1, 6]]));
 }
 
+/// Issue 33, point 9: what the gateway no longer has is lost at once, the rest is still asked for.
+pub(super) async fn what_a_gateway_has_no_more_is_lost_at_once(store: &dyn Store) {
+    put(store, &[event(1), event(2), event(9)]).await;
+    assert_eq!(receipt(store).await, (2, vec![[3, 8]]));
+    let say = async |gone: Vec<[u64; 2]>, epoch| {
+        let status = GatewayStatus { gone, epoch, ..status(Presence::Online, 0.0) };
+        let incoming = Incoming::Status { site: event(1).site, status };
+        store.store(&[incoming], at(0.0), "dead").await.expect("stored").lost
+    };
+    assert_eq!(say(vec![[4, 5], [8, 20]], None).await, 3);
+    assert_eq!(receipt(store).await, (2, vec![[3, 3], [6, 7]]));
+    assert_eq!(say(vec![[4, 5], [8, 20]], None).await, 0, "said again");
+    let known = async || store.gateways().await.expect("read").remove(0);
+    assert_eq!(known().await.lost_events, 3);
+    put(store, &[event(4)]).await;
+    let found = known().await;
+    assert_eq!((found.lost_events, found.lost_told), (2, 0), "one was found");
+    let name = event(1).gateway();
+    assert!(store.note_lost_told(&name, 0, 2).await.expect("noted"));
+    assert!(!store.note_lost_told(&name, 0, 2).await.expect("noted"), "another was faster");
+    assert_eq!(known().await.lost_told, 2);
+}
+
+/// Issue 33, points 2 and 6.
+pub(super) async fn what_a_gateway_says_of_itself_is_kept(store: &dyn Store) {
+    let say = async |presence, trouble: Option<&str>, thrown_out, seconds: f64| {
+        let trouble = trouble.map(str::to_owned);
+        let status = GatewayStatus { trouble, thrown_out, ..status(presence, seconds) };
+        let incoming = Incoming::Status { site: event(1).site, status };
+        store.store(&[incoming], at(seconds), "dead").await.expect("stored");
+        let known = store.gateways().await.expect("read").remove(0);
+        (known.trouble, known.twin_at)
+    };
+    let online = Presence::Online;
+    assert_eq!(say(online, None, false, 1.0).await, (None, None));
+    let full = Some(("disk full".to_owned(), at(2.0)));
+    assert_eq!(say(online, Some("disk full"), false, 2.0).await, (full.clone(), None));
+    assert_eq!(say(Presence::Offline, None, false, 3.0).await, (full, None), "a last will");
+    let worse = Some(("worse".to_owned(), at(2.0)));
+    assert_eq!(say(online, Some("worse"), true, 4.0).await, (worse, Some(at(4.0))));
+    assert_eq!(say(online, None, false, 5.0).await, (None, Some(at(4.0))));
+    let stored = put(store, &[event(1), repeated(1, 1, None)]).await;
+    assert!(stored.twins.contains(&event(1).gateway()), "a number with two events");
+}
+
 pub(super) async fn two_sites_have_two_receipts_for_one_name(store: &dyn Store) {
     let other = Event { site: "busan-1".parse().expect("name"), ..repeated(1, 1, None) };
     put(store, &[event(1), event(2), event(3), other.clone()]).await;
@@ -200,6 +245,7 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         dropped: None,
         trouble: None,
         too_large: None,
+        gone: Vec::new(),
         thrown_out: false,
     }
 }

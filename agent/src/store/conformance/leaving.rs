@@ -103,6 +103,24 @@ pub(super) async fn a_channel_that_fails_is_told_with_its_reason(store: &dyn Sto
     );
 }
 
+/// Issue 33, point 5: a secret has changed, so what failed is due now, and what has not been tried is not.
+pub(super) async fn what_failed_is_tried_at_once(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let hook = webhook_lane("ops");
+    let claim = async |now: f64| {
+        store.claim(&hook, at(now), at(now + 100.0), 10).await.expect("claimed").len()
+    };
+    let claimed = store.claim(&hook, at(20_000.0), at(20_100.0), 10).await.expect("claimed");
+    let retry = SendOutcome::Retry { at: at(20_600.0), error: "401".to_owned() };
+    store.settle(&[(claimed[0].id, retry)], at(20_001.0)).await.expect("settled");
+    assert_eq!(claim(20_002.0).await, 0);
+    store.try_at_once("email", at(20_003.0)).await.expect("written");
+    assert_eq!(claim(20_003.0).await, 0, "of another lane");
+    store.try_at_once(&hook, at(20_004.0)).await.expect("written");
+    assert_eq!(claim(20_004.0).await, 1);
+}
+
 /// An acknowledgement belongs to the alarm that its sender saw: a time of before, or a notification of an
 /// alarm that is over, means another one.
 pub(super) async fn an_acknowledgement_of_before_silences_no_alarm(store: &dyn Store) {

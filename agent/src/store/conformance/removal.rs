@@ -85,6 +85,7 @@ pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &dyn Store) {
             dropped: None,
             trouble: None,
             too_large: None,
+            gone: Vec::new(),
             thrown_out: false,
         },
     };

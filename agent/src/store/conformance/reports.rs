@@ -68,6 +68,39 @@ pub(super) async fn a_report_on_replaced_work_goes_to_the_open_work(store: &dyn 
     assert_eq!((reports[0].actions, reports[1].actions), (0, 1));
 }
 
+/// A program's report that names no action, where the work of two judgements is open: it is kept, sets none,
+/// and its sender is answered with both.
+pub(super) async fn a_report_that_names_no_action_of_several_sets_none(store: &dyn Store) {
+    put(store, &[event(1), event(2)]).await;
+    judge_all(store).await;
+    let (first, last) = (event(1).event_id, event(2).event_id);
+    let one = report(None, Some(Verdict::Right), "the one that is open");
+    assert_eq!(store.report_one(&key(), &one, at(20_000.0)).await.expect("kept"), {
+        Reported::Taken(last)
+    });
+    let state = FollowUpState::Open;
+    for of in [first, last] {
+        let opened = FollowUpReport { number: Some(1), state, ..report(Some(of), None, "again") };
+        send(store, &opened, 20_001.0).await;
+    }
+    let open = store.open_work_of(&key()).await.expect("read");
+    assert_eq!(open.len(), 2);
+    let sent = report(None, None, "which?");
+    let batch = [Incoming::FollowUp { key: key(), report: sent }];
+    assert_eq!(store.store(&batch, at(20_002.0), "dead").await.expect("stored").letters, 1);
+    assert_eq!(store.open_work_of(&key()).await.expect("read"), open, "none is set");
+    assert!(notes(store).await.contains(&"which?".to_owned()), "and it is kept");
+    let answers = store.claim("mqtt", at(1e6), at(2e6), 99).await.expect("claimed");
+    let answer = answers.iter().find(|row| row.topic.as_deref() == Some("dead")).expect("sent");
+    for of in [first, last] {
+        assert!(answer.payload.contains(&format!("event_id {of} number 1")), "{}", answer.payload);
+    }
+    let named = report(Some(last), None, "this one");
+    let taken = store.report_one(&key(), &named, at(20_003.0)).await.expect("kept");
+    assert_eq!(taken, Reported::Taken(last));
+    assert_eq!(store.open_work_of(&key()).await.expect("read").len(), 1);
+}
+
 /// One action of a list that was left open for days: the action that asks for the same now is done.
 pub(super) async fn a_report_on_a_replaced_action_sets_the_one_that_asks_for_the_same(
     store: &dyn Store,

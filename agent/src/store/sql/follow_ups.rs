@@ -10,6 +10,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
+use super::work_reports::Sets;
 use super::{SqlStore, work_reports};
 use crate::store::database::{Connection, Row};
 use crate::store::encoding::{count_of, fault_of, json_of, readable, time_of};
@@ -43,7 +44,20 @@ impl FollowUpStore for SqlStore {
     ) -> Result<Reported, StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
-        let reported = work_reports::take(&mut connection, key, report, now).await?;
+        let reported = work_reports::take(&mut connection, key, report, Sets::All, now).await?;
+        transaction.commit().await?;
+        Ok(reported)
+    }
+
+    async fn report_one(
+        &self,
+        key: &BearingKey,
+        report: &FollowUpReport,
+        now: Timestamp,
+    ) -> Result<Reported, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let reported = work_reports::take(&mut connection, key, report, Sets::One, now).await?;
         transaction.commit().await?;
         Ok(reported)
     }

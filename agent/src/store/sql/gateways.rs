@@ -86,7 +86,7 @@ impl GatewayStore for SqlStore {
         let mut reader = self.read().await?;
         let query = reader.query(
             "SELECT site, gateway_id, last_event_at_ms, presence, presence_at_ms, lost_events,
-                    highest_sequence, proven
+                    highest_sequence, proven, lost_told, trouble, trouble_at_ms, twin_at_ms
              FROM gateways ORDER BY site, gateway_id",
         );
         let rows = query.fetch_all().await?;
@@ -136,6 +136,28 @@ impl GatewayStore for SqlStore {
         transaction.commit().await
     }
 
+    async fn note_lost_told(
+        &self,
+        gateway: &GatewayKey,
+        before: u64,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let mut transaction = self.write().await?;
+        let changed = transaction
+            .connection()
+            .query(
+                "UPDATE gateways SET lost_told = $3
+                 WHERE site = $1 AND gateway_id = $2 AND lost_told = $4",
+            )
+            .bind_gateway(gateway)
+            .bind(sequence_of(now)?)
+            .bind(sequence_of(before)?)
+            .execute()
+            .await?;
+        transaction.commit().await?;
+        Ok(changed > 0)
+    }
+
     async fn forget_refused(&self, over: &[RefusedEvents]) -> Result<(), StoreError> {
         let mut transaction = self.write().await?;
         refusals::forget(&mut transaction.connection(), over).await?;
@@ -170,6 +192,12 @@ fn state_of(row: &Row) -> Result<GatewayState, StoreError> {
         last_event_at: row.get::<Option<i64>>(2)?.map(time_of).transpose()?,
         presence,
         lost_events: row.get::<i64>(5)?.unsigned_abs(),
+        lost_told: row.get::<i64>(8)?.unsigned_abs(),
+        trouble: match (row.get::<Option<String>>(9)?, row.get::<Option<i64>>(10)?) {
+            (Some(trouble), Some(at)) => Some((trouble, time_of(at)?)),
+            _ => None,
+        },
+        twin_at: row.get::<Option<i64>>(11)?.map(time_of).transpose()?,
     })
 }
 

@@ -10,7 +10,9 @@ use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
-use super::{Database, SqlStore, bulk, episodes, gateways, pins, refusals, work_reports};
+use super::{
+    Database, SqlStore, bulk, episodes, gateway_says, gateways, pins, refusals, work_reports,
+};
 use crate::store::admission::{Admitted, Books, Desk};
 use crate::store::database::Connection;
 use crate::store::encoding::{to_json, to_word};
@@ -75,7 +77,15 @@ async fn store_others(
     for incoming in piece {
         match incoming {
             Incoming::Event { .. } => {}
-            Incoming::Status { site, status } => note_status(connection, site, status, now).await?,
+            Incoming::Status { site, status } => {
+                let lost = note_status(connection, site, status, now).await?;
+                if lost > 0 {
+                    stored.lost += lost;
+                    // the receipt that no longer asks for them
+                    let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
+                    stored.gateways.entry(gateway).or_default();
+                }
+            }
             Incoming::Ack { key, ack, topic } => {
                 episodes::acknowledge(connection, key, ack, topic, now).await?;
             }
@@ -87,8 +97,17 @@ async fn store_others(
                 }
             }
             Incoming::FollowUp { key, report } => {
-                if work_reports::take(connection, key, report, now).await? == Reported::Unknown {
-                    let letter = unknown_work(key, report, now)?;
+                let one = work_reports::Sets::One;
+                let letter = match work_reports::take(connection, key, report, one, now).await? {
+                    Reported::Unknown => Some(unknown_work(key, report, now)?),
+                    // the sender's answer: there is no other way back to it
+                    Reported::Undecided => {
+                        let open = work_reports::candidates(connection, key).await?;
+                        Some(undecided_work(key, report, &open, now)?)
+                    }
+                    Reported::Taken(_) | Reported::Kept => None,
+                };
+                if let Some(letter) = letter {
                     take_refused(connection, &letter, dead_letter_topic, stored).await?;
                 }
             }
@@ -135,6 +154,21 @@ fn unknown_work(
 ) -> Result<DeadLetter, StoreError> {
     let payload = to_json("a follow-up", report)?;
     let reason = "no judgement of this bearing asks for such work".to_owned();
+    Ok(DeadLetter::of(&format!("{key}/follow-up"), payload.as_bytes(), reason, now))
+}
+
+/// The answer to a report that names no action where several are open.
+fn undecided_work(
+    key: &BearingKey,
+    report: &FollowUpReport,
+    open: &str,
+    now: Timestamp,
+) -> Result<DeadLetter, StoreError> {
+    let payload = to_json("a follow-up", report)?;
+    let reason = format!(
+        "the report is kept and sets no action: number is absent and the work of several judgements is open; send it \
+         again with one of {open}"
+    );
     Ok(DeadLetter::of(&format!("{key}/follow-up"), payload.as_bytes(), reason, now))
 }
 
@@ -196,7 +230,12 @@ async fn store_events(
     }
     for (gateway, events) in by_gateway {
         let highest = highest.get(&gateway).copied().unwrap_or(0);
-        stored.uncounted += gateways::follow(connection, &gateway, highest, &events, now).await?;
+        let uncounted = gateways::follow(connection, &gateway, highest, &events, now).await?;
+        stored.uncounted += uncounted;
+        if uncounted > 0 {
+            gateway_says::note_twin(connection, &gateway, now).await?;
+            stored.twins.insert(gateway);
+        }
     }
     Ok(())
 }
@@ -306,10 +345,10 @@ async fn note_status(
     site: &SiteId,
     status: &GatewayStatus,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
     if gateways::is_forgotten(connection, &gateway, status.status).await? {
-        return Ok(());
+        return Ok(0);
     }
     connection
         .query(
@@ -327,9 +366,13 @@ async fn note_status(
         .execute()
         .await?;
     match status.status {
-        Presence::Online => gateways::note_count(connection, &gateway, status).await,
+        Presence::Online => {
+            gateway_says::note_trouble(connection, &gateway, status, now).await?;
+            gateways::note_count(connection, &gateway, status).await?;
+            gateway_says::lose_gone(connection, &gateway, status).await
+        }
         // a last will that comes late may be of an earlier spool
-        Presence::Offline => Ok(()),
+        Presence::Offline => Ok(0),
     }
 }
 

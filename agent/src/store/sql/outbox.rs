@@ -63,6 +63,17 @@ fn free_claims_of(lane: &str) -> String {
     )
 }
 
+/// Parameters: lane, now.
+static TRY_AT_ONCE: LazyLock<Spelt> = LazyLock::new(|| {
+    let waiting = OutboxState::Waiting;
+    Spelt::each(|_| {
+        format!(
+            "UPDATE outbox SET due_at_ms = $2
+             WHERE lane = $1 AND state = '{waiting}' AND attempts > 0 AND due_at_ms > $2"
+        )
+    })
+});
+
 /// Parameter: rows. A publication that was delivered leaves no trace.
 static DROP_PUBLICATIONS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
@@ -140,6 +151,13 @@ impl OutboxStore for SqlStore {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         connection.query(&FREE_CLAIMS_OF_LANE).bind(self.replica()).bind(lane).execute().await?;
+        transaction.commit().await
+    }
+
+    async fn try_at_once(&self, lane: &str, now: Timestamp) -> Result<(), StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        connection.query(&TRY_AT_ONCE).bind(lane).bind(now.unix_ms()).execute().await?;
         transaction.commit().await
     }
 

@@ -11,7 +11,7 @@ use pdm_web::accounts::Act;
 use super::{SqlStore, bulk, episodes, refusals};
 use crate::store::database::{Connection, Dialect, Lock, Spelt};
 use crate::store::encoding::readable;
-use crate::store::gateway_alarm::{refusals_alarm, silence_alarm};
+use crate::store::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm};
 use crate::store::{
     EpisodeRecord, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, RemovalStore, StoreError,
     TakenOut,
@@ -35,7 +35,7 @@ const KNOWN: &str = "SELECT DISTINCT site, equipment_id, bearing_id FROM (
          UNION SELECT site, equipment_id, bearing_id FROM follow_ups WHERE state = 'open'
      ) AS known
      WHERE site = $1 AND ($2 = '' OR equipment_id = $2) AND ($3 = '' OR bearing_id = $3)
-       AND equipment_id NOT IN ('gateway', 'refused-events')
+       AND equipment_id NOT IN ('gateway', 'refused-events', 'gateway-trouble')
      ORDER BY 1, 2, 3";
 
 /// Parameters: a bearing. The arrivals of its events that wait for a judgement.
@@ -296,6 +296,12 @@ fn rename_rows(table: &str) -> &'static str {
     }
 }
 
+/// Where a gateway's own alarms stand.
+fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
+    let silence = silence_alarm(&gateway.site, &gateway.gateway);
+    [silence, refusals_alarm(gateway), trouble_alarm(gateway)].into_iter().flatten()
+}
+
 /// Ends a gateway's alarms and forgets its sequence; its bearings go to `new`, or to the gateway of their
 /// next event.
 async fn take_gateway_out(
@@ -305,9 +311,8 @@ async fn take_gateway_out(
     how: &Removal,
     out: &mut TakenOut,
 ) -> Result<(), StoreError> {
-    let keys = [silence_alarm(&gateway.site, &gateway.gateway), refusals_alarm(gateway)];
     let mut topics = Vec::new();
-    for key in keys.into_iter().flatten() {
+    for key in alarms_of(gateway) {
         out.episodes += close(connection, &key, how).await?;
         topics.push(Topic::Bearing { key, what: BearingTopic::Episode });
     }

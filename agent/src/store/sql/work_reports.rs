@@ -4,7 +4,8 @@
 //! A report goes to the open work of its bearing, whichever judgement it names: a judgement that a later one
 //! has replaced has no open work any more. Where no work is open, the report is a finding of the bearing.
 //! What was found belongs to one judgement, the inspected one, and the last report of it counts.
-//! `withdrawal` takes reports back, `inspected` finds the inspected judgement.
+//! A person at a page sees the open work and reports on all of it; a program that names none may mean that
+//! of one of several judgements, so its report sets none of them ([`Sets`]). `withdrawal` takes reports back, `inspected` finds the inspected judgement.
 //!
 //! Invariant: a report that is of a known bearing is stored, once by its identity.
 
@@ -22,7 +23,7 @@ use uuid::Uuid;
 use super::follow_ups::{found_of, state_of};
 use crate::store::database::{Connection, Lock, Row};
 use crate::store::encoding::{count_of, json_of, readable, time_of, to_json};
-use crate::store::{Outgoing, Payload, Reported, StoreError, VECTORS_LANE};
+use crate::store::{Outgoing, Payload, Reported, StoreError, VECTORS_LANE, log};
 
 mod inspected;
 mod withdrawal;
@@ -31,6 +32,9 @@ pub(super) use withdrawal::withdraw;
 
 use super::bulk;
 use inspected::{Action, Aim};
+
+/// Open actions that an answer names.
+const MOST_CANDIDATES: usize = 10;
 
 /// Reports; the first three columns name the bearing.
 macro_rules! reports {
@@ -45,12 +49,22 @@ macro_rules! reports {
     };
 }
 
+/// Which open work a report sets that names no action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sets {
+    /// All of it.
+    All,
+    /// That of the one judgement that has any; none where several have.
+    One,
+}
+
 /// Keeps a report of staff, sets the open work of the bearing by it, and sends the judgement to the knowledge
 /// base again with what was found. The same report again changes nothing more.
 pub(super) async fn take(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     report: &FollowUpReport,
+    sets: Sets,
     now: Timestamp,
 ) -> Result<Reported, StoreError> {
     // two people on one bearing: the second one sees what the first one has set
@@ -63,6 +77,13 @@ pub(super) async fn take(
     let Some(Aim { inspected, actions }) = inspected::aim(connection, key, report).await? else {
         return Ok(Reported::Unknown);
     };
+    let (actions, is_undecided) = match sets {
+        Sets::One if report.number.is_none() => of_one(actions, report.event_id),
+        Sets::All | Sets::One => (actions, false),
+    };
+    // which of several judgements was inspected cannot be told
+    let inspected = inspected.filter(|_| !is_undecided);
+    let inspected = actions.first().map(|action| action.event_id).or(inspected);
     for (number, action) in actions.iter().enumerate() {
         set_action(connection, action, report, number == 0).await?;
     }
@@ -70,7 +91,37 @@ pub(super) async fn take(
     if let (Some(event_id), Some(found)) = (inspected, &report.found) {
         note_in_memory(connection, event_id, Some(found), now).await?;
     }
+    if is_undecided {
+        log::report_undecided(key);
+        return Ok(Reported::Undecided);
+    }
     Ok(inspected.map_or(Reported::Kept, Reported::Taken))
+}
+
+/// The actions of one judgement's work, that of `named` where there is more than one; true if it could be
+/// either.
+fn of_one(actions: Vec<Action>, named: Option<EventId>) -> (Vec<Action>, bool) {
+    let is_one = actions.windows(2).all(|pair| pair[0].event_id == pair[1].event_id);
+    if is_one {
+        return (actions, false);
+    }
+    let of_named: Vec<Action> =
+        actions.into_iter().filter(|action| Some(action.event_id) == named).collect();
+    let is_undecided = of_named.is_empty();
+    (of_named, is_undecided)
+}
+
+/// The open actions of a bearing, in words, for the sender of a report that names none of them.
+pub(super) async fn candidates(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+) -> Result<String, StoreError> {
+    let open = inspected::open(connection, key).await?;
+    let named = open.iter().take(MOST_CANDIDATES).map(|action| {
+        let Action { event_id, number, before } = action;
+        format!("event_id {event_id} number {number} ({})", before.action.en)
+    });
+    Ok(named.collect::<Vec<_>>().join("; "))
 }
 
 /// The identity that the report has, or one of its content.

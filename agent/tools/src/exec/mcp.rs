@@ -1,7 +1,7 @@
 //! Executor `mcp`: a tool of another MCP server, which the operator's settings name.
 //!
 //! A connection is made when a tool first needs it, and kept; a broken one is made again at the
-//! next attempt.
+//! next attempt, and one whose token has changed at the next call.
 //!
 //! The length of an answer is its sender's decision, so it is bounded twice: the transport drops a
 //! message above 16 MiB (the library's bound), and an answer above [`MAX_ANSWER_BYTES`] is refused with
@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pdm_service::secret::Secret;
+use pdm_service::secret::{LiveSecret, Secret};
 use pdm_shared::bounds;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -41,16 +41,23 @@ pub enum Endpoint {
     Http {
         /// The address.
         url: String,
-        /// The bearer token, if the server requires one.
-        token: Option<Secret>,
+        /// The bearer token, if the server requires one; read again for each call.
+        token: Option<LiveSecret>,
     },
+}
+
+/// A connection, and the token that it was made with.
+#[derive(Debug)]
+struct Connected {
+    client: Arc<ToolClient>,
+    token: Option<Secret>,
 }
 
 /// The servers that tools may use, by name.
 #[derive(Debug, Default)]
 pub struct Servers {
     endpoints: BTreeMap<String, Endpoint>,
-    open: Mutex<BTreeMap<String, Arc<ToolClient>>>,
+    open: Mutex<BTreeMap<String, Connected>>,
 }
 
 impl Servers {
@@ -66,17 +73,22 @@ impl Servers {
             return Err(Failure::Permanent(message));
         };
         let mut open = self.open.lock().await;
-        if let Some(client) = open.get(name).filter(|client| !client.is_closed()) {
-            return Ok(Arc::clone(client));
+        let token = match endpoint {
+            Endpoint::Child { .. } => None,
+            Endpoint::Http { token, .. } => token.as_ref().map(LiveSecret::current),
+        };
+        let is_usable = |known: &&Connected| !known.client.is_closed() && known.token == token;
+        if let Some(known) = open.get(name).filter(is_usable) {
+            return Ok(Arc::clone(&known.client));
         }
         let client = match endpoint {
             Endpoint::Child { program, arguments, environment } => {
                 ToolClient::child(program, arguments, environment).await
             }
-            Endpoint::Http { url, token } => ToolClient::http(url, token.as_ref()).await,
+            Endpoint::Http { url, .. } => ToolClient::http(url, token.as_ref()).await,
         };
         let client = Arc::new(client.map_err(|error| Failure::Transient(error.to_string()))?);
-        open.insert(name.to_owned(), Arc::clone(&client));
+        open.insert(name.to_owned(), Connected { client: Arc::clone(&client), token });
         Ok(client)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pdm_harness::Postgres;
 use pdm_service::postgres::PostgresSettings;
+use pdm_service::secret::SecretSource;
 use pdm_tools::Means;
 use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use serde_json::{Value, json};
@@ -58,6 +59,44 @@ async fn a_server_answers_with_typed_rows() {
     let row = json!({"id": 1, "title": "외륜 베어링 교체", "hours": 4.5, "day": "2026-03-01",
         "tags": ["bearing", "outer"]});
     assert_eq!(answer, json!({"row_count": 1, "truncated": false, "rows": [row]}));
+}
+
+/// Issue 33, point 5: the role's password is rotated and every session cut.
+#[tokio::test]
+async fn a_rotated_password_is_used_by_the_next_call() {
+    let Some(mut server) = server("a_rotated_password_is_used_by_the_next_call").await else {
+        return;
+    };
+    let admin = server.url();
+    let run = async |statements: &'static str| {
+        let mut connection = sqlx::PgConnection::connect(&admin).await.expect("connects");
+        sqlx::raw_sql(statements).execute(&mut connection).await.expect(statements);
+    };
+    run("CREATE ROLE tools LOGIN PASSWORD 'one'; GRANT SELECT ON work TO tools").await;
+    server.restart_with_passwords_for("tools");
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let write = |text: &str| std::fs::write(file.path(), text).expect("written");
+    write("one");
+    let (_, after) = admin.split_once('@').expect("a user");
+    let settings = PostgresSettings {
+        password: Some(SecretSource::File(file.path().to_owned())),
+        ..PostgresSettings::at(format!("postgres://tools@{after}"))
+    };
+    let place = DatabasePlace::Postgres(Box::new(settings));
+    let databases = Databases::new(BTreeMap::from([("cmms".to_owned(), place)]));
+    let means = Means { databases, ..Means::default() };
+    let query = config("SELECT count(*) AS rows FROM work");
+    let text = tool("t", "collection", &format!("executor: sql\nconfig: {query}\n"));
+    let (runtime, _tools) = runtime_of(&text, means);
+    let answers = async || runtime.call(&call("t", json!({}))).await.map(|answer| answer.value);
+    answers().await.expect("with the first password");
+    run("ALTER ROLE tools PASSWORD 'two';
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'tools'")
+    .await;
+    write("");
+    answers().await.expect_err("an empty file is no new password");
+    write("two");
+    answers().await.expect("with the second password");
 }
 
 #[tokio::test]

@@ -8,13 +8,14 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{Asking, Names, event_id_of, key_of};
 use crate::access::{Technician, Viewer};
 use crate::acts;
 use crate::asking::{Json, Path};
+use crate::plant::WorkRow;
 use crate::problem::Problem;
 
 /// A program that may act: a technician who is no browser's session.
@@ -107,7 +108,8 @@ pub(super) async fn unshelve(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FollowUpBody {
-    /// The number of the action, from 1; if absent, every open action of the judgement.
+    /// The number of the action, from 1; if absent, the work of the bearing that is open. Where that of
+    /// several judgements is, the report is kept, sets none, and is answered with 202 and what is open.
     #[serde(default)]
     number: Option<u32>,
     /// The new state: `open`, `done` or `dropped`.
@@ -126,6 +128,17 @@ pub(crate) struct FollowUpBody {
     /// What was found on the machine.
     #[serde(default)]
     found: Option<Found>,
+}
+
+/// What is answered where a report names no action and several are open.
+const SEVERAL_OPEN: &str = "the report is kept and sets no action: number is absent and the work of several \
+                            judgements is open; send it again with event_id and number of one of them";
+
+/// The answer to a report that could mean several actions.
+#[derive(Debug, Serialize)]
+struct Undecided {
+    detail: &'static str,
+    candidates: Vec<WorkRow>,
 }
 
 pub(super) async fn follow_up(
@@ -153,6 +166,10 @@ pub(super) async fn follow_up(
         repaired: body.repaired,
         found: body.found,
     };
-    let _id = acts::report(&shared, &viewer, "api", &row.key, report).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    let open = acts::report_one(&shared, &viewer, "api", &row.key, report).await?;
+    if open.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let answer = Undecided { detail: SEVERAL_OPEN, candidates: open };
+    Ok((StatusCode::ACCEPTED, axum::Json(answer)).into_response())
 }

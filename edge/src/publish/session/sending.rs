@@ -10,12 +10,13 @@ use pdm_shared::event::Event;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use tokio::time::Instant;
 
+use super::super::documents::Said;
 use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening, Link};
 use super::super::{Publisher, documents, log};
 use super::ahead::FoundRows;
 use super::{Publication, Session, SessionEnd};
-use crate::progress::{Progress, TooLarge};
+use crate::progress::{BrokerTrouble, Progress, TooLarge};
 use crate::spool::{Row, SpoolError, labelled};
 
 /// Shortest time between two publications of the states of bearings while events wait: a person who
@@ -79,10 +80,14 @@ impl Session<'_> {
         if idle || due {
             self.send_states(link).await?;
         }
-        let Progress { spool_trouble, too_large, .. } = *self.publisher.progress.borrow();
+        let Progress { spool_trouble, too_large, broker_trouble, .. } =
+            *self.publisher.progress.borrow();
+        let is_thrown_out = broker_trouble == Some(BrokerTrouble::ThrownOut);
         let is_news = tally.dropped != self.told_dropped
             || spool_trouble != self.told_trouble
-            || too_large != self.told_large;
+            || too_large != self.told_large
+            || is_thrown_out != self.told_thrown_out
+            || self.said() != self.told;
         if is_news && self.status_at.elapsed() >= STATUS_DELAY {
             self.tell_status(link, Presence::Online)?;
         }
@@ -201,13 +206,19 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// What the status says beside the progress.
+    fn said(&self) -> Said {
+        Said { dead_sources: self.publisher.remarks.dead(), gone: self.gone.clone() }
+    }
+
     /// Publishes the gateway's status.
     pub(super) fn tell_status(&mut self, link: &Link, presence: Presence) -> Result<(), Down> {
         let Publisher { settings, spool, clock, .. } = self.publisher;
         let tally = *spool.watch().borrow();
         self.told_numbering = Some(spool.numbering());
         let progress = *self.publisher.progress.borrow();
-        let document = documents::status(settings, spool, presence, &progress, clock.now());
+        let said = self.said();
+        let document = documents::status(settings, spool, presence, &progress, &said, clock.now());
         let topic = documents::topic(settings, spool.gateway(), GatewayTopic::Status);
         link.publish(topic, true, document)?;
         self.in_flight.push(Publication::Status);
@@ -215,6 +226,8 @@ impl Session<'_> {
         self.told_dropped = tally.dropped;
         self.told_trouble = progress.spool_trouble;
         self.told_large = progress.too_large;
+        self.told_thrown_out = progress.broker_trouble == Some(BrokerTrouble::ThrownOut);
+        self.told = said;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pdm_shared::delivery::Receipt;
+use pdm_shared::delivery::{MAX_GONE, Receipt};
 use tokio::time::Instant;
 
 use super::super::lanes::Lanes;
@@ -85,12 +85,13 @@ impl Session<'_> {
         let last = self.publisher.spool.watch().borrow().last_sequence;
         let receipt = self.asked.filter(&receipt, last, Instant::now());
         let stored = receipt.stored_through;
-        self.lost_often(&receipt);
         match self.publisher.spool.apply(&receipt).await {
             Ok(ReceiptOutcome::Applied(covered)) => {
                 if covered.deleted > 0 {
                     self.covered_at = Instant::now();
                 }
+                self.note_gone(&receipt, covered.gone).await?;
+                self.lost_often(&receipt);
                 if let Some(first) = covered.first_called_back {
                     lanes.call_back(first);
                 }
@@ -115,11 +116,30 @@ impl Session<'_> {
         }
     }
 
+    /// Keeps which numbers the agent asks for in vain, so that the status tells it: it need not wait for them.
+    async fn note_gone(&mut self, receipt: &Receipt, gone: u64) -> Result<(), SpoolError> {
+        self.gone.retain(|&[_, to]| to > receipt.stored_through);
+        if gone == 0 {
+            return Ok(());
+        }
+        for range in self.publisher.spool.gone(receipt).await? {
+            if self.gone.len() < MAX_GONE && !self.gone.contains(&range) {
+                self.gone.push(range);
+            }
+        }
+        self.gone.sort_unstable();
+        Ok(())
+    }
+
     /// Notes what the agent asks for again: a broker of MQTT 3.1.1 acknowledges what it drops.
     fn lost_often(&self, receipt: &Receipt) {
         let mut limit = self.publisher.limit();
         limit.stored(receipt.stored_through);
+        let is_gone =
+            |number: &u64| self.gone.iter().any(|&[first, to]| (first..=to).contains(number));
         let asked = receipt.missing.iter().flat_map(|&[first, last]| first..=last);
+        // what the spool no longer has was not lost on its way
+        let asked = asked.filter(|number| !is_gone(number));
         let given_up = limit.asked_again(asked);
         if given_up > 0 {
             log::asked_for_often(given_up);
@@ -135,7 +155,10 @@ impl Session<'_> {
         if trouble == self.trouble() {
             return;
         }
-        if let Some(ReceiptTrouble::Implausible(why)) = &trouble {
+        let was_implausible = matches!(self.trouble(), Some(ReceiptTrouble::Implausible(_)));
+        if let Some(ReceiptTrouble::Implausible(why)) = &trouble
+            && !was_implausible
+        {
             log::receipt_not_believed(why);
         }
         self.publisher.progress.send_modify(|progress| progress.receipt_trouble = trouble);

@@ -26,7 +26,7 @@ use axum::response::{IntoResponse, Response};
 use super::callers::{Callers, Identity, Role, UnknownCallers};
 use super::peers::Failures;
 use super::server::{self, Peer};
-use crate::secret::Secret;
+use crate::secret::{LiveSecret, Secret, SecretSource};
 
 /// Fewest characters of a token. 16 characters of `openssl rand -hex` are 64 random bits, which
 /// nobody guesses over a network.
@@ -59,7 +59,7 @@ pub const TOKEN_NAME: &str = "http.token";
 /// The authorization that a server asks for.
 #[derive(Debug, Clone)]
 pub struct Access {
-    token: Option<Secret>,
+    token: Option<LiveSecret>,
     is_loopback: bool,
     failures: Arc<Failures>,
     callers: Option<Arc<dyn Callers>>,
@@ -94,13 +94,22 @@ impl Access {
         let token = token.filter(|token| !token.expose().is_empty());
         match &token {
             None if !is_loopback => return Err(AccessError::NeedsToken { listen }),
-            Some(token) if token.expose().chars().count() < LEAST_TOKEN => {
+            Some(token) if !is_long_enough(token) => {
                 let characters = token.expose().chars().count();
                 return Err(AccessError::ShortToken { characters });
             }
             _ => {}
         }
+        let token = token.map(LiveSecret::from);
         Ok(Self { token, is_loopback, failures: Arc::default(), callers: None })
+    }
+
+    /// The same access, whose token is read from `source` again for each request, so that it can be
+    /// rotated without a restart. A token that is too short, or that is not there, is no new one.
+    #[must_use]
+    pub fn renewing(self, source: Option<SecretSource>) -> Self {
+        let token = self.token.map(|token| LiveSecret::with(source, token.current()));
+        Self { token, ..self }
     }
 
     /// Access for a server on `listen` whose users `callers` knows, in place of the token or beside
@@ -129,8 +138,8 @@ impl Access {
     }
 
     /// The configured token's text, to bind a login to it.
-    pub fn token(&self) -> Option<&Secret> {
-        self.token.as_ref()
+    pub fn token(&self) -> Option<Secret> {
+        self.token.as_ref().map(|token| token.current_if(is_long_enough))
     }
 
     /// True if callers have to say who they are.
@@ -174,7 +183,7 @@ impl Access {
     }
 
     async fn owner(&self, given: &str) -> Result<Option<Identity>, UnknownCallers> {
-        if self.token.as_ref().is_some_and(|token| same(given, token.expose())) {
+        if self.token().is_some_and(|token| same(given, token.expose())) {
             return Ok(Some(Identity { name: TOKEN_NAME.to_owned(), role: Role::Admin }));
         }
         match &self.callers {
@@ -327,6 +336,10 @@ fn is_loopback_name(origin: &str) -> bool {
     host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
 }
 
+fn is_long_enough(token: &Secret) -> bool {
+    token.expose().chars().count() >= LEAST_TOKEN
+}
+
 /// Compares the tokens so that the duration does not show how much of a wrong one was right.
 fn same(given: &str, token: &str) -> bool {
     given.len() == token.len()
@@ -373,6 +386,22 @@ mod tests {
         assert!(!local("localhost:9465", Some("https://evil.example")));
         assert!(!local("localhost:9465", Some("null")));
         assert!(!is_local(&HeaderMap::new()));
+    }
+
+    /// Issue 33, point 5: a rotated token is taken, and the one of before no more.
+    #[tokio::test]
+    async fn a_rotated_token_is_used_without_a_restart() {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        let own: SocketAddr = "127.0.0.1:8080".parse().expect("address");
+        let first = Secret::new("sixteen letters1".to_owned());
+        let source = SecretSource::File(file.path().into());
+        let access = Access::new(own, Some(first)).expect("right").renewing(Some(source));
+        let is_known = async |given| access.owner(given).await.expect("asked").is_some();
+        assert!(is_known("sixteen letters1").await, "the file is empty as yet");
+        std::fs::write(file.path(), "sixteen letters2\n").expect("written");
+        assert!(is_known("sixteen letters2").await && !is_known("sixteen letters1").await);
+        std::fs::write(file.path(), "short").expect("written");
+        assert!(is_known("sixteen letters2").await && !is_known("short").await);
     }
 
     #[test]

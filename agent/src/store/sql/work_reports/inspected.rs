@@ -67,8 +67,7 @@ pub(super) async fn aim(
     key: &BearingKey,
     report: &FollowUpReport,
 ) -> Result<Option<Aim>, StoreError> {
-    let rows = connection.query(&OPEN).bind_key(key).fetch_all().await?;
-    let open = rows.iter().map(action_of).collect::<Result<Vec<_>, _>>()?;
+    let open = open(connection, key).await?;
     let named = match (report.event_id, report.number) {
         (Some(event_id), _) => Some(event_id),
         // a number alone is of the last work
@@ -91,6 +90,15 @@ pub(super) async fn aim(
     }
     let inspected = end_of_chain(connection, key, event_id).await?;
     Ok(Some(Aim::new(open, Some(inspected))))
+}
+
+/// The open actions of a bearing, in their order.
+pub(super) async fn open(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+) -> Result<Vec<Action>, StoreError> {
+    let rows = connection.query(&OPEN).bind_key(key).fetch_all().await?;
+    rows.iter().map(action_of).collect()
 }
 
 /// A report on one action. One that a later judgement has replaced is the open one that asks for the same,

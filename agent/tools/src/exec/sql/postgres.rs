@@ -4,12 +4,14 @@
 //! statement that changes data, and each type gets its JSON form. Functions with side effects
 //! depend on the rights of the role, which should have SELECT only.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use pdm_service::postgres;
-use pdm_service::postgres::PostgresSettings;
-use sqlx::postgres::PgPoolOptions;
+use pdm_service::postgres::{PostgresSettings, WayError};
+use pdm_service::secret::{LiveSecret, Secret};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres};
 
 use super::{Asked, Found, bind};
@@ -24,20 +26,50 @@ pub(super) struct Server {
     pool: PgPool,
     /// Longest time of a statement, whatever limit the tool sets.
     longest: Duration,
+    settings: Arc<PostgresSettings>,
+    /// The password, and the one that new connections use.
+    password: Option<(LiveSecret, Arc<Mutex<Secret>>)>,
+}
+
+fn options(settings: &PostgresSettings) -> Result<PgConnectOptions, WayError> {
+    let options = postgres::options(settings)?.application_name("pdm-agent tools");
+    Ok(options.options([("default_transaction_read_only", "on")]))
 }
 
 pub(super) async fn connect(name: &str, settings: &PostgresSettings) -> Result<Server, Failure> {
-    let options = postgres::options(settings)
-        .map_err(|error| Failure::Permanent(format!("tools.databases.{name}.{error}")))?
-        .application_name("pdm-agent tools")
-        .options([("default_transaction_read_only", "on")]);
+    let wrong = |error| Failure::Permanent(format!("tools.databases.{name}.{error}"));
+    let password = settings.password.clone().map(LiveSecret::open).transpose();
+    let password = password.map_err(|error| wrong(WayError::Password(error)))?;
+    let password = password.map(|password| {
+        let used = Arc::new(Mutex::new(password.current()));
+        (password, used)
+    });
+    let options = options(settings).map_err(wrong)?;
     let pool = PgPoolOptions::new()
         .max_connections(settings.connections)
         .acquire_timeout(ACQUIRE)
         .connect_with(options)
         .await
         .map_err(|error| Failure::Transient(format!("cannot reach {}: {error}", settings.url)))?;
-    Ok(Server { pool, longest: Duration::from_secs_f64(settings.statement_timeout_s) })
+    let longest = Duration::from_secs_f64(settings.statement_timeout_s);
+    Ok(Server { pool, longest, settings: Arc::new(settings.clone()), password })
+}
+
+impl Server {
+    /// Lets new connections use a password that has changed.
+    fn renew(&self) {
+        let Some((password, used)) = &self.password else { return };
+        let now = password.current();
+        let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
+        if *used == now {
+            return;
+        }
+        // what cannot be read at this moment is read again at the next call
+        if let Ok(options) = options(&self.settings) {
+            self.pool.set_connect_options(options.password(now.expose()));
+            *used = now;
+        }
+    }
 }
 
 pub(super) async fn run(
@@ -46,6 +78,7 @@ pub(super) async fn run(
     invocation: Invocation<'_>,
 ) -> Result<Found, Failure> {
     let refused = |error| failure(&error);
+    server.renew();
     let mut asking =
         server.pool.begin_with("BEGIN TRANSACTION READ ONLY").await.map_err(refused)?;
     sqlx::query("SELECT set_config('statement_timeout', $1, true)")

@@ -1,0 +1,84 @@
+//! The words for what a gateway says of itself, and for events that it no longer has.
+
+use pdm_shared::bounds::shown;
+use pdm_shared::id::{GatewayId, GatewayKey};
+use pdm_shared::text::Text;
+
+/// Characters of a gateway's own words that a message quotes.
+const SAID_CHARS: usize = 200;
+
+/// Title and body where a gateway cannot measure or keep its events.
+pub(in crate::notify) fn troubled(gateway: &GatewayId, trouble: &str) -> (Text, Text) {
+    let trouble = shown(trouble, SAID_CHARS);
+    (
+        Text::new(
+            format!("[통신] 게이트웨이 {gateway} 이상"),
+            format!("[Connection] gateway {gateway} is in trouble"),
+        ),
+        Text::new(
+            format!(
+                "게이트웨이의 보고: {trouble}\n해당 기계는 감시되지 않거나 새 측정값이 남지 않음\n조치: 게이트웨이의 디스크, 센서와 배선, 로그 확인(`pdm-edge check`)"
+            ),
+            format!(
+                "The gateway says: {trouble}\nWhat it measures there is not watched, or new measurements are not kept\nAction: check the gateway's disk, its sensors and cables, and its log (`pdm-edge check`)"
+            ),
+        ),
+    )
+}
+
+/// Title and body where a gateway says that nothing is wrong any more.
+pub(in crate::notify) fn untroubled(gateway: &GatewayId) -> (Text, Text) {
+    (
+        Text::new(
+            format!("[해제] 게이트웨이 {gateway} 이상"),
+            format!("[Cleared] gateway {gateway} is out of trouble"),
+        ),
+        Text::new(
+            "게이트웨이가 다시 측정하고 측정값을 보관함",
+            "The gateway measures and keeps its events again",
+        ),
+    )
+}
+
+/// Title and body where events of a gateway will never arrive.
+pub(in crate::notify) fn events_lost(gateway: &GatewayId, count: u64) -> (Text, Text) {
+    (
+        Text::new(
+            format!("[데이터] 게이트웨이 {gateway}의 측정값 {count}건 없음"),
+            format!("[Data] {count} events of gateway {gateway} are missing"),
+        ),
+        Text::new(
+            format!(
+                "{count}건이 저장소에 없고 게이트웨이에도 더 이상 없음. 백업을 복원한 저장소에는 백업 이후의 측정값이 없음\n조치: 더 새로운 백업이 있으면 복원(docs/operations.md). 없으면 그 기간의 추세에 빈 곳이 있음을 감안할 것"
+            ),
+            format!(
+                "{count} events are not in the store, and the gateway has them no more. A store that was restored from a backup lacks what came after the backup\nAction: restore a later backup if there is one (docs/operations.md); else read trends of that time with the gap in mind"
+            ),
+        ),
+    )
+}
+
+/// What health says where two gateways seem to use one name.
+pub(in crate::notify) fn twin(gateway: &GatewayKey) -> String {
+    format!(
+        "two gateways seem to use the name {gateway}, or an old copy of its spool was put back: rename one \
+         of them (gateway_id in edge.toml) and give it a spool of its own"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 33, points 2 and 9.
+    #[test]
+    fn what_a_gateway_says_and_lacks_is_told_with_what_to_do() {
+        let gateway: GatewayId = "gw-01".parse().expect("name");
+        let (title, body) = troubled(&gateway, "the spool cannot be written\u{202e}");
+        assert_eq!(title.en, "[Connection] gateway gw-01 is in trouble");
+        assert!(body.en.contains("the spool cannot be written") && !body.en.contains('\u{202e}'));
+        let (title, body) = events_lost(&gateway, 60);
+        assert_eq!(title.en, "[Data] 60 events of gateway gw-01 are missing");
+        assert!(body.ko.contains("60건") && body.en.contains("Action:"));
+    }
+}
