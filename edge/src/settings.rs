@@ -25,6 +25,7 @@ mod json;
 mod lines;
 mod live;
 mod source;
+mod sparkplug;
 mod speed_tag;
 mod topic;
 mod zones;

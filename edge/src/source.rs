@@ -14,6 +14,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 mod alignment;
+mod burst;
 pub mod calibration;
 pub mod decoder;
 pub mod error;
@@ -29,6 +30,7 @@ pub mod mqtt;
 pub mod recording;
 mod sample_clock;
 pub mod simulator;
+pub mod sparkplug;
 pub mod speed_tag;
 pub mod stream;
 mod time_axis;
