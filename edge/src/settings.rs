@@ -24,6 +24,7 @@ mod file;
 mod json;
 mod lines;
 mod live;
+mod modbus;
 mod source;
 mod sparkplug;
 mod speed_tag;

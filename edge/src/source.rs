@@ -26,6 +26,7 @@ mod input;
 pub mod interpretation;
 pub mod json_burst;
 pub mod listen;
+pub mod modbus;
 pub mod mqtt;
 pub mod recording;
 mod sample_clock;
@@ -95,6 +96,8 @@ pub struct Block {
     pub rate: BlockRate,
     /// How the samples were read, where they are from a file.
     pub input: Option<Arc<Interpretation>>,
+    /// The values of a transmitter that gives no samples; the block then has none.
+    pub values: Option<Box<modbus::PointValues>>,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }

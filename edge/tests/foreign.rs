@@ -14,11 +14,14 @@ use pdm_edge::features;
 use pdm_edge::quality::{QualityContext, assess};
 use pdm_edge::series::{Request, judge, read};
 use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
+use pdm_edge::source::modbus::adu::{AnswerHeader, RegisterRequest};
+use pdm_edge::source::modbus::{ByteOrder, RegisterKind, RegisterType, RegisterValue};
 use pdm_edge::source::sparkplug::{ArrayTime, SparkplugAddress, SparkplugDecoder, SparkplugForm};
 use pdm_edge::source::{
     AccelUnit, Block, Calibration, Preferred, RecordingOptions, SourceHost, open_content,
 };
 use pdm_service::clock::SystemClock;
+use pdm_shared::event::feature::Feature;
 use pdm_shared::units::{Rpm, SampleRate};
 use proptest::prelude::*;
 
@@ -300,5 +303,55 @@ proptest! {
         data.iter_mut().skip(at).zip(changed).for_each(|(byte, new)| *byte = new);
         data.extend(appended);
         let _blocks = sparkplug_blocks(&data);
+    }
+}
+
+/// The value in an answer as the target `modbus` reads it.
+fn modbus_value(data: &[u8]) -> Option<f64> {
+    let (&[kind, order, registers], answer) = data.split_first_chunk()?;
+    let (_, register_type) = RegisterType::NAMES[usize::from(kind) % RegisterType::NAMES.len()];
+    let orders = [ByteOrder::Abcd, ByteOrder::Cdab, ByteOrder::Badc, ByteOrder::Dcba];
+    let value = RegisterValue {
+        channel: 0,
+        feature: Feature::Velocity,
+        kind: RegisterKind::Input,
+        address: 0,
+        register_type,
+        order: orders[usize::from(order) % orders.len()],
+        factor: 0.01,
+        no_value: vec![9999.0],
+        standing_below: None,
+    };
+    let request = RegisterRequest {
+        transaction: 1,
+        unit: 7,
+        kind: RegisterKind::Input,
+        address: 0,
+        count: u16::from(registers % 126),
+    };
+    let (header, body) = answer.split_first_chunk()?;
+    let Ok(header) = AnswerHeader::parse(*header) else { return None };
+    assert!(header.body_bytes <= 253);
+    let Ok(bytes) = request.registers(header, body) else { return None };
+    assert_eq!(bytes.len(), 2 * usize::from(request.count));
+    let value = value.value_in(bytes);
+    assert!(value.is_none_or(f64::is_finite));
+    value
+}
+
+#[test]
+fn answers_of_modbus_give_values_and_hostile_ones_none() {
+    for (path, seed) in files("seeds", "modbus") {
+        assert!(modbus_value(&seed).is_some(), "{}", path.display());
+    }
+    for (path, seed) in files("hostile", "modbus") {
+        assert_eq!(modbus_value(&seed), None, "{}", path.display());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_answer_of_modbus_makes_it_panic(data in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _value = modbus_value(&data);
     }
 }

@@ -8,14 +8,18 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use pdm_edge::source::SourceHost;
 use pdm_edge::source::frames::{Encoding, FrameFormat};
-use pdm_edge::source::sparkplug::{
-    ArrayTime, SparkplugAddress, SparkplugDecoder, SparkplugForm,
-};
+use pdm_edge::source::sparkplug::{ArrayTime, SparkplugAddress, SparkplugDecoder, SparkplugForm};
 use pdm_service::clock::SystemClock;
 use pdm_shared::units::SampleRate;
 
-const KINDS: [&str; 6] =
-    ["NBIRTH/gw-7", "DBIRTH/gw-7/pump", "DDATA/gw-7/pump", "NDEATH/gw-7", "DDEATH/gw-7/pump", "DDATA/gw-7/x"];
+const KINDS: [&str; 6] = [
+    "NBIRTH/gw-7",
+    "DBIRTH/gw-7/pump",
+    "DDATA/gw-7/pump",
+    "NDEATH/gw-7",
+    "DDEATH/gw-7/pump",
+    "DDATA/gw-7/x",
+];
 
 fuzz_target!(|data: &[u8]| {
     let format = FrameFormat {

@@ -23,6 +23,7 @@ const OF_EDGE: &[Announced] = &[
     A::counter("pdm_edge_sparkplug_lost_messages_total", "messages of a Sparkplug node that are missing by its count").by("source", &[]),
     A::counter("pdm_edge_sparkplug_deaths_total", "deaths of a Sparkplug node or device").by("source", &[]),
     A::counter("pdm_edge_sparkplug_rebirths_requested_total", "times a Sparkplug node was asked for its births").by("source", &[]),
+    A::counter("pdm_edge_modbus_failures_total", "values of a Modbus device that were not read, by cause").by("source", &[]),
     A::counter("pdm_edge_stream_gaps_total", "gaps of a stream").by("source", &[]),
     A::counter("pdm_edge_stream_lost_frames_total", "frames of a stream that were lost").by("source", &[]),
     A::counter("pdm_edge_stream_damaged_blocks_total", "blocks of a stream with a wrong checksum").by("source", &[]),

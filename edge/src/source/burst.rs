@@ -66,6 +66,7 @@ impl BurstBlocks {
             follows_on: false,
             rate,
             input: None,
+            values: None,
             accel_m_s2,
         })
     }

@@ -8,6 +8,7 @@ use pdm_service::clock::SharedClock;
 use super::decoder::StreamFormat;
 use super::iio::{IioSettings, open_iio};
 use super::listen::{ListenBy, listen};
+use super::modbus::{ModbusSettings, open_modbus};
 use super::mqtt::{MessageForm, TopicSettings, open_topic};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
@@ -69,6 +70,8 @@ pub enum SourceInput {
     },
     /// Accelerometers of Linux' Industrial I/O.
     Iio(IioSettings),
+    /// Ready-made values of a transmitter.
+    Modbus(ModbusSettings),
 }
 
 /// What a source is given by the program that opens it.
@@ -121,6 +124,7 @@ impl SourceInput {
             }
             Self::Topic { topic, format, messages } => open_topic(topic, format, messages, host),
             Self::Iio(settings) => open_iio(settings, host),
+            Self::Modbus(settings) => open_modbus(settings, host),
         }
     }
 }

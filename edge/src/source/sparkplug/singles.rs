@@ -98,6 +98,6 @@ impl Singles {
         });
         let follows_on = std::mem::replace(&mut self.follows_on, true);
         let (index, rate) = (blocks.take_index(), self.clock.rate());
-        Some(Block { index, started_at, follows_on, rate, input: None, accel_m_s2 })
+        Some(Block { index, started_at, follows_on, rate, input: None, values: None, accel_m_s2 })
     }
 }
