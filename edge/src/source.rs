@@ -14,6 +14,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 mod alignment;
+mod burst;
 pub mod calibration;
 pub mod decoder;
 pub mod error;
@@ -25,10 +26,12 @@ mod input;
 pub mod interpretation;
 pub mod json_burst;
 pub mod listen;
+pub mod modbus;
 pub mod mqtt;
 pub mod recording;
 mod sample_clock;
 pub mod simulator;
+pub mod sparkplug;
 pub mod speed_tag;
 pub mod stream;
 mod time_axis;
@@ -93,6 +96,8 @@ pub struct Block {
     pub rate: BlockRate,
     /// How the samples were read, where they are from a file.
     pub input: Option<Arc<Interpretation>>,
+    /// The values of a transmitter that gives no samples; the block then has none.
+    pub values: Option<Box<modbus::PointValues>>,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }

@@ -224,7 +224,15 @@ mod tests {
     fn block(index: u64, first: usize, samples: usize, follows_on: bool) -> Block {
         let accel_m_s2 = Array2::from_shape_fn((1, samples), |(_, s)| (first + s) as f64);
         let started_at = Timestamp::from_unix_ms(first.cast_signed() as i64);
-        Block { index, started_at, follows_on, rate: BlockRate::Format, input: None, accel_m_s2 }
+        Block {
+            index,
+            started_at,
+            follows_on,
+            rate: BlockRate::Format,
+            input: None,
+            values: None,
+            accel_m_s2,
+        }
     }
 
     fn windower(samples: usize, hop: usize) -> Windower {

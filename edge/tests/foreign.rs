@@ -14,8 +14,14 @@ use pdm_edge::features;
 use pdm_edge::quality::{QualityContext, assess};
 use pdm_edge::series::{Request, judge, read};
 use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
-use pdm_edge::source::{AccelUnit, Block, Calibration, Preferred, RecordingOptions, open_content};
+use pdm_edge::source::modbus::adu::{AnswerHeader, RegisterRequest};
+use pdm_edge::source::modbus::{ByteOrder, RegisterKind, RegisterType, RegisterValue};
+use pdm_edge::source::sparkplug::{ArrayTime, SparkplugAddress, SparkplugDecoder, SparkplugForm};
+use pdm_edge::source::{
+    AccelUnit, Block, Calibration, Preferred, RecordingOptions, SourceHost, open_content,
+};
 use pdm_service::clock::SystemClock;
+use pdm_shared::event::feature::Feature;
 use pdm_shared::units::{Rpm, SampleRate};
 use proptest::prelude::*;
 
@@ -223,5 +229,129 @@ proptest! {
     ) {
         let [rate, speed, bpfo, bpfi, bsf, ftf] = machine;
         verdict(&samples, [rate, speed, bpfo / scale, bpfi / scale, bsf / scale, ftf / scale]);
+    }
+}
+
+/// The kinds of messages of the target `sparkplug`, which a byte chooses.
+const MESSAGES: [&str; 6] = [
+    "NBIRTH/gw-7",
+    "DBIRTH/gw-7/pump",
+    "DDATA/gw-7/pump",
+    "NDEATH/gw-7",
+    "DDEATH/gw-7/pump",
+    "DDATA/gw-7/x",
+];
+
+/// Blocks in messages as the target `sparkplug` cuts them.
+fn sparkplug_blocks(data: &[u8]) -> usize {
+    let format = FrameFormat {
+        channels: 2,
+        sample_rate: SampleRate::new(1000.0).expect("a rate"),
+        encoding: Encoding::F32,
+        block_samples: 2,
+        calibrations: Vec::new(),
+    };
+    let form = SparkplugForm {
+        address: SparkplugAddress::parse("spBv1.0/plant/gw-7/pump").expect("an address"),
+        metrics: vec!["Vibration/X".to_owned(), "Vibration/Y".to_owned()],
+        rate: Some("Temperature".to_owned()),
+        dated: ArrayTime::Last,
+        is_big_endian: false,
+        asks_rebirth: true,
+    };
+    let host = SourceHost::alone(Arc::new(SystemClock), "foreign");
+    let mut decoder = SparkplugDecoder::new(form, format, 0.05, host);
+    let (mut rest, mut blocks) = (data, 0);
+    while let Some((&[kind, low, high], tail)) = rest.split_first_chunk() {
+        let length = usize::from(u16::from_le_bytes([low, high])).min(tail.len());
+        let (message, next) = tail.split_at(length);
+        let (kind, name) =
+            MESSAGES[usize::from(kind) % MESSAGES.len()].split_once('/').expect("two parts");
+        let _outcome = decoder.push(&format!("spBv1.0/plant/{kind}/{name}"), message);
+        while let Some(block) = decoder.block() {
+            assert_eq!(block.accel_m_s2.nrows(), 2);
+            assert!(block.accel_m_s2.ncols() > 0);
+            blocks += 1;
+        }
+        rest = next;
+    }
+    blocks
+}
+
+#[test]
+fn messages_of_sparkplug_give_blocks_and_hostile_ones_none() {
+    for (path, seed) in files("seeds", "sparkplug") {
+        assert!(sparkplug_blocks(&seed) > 0, "{}", path.display());
+    }
+    for (_, seed) in files("hostile", "sparkplug") {
+        let _blocks = sparkplug_blocks(&seed);
+    }
+}
+
+proptest! {
+    /// A valid session with bytes changed and appended.
+    #[test]
+    fn no_message_of_sparkplug_makes_it_panic(
+        which in any::<prop::sample::Index>(),
+        at in any::<prop::sample::Index>(),
+        changed in any::<[u8; 4]>(),
+        appended in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let seeds = files("seeds", "sparkplug");
+        let mut data = which.get(&seeds).1.clone();
+        let at = at.index(data.len());
+        data.iter_mut().skip(at).zip(changed).for_each(|(byte, new)| *byte = new);
+        data.extend(appended);
+        let _blocks = sparkplug_blocks(&data);
+    }
+}
+
+/// The value in an answer as the target `modbus` reads it.
+fn modbus_value(data: &[u8]) -> Option<f64> {
+    let (&[kind, order, registers], answer) = data.split_first_chunk()?;
+    let (_, register_type) = RegisterType::NAMES[usize::from(kind) % RegisterType::NAMES.len()];
+    let orders = [ByteOrder::Abcd, ByteOrder::Cdab, ByteOrder::Badc, ByteOrder::Dcba];
+    let value = RegisterValue {
+        channel: 0,
+        feature: Feature::Velocity,
+        kind: RegisterKind::Input,
+        address: 0,
+        register_type,
+        order: orders[usize::from(order) % orders.len()],
+        factor: 0.01,
+        no_value: vec![9999.0],
+        standing_below: None,
+    };
+    let request = RegisterRequest {
+        transaction: 1,
+        unit: 7,
+        kind: RegisterKind::Input,
+        address: 0,
+        count: u16::from(registers % 126),
+    };
+    let (header, body) = answer.split_first_chunk()?;
+    let Ok(header) = AnswerHeader::parse(*header) else { return None };
+    assert!(header.body_bytes <= 253);
+    let Ok(bytes) = request.registers(header, body) else { return None };
+    assert_eq!(bytes.len(), 2 * usize::from(request.count));
+    let value = value.value_in(bytes);
+    assert!(value.is_none_or(f64::is_finite));
+    value
+}
+
+#[test]
+fn answers_of_modbus_give_values_and_hostile_ones_none() {
+    for (path, seed) in files("seeds", "modbus") {
+        assert!(modbus_value(&seed).is_some(), "{}", path.display());
+    }
+    for (path, seed) in files("hostile", "modbus") {
+        assert_eq!(modbus_value(&seed), None, "{}", path.display());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_answer_of_modbus_makes_it_panic(data in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _value = modbus_value(&data);
     }
 }

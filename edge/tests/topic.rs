@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pdm_edge::settings::{BrokerAddress, TlsFiles, parse};
 use pdm_edge::source::decoder::{StreamForm, StreamFormat};
 use pdm_edge::source::frames::{Encoding, FrameFormat};
-use pdm_edge::source::mqtt::{TopicSettings, open_topic};
+use pdm_edge::source::mqtt::{MessageForm, TopicSettings, open_topic};
 use pdm_edge::source::speed_tag::SpeedTag;
 use pdm_edge::source::{Source, SourceError, SourceHost};
 use pdm_harness::{Authority, Mosquitto, Persistence, program};
@@ -33,7 +33,7 @@ fn source(port: u16, silence: Duration) -> Box<dyn Source> {
     };
     let format = StreamFormat { frames: format, form: StreamForm::Raw, rate_tolerance: 0.05 };
     let host = SourceHost::alone(Arc::new(SystemClock), "topic");
-    open_topic(&settings, &format, None, &host).expect("valid")
+    open_topic(&settings, &format, &MessageForm::Frames, &host).expect("valid")
 }
 
 /// The stream of an `edge.toml` with these additional lines.

@@ -54,6 +54,12 @@ impl Case<'_> {
         self.memory.state.points.get(self.point())
     }
 
+    /// The event is of samples; false for ready-made values of a transmitter, in which no line of the
+    /// bearing can be looked for.
+    pub const fn has_waveform(&self) -> bool {
+        self.event.window.samples > 0
+    }
+
     /// The event is older than the last one of its measuring point.
     pub fn is_late(&self) -> bool {
         self.before().is_some_and(|state| self.event.measured_at < state.measured_at)

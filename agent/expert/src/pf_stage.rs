@@ -160,6 +160,13 @@ fn thought(
 
 /// The conclusion on an anomaly without any sign of the bearing.
 fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
+    if !case.has_waveform() {
+        return Text::new(
+            "진동 상승: 파형 없는 측정값이라 베어링 손상도 회전체 문제도 배제할 수 없음",
+            "The vibration is up: these are values without a waveform, so neither bearing damage nor \
+             a matter of the machine is ruled out",
+        );
+    }
     let is_level = case.event.contributing().any(|feature| feature.kind().is_level());
     match part {
         MachinePart::Rotor => Text::new(

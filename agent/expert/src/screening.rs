@@ -5,7 +5,7 @@
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
 //! history counts at once: a single recording may be all that a technician has.
 
-use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
+use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, QualityFlag};
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
@@ -272,6 +272,7 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
             "Shaft speed unknown: defect frequencies cannot be placed",
         ));
     }
+    doubts.extend(doubt_of_values(case));
     if fault == Some(Fault::Cage) {
         doubts.push(Doubt::medium(
             "케이지 판정은 모의 신호로만 검증되었으며 실제 손상 기록이 없음",
@@ -317,6 +318,17 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
         ));
     }
     doubts
+}
+
+/// The doubt of an event without a waveform.
+fn doubt_of_values(case: &Case<'_>) -> Option<Doubt> {
+    let anomalous = Doubt::medium(
+        "파형 없는 측정값이라 결함 주파수를 볼 수 없음: 베어링 손상을 찾을 수도 배제할 수도 없음",
+        "Values without a waveform: defect lines cannot be looked for, bearing damage is neither \
+         found nor ruled out",
+    );
+    let level = if case.event.anomaly_detected { anomalous.level } else { UncertaintyLevel::Low };
+    (!case.has_waveform()).then_some(Doubt { level, ..anomalous })
 }
 
 fn cannot_judge(case: &Case<'_>) -> Screening {

@@ -13,7 +13,8 @@ use super::Failure;
 use super::run::{runtime, spool_exit};
 use crate::publish;
 use crate::settings::{self, EdgeSettings, Pace};
-use crate::source::{Source, SourceInput};
+use crate::source::modbus::{PointValue, PointValues};
+use crate::source::{Block, Source, SourceInput};
 use crate::spool::{Spool, SpoolError};
 
 /// Arguments of `check`.
@@ -141,13 +142,15 @@ fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
     std::thread::spawn(move || {
         // a source without a sender hands out blocks without samples
         let mut block = opened.next_block();
-        while matches!(&block, Ok(Some(block)) if block.accel_m_s2.ncols() == 0) {
+        let is_empty = |block: &Block| block.accel_m_s2.ncols() == 0 && block.values.is_none();
+        while matches!(&block, Ok(Some(block)) if is_empty(block)) {
             block = opened.next_block();
         }
         // an error means that the time is up and the block is not awaited any more
         let _late = tell.send(block);
     });
     match told.recv_timeout(FIRST_BLOCK) {
+        Ok(Ok(Some(Block { values: Some(values), .. }))) => values_read(what, &values),
         Ok(Ok(Some(block))) => {
             let (channels, samples) = block.accel_m_s2.dim();
             Finding::good(what, format!("delivers: {channels} channels, {samples} samples a block"))
@@ -159,6 +162,23 @@ fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
             Finding { what, outcome: Err((Exit::Unavailable, text)) }
         }
     }
+}
+
+/// What a transmitter gives; a value that is missing is a failure.
+fn values_read(what: String, values: &PointValues) -> Finding {
+    let texts: Vec<String> = values
+        .values
+        .iter()
+        .map(|PointValue { channel, feature, value, .. }| {
+            let value = value.map_or_else(|| "no value".to_owned(), |value| format!("{value:.4}"));
+            format!("channel {channel} {} {value}", feature.key())
+        })
+        .collect();
+    let text = format!("delivers: {}", texts.join(", "));
+    if values.values.iter().all(|value| value.value.is_some()) {
+        return Finding::good(what, text);
+    }
+    Finding { what, outcome: Err((Exit::Unavailable, text)) }
 }
 
 async fn spool(settings: &EdgeSettings) -> Finding {

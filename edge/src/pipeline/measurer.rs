@@ -27,6 +27,7 @@ use crate::relearning::Relearning;
 use crate::remarks::Remarks;
 use crate::settings::Tachometer;
 use crate::source::folder::FolderLedger;
+use crate::source::modbus::PointValues;
 use crate::source::{Block, BlockRate, SourceFormat};
 use crate::spool::Batch;
 use crate::window::{Cut, Window, Windower};
@@ -117,11 +118,14 @@ impl Measurer {
             if blocks.is_empty() {
                 return;
             }
-            let mut windows = Vec::new();
+            let (mut windows, mut polls) = (Vec::new(), Vec::new());
             let mut has_moved = false;
             let mut notes = BTreeMap::new();
             for mut block in blocks {
                 notes.append(&mut self.notes(&block));
+                if let Some(values) = block.values.take() {
+                    polls.push((block.started_at.unwrap_or_else(|| self.clock.now()), values));
+                }
                 if block.accel_m_s2.ncols() == 0 {
                     continue;
                 }
@@ -135,18 +139,21 @@ impl Measurer {
                 windows.extend(cut);
             }
             if self.is_live && self.clock.now().unix_ms() < FIRST_RIGHT_MS {
-                self.leave_out(&mut windows);
+                self.leave_out(windows.len() + polls.len());
+                windows.clear();
+                polls.clear();
             } else if std::mem::take(&mut self.is_without_time) {
                 log::clock_is_right(&self.name);
                 self.remarks.withdraw(&self.name, "clock");
             }
             windows.retain(|window| self.is_wanted(window, &mut last_start));
-            if windows.is_empty() && !has_moved && notes.is_empty() {
+            if windows.is_empty() && polls.is_empty() && !has_moved && notes.is_empty() {
                 continue;
             }
             self.relearners.apply(&mut self.points);
             self.plans.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
             let mut events = self.measure(&windows);
+            events.extend(self.judge_polls(&polls));
             timing::tell_period_once(&mut events);
             let moved_s = self.clock_watch.as_ref().and_then(|w| w.moved_s(self.clock.now()));
             timing::tell_moved(&mut events, moved_s);
@@ -188,13 +195,22 @@ impl Measurer {
 
     /// Leaves windows out that cannot be dated: the gateway started without a battery, and its clock
     /// is not set yet. Dated in 1970 they would spoil every trend.
-    fn leave_out(&mut self, windows: &mut Vec<Window>) {
-        log::windows_without_time(&self.name, windows.len(), self.is_without_time);
+    fn leave_out(&mut self, windows: usize) {
+        log::windows_without_time(&self.name, windows, self.is_without_time);
         if !std::mem::replace(&mut self.is_without_time, true) {
             let text = "nothing is measured: the gateway's clock stands before 2020".to_owned();
             self.remarks.set(&self.name, "clock", text);
         }
-        windows.clear();
+    }
+
+    /// Events of the values that a transmitter gives without samples.
+    fn judge_polls(&mut self, polls: &[(Timestamp, Box<PointValues>)]) -> Vec<Event> {
+        let mut events = Vec::with_capacity(polls.len() * self.points.len());
+        for (at, values) in polls {
+            let now = self.clock.now();
+            events.extend(self.points.iter_mut().map(|point| point.judge_values(values, *at, now)));
+        }
+        events
     }
 
     fn is_wanted(&self, window: &Window, last: &mut Option<Timestamp>) -> bool {

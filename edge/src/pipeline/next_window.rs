@@ -100,7 +100,7 @@ mod tests {
     fn block(index: u64, samples: usize, follows_on: bool) -> Block {
         let accel_m_s2 = ndarray::Array2::zeros((1, samples));
         let rate = crate::source::BlockRate::Format;
-        Block { index, started_at: None, follows_on, rate, input: None, accel_m_s2 }
+        Block { index, started_at: None, follows_on, rate, input: None, values: None, accel_m_s2 }
     }
 
     fn start() -> Position {

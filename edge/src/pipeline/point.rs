@@ -33,6 +33,7 @@ use crate::{features as blocks, quality};
 
 mod looking;
 mod pasts;
+mod values;
 
 use looking::{Look, Seen};
 use pasts::Pasts;

@@ -11,11 +11,13 @@ use serde::Deserialize;
 
 use super::file::Origin;
 use super::json::JsonTable;
+use super::sparkplug::SparkplugTable;
 use super::topic::TopicKeys;
 use crate::source::decoder::{StreamForm, StreamFormat};
 use crate::source::frames::{Encoding, FrameFormat};
 use crate::source::iio::IioSettings;
 use crate::source::listen::ListenBy;
+use crate::source::mqtt::MessageForm;
 use crate::source::{Calibration, DEFAULT_RATE_TOLERANCE, SourceInput};
 
 /// Length of a block where none is configured, s: one window of the usual length.
@@ -54,6 +56,8 @@ pub(super) struct StreamTable {
     rate_tolerance_percent: Option<f64>,
     /// Where samples stand in messages of JSON; MQTT only.
     json: Option<JsonTable>,
+    /// Which metrics of Sparkplug B are measured; MQTT only.
+    sparkplug: Option<SparkplugTable>,
     /// The keys from here on are for MQTT only.
     client_id: Option<String>,
     user: Option<String>,
@@ -100,6 +104,10 @@ impl StreamTable {
             let allowed = "only with mqtt:// or mqtts://";
             return Err(context.origin.refuse(&key("json"), &json.samples, allowed));
         }
+        if self.sparkplug.is_some() && !self.from.starts_with("mqtt") {
+            let allowed = "only with mqtt:// or mqtts://";
+            return Err(context.origin.refuse(&key("sparkplug"), "set", allowed));
+        }
         if self.from == "stdin" {
             return Ok(SourceInput::StandardInput(format));
         }
@@ -124,11 +132,31 @@ impl StreamTable {
             password: self.password.as_ref(),
             tls: self.tls.as_ref(),
         };
-        let json = self
-            .json
-            .as_ref()
-            .map(|json| json.meant(&context, (self.encoding(), format.frames.channels)));
-        topic.meant(&context, format, json.transpose()?, silence)
+        let messages = self.messages(&context, format.frames.channels)?;
+        topic.meant(&context, format, messages, silence)
+    }
+
+    /// What the messages of a topic hold.
+    fn messages(
+        &self,
+        context: &SourceContext<'_>,
+        channels: usize,
+    ) -> Result<MessageForm, ConfigError> {
+        match (&self.json, &self.sparkplug) {
+            (None, None) => Ok(MessageForm::Frames),
+            (Some(json), None) => json
+                .meant(context, (self.encoding(), channels))
+                .map(Box::new)
+                .map(MessageForm::Json),
+            (None, Some(sparkplug)) => sparkplug
+                .meant(context, &self.from, channels)
+                .map(Box::new)
+                .map(MessageForm::Sparkplug),
+            (Some(_), Some(_)) => {
+                let key = format!("{}.stream.sparkplug", context.key);
+                Err(context.origin.refuse(&key, "set", "one of json and sparkplug"))
+            }
+        }
     }
 
     fn encoding(&self) -> Option<Encoding> {
@@ -146,13 +174,20 @@ impl StreamTable {
             }
         };
         match (&self.encoding, form) {
-            (None, StreamForm::Raw) if self.json.is_none() => {
+            (None, StreamForm::Raw) if self.json.is_none() && self.sparkplug.is_none() => {
                 let allowed = format!("one of {}", encodings());
                 Err(context.origin.refuse(&key("encoding"), "left out", allowed))
             }
             (Some(encoding), StreamForm::Framed) => {
                 let allowed = "nothing: the blocks of pdm.frames/1 state theirs";
                 Err(context.origin.refuse(&key("encoding"), encoding, allowed))
+            }
+            (Some(encoding), StreamForm::Raw) if self.sparkplug.is_some() => {
+                let allowed = "nothing: the births of Sparkplug B state the types";
+                Err(context.origin.refuse(&key("encoding"), encoding, allowed))
+            }
+            (_, StreamForm::Framed) if self.sparkplug.is_some() => {
+                Err(context.origin.refuse(&key("format"), "pdm.frames/1", "nothing with sparkplug"))
             }
             _ => Ok(form),
         }
@@ -186,12 +221,14 @@ impl StreamTable {
             })?,
         };
         let block_s = self.block_s.unwrap_or(DEFAULT_BLOCK_S);
+        let metrics = self.sparkplug.as_ref().map(SparkplugTable::channels);
+        let channels = self.channels.or(metrics).unwrap_or(context.channels);
         let format = FrameFormat {
-            channels: self.channels.unwrap_or(context.channels),
+            channels,
             sample_rate,
             encoding,
             block_samples: (block_s * sample_rate.get()).round().max(0.0) as usize,
-            calibrations: padded(&context.calibrations, self.channels.unwrap_or(context.channels)),
+            calibrations: padded(&context.calibrations, channels),
         };
         format.check().map_err(|error| {
             context.origin.refuse(&key("channels or block_s"), "out of range", error.to_string())

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::file::Origin;
 use super::live::{IioTable, SourceContext, StreamTable};
+use super::modbus::ModbusTable;
 use super::speed_tag::SpeedTagTable;
 use super::{Pace, PointSettings, SourceSettings, Tachometer, Timing};
 use crate::catalogue::Catalogue;
@@ -36,6 +37,14 @@ enum SourceKind {
     Simulator,
     Stream,
     Iio,
+    Modbus,
+}
+
+impl SourceKind {
+    /// Whether it delivers at its own pace.
+    const fn is_live(self) -> bool {
+        matches!(self, Self::Stream | Self::Iio | Self::Modbus)
+    }
 }
 
 /// `pace`: a word or a factor.
@@ -86,6 +95,9 @@ pub(super) struct SourceTable {
     /// For accelerometers of the kernel.
     #[serde(default)]
     iio: Option<IioTable>,
+    /// For ready-made values of a transmitter.
+    #[serde(default)]
+    modbus: Option<ModbusTable>,
     /// The shaft speed from another system, for a live source.
     #[serde(default)]
     speed_tag: Option<SpeedTagTable>,
@@ -124,6 +136,7 @@ impl SourceTable {
             SourceKind::Recording => self.recording(origin, index, &points)?,
             SourceKind::Simulator => self.simulated(origin, index, &points)?,
             SourceKind::Stream | SourceKind::Iio => self.live(origin, index, &points)?,
+            SourceKind::Modbus => self.transmitter(origin, index, &points)?,
         };
         let timing = Timing { started_at: self.started_at, period_s };
         let tachometer = self.tachometer;
@@ -146,7 +159,7 @@ impl SourceTable {
 
     fn pace(&self, origin: Origin<'_>, key: &str) -> Result<Pace, ConfigError> {
         let allowed = "\"max\", or a factor above 0 of the speed of recording";
-        let is_live = matches!(self.kind, SourceKind::Stream | SourceKind::Iio);
+        let is_live = self.kind.is_live();
         match &self.pace {
             None if is_live => Ok(Pace::Live),
             Some(pace) if is_live => {
@@ -169,7 +182,7 @@ impl SourceTable {
     ) -> Result<Option<SpeedTagSettings>, ConfigError> {
         let Some(tag) = &self.speed_tag else { return Ok(None) };
         let source = format!("source[{index}]");
-        if !matches!(self.kind, SourceKind::Stream | SourceKind::Iio) {
+        if !self.kind.is_live() {
             let key = format!("{source}.speed_tag");
             let allowed = "nothing: a recording's speed is not that of now";
             return Err(origin.refuse(&key, "set", allowed));
@@ -239,6 +252,44 @@ impl SourceTable {
             (_, Some(stream), None) => stream.meant(context),
             _ => Err(missing("stream")),
         }
+    }
+
+    /// Ready-made values; the keys of samples mean nothing with them.
+    fn transmitter(
+        &self,
+        origin: Origin<'_>,
+        index: usize,
+        points: &[PointSettings],
+    ) -> Result<SourceInput, ConfigError> {
+        let source = format!("source[{index}]");
+        let Some(modbus) = &self.modbus else {
+            let allowed = "a table [source.modbus]";
+            return Err(origin.refuse(&format!("{source}.modbus"), "left out", allowed));
+        };
+        for (name, is_set) in [
+            ("rate_hz", self.rate_hz.is_some()),
+            ("window_s", self.window_s.is_some()),
+            ("every_s", self.every_s.is_some()),
+            ("period_s", self.period_s.is_some()),
+            ("started_at", self.started_at.is_some()),
+            ("tachometer", self.tachometer.is_some()),
+            ("stream", self.stream.is_some()),
+            ("iio", self.iio.is_some()),
+            ("files", self.files.is_some()),
+            ("unit, scale, offset and sensitivity_mv_per_g", self.has_calibration()),
+        ] {
+            if is_set {
+                let allowed = "nothing for kind = \"modbus\": [source.modbus] has every_s, and a \
+                               unit and scale for each value";
+                return Err(origin.refuse(&format!("{source}.{name}"), "set", allowed));
+            }
+        }
+        modbus.meant(origin, &source, points)
+    }
+
+    fn has_calibration(&self) -> bool {
+        let is_set = |keys: &CalibrationKeys| *keys != CalibrationKeys::default();
+        is_set(&self.calibration) || self.channel.iter().any(|channel| is_set(&channel.calibration))
     }
 
     /// The smallest number of channels that the source must have.

@@ -11,8 +11,7 @@ use super::file::Origin;
 use super::live::SourceContext;
 use crate::source::SourceInput;
 use crate::source::decoder::StreamFormat;
-use crate::source::json_burst::JsonForm;
-use crate::source::mqtt::TopicSettings;
+use crate::source::mqtt::{MessageForm, TopicSettings};
 
 const FROM: &str = "mqtt://HOST:PORT/TOPIC, or mqtts:// for TLS";
 
@@ -33,12 +32,15 @@ impl TopicKeys<'_> {
         &self,
         context: &SourceContext<'_>,
         format: StreamFormat,
-        json: Option<JsonForm>,
+        messages: MessageForm,
         silence: Duration,
     ) -> Result<SourceInput, ConfigError> {
         let client_id = format!("pdm-{}", context.name);
-        let topic = self.topic(context.origin, &context.key, client_id, silence)?;
-        Ok(SourceInput::Topic { topic: Box::new(topic), format, json: json.map(Box::new) })
+        let mut topic = self.topic(context.origin, &context.key, client_id, silence)?;
+        if let MessageForm::Sparkplug(form) = &messages {
+            topic.topic = form.address.filter();
+        }
+        Ok(SourceInput::Topic { topic: Box::new(topic), format, messages })
     }
 
     /// The topic with its broker; `key` is that of the source.

@@ -194,7 +194,15 @@ impl Folder {
         let accel_m_s2 = ndarray::Array2::zeros((self.format.channels, 0));
         let index = self.next_index;
         let rate = BlockRate::Format;
-        Block { index, started_at: None, follows_on: false, rate, input: None, accel_m_s2 }
+        Block {
+            index,
+            started_at: None,
+            follows_on: false,
+            rate,
+            input: None,
+            values: None,
+            accel_m_s2,
+        }
     }
 
     /// The next snapshot of the file that is being read; `None` once it is at its end.

@@ -116,7 +116,15 @@ impl FramedDecoder {
         let index = self.next_index;
         self.next_index += 1;
         let follows_on = std::mem::replace(&mut self.follows_on, true);
-        Some(Block { index, started_at, follows_on, rate: self.rate(), input: None, accel_m_s2 })
+        Some(Block {
+            index,
+            started_at,
+            follows_on,
+            rate: self.rate(),
+            input: None,
+            values: None,
+            accel_m_s2,
+        })
     }
 
     /// The rate by the gateway's clock, else the one that the sender states.

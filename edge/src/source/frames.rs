@@ -370,7 +370,15 @@ impl FrameDecoder {
         let index = self.next_index;
         self.next_index += 1;
         let follows_on = std::mem::replace(&mut self.follows_on, true);
-        Block { index, started_at, follows_on, rate: self.clock.rate(), input: None, accel_m_s2 }
+        Block {
+            index,
+            started_at,
+            follows_on,
+            rate: self.clock.rate(),
+            input: None,
+            values: None,
+            accel_m_s2,
+        }
     }
 }
 

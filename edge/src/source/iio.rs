@@ -131,7 +131,15 @@ impl Source for Iio {
         let first = self.clock.frames().saturating_sub(samples as u64);
         let started_at = Some(self.clock.began(first));
         let rate = self.clock.rate();
-        Ok(Some(Block { index, started_at, follows_on, rate, input: None, accel_m_s2 }))
+        Ok(Some(Block {
+            index,
+            started_at,
+            follows_on,
+            rate,
+            input: None,
+            values: None,
+            accel_m_s2,
+        }))
     }
 
     fn expected_blocks(&self) -> Option<u64> {

@@ -7,9 +7,9 @@ use pdm_service::clock::SharedClock;
 
 use super::decoder::StreamFormat;
 use super::iio::{IioSettings, open_iio};
-use super::json_burst::JsonForm;
 use super::listen::{ListenBy, listen};
-use super::mqtt::{TopicSettings, open_topic};
+use super::modbus::{ModbusSettings, open_modbus};
+use super::mqtt::{MessageForm, TopicSettings, open_topic};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
 use super::{RecordingOptions, Source, SourceError, open_sequence};
@@ -65,11 +65,13 @@ pub enum SourceInput {
         topic: Box<TopicSettings>,
         /// Form of the frames.
         format: StreamFormat,
-        /// Where samples stand in messages of JSON; `None`: frames.
-        json: Option<Box<JsonForm>>,
+        /// What the messages hold.
+        messages: MessageForm,
     },
     /// Accelerometers of Linux' Industrial I/O.
     Iio(IioSettings),
+    /// Ready-made values of a transmitter.
+    Modbus(ModbusSettings),
 }
 
 /// What a source is given by the program that opens it.
@@ -120,8 +122,9 @@ impl SourceInput {
             Self::Listen { by, address, format, silence } => {
                 listen(*by, address, format, *silence, host)
             }
-            Self::Topic { topic, format, json } => open_topic(topic, format, json.as_deref(), host),
+            Self::Topic { topic, format, messages } => open_topic(topic, format, messages, host),
             Self::Iio(settings) => open_iio(settings, host),
+            Self::Modbus(settings) => open_modbus(settings, host),
         }
     }
 }

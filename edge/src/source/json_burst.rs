@@ -9,20 +9,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use base64::Engine as _;
-use ndarray::Array2;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use serde_json::Value;
 
+use super::burst::{BurstBlocks, MOST_BURST_SAMPLES, configured_calibration, give_burst_up};
 use super::frames::{Encoding, FrameFormat};
-use super::{AccelUnit, Block, BlockRate, Calibration, SourceHost};
+use super::{AccelUnit, Block, Calibration, SourceHost};
 
 /// Bursts that wait for their parts. A sensor sends one after the other; a gateway that serves a
 /// dozen of them in turn uses a topic for each.
 const MOST_OPEN: usize = 8;
-
-/// Most samples of a channel in a burst: 160 s at 51.2 kHz.
-const MOST_SAMPLES: usize = 8 << 20;
 
 /// Most parts of a burst.
 const MOST_PARTS: u64 = 4096;
@@ -65,11 +62,10 @@ struct Burst {
 pub(super) struct BurstDecoder {
     form: JsonForm,
     format: FrameFormat,
-    rate_tolerance: f64,
+    blocks: BurstBlocks,
     host: SourceHost,
     open: VecDeque<Burst>,
     ready: VecDeque<Block>,
-    next_index: u64,
 }
 
 impl BurstDecoder {
@@ -80,7 +76,8 @@ impl BurstDecoder {
         host: SourceHost,
     ) -> Self {
         let (open, ready) = (VecDeque::new(), VecDeque::new());
-        Self { form, format, rate_tolerance, host, open, ready, next_index: 0 }
+        let blocks = BurstBlocks::new(format.sample_rate, rate_tolerance, host.clone());
+        Self { form, format, blocks, host, open, ready }
     }
 
     /// The next whole burst.
@@ -134,9 +131,7 @@ impl BurstDecoder {
         self.open.push_back(burst);
         if self.open.len() > MOST_OPEN {
             self.open.pop_front();
-            let name = self.host.name.clone();
-            metrics::counter!("pdm_edge_bursts_given_up_total", "source" => name).increment(1);
-            tracing::warn!(source = self.host.name, "a burst is given up: a part did not come");
+            give_burst_up(&self.host);
         }
         Ok(())
     }
@@ -148,44 +143,11 @@ impl BurstDecoder {
             .into_iter()
             .map(|parts| parts.into_values().flatten().collect())
             .collect();
-        let length = channels.first().map_or(0, Vec::len);
-        if let Some(other) = channels.iter().find(|samples| samples.len() != length) {
-            return Err(format!("channels of {length} and {} samples in a burst", other.len()));
-        }
-        if !(1..=MOST_SAMPLES).contains(&length) {
-            return Err(format!("{length} samples in a burst; allowed is 1 to {MOST_SAMPLES}"));
-        }
-        let calibrations = &self.format.calibrations;
-        let accel_m_s2 = Array2::from_shape_fn((channels.len(), length), |(channel, sample)| {
-            let configured = match calibrations.as_slice() {
-                [] => Calibration::default(),
-                [one] => *one,
-                many => many.get(channel).copied().unwrap_or_default(),
-            };
-            burst.calibration.unwrap_or(configured).to_m_s2(channels[channel][sample])
-        });
-        let length_s = length as f64 / burst.rate.get();
-        let started_at =
-            burst.time.unwrap_or_else(|| self.host.clock.now().plus_seconds(-length_s));
-        let ratio = burst.rate.get() / self.format.sample_rate.get();
-        let is_off = (ratio - 1.0).abs() > self.rate_tolerance;
-        let rate = if burst.rate == self.format.sample_rate {
-            BlockRate::Format
-        } else {
-            BlockRate::Measured { rate: burst.rate, is_off }
+        let format = &self.format;
+        let calibration = |channel: usize| {
+            burst.calibration.unwrap_or_else(|| configured_calibration(format, channel))
         };
-        let index = self.next_index;
-        self.next_index += 1;
-        let started_at = Some(started_at);
-        let follows_on = false;
-        self.ready.push_back(Block {
-            index,
-            started_at,
-            follows_on,
-            rate,
-            input: None,
-            accel_m_s2,
-        });
+        self.ready.push_back(self.blocks.block(&channels, calibration, burst.rate, burst.time)?);
         Ok(())
     }
 
@@ -286,7 +248,7 @@ impl BurstDecoder {
     fn numbers(&self, value: &Value, pointer: &str) -> Result<Vec<f64>, String> {
         let wrong = |what: &str| Err(format!("{pointer}: {} is {what}", shown(value)));
         match (value, self.form.encoding) {
-            (Value::Array(numbers), None) if numbers.len() <= MOST_SAMPLES => numbers
+            (Value::Array(numbers), None) if numbers.len() <= MOST_BURST_SAMPLES => numbers
                 .iter()
                 .map(|number| {
                     number

@@ -203,7 +203,15 @@ impl Listening {
         let accel_m_s2 = Array2::zeros((self.format.channels, 0));
         let rate = BlockRate::Format;
         let index = self.next_index;
-        Block { index, started_at: None, follows_on: false, rate, input: None, accel_m_s2 }
+        Block {
+            index,
+            started_at: None,
+            follows_on: false,
+            rate,
+            input: None,
+            values: None,
+            accel_m_s2,
+        }
     }
 
     fn failed(&self, why: String) -> SourceError {

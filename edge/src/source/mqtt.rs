@@ -1,10 +1,11 @@
 //! Samples from an MQTT topic: a sensor node that publishes samples instead of features.
 //!
 //! The payload of a message is one or more raw frames ([`super::frames`]), blocks with a header
-//! ([`super::framed`]), or a burst in JSON ([`super::json_burst`]). A gap is a lost connection, a
-//! message of another form, or a retained message, which is old. A message of another form is
-//! counted, logged once and shown in `/healthz`, and does not count as heard. MQTT 3.1.1 with a clean session: the broker shall
-//! not queue samples for an absent gateway, since a live source drops them anyway.
+//! ([`super::framed`]), a burst in JSON ([`super::json_burst`]), or metrics of Sparkplug B
+//! ([`super::sparkplug`]). A gap is a lost connection, a message of another form, or a retained
+//! message, which is old. A message of another form is counted, logged once and shown in `/healthz`,
+//! and does not count as heard. MQTT 3.1.1 with a clean session: the broker shall not queue samples
+//! for an absent gateway, since a live source drops them anyway.
 //!
 //! Only [`Source::next_block`] drives the connection. So the method must be called on a thread
 //! outside of any async runtime, and without pauses longer than the keep-alive.
@@ -15,23 +16,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
-use rumqttc::{Client, Connection, Event, MqttOptions, Packet, QoS, TlsConfiguration, Transport};
+use rumqttc::{
+    Client, Connection, Event, MqttOptions, Packet, Publish, QoS, TlsConfiguration, Transport,
+};
 
-use super::decoder::{StreamDecoder, StreamForm, StreamFormat};
-use super::json_burst::{BurstDecoder, JsonForm};
+use super::decoder::StreamFormat;
+use super::sparkplug::{Received, Refusal};
 use super::{Block, Source, SourceError, SourceFormat, SourceHost};
 
 mod log;
+mod messages;
+
+pub use messages::MessageForm;
+use messages::TopicDecoder;
 
 /// Largest message, bytes: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Largest packet that is sent, bytes. Only the subscription is sent, whose topic MQTT limits to
-/// this length.
+/// Largest packet that is sent, bytes: the subscription, whose topic MQTT limits to this length, and
+/// a command of some bytes.
 const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
-/// Most requests that wait for the connection. There is one, the subscription; the rest is room for
-/// a reconnect.
+/// Most requests that wait for the connection. There are two, the subscription and a command; the
+/// rest is room for a reconnect.
 const QUEUE: usize = 4;
 
 /// A topic and its broker.
@@ -61,12 +68,8 @@ struct Topic {
     host: SourceHost,
     /// The last message was refused, and the log says so.
     is_refusing: bool,
-}
-
-/// What the messages of a topic hold.
-enum TopicDecoder {
-    Frames(StreamDecoder, usize),
-    Json(BurstDecoder),
+    /// No message has been taken yet.
+    is_new: bool,
 }
 
 /// Frames from a topic. The connection is made at the first [`Source::next_block`].
@@ -77,7 +80,7 @@ enum TopicDecoder {
 pub fn open_topic(
     settings: &TopicSettings,
     format: &StreamFormat,
-    json: Option<&JsonForm>,
+    messages: &MessageForm,
     host: &SourceHost,
 ) -> Result<Box<dyn Source>, SourceError> {
     let name = format!("mqtt://{}/{}", settings.address, settings.topic);
@@ -85,14 +88,9 @@ pub fn open_topic(
     format.frames.check().map_err(|e| refused(e.to_string()))?;
     let (client, connection) = connect(settings)?;
     let frames = &format.frames;
-    let decoder = if let Some(form) = json {
-        let (tolerance, host) = (format.rate_tolerance, host.clone());
-        TopicDecoder::Json(BurstDecoder::new(form.clone(), frames.clone(), tolerance, host))
-    } else {
-        let whole = if format.form == StreamForm::Raw { frames.frame_bytes() } else { 1 };
-        TopicDecoder::Frames(StreamDecoder::new(format, host.clone()), whole)
-    };
-    let block_samples = frames.source_format().block_samples.filter(|_| json.is_none());
+    let decoder = TopicDecoder::new(messages, format, host);
+    let is_framed = *messages == MessageForm::Frames;
+    let block_samples = frames.source_format().block_samples.filter(|_| is_framed);
     Ok(Box::new(Topic {
         name: PathBuf::from(name),
         settings: settings.clone(),
@@ -102,6 +100,7 @@ pub fn open_topic(
         format: SourceFormat { block_samples, ..frames.source_format() },
         host: host.clone(),
         is_refusing: false,
+        is_new: true,
     }))
 }
 
@@ -147,16 +146,12 @@ impl Source for Topic {
     fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
         let mut heard = Instant::now();
         loop {
-            let decoded = match &mut self.decoder {
-                TopicDecoder::Frames(decoder, _) => decoder.block(),
-                TopicDecoder::Json(decoder) => Ok(decoder.block()),
-            };
-            match decoded {
+            match self.decoder.block() {
                 Ok(Some(block)) => return Ok(Some(block)),
                 Ok(None) => {}
                 Err(why) => {
                     self.decoder.gap();
-                    self.refuse(&why);
+                    self.refuse(&why.into());
                 }
             }
             let Some(left) = self.settings.silence.checked_sub(heard.elapsed()) else {
@@ -168,13 +163,13 @@ impl Source for Topic {
                 Err(_no_event) => {}
                 Ok(Err(e)) => return Err(self.lost(io::Error::other(e))),
                 Ok(Ok(Event::Incoming(Packet::ConnAck(_)))) => {
-                    self.decoder.gap();
+                    self.decoder.begin_anew();
                     let asked = self.client.try_subscribe(&self.settings.topic, QoS::AtMostOnce);
                     asked.map_err(|e| self.lost(io::Error::other(e)))?;
                 }
                 Ok(Ok(Event::Incoming(Packet::Publish(message)))) => {
                     // a message of another form is no life of the sensor
-                    if self.take(&message.payload, message.retain) {
+                    if self.take(&message)? {
                         heard = Instant::now();
                     }
                 }
@@ -195,47 +190,52 @@ impl Source for Topic {
     }
 }
 
-impl TopicDecoder {
-    fn gap(&mut self) {
-        if let Self::Frames(decoder, _) = self {
-            decoder.gap();
-        }
-    }
-}
-
 impl Topic {
-    /// Takes a message; false if it is not of the configured form.
-    fn take(&mut self, payload: &[u8], is_retained: bool) -> bool {
-        if is_retained {
+    /// Takes a message; false if it holds no samples of the configured form.
+    fn take(&mut self, message: &Publish) -> Result<bool, SourceError> {
+        if message.retain {
             // old: it was kept by the broker
             self.decoder.gap();
-            return false;
+            return Ok(false);
         }
-        let taken = match &mut self.decoder {
-            TopicDecoder::Frames(decoder, whole) => {
-                frames_in(payload, *whole).and_then(|()| decoder.push(payload))
-            }
-            TopicDecoder::Json(decoder) => decoder.push(payload),
-        };
-        match taken {
-            Ok(()) => {
-                if std::mem::take(&mut self.is_refusing) {
+        let received = self.decoder.push(&message.topic, &message.payload);
+        self.request_rebirth();
+        match received {
+            Ok(Received::Samples) => {
+                // a remark of the connection before does not hold any more either
+                if std::mem::take(&mut self.is_refusing) || std::mem::take(&mut self.is_new) {
                     self.host.remarks.withdraw(&self.host.name, "messages");
                 }
-                true
+                Ok(true)
             }
-            Err(why) => {
-                self.decoder.gap();
-                self.refuse(&why);
-                false
+            Ok(Received::Nothing) => Ok(false),
+            Ok(Received::Gone(why)) => {
+                Err(self.lost(io::Error::new(io::ErrorKind::ConnectionReset, why)))
             }
+            Err(refusal) => {
+                if !matches!(self.decoder, TopicDecoder::Sparkplug(_)) {
+                    self.decoder.gap();
+                }
+                self.refuse(&refusal);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Asks a Sparkplug node for its births, if that is due.
+    fn request_rebirth(&mut self) {
+        let TopicDecoder::Sparkplug(decoder) = &mut self.decoder else { return };
+        let Some((topic, command)) = decoder.rebirth_request() else { return };
+        if let Err(error) = self.client.try_publish(topic, QoS::AtMostOnce, false, command) {
+            tracing::warn!(source = self.host.name, %error, "the request for births is not sent");
         }
     }
 
     /// Counts a message that is refused, and tells the first one of a row.
-    fn refuse(&mut self, why: &str) {
-        log::message_refused(&self.host.name, why, self.is_refusing);
+    fn refuse(&mut self, refusal: &Refusal) {
+        log::message_refused(&self.host.name, refusal, self.is_refusing);
         self.is_refusing = true;
+        let why = &refusal.why;
         let text = format!("messages of {} are refused: {why}", self.name.display());
         self.host.remarks.set(&self.host.name, "messages", text);
     }
@@ -243,20 +243,4 @@ impl Topic {
     fn lost(&self, source: io::Error) -> SourceError {
         SourceError::Io { path: self.name.clone(), source }
     }
-}
-
-/// Checks that a message holds whole frames, and is not a text that happens to be as long.
-fn frames_in(payload: &[u8], whole: usize) -> Result<(), String> {
-    let is_json = matches!(payload.first(), Some(b'{' | b'['))
-        && serde_json::from_slice::<serde::de::IgnoredAny>(payload).is_ok();
-    if is_json {
-        return Err(
-            "JSON, but frames are configured; a table [source.stream.json] reads it".to_owned()
-        );
-    }
-    if payload.is_empty() || !payload.len().is_multiple_of(whole) {
-        let length = payload.len();
-        return Err(format!("{length} bytes are no whole number of frames of {whole} bytes"));
-    }
-    Ok(())
 }

@@ -259,7 +259,15 @@ impl Source for Recording {
         let started_at = self.started_at(index);
         let rate = BlockRate::Format;
         let input = Some(Arc::clone(&self.interpretation));
-        Ok(Some(Block { index, started_at, follows_on: false, rate, input, accel_m_s2 }))
+        Ok(Some(Block {
+            index,
+            started_at,
+            follows_on: false,
+            rate,
+            input,
+            values: None,
+            accel_m_s2,
+        }))
     }
 
     fn skip_blocks(&mut self, count: u64) -> Result<u64, SourceError> {

@@ -70,6 +70,7 @@ impl Simulator {
             follows_on: false,
             rate: BlockRate::Format,
             input: None,
+            values: None,
             accel_m_s2,
         }
     }

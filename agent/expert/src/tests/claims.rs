@@ -8,7 +8,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use super::{Life, example, healthy, judge_one, judge_with};
+use super::{Life, example, healthy, judge_one, judge_with, withheld};
 use crate::case::{Case, Memory, Work};
 use crate::judge_raised;
 use crate::rules::Rules;
@@ -552,4 +552,27 @@ fn the_thoughts_tell_the_course_in_days() {
     let speed = of(ThoughtTitle::Degradation);
     assert!(speed.contains("from 33 days to 5 days in 3 days: faster than time passes"), "{speed}");
     assert!(of(ThoughtTitle::OverallRisk).contains("Warning for 3 days"), "{told:#?}");
+}
+
+/// Values of a transmitter: that no line stands out is no finding, since none could be looked for.
+#[test]
+fn values_without_a_waveform_rule_no_bearing_damage_out() {
+    let mut event = healthy();
+    event.window.samples = 0;
+    let says = |event: &pdm_shared::event::Event| {
+        let diagnosis = judge_one(event).diagnosis;
+        assert!(withheld(&judge_one(event), event, &Memory::default()).is_empty());
+        let doubts = diagnosis.uncertainty.causes.iter().map(|cause| cause.en.clone());
+        let thoughts = diagnosis.thoughts.iter().map(|thought| thought.conclusion.en.clone());
+        doubts.chain(thoughts).collect::<Vec<_>>().join("\n")
+    };
+    let told = says(&event);
+    assert!(told.contains("neither found nor ruled out"), "{told}");
+    event.anomaly_detected = true;
+    event.anomaly.contributors = vec!["velocity_rms_mm_s".to_owned(), "rms_g".to_owned()];
+    let told = says(&event);
+    assert!(told.contains("neither bearing damage nor a matter of the machine"), "{told}");
+    assert!(!told.contains("without a sign of bearing damage"), "{told}");
+    event.window.samples = 25_600;
+    assert!(says(&event).contains("without a sign of bearing damage"));
 }

@@ -7,6 +7,8 @@ use pdm_shared::units::M_S2_PER_G;
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::source::BlockRate;
+
 use super::*;
 
 fn decoder(channels: usize, form: JsonForm) -> BurstDecoder {

@@ -1,0 +1,100 @@
+//! Blocks of bursts: samples that a message or several bring at once, apart from what came before.
+//!
+//! Invariants: all channels of a burst are equally long; a burst never follows on; a burst without a
+//! time of its own ends when it arrives.
+
+use ndarray::Array2;
+use pdm_shared::time::Timestamp;
+use pdm_shared::units::SampleRate;
+
+use super::frames::FrameFormat;
+use super::{Block, BlockRate, Calibration, SourceHost};
+
+/// Most samples of a channel in a burst: 160 s at 51.2 kHz.
+pub(super) const MOST_BURST_SAMPLES: usize = 8 << 20;
+
+/// Makes the blocks of a source that sends bursts.
+#[derive(Debug)]
+pub(super) struct BurstBlocks {
+    nominal: SampleRate,
+    rate_tolerance: f64,
+    host: SourceHost,
+    next_index: u64,
+}
+
+impl BurstBlocks {
+    pub(super) const fn new(nominal: SampleRate, rate_tolerance: f64, host: SourceHost) -> Self {
+        Self { nominal, rate_tolerance, host, next_index: 0 }
+    }
+
+    /// The index of the next block.
+    pub(super) const fn take_index(&mut self) -> u64 {
+        let index = self.next_index;
+        self.next_index += 1;
+        index
+    }
+
+    /// The block of a burst: raw numbers by channel, the calibration of each, the rate, and the time
+    /// of the first sample, if the sender tells it.
+    ///
+    /// # Errors
+    /// The lengths, if they differ or are out of range.
+    pub(super) fn block(
+        &mut self,
+        channels: &[Vec<f64>],
+        calibration: impl Fn(usize) -> Calibration,
+        rate: SampleRate,
+        started_at: Option<Timestamp>,
+    ) -> Result<Block, String> {
+        let length = burst_length(channels)?;
+        let accel_m_s2 = Array2::from_shape_fn((channels.len(), length), |(channel, sample)| {
+            calibration(channel).to_m_s2(channels[channel][sample])
+        });
+        let length_s = length as f64 / rate.get();
+        let started_at =
+            started_at.unwrap_or_else(|| self.host.clock.now().plus_seconds(-length_s));
+        let ratio = rate.get() / self.nominal.get();
+        let is_off = (ratio - 1.0).abs() > self.rate_tolerance;
+        let rate = if rate == self.nominal {
+            BlockRate::Format
+        } else {
+            BlockRate::Measured { rate, is_off }
+        };
+        Ok(Block {
+            index: self.take_index(),
+            started_at: Some(started_at),
+            follows_on: false,
+            rate,
+            input: None,
+            values: None,
+            accel_m_s2,
+        })
+    }
+}
+
+/// The samples of each channel in a burst.
+fn burst_length(channels: &[Vec<f64>]) -> Result<usize, String> {
+    let length = channels.first().map_or(0, Vec::len);
+    if let Some(other) = channels.iter().find(|samples| samples.len() != length) {
+        return Err(format!("channels of {length} and {} samples in a burst", other.len()));
+    }
+    if !(1..=MOST_BURST_SAMPLES).contains(&length) {
+        return Err(format!("{length} samples in a burst; allowed is 1 to {MOST_BURST_SAMPLES}"));
+    }
+    Ok(length)
+}
+
+/// The configured calibration of a channel.
+pub(super) fn configured_calibration(format: &FrameFormat, channel: usize) -> Calibration {
+    match format.calibrations.as_slice() {
+        [] => Calibration::default(),
+        [one] => *one,
+        many => many.get(channel).copied().unwrap_or_default(),
+    }
+}
+
+/// A burst is given up, since a part of it did not come: counted and logged.
+pub(super) fn give_burst_up(host: &SourceHost) {
+    metrics::counter!("pdm_edge_bursts_given_up_total", "source" => host.name.clone()).increment(1);
+    tracing::warn!(source = host.name, "a burst is given up: a part did not come");
+}

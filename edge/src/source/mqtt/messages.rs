@@ -1,0 +1,100 @@
+//! What the messages of a topic hold, and the decoder of each form.
+
+use crate::source::decoder::{StreamDecoder, StreamForm, StreamFormat};
+use crate::source::json_burst::{BurstDecoder, JsonForm};
+use crate::source::sparkplug::{Received, Refusal, SparkplugDecoder, SparkplugForm};
+use crate::source::{Block, SourceHost};
+
+/// What the messages of a topic hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum MessageForm {
+    /// Frames, raw or with a header.
+    #[default]
+    Frames,
+    /// Bursts in JSON.
+    Json(Box<JsonForm>),
+    /// Metrics of Sparkplug B.
+    Sparkplug(Box<SparkplugForm>),
+}
+
+/// The decoder of a topic's messages.
+pub(super) enum TopicDecoder {
+    Frames(StreamDecoder, usize),
+    Json(BurstDecoder),
+    Sparkplug(Box<SparkplugDecoder>),
+}
+
+impl TopicDecoder {
+    /// A decoder for messages of a form.
+    pub(super) fn new(messages: &MessageForm, format: &StreamFormat, host: &SourceHost) -> Self {
+        let frames = &format.frames;
+        let (tolerance, given) = (format.rate_tolerance, (frames.clone(), host.clone()));
+        match messages {
+            MessageForm::Json(form) => {
+                Self::Json(BurstDecoder::new((**form).clone(), given.0, tolerance, given.1))
+            }
+            MessageForm::Sparkplug(form) => {
+                let decoder = SparkplugDecoder::new((**form).clone(), given.0, tolerance, given.1);
+                Self::Sparkplug(Box::new(decoder))
+            }
+            MessageForm::Frames => {
+                let whole = if format.form == StreamForm::Raw { frames.frame_bytes() } else { 1 };
+                Self::Frames(StreamDecoder::new(format, given.1), whole)
+            }
+        }
+    }
+
+    /// The next block.
+    pub(super) fn block(&mut self) -> Result<Option<Block>, String> {
+        match self {
+            Self::Frames(decoder, _) => decoder.block(),
+            Self::Json(decoder) => Ok(decoder.block()),
+            Self::Sparkplug(decoder) => Ok(decoder.block()),
+        }
+    }
+
+    /// Samples were lost.
+    pub(super) fn gap(&mut self) {
+        match self {
+            Self::Frames(decoder, _) => decoder.gap(),
+            Self::Json(_) => {}
+            Self::Sparkplug(decoder) => decoder.gap(),
+        }
+    }
+
+    /// The connection is new.
+    pub(super) fn begin_anew(&mut self) {
+        match self {
+            Self::Sparkplug(decoder) => decoder.begin_anew(),
+            Self::Frames(..) | Self::Json(_) => self.gap(),
+        }
+    }
+
+    /// Takes a message.
+    pub(super) fn push(&mut self, topic: &str, payload: &[u8]) -> Result<Received, Refusal> {
+        let taken = match self {
+            Self::Frames(decoder, whole) => {
+                frames_in(payload, *whole).and_then(|()| decoder.push(payload))
+            }
+            Self::Json(decoder) => decoder.push(payload),
+            Self::Sparkplug(decoder) => return decoder.push(topic, payload),
+        };
+        taken.map(|()| Received::Samples).map_err(Refusal::from)
+    }
+}
+
+/// Checks that a message holds whole frames, and is not a text that happens to be as long.
+fn frames_in(payload: &[u8], whole: usize) -> Result<(), String> {
+    let is_json = matches!(payload.first(), Some(b'{' | b'['))
+        && serde_json::from_slice::<serde::de::IgnoredAny>(payload).is_ok();
+    if is_json {
+        return Err(
+            "JSON, but frames are configured; a table [source.stream.json] reads it".to_owned()
+        );
+    }
+    if payload.is_empty() || !payload.len().is_multiple_of(whole) {
+        let length = payload.len();
+        return Err(format!("{length} bytes are no whole number of frames of {whole} bytes"));
+    }
+    Ok(())
+}
