@@ -111,6 +111,7 @@ struct Admin {
 pub(super) struct Origin<'a> {
     pub(super) path: &'a Path,
     pub(super) text: &'a str,
+    pub(super) gateway: &'a GatewayId,
 }
 
 impl Origin<'_> {
@@ -170,7 +171,7 @@ pub fn read(path: &Path) -> Result<(EdgeSettings, LogSettings), ConfigError> {
 /// As [`read`].
 pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), ConfigError> {
     let file: File = config::parse(path, text)?;
-    let origin = Origin { path, text };
+    let origin = Origin { path, text, gateway: &file.gateway_id };
     let catalogue = match &file.catalogue {
         Some(own) => Catalogue::with(&origin.rooted(own))?,
         None => Catalogue::built_in(),
@@ -186,7 +187,7 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
     }
     refuse_shared_points(origin, &sources)?;
     let settings = EdgeSettings {
-        gateway: file.gateway_id,
+        gateway: file.gateway_id.clone(),
         site: file.site,
         prefix: file.prefix,
         broker: file.broker.meant(origin)?,

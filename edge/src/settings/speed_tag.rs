@@ -65,7 +65,7 @@ impl SpeedTagTable {
             password: self.password.as_ref(),
             tls: self.tls.as_ref(),
         };
-        let client_id = format!("pdm-{name}-speed");
+        let client_id = format!("{}-{name}-speed", origin.gateway);
         Ok(SpeedTagSettings {
             topic: keys.topic(origin, source, client_id, Duration::ZERO)?,
             pointer: self.pointer.clone(),

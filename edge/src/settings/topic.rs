@@ -35,7 +35,7 @@ impl TopicKeys<'_> {
         messages: MessageForm,
         silence: Duration,
     ) -> Result<SourceInput, ConfigError> {
-        let client_id = format!("pdm-{}", context.name);
+        let client_id = format!("{}-{}", context.origin.gateway, context.name);
         let mut topic = self.topic(context.origin, &context.key, client_id, silence)?;
         if let MessageForm::Sparkplug(form) = &messages {
             topic.topic = form.address.filter();
