@@ -9,6 +9,7 @@ mod directory;
 pub(crate) mod elsewhere;
 pub(crate) mod email;
 mod escape;
+mod failing_ways;
 mod gateways;
 mod grouping;
 pub(crate) mod lanes;

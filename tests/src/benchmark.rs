@@ -7,7 +7,8 @@
 //! - [`fit`] makes the constants of the naming rule, [`folds`] judges each rig by a rule that has not seen it.
 //! - [`runs`] follows runs to failure; [`alarms`] and [`life`] choose the constants of alarms and of remaining
 //!   lives without the run that they are judged on.
-//! - [`pasts`] says which recording is the past of another.
+//! - [`speeds`] judges recordings at stated speeds that are off, and against their past; [`pasts`] says which
+//!   recording is the past of another.
 //! - [`wander`] watches sound machines whose levels wander.
 //! - [`plant`] follows the alarms of a simulated plant, [`episodes`] what staff is told of recorded runs.
 //! - [`report`] writes Markdown or JSON, failures first.
@@ -29,4 +30,5 @@ pub mod recordings;
 pub mod report;
 pub mod runs;
 pub mod simulated;
+pub mod speeds;
 pub mod wander;

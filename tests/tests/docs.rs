@@ -54,9 +54,11 @@ fn the_guides_show_configurations_that_both_programs_accept() {
 
 #[test]
 fn the_specification_of_frames_shows_a_configuration_that_the_edge_accepts() {
-    let shown = blocks(&read("docs/frames.md"), "toml edge");
-    assert_eq!(shown.len(), 1);
-    assert_eq!(edge(&shown[0]), Ok(()), "{}", shown[0]);
+    let [english, korean] =
+        ["docs/frames.md", "docs/frames.ko.md"].map(|page| blocks(&read(page), "toml edge"));
+    assert_eq!(english.len(), 1);
+    assert_eq!(english, korean);
+    assert_eq!(edge(&english[0]), Ok(()), "{}", english[0]);
 }
 
 #[test]

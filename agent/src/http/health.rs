@@ -4,7 +4,8 @@
 //! waits for its database is no better after a restart, and would not tell staff that it is blind.
 //! `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else 503 with the
 //! cause and what to do. `/healthz` says `degraded` with 200 where something is wrong that the agent works
-//! on with: a gateway whose events are refused, that is in trouble, or whose name two use.
+//! on with: a gateway whose events are refused, that is in trouble, or whose name two use; a way to staff that
+//! delivers nothing.
 
 use std::sync::Arc;
 

@@ -14,6 +14,7 @@ use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
+use super::failing_ways::FailingWays;
 use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent};
 use super::troubles::Heeded;
 use super::wording;
@@ -38,6 +39,8 @@ pub(super) struct Bursts {
     pub(super) hearing: Hearing,
     /// What is remembered of what gateways say of themselves.
     pub(super) heeded: Heeded,
+    /// Ways to staff that deliver nothing.
+    pub(super) ways: FailingWays,
 }
 
 /// Whether the time has come to tell; it begins a burst.

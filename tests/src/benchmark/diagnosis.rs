@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
-use pdm_dsp::{Request, diagnose};
+use pdm_dsp::Request;
+use pdm_dsp::diagnose::{Against, diagnose_against};
 use pdm_edge::quality::{QualityContext, assess};
 use pdm_shared::fault::Fault;
 use serde::Serialize;
@@ -63,13 +64,24 @@ pub struct Scored {
     pub is_simulated: bool,
 }
 
-struct Verdict {
-    named: Option<Fault>,
-    confidence: f64,
+/// What the edge says of a record.
+#[derive(Debug, Clone)]
+pub(super) struct Verdict {
+    pub(super) named: Option<Fault>,
+    pub(super) confidence: f64,
     undetermined: Option<String>,
 }
 
-fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
+pub(super) fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
+    verdict_against(accel_m_s2, request, Against::Nothing)
+}
+
+/// The verdict on a record that is held against what stood at its measuring point before.
+pub(super) fn verdict_against(
+    accel_m_s2: &[f64],
+    request: &Request,
+    against: Against<'_>,
+) -> Verdict {
     let context =
         QualityContext { speed: Some(request.speed), ..QualityContext::new(request.rate) };
     let quality = assess(accel_m_s2, &context);
@@ -77,8 +89,8 @@ fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
         let flags = format!("signal quality: {:?}", quality.signal.flags);
         return Verdict { named: None, confidence: 0.0, undetermined: Some(flags) };
     }
-    match diagnose(accel_m_s2, request) {
-        Ok(found) => Verdict {
+    match diagnose_against(accel_m_s2, request, against) {
+        Ok((found, _shown)) => Verdict {
             named: found.dominant,
             confidence: found.confidence,
             undetermined: found.undetermined.map(|why| why.to_string()),

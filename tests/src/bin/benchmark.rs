@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use pdm_tests::benchmark::fit::{Sample, constants, fit};
 use pdm_tests::benchmark::folds::{self, Fold};
 use pdm_tests::benchmark::report::DiagnosisReport;
-use pdm_tests::benchmark::{diagnosis, episodes, plant, runs, wander};
+use pdm_tests::benchmark::{diagnosis, episodes, plant, runs, speeds, wander};
 
 /// Run the edge over recordings and simulated records, and score it
 #[derive(Debug, Parser)]
@@ -63,6 +63,8 @@ struct Args {
 enum Part {
     /// Named faults in recordings.
     Diagnosis,
+    /// Names where the stated speed is off, and against a sound record of the same point: by themselves alone.
+    Speeds,
     /// Alarms and remaining lives of runs to failure.
     Runs,
     /// Alarms of a simulated plant.
@@ -77,6 +79,9 @@ fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     if !args.leave_out.is_empty() {
         return print_folds(&args);
+    }
+    if args.only == Some(Part::Speeds) {
+        return print_speeds(&args);
     }
     let wants = |part| args.only.is_none_or(|only| only == part);
     let scored = if wants(Part::Diagnosis) {
@@ -122,6 +127,15 @@ fn main() -> anyhow::Result<()> {
         writeln!(out, "{}", episodes::markdown(&told))?;
     }
     Ok(())
+}
+
+fn print_speeds(args: &Args) -> anyhow::Result<()> {
+    let tallies = speeds::evaluate(&args.data)?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        return Ok(writeln!(out, "{}", serde_json::json!({ "speeds": tallies }))?);
+    }
+    Ok(writeln!(out, "# Benchmark\n\n{}", speeds::markdown(&tallies))?)
 }
 
 /// What staff is told of the recorded runs.
