@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 use pdm_web::plant::ChannelRow;
 
 use super::silence::Watchdog;
-use crate::store::{ChannelStore as _, StoreError};
+use crate::store::StoreError;
 
 /// How long a way has to deliver nothing before health says so, s. Chosen: three tries of a message that is
 /// tried again after 1, 2, 4, … s and fails by a short outage are over by then.

@@ -155,9 +155,12 @@ fn in_parallel<T: Sync>(
             .chunks(each)
             .map(|part| scope.spawn(move || part.iter().map(judge).collect::<Vec<_>>()))
             .collect();
-        let joined = parts.into_iter().map(|part| part.join());
-        let verdicts = joined.map(|part| part.map_err(|_| anyhow::anyhow!("a judgement panicked")));
-        verdicts.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect()
+        let mut verdicts = Vec::new();
+        for part in parts {
+            let part = part.join().map_err(|_| anyhow::anyhow!("a judgement panicked"))?;
+            verdicts.extend(part.into_iter().collect::<anyhow::Result<Vec<_>>>()?);
+        }
+        anyhow::Ok(verdicts)
     })
     .context("a recording cannot be judged")
 }
