@@ -214,8 +214,10 @@ const SEED: u64 = 20_261_123;
 /// Waits until the agent's session exists: its first event is stored.
 async fn listens(client: &mut Client, folder: &Path) {
     let store = format!("sqlite://{}", folder.join("agent.db").display());
+    // the same event each time: another one of the same number would be of a second gateway
+    let first = healthy(1);
     for _ in 0..600 {
-        client.send(&[healthy(1)]).await;
+        client.send(std::slice::from_ref(&first)).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         let Ok(pool) = sqlx::SqlitePool::connect(&store).await else { continue };
         let counted: Result<i64, _> =
@@ -250,7 +252,7 @@ async fn a_killed_agent_tells_each_alarm_under_one_key() {
     let mut client = Client::connect(broker.port(), "test", &[]).await;
     listens(&mut client, folder.path()).await;
     let fault = |number: u64| {
-        let mut event = event(number);
+        let mut event = event(number + 1);
         event.bearing_id = format!("B{number}").parse().expect("a name");
         event
     };
@@ -278,7 +280,12 @@ async fn a_killed_agent_tells_each_alarm_under_one_key() {
         taken.len(),
         titles.len()
     );
-    assert_eq!((taken.len() as u64, titles.len() as u64), (BEARINGS, BEARINGS), "seed {SEED}");
+    let odd: Vec<_> = titles.iter().filter(|title| !title.contains("outer race fault")).collect();
+    assert_eq!(
+        (taken.len() as u64, titles.len() as u64),
+        (BEARINGS, BEARINGS),
+        "seed {SEED}, beside the alarms: {odd:?}"
+    );
     agent.kill();
 }
 
