@@ -95,11 +95,27 @@ impl Thrown {
     }
 }
 
+/// The client id of the connection by which the agent publishes.
+pub(crate) fn outgoing_id(client_id: &str) -> String {
+    format!("{client_id}-out")
+}
+
 /// Options of one connection. Secrets and certificates are read anew for each, so that what was
 /// renewed is used without a restart; `attempt` goes through the addresses in turn.
 pub(crate) fn options(
     settings: &BrokerSettings,
     client_id: &str,
+    attempt: usize,
+) -> Result<MqttOptions, BrokerError> {
+    options_with(settings, client_id, client_id, attempt)
+}
+
+/// As [`options`], with the certificate and the user of another connection: for a connection that has none
+/// of its own.
+pub(crate) fn options_with(
+    settings: &BrokerSettings,
+    client_id: &str,
+    identity: &str,
     attempt: usize,
 ) -> Result<MqttOptions, BrokerError> {
     let (host, port) = match settings.addresses.get(attempt % settings.addresses.len().max(1)) {
@@ -113,11 +129,11 @@ pub(crate) fn options(
     options.set_max_packet_size(Some(settings.max_packet_bytes));
     if let Some(login) = &settings.login {
         let password = login.password.fetch().map_err(BrokerError::Password)?;
-        let user = login.user.replace(CLIENT_ID, client_id);
+        let user = login.user.replace(CLIENT_ID, identity);
         options.set_credentials(user, password.expose());
     }
     if let Some(tls) = &settings.tls {
-        let config = Arc::new(tls.of_client(client_id).client_config()?);
+        let config = Arc::new(tls.of_client(identity).client_config()?);
         options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(config)));
     }
     Ok(options)

@@ -69,8 +69,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     install_cryptography();
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     // also reads the files and secrets that the configuration names
-    mqtt::options(&settings.broker, &settings.broker.client_id, 0)
-        .map_err(|error| failure::start(error.into()))?;
+    let client_id = &settings.broker.client_id;
+    for connection in [client_id.clone(), mqtt::outgoing_id(client_id)] {
+        mqtt::options(&settings.broker, &connection, 0)
+            .map_err(|error| failure::start(error.into()))?;
+    }
     let clock: SharedClock = Arc::new(SystemClock);
     channels(&settings.notify, &settings.reports, &clock).map_err(failure::start)?;
     if settings.http.listen.is_some() {
@@ -320,12 +323,15 @@ async fn in_time(probe: impl Future<Output = Option<String>>) -> Option<String> 
         .unwrap_or_else(|_elapsed| Some(format!("no answer within {} s", WAIT.as_secs())))
 }
 
-/// Connects under another client name, so that a running agent keeps its session.
+/// Connects under another client name, so that a running agent keeps its session, and with the certificate of
+/// the connection that publishes: a broker that makes the certificate's name the client id then ends that
+/// connection for a moment, for which nothing waits at the broker, and never the one that takes events.
 async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
     use rumqttc::v5::mqttbytes::v5::Packet;
     use rumqttc::v5::{AsyncClient, Event};
     let client_id = format!("{}-check", settings.broker.client_id);
-    let mut options = match mqtt::options(&settings.broker, &client_id, attempt) {
+    let identity = mqtt::outgoing_id(&settings.broker.client_id);
+    let mut options = match mqtt::options_with(&settings.broker, &client_id, &identity, attempt) {
         Ok(options) => options,
         Err(error) => return Some(format!("{:#}", anyhow::Error::new(error))),
     };

@@ -116,7 +116,7 @@ pub(crate) fn publisher(
 }
 
 fn options(settings: &BrokerSettings, attempt: usize) -> Result<MqttOptions, super::BrokerError> {
-    let mut options = super::options(settings, &format!("{}-out", settings.client_id), attempt)?;
+    let mut options = super::options(settings, &super::outgoing_id(&settings.client_id), attempt)?;
     options.set_clean_start(true);
     Ok(options)
 }
@@ -194,7 +194,7 @@ impl Connection {
             let Err(error) = ended else { return };
             let pause = reconnection.after("outbox", &error);
             if reconnection.is_thrown_out() {
-                let client_id = format!("{}-out", self.settings.client_id);
+                let client_id = super::outgoing_id(&self.settings.client_id);
                 self.thrown.out("outbox", &client_id, &error);
             }
             tokio::select! {

@@ -9,10 +9,9 @@ use pdm_shared::time::Timestamp;
 use pdm_web::plant::ChannelRow;
 
 use super::silence::Watchdog;
-use crate::store::StoreError;
 
-/// How long a way has to deliver nothing before health says so, s. Chosen: three tries of a message that is
-/// tried again after 1, 2, 4, … s and fails by a short outage are over by then.
+/// How long a way has to deliver nothing before health says so, s. Chosen: the first tries of a message follow
+/// each other within seconds, so a short outage is over by then.
 const LASTS_S: f64 = 60.0;
 /// How often the ways are looked at, s: the look reads the outbox.
 const EVERY_S: f64 = 30.0;
@@ -25,18 +24,22 @@ pub(super) struct FailingWays {
 }
 
 impl Watchdog {
-    /// What health says of the ways to staff, looked at anew from time to time.
+    /// What health says of the ways to staff, looked at anew from time to time. A look that fails leaves what
+    /// was said before: it must not keep the watch from telling alarms.
     pub(super) async fn look_at_ways(
         &self,
         ways: &mut FailingWays,
         now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Option<String> {
         let is_fresh = |at: Timestamp| (0.0..EVERY_S).contains(&now.seconds_since(at));
         if !ways.looked_at.is_some_and(is_fresh) {
-            ways.said = said_of(&self.store.channels(now).await?, now);
+            match self.store.channels(now).await {
+                Ok(channels) => ways.said = said_of(&channels, now),
+                Err(error) => tracing::warn!(%error, "cannot look at the ways to staff"),
+            }
             ways.looked_at = Some(now);
         }
-        Ok(ways.said.clone())
+        ways.said.clone()
     }
 }
 

@@ -75,7 +75,7 @@ impl Watchdog {
         self.look_at_suppressed(now).await?;
         let mut degraded = self.look_at_refused(now).await?;
         degraded.extend(self.look_at_troubles(&mut bursts.heeded, now).await?);
-        degraded.extend(self.look_at_ways(&mut bursts.ways, now).await?);
+        degraded.extend(self.look_at_ways(&mut bursts.ways, now).await);
         self.reporter.degrades(degraded);
         for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
             let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };

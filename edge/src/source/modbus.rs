@@ -202,7 +202,7 @@ impl Polls {
                 none.insert(connected.map_err(lost)?)
             }
         };
-        device.read(value.kind, value.address, value.register_type.registers())
+        device.read_registers(value.kind, value.address, value.register_type.registers())
     }
 
     fn tell(&mut self, text: String) {

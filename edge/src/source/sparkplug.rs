@@ -197,7 +197,7 @@ impl SparkplugDecoder {
     fn device_birth(&mut self, payload: &Payload<'_>) -> Result<Received, Refusal> {
         self.gap();
         self.birth = None;
-        let birth = Birth::read(payload, &self.form, &self.format);
+        let birth = Birth::from_payload(payload, &self.form, &self.format);
         self.birth_fault = birth.as_ref().err().cloned();
         let birth = birth?;
         for metric in &payload.metrics {

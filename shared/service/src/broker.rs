@@ -30,7 +30,8 @@ use serde::Deserialize;
 use crate::config::ConfigError;
 use crate::secret::SecretSource;
 
-/// Stands for the client id of a connection in the names of its certificate and key, and in a user's name.
+/// Stands for the client id of a connection in the names of its certificate and key, and in a user's name, in
+/// the agent's configuration: its connections may each need their own.
 pub const CLIENT_ID: &str = "{client_id}";
 
 /// Host and port of a broker.
@@ -63,7 +64,7 @@ pub struct Login {
 pub struct TlsFiles {
     /// Certificates of the authorities that may sign the broker's certificate.
     pub ca: PathBuf,
-    /// This program's certificate chain, for mutual TLS; may hold [`CLIENT_ID`].
+    /// This program's certificate chain, for mutual TLS; the agent's may hold [`CLIENT_ID`].
     #[serde(default)]
     pub certificate: Option<PathBuf>,
     /// Private key of `certificate`.

@@ -117,6 +117,26 @@ async fn a_client_that_takes_anothers_id_throws_nobody_off() {
     assert_eq!(log.matches("connected for intake").count(), 1, "never thrown off: {log}");
 }
 
+/// The shipped broker makes the certificate's name the client id, so `check` has to be one of the agent's
+/// two connections. It is not the one for which events wait.
+#[tokio::test]
+async fn check_beside_a_running_agent_passes_and_leaves_its_intake_connected() {
+    let test = "check_beside_a_running_agent_passes_and_leaves_its_intake_connected";
+    let Some(plant) = Plant::shipped(test, &[("gw-01", "ulsan-1")]) else { return };
+    let config = plant.folder.path().join("agent.toml");
+    let mut command = Command::new(binary("pdm-agent"));
+    let checked = command.arg("check").arg("--config").arg(config).output().expect("runs");
+    let said = [checked.stdout, checked.stderr].concat();
+    assert_eq!(checked.status.code(), Some(0), "{}", String::from_utf8_lossy(&said));
+    let one = gateway("gw-01", "DE", 1);
+    let mut honest = plant.client("gw-01", &[]).await;
+    one.is_born(&mut honest, 0).await;
+    assert!(honest.send(&one.event(1, false), Some("gw-01")).await);
+    plant.until_figure("stored", STORED, 1).await;
+    let log = plant.log("agent.log");
+    assert_eq!(log.matches("connected for intake").count(), 1, "{log}");
+}
+
 #[tokio::test]
 async fn two_sites_with_one_gateway_name_have_two_receipts() {
     let test = "two_sites_with_one_gateway_name_have_two_receipts";

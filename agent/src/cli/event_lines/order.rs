@@ -1,12 +1,13 @@
 //! Whether the events of each bearing come in their order, each once.
 //!
 //! The gateway's count decides, not the clock: a sequence number that rises while the time steps back is
-//! a clock that was set, a number that steps back is disorder.
+//! a clock that was set, a number that steps back is disorder. Times are compared at one measuring point, since
+//! the windows of two points of a bearing may begin in either order.
 
 use std::collections::BTreeMap;
 
 use pdm_shared::event::Event;
-use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayId};
+use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayId, MeasuringPoint};
 use pdm_shared::time::Timestamp;
 
 /// Whether the events of several bearings may come in turn.
@@ -46,7 +47,8 @@ struct Last {
     event_id: EventId,
     count: Count,
     sequence: u64,
-    measured_at: Timestamp,
+    /// The last time of each measuring point; within a count without identity the latest.
+    measured_at: BTreeMap<Option<MeasuringPoint>, Timestamp>,
     line: u64,
     /// Counts that ended before this one.
     ended: Vec<Count>,
@@ -104,17 +106,21 @@ impl Order {
     fn note(&mut self, key: BearingKey, event: &Event, line: u64) {
         self.events += 1;
         let count = (event.gateway_id.clone(), event.epoch);
-        let mut ended = Vec::new();
-        let mut measured_at = event.measured_at;
+        let (mut ended, mut measured_at) = (Vec::new(), BTreeMap::new());
+        let mut at = event.measured_at;
         if let Some(last) = self.bearings.remove(&key) {
-            ended = last.ended;
+            (ended, measured_at) = (last.ended, last.measured_at);
             if last.count != count {
                 ended.push(last.count);
             } else if event.epoch.is_none() {
                 // without an identity of the count the time decides: the latest is kept
-                measured_at = measured_at.max(last.measured_at);
+                at = measured_at
+                    .get(&event.measuring_point)
+                    .copied()
+                    .map_or(at, |last| at.max(last));
             }
         }
+        measured_at.insert(event.measuring_point.clone(), at);
         let (event_id, sequence) = (event.event_id, event.sequence);
         let last = Last { event_id, count, sequence, measured_at, line, ended };
         self.bearings.insert(key.clone(), last);
@@ -126,19 +132,20 @@ impl Order {
 fn follows(last: &Last, event: &Event, sort: &str) -> Result<Run, String> {
     let count = (event.gateway_id.clone(), event.epoch);
     let is_same_count = last.count == count;
-    let is_earlier = event.measured_at < last.measured_at;
+    let before = last.measured_at.get(&event.measuring_point).copied();
+    let is_earlier = before.is_some_and(|before| event.measured_at < before);
     let back = |what: &str| {
         Err(format!(
-            "{} of {} {what} (line {}: sequence {}, measured {}){sort}",
+            "{} of {} {what} (line {}: sequence {}){sort}",
             name(event),
             event.key(),
             last.line,
-            last.sequence,
-            last.measured_at
+            last.sequence
         ))
     };
     let is_same_number = is_same_count && event.sequence == last.sequence;
-    let may_begin_anew = event.epoch.is_none() && event.measured_at > last.measured_at;
+    let may_begin_anew =
+        event.epoch.is_none() && before.is_none_or(|before| event.measured_at > before);
     if event.event_id == last.event_id || is_same_number && !may_begin_anew {
         return Err(format!("{} of {} repeats line {}", name(event), event.key(), last.line));
     }
@@ -152,17 +159,14 @@ fn follows(last: &Last, event: &Event, sort: &str) -> Result<Run, String> {
         };
     }
     if event.sequence > last.sequence {
-        let set_back = || {
-            Run::ClockSetBack(format!(
-                "{} of {} was measured {:.0} s before the one of line {}, which has the lower number: the \
-                 gateway's clock was set back; the events stay in the order of their numbers",
-                name(event),
-                event.key(),
-                last.measured_at.seconds_since(event.measured_at),
-                last.line
-            ))
-        };
-        return Ok(if is_earlier { set_back() } else { Run::GoesOn });
+        let Some(before) = before.filter(|_| is_earlier) else { return Ok(Run::GoesOn) };
+        return Ok(Run::ClockSetBack(format!(
+            "{} of {} was measured {:.3} s before the last one of its measuring point, which has a lower \
+             number: the gateway's clock was set back; the events stay in the order of their numbers",
+            name(event),
+            event.key(),
+            before.seconds_since(event.measured_at)
+        )));
     }
     // a recording measured by itself, or a gateway of an earlier version that began its count anew
     if may_begin_anew {

@@ -1,3 +1,5 @@
+//! Claims about the order of events: what is read, what is refused with line and event, what a sort mends.
+
 use std::io::Cursor;
 
 use pdm_shared::event::Event;
@@ -94,7 +96,21 @@ fn a_clock_that_was_set_back_is_no_disorder_and_is_said() {
     let (read_back, remarks) = read(text(&events), ONE_RUN).expect("read");
     assert_eq!(read_back, events);
     assert_eq!(remarks.len(), 1, "{remarks:?}");
-    assert!(remarks[0].contains("600 s before") && remarks[0].contains("clock was set back"));
+    assert!(remarks[0].contains("600.000 s before") && remarks[0].contains("clock was set back"));
+}
+
+/// Two sensors of a bearing: their windows begin in either order, and no clock was set.
+#[test]
+fn two_measuring_points_in_turn_are_no_clock_that_was_set() {
+    let mut events = run("DE", 1..=6);
+    for (place, event) in events.iter_mut().enumerate() {
+        let point = if place % 2 == 0 { "DE-H" } else { "DE-V" };
+        event.measuring_point = Some(point.parse().expect("a name"));
+        if place % 2 == 1 {
+            event.measured_at = event.measured_at.plus_seconds(-601.0);
+        }
+    }
+    assert_eq!(read(text(&events), ONE_RUN), Ok((events, vec![])));
 }
 
 #[test]

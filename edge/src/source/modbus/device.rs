@@ -49,7 +49,7 @@ impl Device {
     }
 
     /// Reads registers; two bytes each, high byte first.
-    pub(super) fn read(
+    pub(super) fn read_registers(
         &mut self,
         kind: RegisterKind,
         address: u16,

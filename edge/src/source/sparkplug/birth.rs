@@ -98,7 +98,7 @@ impl Birth {
     ///
     /// # Errors
     /// The metric that is missing or cannot be read as samples.
-    pub(super) fn read(
+    pub(super) fn from_payload(
         payload: &Payload<'_>,
         form: &SparkplugForm,
         format: &FrameFormat,
