@@ -7,6 +7,7 @@
 //! Invariant: an ailment keeps the time at which its trouble began until it is over, whatever its cause
 //! turns into.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,6 +23,16 @@ use crate::store::{StoreError, StoreTrouble};
 pub(crate) enum Writer {
     Intake,
     Judging,
+}
+
+/// A part that tells staff out of the store. A store that takes events and judgements may still refuse
+/// these: a right is missing on one table, a row is held, a trigger of the database's keeper fails.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Teller {
+    /// The lane of a channel, by its name.
+    Lane(String),
+    /// The watch over silent gateways, next steps, shelves and reminders.
+    Watch,
 }
 
 /// A trouble of the store, with the error's own text.
@@ -44,6 +55,8 @@ pub(crate) enum Blindness {
     Store(Trouble),
     /// The store answers, and so many events wait for a judgement that does not come.
     Unjudged { events: u64, why: Option<Trouble> },
+    /// The store answers, and what waits in it for staff cannot be taken out.
+    Untold { teller: Teller, why: Trouble },
     /// The start waits for the file of a secret; the text names it.
     Secret(String),
 }
@@ -54,6 +67,15 @@ impl fmt::Display for Blindness {
             Self::Store(trouble) => {
                 let Trouble { kind, detail } = trouble;
                 write!(f, "{}: {}; {detail}", kind.what().en, kind.action().en)
+            }
+            Self::Untold { teller, why: Trouble { kind, detail } } => {
+                match teller {
+                    Teller::Lane(lane) => write!(f, "messages by {lane} do not leave the store")?,
+                    Teller::Watch => f.write_str(
+                        "silent gateways, next steps, shelves and reminders are not looked after",
+                    )?,
+                }
+                write!(f, ", because {}: {}; {detail}", kind.what().en, kind.action().en)
             }
             Self::Secret(told) => write!(f, "the start waits for a secret: {told}"),
             Self::Unjudged { events, why: None } => write!(f, "{events} events wait unjudged"),
@@ -86,6 +108,7 @@ pub(crate) struct Failing {
 pub(crate) struct Vitals {
     ailment: watch::Sender<Option<Ailment>>,
     writers: Arc<Mutex<[Option<Failing>; 2]>>,
+    tellers: Arc<Mutex<BTreeMap<Teller, Failing>>>,
     /// Since when the intake waits for the store to take a batch.
     storing: Arc<Mutex<Option<Instant>>>,
 }
@@ -130,6 +153,26 @@ impl Vitals {
     pub(crate) fn failing(&self, writer: Writer) -> Option<Failing> {
         let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         writers[writer as usize].clone()
+    }
+
+    /// Notes that the store refused a teller.
+    pub(crate) fn teller_failed(&self, teller: Teller, error: &StoreError) {
+        let trouble = Trouble::new(error);
+        let mut tellers = self.tellers.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = || Failing { since: Instant::now(), trouble: trouble.clone() };
+        tellers.entry(teller).or_insert_with(began).trouble = trouble.clone();
+    }
+
+    /// Notes that the store served a teller.
+    pub(crate) fn teller_worked(&self, teller: &Teller) {
+        self.tellers.lock().unwrap_or_else(PoisonError::into_inner).remove(teller);
+    }
+
+    /// The teller that has failed for longest.
+    pub(crate) fn failing_teller(&self) -> Option<(Teller, Failing)> {
+        let tellers = self.tellers.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest = tellers.iter().min_by_key(|(_, failing)| failing.since);
+        longest.map(|(teller, failing)| (teller.clone(), failing.clone()))
     }
 
     /// Sets what is wrong; the time at which it began stays.
@@ -198,5 +241,21 @@ mod tests {
         assert_eq!(vitals.failing(Writer::Judging), None);
         vitals.worked(Writer::Intake);
         assert_eq!(vitals.failing(Writer::Intake), None);
+    }
+
+    /// R-AGENT-10
+    #[tokio::test(start_paused = true)]
+    async fn a_lane_that_works_says_nothing_of_another_that_fails() {
+        let vitals = Vitals::default();
+        let lane = |name: &str| Teller::Lane(name.to_owned());
+        vitals.teller_failed(lane("email"), &away());
+        tokio::time::advance(std::time::Duration::from_secs(3)).await;
+        vitals.teller_failed(Teller::Watch, &away());
+        vitals.teller_failed(lane("email"), &away());
+        vitals.teller_worked(&lane("webhook:ops"));
+        let (teller, failing) = vitals.failing_teller().expect("fails");
+        assert_eq!((teller, failing.since.elapsed().as_secs()), (lane("email"), 3));
+        vitals.teller_worked(&lane("email"));
+        assert_eq!(vitals.failing_teller().map(|(teller, _)| teller), Some(Teller::Watch));
     }
 }

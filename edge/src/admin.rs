@@ -30,7 +30,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::progress::{BrokerTrouble, Progress};
+use crate::progress::{BrokerTrouble, Progress, SpoolTrouble};
 use crate::relearning::Relearning;
 use crate::remarks::Remarks;
 use crate::settings::AdminSettings;
@@ -153,6 +153,8 @@ async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
     // events are measured, kept and sent, so a restart would not help
     let mut troubles: Vec<String> =
         progress.receipt_trouble.iter().map(ToString::to_string).collect();
+    let is_moved = |trouble: &&SpoolTrouble| **trouble == SpoolTrouble::Moved;
+    troubles.extend(progress.spool_trouble.iter().filter(is_moved).map(ToString::to_string));
     troubles.extend(progress.broker_trouble.iter().map(ToString::to_string));
     troubles.extend(progress.too_large.iter().map(ToString::to_string));
     troubles.extend(shared.remarks.lines());

@@ -59,6 +59,8 @@ pub enum SpoolTrouble {
     Disk,
     /// The file is damaged and cannot be replaced.
     Damaged,
+    /// The file was moved, removed or replaced while it was open.
+    Moved,
     /// Anything else; the log tells.
     Other,
 }
@@ -70,6 +72,7 @@ impl From<&SpoolError> for SpoolTrouble {
                 Self::Disk
             }
             SpoolError::Damaged { .. } => Self::Damaged,
+            SpoolError::Moved { .. } => Self::Moved,
             SpoolError::Locked { .. }
             | SpoolError::Foreign { .. }
             | SpoolError::Newer { .. }
@@ -88,6 +91,10 @@ impl fmt::Display for SpoolTrouble {
                  restart is needed"
             }
             Self::Damaged => "the spool is damaged and cannot be replaced; check its disk",
+            Self::Moved => {
+                "another file was put in the place of the spool while it was open: what waits is sent, \
+                 and what is not sent before the gateway stops is lost; put the spool's file back"
+            }
             Self::Other => "the spool takes no event; the log of the gateway tells why",
         })
     }

@@ -58,6 +58,7 @@ mod file;
 mod hours;
 mod ledger;
 pub(crate) mod log;
+mod moved;
 mod numbering;
 mod outbox;
 mod receipt;
@@ -155,7 +156,8 @@ impl Spool {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Renames a damaged file and continues with a new file that holds the readable rows. Callers
+    /// Renames a damaged file and continues with a new file that holds the readable rows; a file that was
+    /// moved or removed is copied under its name. Callers
     /// do this when an operation fails with [`Disposition::Repair`], then repeat the operation. False
     /// if the file is sound, so that nothing was changed: the operation may then fail again, and
     /// callers pause before they repeat it.
@@ -164,6 +166,9 @@ impl Spool {
     /// [`SpoolError`] if no new file can be made.
     pub async fn repair(&self, why: &SpoolError) -> Result<bool, SpoolError> {
         let _one_at_a_time = self.inner.repairing.lock().await;
+        if matches!(why, SpoolError::Moved { .. }) {
+            return self.write_anew().await;
+        }
         let files = self.files();
         // several tasks may report the same damage: the first repairs, the others find a sound file
         if files.is_sound().await {
@@ -174,9 +179,13 @@ impl Spool {
         let fresh =
             salvage::replace(self.path(), &self.inner.gateway, mark, &self.inner.clock, why)
                 .await?;
+        self.go_on_with(fresh).await;
+        Ok(true)
+    }
+
+    async fn go_on_with(&self, fresh: Files) {
         *self.inner.files.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         self.refresh().await;
-        Ok(true)
     }
 
     /// The tally, kept up to date with every change.

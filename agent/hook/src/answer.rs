@@ -66,6 +66,14 @@ fn is_same(a: &Value, b: &Value) -> bool {
     text(a) == text(b)
 }
 
+/// Whether an answer is a page for people, as proxies and portals send in place of the receiver.
+pub fn is_page(body: &[u8]) -> bool {
+    let body = body.trim_ascii_start();
+    let begins =
+        |sign: &[u8]| body.get(..sign.len()).is_some_and(|start| start.eq_ignore_ascii_case(sign));
+    begins(b"<!doctype") || begins(b"<html")
+}
+
 /// What success looks like.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -125,7 +133,8 @@ impl Answers {
         let is_contradicted =
             self.success.also.iter().any(|one| one.is_contradicted(answer.as_ref()));
         if is_status && !is_contradicted && (sign.is_none() || says(&sign)) {
-            return Verdict::Delivered;
+            // a portal that asks people to log in answers 200 in place of the receiver
+            return if is_page(body) { Verdict::Refused } else { Verdict::Delivered };
         }
         if says(&self.refused) {
             return Verdict::Never;
@@ -163,6 +172,15 @@ mod tests {
         assert_eq!(says(r#"{"result_code":-101,"message":"인증오류"}"#), Verdict::Refused);
         assert_eq!(says(r#"{"result_code":"-105"}"#), Verdict::Never);
         assert_eq!(says("<html>"), Verdict::Refused);
+    }
+
+    /// R-AGENT-10
+    #[test]
+    fn a_page_that_asks_people_to_log_in_is_no_delivery_where_the_status_alone_decides() {
+        let by_status = Answers::default();
+        assert_eq!(by_status.verdict(200, b"ok"), Verdict::Delivered);
+        assert_eq!(by_status.verdict(200, b"\n<!DOCTYPE html><title>Sign in"), Verdict::Refused);
+        assert_eq!(by_status.verdict(200, b"<HTML>"), Verdict::Refused);
     }
 
     #[test]

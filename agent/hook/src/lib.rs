@@ -18,7 +18,7 @@ mod sign;
 mod template;
 mod token;
 
-pub use answer::Verdict;
+pub use answer::{Verdict, is_page};
 pub use hook::{Address, Hook, HookError, Sent};
 pub use message::Message;
 pub use presets::{PRESETS, preset};

@@ -18,6 +18,7 @@ pub(super) fn store(error: StoreError) -> Failure {
     let exit = match &error {
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
+        | StoreError::Moved { .. }
         | StoreError::Unfit { unfit: Unfit::Standby, .. } => Exit::Unavailable,
         StoreError::Way(_) | StoreError::Unfit { .. } => Exit::Config,
         StoreError::Newer { .. } | StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,

@@ -25,7 +25,7 @@ use super::door::DoorError;
 use crate::progress::Progress;
 use crate::settings::HttpSettings;
 use crate::store::{Store, StoreTrouble};
-use crate::vitals::Vitals;
+use crate::vitals::{Blindness, Vitals};
 
 /// Connections while the agent waits for its store: some probes.
 const CONNECTIONS: usize = 32;
@@ -82,7 +82,11 @@ async fn work(
     State(Health { vitals, store, progress, degraded }): State<Health>,
 ) -> (StatusCode, String) {
     if let Some(ailment) = vitals.ailment() {
-        return blind(&ailment.blindness.to_string());
+        let told = ailment.blindness.to_string();
+        return match ailment.blindness {
+            Blindness::Untold { .. } => unwell("mute", &told),
+            Blindness::Store(_) | Blindness::Unjudged { .. } | Blindness::Secret(_) => blind(&told),
+        };
     }
     let Some(store) = store else { return blind("the store is being opened") };
     match timeout(ANSWER, store.ping()).await {
@@ -115,6 +119,10 @@ fn told(said: &[String]) -> String {
 }
 
 fn blind(told: &str) -> (StatusCode, String) {
+    unwell("blind", told)
+}
+
+fn unwell(word: &str, told: &str) -> (StatusCode, String) {
     tracing::warn!(reason = told, "not healthy");
-    (StatusCode::SERVICE_UNAVAILABLE, format!("the agent is blind: {told}\n"))
+    (StatusCode::SERVICE_UNAVAILABLE, format!("the agent is {word}: {told}\n"))
 }

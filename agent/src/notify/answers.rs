@@ -4,8 +4,10 @@
 //! receivers of Slack's form answer 200 and write the error into the body. Teams' connectors answer 200 to
 //! what failed and write why; "the response can be considered successful only if it returns a number"
 //! (MicrosoftDocs/msteams-docs#9064); its workflows answer 202. A receiver of the generic form is read by
-//! its status alone.
+//! its status, and by a body that says that it failed or is a page for people: a proxy that asks to log in
+//! answers 200 with its page, and gateways of messengers answer 200 with `{"ok": false}` or an error code.
 
+use pdm_hook::is_page;
 use serde_json::Value;
 
 use super::lanes::SendError;
@@ -45,7 +47,7 @@ pub(super) fn read_answer(format: WebhookFormat, status: u16, body: &str) -> Res
         });
     }
     match format {
-        WebhookFormat::Generic => Ok(()),
+        WebhookFormat::Generic => generic(body).map_err(|error| error(said())),
         WebhookFormat::Slack => slack(body).map_err(|error| error(said())),
         WebhookFormat::Teams => teams(status, body).map_err(|error| error(said())),
     }
@@ -53,12 +55,16 @@ pub(super) fn read_answer(format: WebhookFormat, status: u16, body: &str) -> Res
 
 type Failure = fn(String) -> SendError;
 
+fn generic(body: &str) -> Result<(), Failure> {
+    if is_page(body.as_bytes()) || says_failure(body) { Err(SendError::Refused) } else { Ok(()) }
+}
+
 fn slack(body: &str) -> Result<(), Failure> {
     let word = body.to_ascii_lowercase();
     if SLACK_CONTENT.contains(&word.as_str()) {
         return Err(SendError::Never);
     }
-    if SLACK_ACCESS.contains(&word.as_str()) || is_page(&word) || says_failure(body) {
+    if SLACK_ACCESS.contains(&word.as_str()) || is_page(body.as_bytes()) || says_failure(body) {
         return Err(SendError::Refused);
     }
     Ok(())
@@ -72,7 +78,10 @@ fn teams(status: u16, body: &str) -> Result<(), Failure> {
     }
     let lower = body.to_ascii_lowercase();
     let failed = ["failed", "error", "bad payload", "invalid", "unauthorized", "not found"];
-    if is_page(&lower) || says_failure(body) || failed.iter().any(|word| lower.contains(word)) {
+    if is_page(body.as_bytes())
+        || says_failure(body)
+        || failed.iter().any(|word| lower.contains(word))
+    {
         // "HTTP error 413": the message is larger than Teams takes, now and later
         let is_content = lower.contains("http error 413") || lower.contains("bad payload");
         return Err(if is_content {
@@ -87,11 +96,6 @@ fn teams(status: u16, body: &str) -> Result<(), Failure> {
     if status == 202 || lower.starts_with('{') { Ok(()) } else { Err(SendError::Refused) }
 }
 
-/// A page for people, as proxies and portals send in place of the receiver.
-fn is_page(lower: &str) -> bool {
-    lower.starts_with("<!doctype") || lower.starts_with("<html")
-}
-
 /// JSON that says that it failed, in the ways that receivers do.
 fn says_failure(body: &str) -> bool {
     let Ok(Value::Object(answer)) = serde_json::from_str::<Value>(body) else { return false };
@@ -103,7 +107,13 @@ fn says_failure(body: &str) -> bool {
         let word = answer.get(*key).and_then(Value::as_str).map(str::to_ascii_lowercase);
         word.is_some_and(|word| ["error", "failed", "failure", "fail"].contains(&word.as_str()))
     });
-    is_false("ok") || is_false("success") || is_error || is_result
+    // codes of DingTalk, WeCom and Feishu: 0 is success; a code of HTTP stands for itself
+    let is_code = |key: &str| answer.get(key).and_then(Value::as_i64).is_some_and(|code| code != 0);
+    let has_error_code = is_code("errcode") || (answer.contains_key("msg") && is_code("code"));
+    let is_success =
+        answer.get("code").and_then(Value::as_i64).is_some_and(|code| (200..300).contains(&code));
+    let is_coded = has_error_code && !is_success;
+    is_false("ok") || is_false("success") || is_error || is_result || is_coded
 }
 
 #[cfg(test)]
@@ -180,6 +190,41 @@ mod tests {
             assert_eq!(word(WebhookFormat::Generic, status, "x"), "later", "{status}");
         }
         assert_eq!(word(WebhookFormat::Generic, 422, "x"), "never");
+    }
+
+    /// R-AGENT-10
+    #[test]
+    fn a_receiver_of_the_generic_form_that_says_that_it_failed_has_no_message() {
+        let says = |body: &str| word(WebhookFormat::Generic, 200, body);
+        for refused in [
+            "<!DOCTYPE html><html><title>Sign in</title></html>",
+            "  <HTML>captive portal</HTML>",
+            r#"{"ok":false,"error":"not_in_channel"}"#,
+            r#"{"success":false}"#,
+            r#"{"status":"error","message":"no such flow"}"#,
+            r#"{"errcode":310000,"errmsg":"keywords not in content"}"#,
+            r#"{"code":19024,"msg":"Key Words Not Found"}"#,
+        ] {
+            assert_eq!(says(refused), "refused", "{refused}");
+        }
+        for taken in [
+            "ok",
+            "",
+            r#"{"message":"Workflow was started"}"#,
+            r#"{"status":"success","id":"018f"}"#,
+            r#"{"errcode":0,"errmsg":"ok"}"#,
+            r#"{"code":0,"msg":"success"}"#,
+            r#"{"code":200,"msg":"queued"}"#,
+            r#"{"code":"E1042","name":"order"}"#,
+            r#"{"error":null,"result":"accepted"}"#,
+        ] {
+            assert_eq!(says(taken), "taken", "{taken}");
+        }
+    }
+
+    /// R-AGENT-10
+    #[test]
+    fn a_generic_receiver_without_words_has_the_message() {
         assert_eq!(word(WebhookFormat::Generic, 204, ""), "taken");
     }
 }

@@ -27,7 +27,8 @@ use super::{MQTT_LANE, log};
 use crate::mqtt::publisher::{Message, PublishError, Publisher};
 use crate::progress::Reporter;
 use crate::store::due::LONGEST_RETRY_S;
-use crate::store::{Claimed, OutboxStore, SendOutcome};
+use crate::store::{Claimed, OutboxStore, SendOutcome, StoreError, VECTORS_LANE};
+use crate::vitals::Teller;
 
 /// Most rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
 pub(super) const CLAIM: u32 = 256;
@@ -129,7 +130,7 @@ impl Lane {
                 }
             }
             outcomes.extend(held);
-            self.settle(&outcomes).await;
+            self.settle(MQTT_LANE, &outcomes).await;
         }
     }
 
@@ -151,7 +152,7 @@ impl Lane {
                 if outcomes.first().is_some_and(|(_, outcome)| outcome.is_told()) {
                     ceiling.delivered(&share, now).await;
                 }
-                self.settle(&outcomes).await;
+                self.settle(channel.lane(), &outcomes).await;
             }
         }
     }
@@ -180,13 +181,15 @@ impl Lane {
             }
             match self.store.claim(lane, now, now.plus_seconds(CLAIM_S), portion.rows()).await {
                 Ok(rows) if !rows.is_empty() => {
+                    self.store_served(lane);
                     portion.took(rows.len(), rows.iter().map(|row| row.payload.len()).sum());
                     return Some(rows);
                 }
                 Ok(_) if self.stop.is_cancelled() => return None,
-                Ok(_) => {}
+                Ok(_) => self.store_served(lane),
                 Err(error) => {
                     log::claim_failed(lane, &error);
+                    self.store_refused(lane, &error);
                     may_hold = true;
                     if self.stop.is_cancelled() {
                         return None;
@@ -199,6 +202,17 @@ impl Lane {
                 () = self.stop.cancelled() => {}
             }
         }
+    }
+
+    fn store_refused(&self, lane: &str, error: &StoreError) {
+        // what is remembered for searches tells nobody
+        if lane != VECTORS_LANE {
+            self.reporter.vitals().teller_failed(Teller::Lane(lane.to_owned()), error);
+        }
+    }
+
+    fn store_served(&self, lane: &str) {
+        self.reporter.vitals().teller_worked(&Teller::Lane(lane.to_owned()));
     }
 
     /// Publishes rows: all are queued first, then their PUBACKs are awaited, so that a batch takes one
@@ -237,9 +251,10 @@ impl Lane {
 
     /// Stores what became of rows, trying until the store takes it or the lane is stopped. A row whose
     /// result is not stored is sent again when its claim ends: twice, but not never.
-    pub(super) async fn settle(&self, outcomes: &[(i64, SendOutcome)]) {
+    pub(super) async fn settle(&self, lane: &str, outcomes: &[(i64, SendOutcome)]) {
         while let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
             log::settle_failed(&error);
+            self.store_refused(lane, &error);
             if self.stop.is_cancelled() {
                 return;
             }
@@ -248,6 +263,7 @@ impl Lane {
                 () = self.stop.cancelled() => {}
             }
         }
+        self.store_served(lane);
         let delivered = outcomes.iter().filter(|(_, outcome)| outcome.is_told()).count() as u64;
         let done = outcomes
             .iter()

@@ -20,6 +20,7 @@ use super::policy::{Followed, Policy};
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, SilenceSettings};
 use crate::store::{Announcement, EpisodeRecord, EpisodeVersion, GatewayState, Store, StoreError};
+use crate::vitals::Teller;
 
 /// The interval of the watch: a silent gateway is told at most 2 s later than configured.
 const EVERY: Duration = Duration::from_secs(2);
@@ -57,30 +58,62 @@ impl Watchdog {
                 _ = tick.tick() => {}
                 () = stop.cancelled() => return,
             }
-            if let Err(error) = self.look(&mut bursts).await {
-                bursts.hearing.failed();
-                tracing::warn!(%error, "cannot look for silent gateways, due repetitions and shelves");
+            match self.look(&mut bursts).await {
+                Ok(()) => self.reporter.vitals().teller_worked(&Teller::Watch),
+                Err(error) => {
+                    bursts.hearing.failed();
+                    self.reporter.vitals().teller_failed(Teller::Watch, &error);
+                    tracing::warn!(
+                        %error,
+                        "cannot look for silent gateways, due repetitions and shelves"
+                    );
+                }
             }
         }
     }
 
-    /// One look at all that time brings about.
+    /// One look at all that time brings about. A step that fails does not keep the others from telling
+    /// staff; the first failure is returned.
     pub(super) async fn look(&self, bursts: &mut Bursts) -> Result<(), StoreError> {
         let now = self.clock.now();
-        self.look_at_gateways(bursts, now).await?;
+        let gateways = self.look_at_gateways(bursts, now).await;
+        let suppressed = self.look_at_suppressions(now).await;
+        let troubles = self.look_at_degraded(bursts, now).await;
+        let told = self.tell_on(now).await;
+        let repeated = self.repeat(now).await;
+        gateways.and(suppressed).and(troubles).and(told).and(repeated)
+    }
+
+    async fn look_at_suppressions(&self, now: Timestamp) -> Result<(), StoreError> {
         for (key, record) in self.store.suppressions_over(now, PAGE).await? {
             let followed = self.policy.unsuppressed(&key, &record, now);
             self.follow(&key, Some(record.version()), followed).await?;
         }
-        self.look_at_suppressed(now).await?;
+        self.look_at_suppressed(now).await
+    }
+
+    async fn look_at_degraded(
+        &self,
+        bursts: &mut Bursts,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut degraded = self.look_at_refused(now).await?;
         degraded.extend(self.look_at_troubles(&mut bursts.heeded, now).await?);
         degraded.extend(self.look_at_ways(&mut bursts.ways, now).await);
         self.reporter.degrades(degraded);
+        Ok(())
+    }
+
+    /// Tells the next step of what nobody has acknowledged.
+    async fn tell_on(&self, now: Timestamp) -> Result<(), StoreError> {
         for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
             let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };
             self.follow(&key, Some(record.version()), followed).await?;
         }
+        Ok(())
+    }
+
+    async fn repeat(&self, now: Timestamp) -> Result<(), StoreError> {
         let Some(every_s) = self.policy.longest_repeat_s() else { return Ok(()) };
         for (key, record) in self.store.episodes_to_repeat(now, every_s, REPEATS).await? {
             let Some(alarm) = &record.alarm else { continue };

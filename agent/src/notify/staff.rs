@@ -118,6 +118,7 @@ fn away(error: StoreError) -> Failure {
         StoreError::Content { .. } => Failure::Permanent(error.to_string()),
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
+        | StoreError::Moved { .. }
         | StoreError::Way(_)
         | StoreError::Migrate(_)
         | StoreError::Unfit { .. }

@@ -30,7 +30,7 @@ impl Lane {
                 () = self.stop.cancelled() => {}
             }
             let outcomes = self.remember(&knowledge, &rows).await;
-            self.settle(&outcomes).await;
+            self.settle(VECTORS_LANE, &outcomes).await;
         }
     }
 

@@ -159,7 +159,7 @@ impl PulseWatch {
         }
         let Some(arrival) = pulse.oldest_waiting else {
             *oldest = None;
-            return None;
+            return self.telling();
         };
         let since = match oldest {
             Some((known, since)) if *known == arrival => *since,
@@ -167,9 +167,17 @@ impl PulseWatch {
         };
         let patience = if self.after.is_zero() { STANDS_STILL } else { self.after };
         if since.elapsed() < patience {
-            return None;
+            return self.telling();
         }
         Some((Some(since), self.unjudged(None).await))
+    }
+
+    /// Whether what is judged can leave the store for staff.
+    fn telling(&self) -> Option<(Option<Instant>, Blindness)> {
+        let (teller, failing) = self.vitals.failing_teller()?;
+        let is_lasting = failing.since.elapsed() >= LASTS;
+        let untold = Blindness::Untold { teller, why: failing.trouble };
+        is_lasting.then_some((Some(failing.since), untold))
     }
 
     async fn unjudged(&self, why: Option<Trouble>) -> Blindness {
@@ -183,7 +191,8 @@ fn is_alike(one: &Blindness, other: &Blindness) -> bool {
     let kind = |blindness: &Blindness| match blindness {
         Blindness::Store(trouble) => (0, Some(trouble.kind)),
         Blindness::Unjudged { why, .. } => (1, why.as_ref().map(|why| why.kind)),
-        Blindness::Secret(_) => (2, None),
+        Blindness::Untold { why, .. } => (2, Some(why.kind)),
+        Blindness::Secret(_) => (3, None),
     };
     kind(one) == kind(other)
 }

@@ -46,6 +46,18 @@ pub enum StoreError {
         /// The highest version that this program knows.
         known: i64,
     },
+    /// The file was moved, removed or replaced while it was open: what is written goes to a file that
+    /// no name leads to.
+    #[error(
+        "the store {place} was {what} while the agent had it open: what is stored since then is lost \
+         when the agent stops"
+    )]
+    Moved {
+        /// The file.
+        place: String,
+        /// What became of it: "moved or removed", or "replaced by another file".
+        what: &'static str,
+    },
     /// A value cannot be read or written: another version wrote it, the file is damaged, or the database
     /// refuses it. Trying again does not help.
     #[error("{what} in the store cannot be read: {reason}")]

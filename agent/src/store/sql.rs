@@ -271,6 +271,9 @@ impl StatusStore for SqlStore {
                 Database::Postgres(server) => server.of_write(error).await,
             });
         }
+        if let Database::Sqlite(file) = &self.database {
+            file.stands()?;
+        }
         let mut reader = self.read().await?;
         let oldest = reader.query(&OLDEST_WAITING).fetch_optional().await?;
         let oldest_waiting = oldest.map(|row| row.get(0)).transpose()?;

@@ -4,9 +4,10 @@
 //! that writers queue in this process and never meet `SQLITE_BUSY`; a few others read beside it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_service::files::make_private_database;
+use pdm_service::files::{NameLeads, WatchedName, make_private_database};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
 
@@ -44,6 +45,8 @@ pub(super) const REPLICA: &str = "agent";
 pub(super) struct Sqlite {
     writer: SqlitePool,
     reader: SqlitePool,
+    name: Arc<WatchedName>,
+    place: Arc<Path>,
 }
 
 impl Sqlite {
@@ -60,7 +63,19 @@ impl Sqlite {
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
         let writer = pool(1, cached).await.map_err(|source| cannot_open(path, source))?;
         let reader = pool(READERS, options).await.map_err(|source| cannot_open(path, source))?;
-        Ok(Self { writer, reader })
+        let name = WatchedName::new(path).map_err(|error| cannot_open(path, error.into()))?;
+        Ok(Self { writer, reader, name: Arc::new(name), place: path.into() })
+    }
+
+    /// That the file's name still leads to the open file. SQLite writes on without an error where it was
+    /// moved or removed.
+    pub(super) fn stands(&self) -> Result<(), StoreError> {
+        let what = match self.name.leads() {
+            NameLeads::ToIt => return Ok(()),
+            NameLeads::Nowhere => "moved or removed",
+            NameLeads::ToAnother => "replaced by another file",
+        };
+        Err(StoreError::Moved { place: self.place.display().to_string(), what })
     }
 
     pub(super) fn writer(&self) -> &SqlitePool {

@@ -41,6 +41,8 @@ pub enum StoreTrouble {
     Rights,
     /// The file cannot be opened or created.
     Unopened,
+    /// The file was moved, removed or replaced while it was open.
+    Moved,
     /// The disk fails.
     Disk,
     /// A table or column is missing.
@@ -71,6 +73,7 @@ impl From<&StoreError> for StoreTrouble {
             StoreError::Unfit { unfit: Unfit::Pooler { .. }, .. } => Self::Pooler,
             StoreError::Unfit { unfit: Unfit::Standby, .. } => Self::Standby,
             StoreError::Newer { .. } => Self::Newer,
+            StoreError::Moved { .. } => Self::Moved,
             StoreError::Migrate(source) => of_chain(source),
             StoreError::Content { reason, .. } if reason.contains("no equivalent in encoding") => {
                 Self::Encoding
@@ -201,6 +204,10 @@ impl StoreTrouble {
             Self::Unopened => {
                 ("저장소 파일을 열 수 없음", "the file of its store cannot be opened")
             }
+            Self::Moved => (
+                "저장소 파일이 실행 중에 이동·삭제·교체됨",
+                "the file of its store was moved, removed or replaced while it was open",
+            ),
             Self::Disk => ("저장소의 디스크 오류", "the disk of its store fails"),
             Self::Schema => ("저장소에 테이블이 없음", "a table of its store is missing"),
             Self::Encoding => {
@@ -264,6 +271,10 @@ impl StoreTrouble {
             Self::Unopened => {
                 ("경로, 소유자와 권한 확인", "check the path, its owner and its rights")
             }
+            Self::Moved => (
+                "파일을 제자리로 되돌림. 의도적으로 백업으로 교체했다면 에이전트 재시작(그 사이 저장된 내용은 사라짐)",
+                "move the file back; if a backup was put in its place on purpose, restart the agent (what was stored since then is lost)",
+            ),
             Self::Disk => (
                 "커널 로그와 디스크를 확인하고 백업 보관",
                 "check the kernel's log and the disk, and keep the backup",

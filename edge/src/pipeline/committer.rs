@@ -46,14 +46,20 @@ pub(super) async fn run(
             return Ok(());
         };
         let tally = *spool.watch().borrow();
+        let is_replaced = spool.is_replaced();
         progress.send_modify(|progress| {
             progress.not_committed_since = None;
-            progress.spool_trouble = None;
+            progress.spool_trouble = is_replaced.then_some(SpoolTrouble::Moved);
             progress.spooled += done.taken;
             progress.follow(&tally);
         });
     }
     Ok(())
+}
+
+async fn commit_under_its_name(spool: &Spool, batch: &mut Batch) -> Result<Committed, SpoolError> {
+    spool.has_a_name()?;
+    spool.commit(batch).await
 }
 
 /// Commits one batch, repeated until it succeeds; `None` if it was abandoned.
@@ -70,7 +76,7 @@ async fn commit(
         false
     });
     loop {
-        let error = match spool.commit(batch).await {
+        let error = match commit_under_its_name(spool, batch).await {
             Ok(done) => return Ok(Some(done)),
             Err(error) => error,
         };

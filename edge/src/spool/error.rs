@@ -80,6 +80,15 @@ pub enum SpoolError {
         /// SQLite's description of the damage.
         reason: String,
     },
+    /// The file was moved, removed or replaced while the gateway had it open: what is written goes to a
+    /// file that no name leads to. Repair, then try again.
+    #[error("the spool {} was {what} while it was open", path.display())]
+    Moved {
+        /// The path.
+        path: PathBuf,
+        /// What became of it.
+        what: &'static str,
+    },
     /// A task ended in the middle of its work. Try again.
     #[error("an operation of the spool was interrupted")]
     Interrupted(#[from] tokio::task::JoinError),
@@ -113,7 +122,7 @@ impl SpoolError {
             | Self::Full { .. }
             | Self::Database { .. }
             | Self::Interrupted(_) => Disposition::Retry,
-            Self::Damaged { .. } => Disposition::Repair,
+            Self::Damaged { .. } | Self::Moved { .. } => Disposition::Repair,
             Self::Folder { .. }
             | Self::Locked { .. }
             | Self::Foreign { .. }

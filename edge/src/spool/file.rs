@@ -1,9 +1,10 @@
 //! Opening the SQLite file: one connection that writes, one that only reads, and the lock.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_service::files::make_private_database;
+use pdm_service::files::{NameLeads, WatchedName, make_private_database};
 use pdm_shared::id::GatewayId;
 use sqlx::Connection as _;
 use sqlx::sqlite::{
@@ -35,6 +36,7 @@ pub(super) struct Files {
     /// One connection: reading does not wait for a commit.
     pub(super) reader: SqlitePool,
     pub(super) numbering: Numbering,
+    name: Arc<WatchedName>,
 }
 
 /// Takes the lock beside the spool. The lock is held while the returned file is open.
@@ -99,7 +101,14 @@ impl Files {
             .pragma("cache_size", READER_CACHE)
             .pragma("query_only", "1");
         let reader = pool(reading).await.map_err(failed)?;
-        Ok(Self { path: path.to_owned(), writer, reader, numbering })
+        let name = WatchedName::new(path)
+            .map_err(|source| SpoolError::Folder { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), writer, reader, numbering, name: Arc::new(name) })
+    }
+
+    /// Where the file's name leads: SQLite writes on without an error where it was moved or removed.
+    pub(super) fn name_leads(&self) -> NameLeads {
+        self.name.leads()
     }
 
     /// True if the file can be read and its pages are consistent.

@@ -100,6 +100,16 @@ pub(super) fn count_healed(next: f64, stored_through: f64, now: u64) {
     );
 }
 
+/// The file had no name any more, and was written anew under its name.
+pub(super) fn written_anew(path: &std::path::Path, waiting: u64) {
+    counter!("pdm_edge_spool_repairs_total").increment(1);
+    tracing::error!(
+        path = %path.display(),
+        waiting,
+        "the spool's file was moved or removed while it was open; it is written anew, nothing is lost"
+    );
+}
+
 /// A row cannot be read, and is parked.
 pub(super) fn row_not_readable(sequence: u64) {
     counter!("pdm_edge_unreadable_rows_total").increment(1);

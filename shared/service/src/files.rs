@@ -9,10 +9,11 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -116,6 +117,53 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
+/// Where the name of an opened file leads now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameLeads {
+    /// To the file.
+    ToIt,
+    /// Nowhere: the file was moved or removed, and what is written to it goes when it is closed.
+    Nowhere,
+    /// To another file: a backup was put in its place.
+    ToAnother,
+}
+
+/// Watches the name of a file that stays open: a program that writes to a file whose name was moved or
+/// removed gets no error, and nobody finds what it wrote.
+#[derive(Debug)]
+pub struct WatchedName {
+    path: PathBuf,
+    opened: OwnedFd,
+}
+
+impl WatchedName {
+    /// Watches the name of the file that `path` leads to now. The handle neither reads nor writes, so
+    /// closing it releases no lock that SQLite holds on the file, as closing another handle would
+    /// (<https://www.sqlite.org/howtocorrupt.html>, "Posix advisory locks").
+    ///
+    /// # Errors
+    /// The operating system's error.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
+        Ok(Self { path: path.to_owned(), opened })
+    }
+
+    /// Where the name leads now. A question that fails for another reason than a missing name says
+    /// nothing against the file.
+    pub fn leads(&self) -> NameLeads {
+        let Ok(opened) = rustix::fs::fstat(&self.opened) else { return NameLeads::ToIt };
+        match rustix::fs::stat(&self.path) {
+            Ok(found) if found.st_dev == opened.st_dev && found.st_ino == opened.st_ino => {
+                NameLeads::ToIt
+            }
+            Ok(_) => NameLeads::ToAnother,
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => NameLeads::Nowhere,
+            Err(_) => NameLeads::ToIt,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -158,5 +206,23 @@ mod tests {
         make_private(&inside.join("new.db")).expect("made");
         assert_eq!((mode(&file), mode(&inside.join("new.db"))), (0o600, 0o600));
         assert_eq!(std::fs::read(&file).expect("read"), b"kept");
+    }
+    #[test]
+    fn a_file_whose_name_was_moved_removed_or_given_to_another_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("agent.db");
+        std::fs::write(&path, b"1").expect("written");
+        let watched = WatchedName::new(&path).expect("there");
+        std::fs::write(&path, b"2").expect("written");
+        assert_eq!(watched.leads(), NameLeads::ToIt);
+        let aside = folder.path().join("old.db");
+        std::fs::rename(&path, &aside).expect("moved");
+        assert_eq!(watched.leads(), NameLeads::Nowhere);
+        std::fs::write(&path, b"3").expect("written");
+        assert_eq!(watched.leads(), NameLeads::ToAnother);
+        std::fs::rename(&aside, &path).expect("moved back");
+        assert_eq!(watched.leads(), NameLeads::ToIt);
+        std::fs::remove_dir_all(folder.path()).expect("removed");
+        assert_eq!(watched.leads(), NameLeads::Nowhere);
     }
 }

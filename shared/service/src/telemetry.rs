@@ -53,9 +53,13 @@ pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTele
     }
 }
 
+/// Before the configured filter, which may name the same target with another level: the MCP library warns
+/// of every request that its caller has cancelled, as each judgement does that is done before a tool is.
+const QUIET: &str = "rmcp=error";
+
 /// The parsed filter of the configuration; an invalid one becomes `info`.
 fn parsed(filter: &str) -> Targets {
-    filter.parse().unwrap_or_else(|_not_a_filter| {
+    format!("{QUIET},{filter}").parse().unwrap_or_else(|_not_a_filter| {
         Targets::new().with_default(tracing::level_filters::LevelFilter::INFO)
     })
 }
@@ -69,6 +73,12 @@ mod tests {
         let filter = parsed("warn,pdm_edge=debug");
         assert!(filter.would_enable("pdm_edge::spool", &tracing::Level::DEBUG));
         assert!(!filter.would_enable("rumqttc", &tracing::Level::INFO));
+    }
+
+    #[test]
+    fn a_cancelled_request_is_no_warning_unless_it_is_asked_for() {
+        assert!(!parsed("info").would_enable("rmcp::service", &tracing::Level::WARN));
+        assert!(parsed("info,rmcp=debug").would_enable("rmcp::service", &tracing::Level::WARN));
     }
 
     #[test]

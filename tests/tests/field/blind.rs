@@ -48,6 +48,52 @@ async fn a_locked_file_is_told_past_the_store() {
     plant.hears("P-202");
 }
 
+/// Issue 33, point 2: a clean-up or a backup that is put back moves the file from under the agent, and
+/// SQLite writes on without an error into a file that nobody finds.
+#[test]
+fn a_store_whose_file_was_moved_or_replaced_is_told_past_the_store() {
+    let test = "a_store_whose_file_was_moved_or_replaced_is_told_past_the_store";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start();
+    plant.works();
+    let (file, aside) = (plant.path().join("agent.db"), plant.path().join("moved.db"));
+    std::fs::rename(&file, &aside).expect("moved");
+    plant.is_blind("moved, removed or replaced");
+    plant.hears("its store was moved, removed or replaced while it was open");
+    std::fs::rename(&aside, &file).expect("moved back");
+    plant.hears("works again");
+    plant.works();
+    std::fs::copy(&file, &aside).expect("copied");
+    std::fs::rename(&aside, &file).expect("replaced");
+    plant.is_blind("moved, removed or replaced");
+    plant.stop();
+    plant.start();
+    plant.works();
+}
+
+/// Issue 33, point 2: the store takes events and judgements, and what waits for staff cannot be taken out
+/// of it (a right that is missing, a trigger of the database's keeper).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outbox_that_cannot_be_emptied_is_told_past_the_store() {
+    let test = "an_outbox_that_cannot_be_emptied_is_told_past_the_store";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start();
+    plant.works();
+    let url = format!("sqlite://{}", plant.path().join("agent.db").display());
+    let mut keeper = SqliteConnection::connect(&url).await.expect("opens");
+    let trigger = "CREATE TRIGGER kept BEFORE UPDATE ON outbox \
+                   BEGIN SELECT RAISE(ABORT, 'kept by hand'); END";
+    sqlx::raw_sql(trigger).execute(&mut keeper).await.expect("made");
+    plant.fault("P-212");
+    plant.is_blind("do not leave the store");
+    plant.hears("the diagnosis agent is mute: messages by webhook:staff do not leave its store");
+    assert_eq!(plant.count("P-212"), 0, "nobody is told by the usual way");
+    sqlx::raw_sql("DROP TRIGGER kept").execute(&mut keeper).await.expect("dropped");
+    plant.hears("P-212");
+    plant.hears("messages leave its store");
+    plant.works();
+}
+
 /// Issue 33, point 2: the address leads to a standby, at the start and while the agent runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standby_is_named_and_its_promotion_goes_on() {

@@ -9,7 +9,7 @@ use pdm_shared::id::{BearingKey, GatewayId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use crate::vitals::Blindness;
+use crate::vitals::{Blindness, Teller, Trouble};
 
 /// Title and body when a sensor has told nothing that can be judged for long.
 pub(in crate::notify) fn sensor_failed(
@@ -115,6 +115,7 @@ pub(in crate::notify) fn blind(since: Timestamp, blindness: &Blindness) -> (Text
                 }
             }
         }
+        Blindness::Untold { teller, why } => (untold(teller, why), why.kind.action()),
         Blindness::Secret(_) => (
             Text::new("비밀 값 파일을 기다리는 중", "it waits for the file of a secret"),
             Text::new(
@@ -123,11 +124,16 @@ pub(in crate::notify) fn blind(since: Timestamp, blindness: &Blindness) -> (Text
             ),
         ),
     };
+    let is_mute = matches!(blindness, Blindness::Untold { .. });
+    let word = if is_mute { "mute" } else { "blind" };
     let title = Text::new(
         format!("[경고] 진단 에이전트 중단: {}", what.ko),
-        format!("[Warning] the diagnosis agent is blind: {}", what.en),
+        format!("[Warning] the diagnosis agent is {word}: {}", what.en),
     );
     let at = since.date_time().format("%Y-%m-%d %H:%M UTC");
+    if is_mute {
+        return (title, mute(&at.to_string(), &action));
+    }
     let body = Text::new(
         format!(
             "시작: {at}\n새 측정값이 판정되지 않으며 알림이 전송되지 않음. 측정값은 보관되고 복구 후 판정됨\n조치: {}. 그동안 설비를 직접 점검",
@@ -153,16 +159,60 @@ pub(in crate::notify) fn sighted(since: Timestamp, blindness: &Blindness) -> (Te
             "진단 에이전트 복구: 측정값이 판정됨",
             "The diagnosis agent works again: measurements are judged",
         ),
+        Blindness::Untold { .. } => Text::new(
+            "진단 에이전트 복구: 알림이 다시 전송됨",
+            "The diagnosis agent works again: messages leave its store",
+        ),
         Blindness::Secret(_) => Text::new(
             "진단 에이전트 복구: 비밀 파일 확인됨",
             "The diagnosis agent works again: the secret is there",
         ),
     };
-    let body = Text::new(
-        format!("중단 시작: {at}\n그동안의 측정값을 판정하는 중"),
-        format!("Away since: {at}\nThe measurements of that time are being judged"),
-    );
+    let body = match blindness {
+        Blindness::Untold { .. } => Text::new(
+            format!("중단 시작: {at}\n그동안의 알림을 전송하는 중"),
+            format!("Away since: {at}\nThe messages of that time are being sent"),
+        ),
+        Blindness::Store(_) | Blindness::Unjudged { .. } | Blindness::Secret(_) => Text::new(
+            format!("중단 시작: {at}\n그동안의 측정값을 판정하는 중"),
+            format!("Away since: {at}\nThe measurements of that time are being judged"),
+        ),
+    };
     (title, body)
+}
+
+/// The body while events are judged and what is found does not reach staff.
+fn mute(since: &str, action: &Text) -> Text {
+    Text::new(
+        format!(
+            "시작: {since}\n측정값은 판정되지만 결과가 담당자에게 전달되지 않음. 복구 후 전달됨\n조치: {}. \
+             그동안 화면에서 위험 등급 확인",
+            action.ko
+        ),
+        format!(
+            "Since: {since}\nMeasurements are judged, and staff is not told of what is found; it is told \
+             afterwards\nAction: {}. Look at the pages meanwhile",
+            action.en
+        ),
+    )
+}
+
+/// What is not told while the store takes events and judgements.
+fn untold(teller: &Teller, why: &Trouble) -> Text {
+    let cause = why.kind.what();
+    match teller {
+        Teller::Lane(lane) => Text::new(
+            format!("{lane} 알림이 저장소에서 나가지 못함({})", cause.ko),
+            format!("messages by {lane} do not leave its store ({})", cause.en),
+        ),
+        Teller::Watch => Text::new(
+            format!("통신 두절, 다음 담당자, 재알림을 살피지 못함({})", cause.ko),
+            format!(
+                "silent gateways, next steps and reminders are not looked after ({})",
+                cause.en
+            ),
+        ),
+    }
 }
 
 /// Title and body when a damaged file of derived data was set aside.

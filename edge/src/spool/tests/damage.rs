@@ -82,6 +82,47 @@ async fn damage_found_in_service_is_repaired_and_the_commit_goes_through() {
     assert!(spool.commit(&mut batch(1)).await.expect("commits").first > 100);
 }
 
+/// R-EDGE-12: a clean-up takes the file or its folder away while the gateway runs.
+#[tokio::test]
+async fn a_spool_that_was_removed_while_it_was_open_is_written_anew_and_nothing_is_lost() {
+    for takes_the_folder in [false, true] {
+        let folder = tempfile::tempdir().expect("folder");
+        drop(filled(folder.path(), 100).await);
+        let spool = open(settings(folder.path())).await;
+        spool.has_a_name().expect("stands");
+        if takes_the_folder {
+            std::fs::remove_dir_all(folder.path()).expect("removes");
+        } else {
+            std::fs::remove_file(spool.path()).expect("removes");
+        }
+        let why = spool.has_a_name().expect_err("noticed");
+        assert!(spool.repair(&why).await.expect("writes it anew"));
+        assert!(!spool.repair(&why).await.expect("nothing to do"));
+        spool.has_a_name().expect("stands again");
+        let numbering = spool.numbering();
+        assert_eq!(spool.commit(&mut batch(1)).await.expect("commits").first, 101);
+        spool.close().await;
+
+        let again = open(settings(folder.path())).await;
+        assert_eq!(again.tally().await.expect("reads").waiting, 101, "{takes_the_folder}");
+        assert_eq!(again.numbering(), numbering, "the count goes on");
+    }
+}
+
+#[tokio::test]
+async fn another_file_in_the_place_of_the_spool_is_noticed_and_stays() {
+    let folder = tempfile::tempdir().expect("folder");
+    drop(filled(folder.path(), 10).await);
+    let spool = open(settings(folder.path())).await;
+    assert!(!spool.is_replaced());
+    let backup = folder.path().join("backup");
+    std::fs::write(&backup, b"put back by hand").expect("writes");
+    std::fs::rename(&backup, spool.path()).expect("replaces");
+    assert!(spool.is_replaced());
+    assert_eq!(spool.commit(&mut batch(1)).await.expect("commits").first, 11);
+    assert_eq!(std::fs::read(spool.path()).expect("reads"), b"put back by hand");
+}
+
 #[tokio::test]
 async fn a_row_whose_name_is_damaged_is_set_aside_and_holds_nothing_up() {
     let folder = tempfile::tempdir().expect("folder");
