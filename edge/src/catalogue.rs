@@ -7,6 +7,7 @@
 //! where there is one; a name is never taken for another bearing.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use pdm_dsp::DefectOrders;
 use pdm_service::config::{self, ConfigError};
@@ -19,8 +20,11 @@ use designation::{Designation, plain};
 use entry::Form;
 pub use estimate::{Estimate, Family, Size};
 
-/// The catalogue that the program carries.
-const BUILT_IN: &str = include_str!("../../config/bearings.toml");
+/// The catalogue that the program carries, read once: a list of recordings asks for it in every row.
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
+    Catalogue::parse(Path::new("bearings.toml"), include_str!("../../config/bearings.toml"))
+        .expect("the built-in catalogue is checked by a test")
+});
 
 /// Most names that an unknown one is answered with.
 const MOST_SUGGESTIONS: usize = 6;
@@ -125,8 +129,7 @@ pub struct UnknownBearing {
 impl Catalogue {
     /// The catalogue that the program carries.
     pub fn built_in() -> Self {
-        Self::parse(Path::new("bearings.toml"), BUILT_IN)
-            .expect("the built-in catalogue is checked by a test")
+        BUILT_IN.clone()
     }
 
     /// The built-in catalogue with the entries of `path` added; those of the same id replace it. An entry
@@ -253,7 +256,6 @@ impl Catalogue {
 /// 2011). With every bearing of the catalogue each order would fit one. Rolling elements are left out:
 /// theirs seldom stand alone, and one of them has the order of an inverter in the recordings of Paderborn.
 pub fn races_at(order: f64, most: usize) -> Vec<String> {
-    static BUILT_IN: std::sync::LazyLock<Catalogue> = std::sync::LazyLock::new(Catalogue::built_in);
     const SLIP: f64 = 0.01;
     let is_common = |bearing: &&'static Bearing| {
         bearing.family.as_deref().is_none_or(|family| matches!(family, "62" | "63"))
