@@ -116,10 +116,19 @@ impl Designation {
         } else if series == "UC" {
             own = &INSERTS;
         }
-        // the reinforced design is the one that the catalogue has
-        let is_reinforced = series.starts_with('N') && suffixes == "R";
-        if !is_reinforced {
+        let is_koyo_reinforced = series.starts_with('N') && suffixes == "R";
+        if !is_koyo_reinforced {
             understood(suffixes, own)?;
+        }
+        if series.starts_with('N') {
+            // the older design has smaller rollers, and the ring does not say more than that E is missing
+            if !is_koyo_reinforced && !suffixes.starts_with('E') {
+                return Err(format!(
+                    "{base} without E is the older design, which has other rollers and is not in the \
+                     catalogue: write {base}E (ECP, EM, EW, TVP2 behind E …; Koyo {base}R) if the ring says so"
+                ));
+            }
+            base.push('E');
         }
         Ok(Self { maker, base })
     }
@@ -159,6 +168,10 @@ pub(super) fn base(name: &str) -> String {
         if c.is_alphanumeric() {
             base.extend(c.to_lowercase());
         }
+    }
+    // cylindrical rollers have the letter of their design in the id
+    if base.starts_with('n') {
+        base.push('e');
     }
     base
 }
