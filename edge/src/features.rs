@@ -6,7 +6,7 @@
 
 use pdm_dsp::diagnose::{ElementLine, Findings};
 use pdm_dsp::fast::{FastFindings, FastLine};
-use pdm_dsp::{Spectrum, time_domain};
+use pdm_dsp::{DefectOrders, Spectrum, time_domain};
 use pdm_shared::event::{
     DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, SecondFault,
     Sidebands, Spectra, SpectrumLines, StoodLine, TimeDomain,
@@ -14,7 +14,7 @@ use pdm_shared::event::{
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
 
-use crate::catalogue;
+use crate::catalogue::{self, Estimate};
 
 /// m/s² to g.
 pub fn to_g(m_s2: f64) -> f64 {
@@ -80,6 +80,7 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
             confidence: confidence.clamp(0.0, 1.0),
         }),
         new_comb_db: findings.new_comb_db.and_then(finite),
+        bearing_estimate: None,
         since_commissioning: findings
             .stood
             .iter()
@@ -90,6 +91,20 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
             .stranger
             .and_then(wrong_bearing)
             .or_else(|| findings.undetermined.as_ref().map(ToString::to_string)),
+    }
+}
+
+/// [`thorough_block`] of a bearing whose orders may be an estimate: then it says so, and a name that the
+/// estimate's tolerance makes ambiguous is withdrawn.
+pub fn judged_block(
+    findings: &Findings,
+    orders: &DefectOrders,
+    estimate: Option<&Estimate>,
+) -> FrequencyDomain {
+    let block = thorough_block(findings);
+    match estimate {
+        Some(estimate) => estimate.applied(block, orders),
+        None => block,
     }
 }
 
@@ -144,6 +159,7 @@ pub fn fast_block(findings: &FastFindings, speed: Rpm) -> FrequencyDomain {
         confidence: 0.0,
         second_fault: None,
         new_comb_db: None,
+        bearing_estimate: None,
         since_commissioning: Vec::new(),
         undetermined: None,
     }

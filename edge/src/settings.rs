@@ -10,12 +10,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pdm_dsp::Findings;
 use pdm_service::secret::SecretSource;
+use pdm_shared::event::FrequencyDomain;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, MeasuringPoint, SiteId};
 use pdm_shared::topic::Prefix;
 use pdm_shared::units::{Band, Rpm};
 
+use crate::catalogue::Estimate;
 use crate::condition::MonitorSettings;
+use crate::features::judged_block;
 use crate::source::SourceInput;
 use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
@@ -277,6 +281,8 @@ pub struct PointSettings {
     pub orders: DefectOrders,
     /// Relative tolerance of the orders (slip), such as 0.01.
     pub order_tolerance: f64,
+    /// The estimate that the orders are, if the catalogue has no better for this bearing.
+    pub estimate: Option<Estimate>,
     /// Configured shaft speed.
     pub speed: Rpm,
     /// Relative tolerance of the speed, such as 0.02; the true speed is searched within this range.
@@ -293,4 +299,11 @@ pub struct PointSettings {
     pub zones: Option<ZoneTable>,
     /// Settings of baseline, anomaly, trend and remaining life.
     pub monitor: MonitorSettings,
+}
+
+impl PointSettings {
+    /// The frequency domain of the thorough path, with the word for orders that are an estimate.
+    pub fn judged(&self, findings: &Findings) -> FrequencyDomain {
+        judged_block(findings, &self.orders, self.estimate.as_ref())
+    }
 }

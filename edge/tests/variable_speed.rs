@@ -73,6 +73,7 @@ fn measured(
         measuring_point: None,
         orders: DefectOrders::new(BPFO, 5.415, 2.357, 0.398).expect("valid"),
         order_tolerance: 0.02,
+        estimate: None,
         speed: Rpm::from_shaft_hz(25.0).expect("valid"),
         speed_tolerance: 0.02,
         tachometer_ratio: 1.0,

@@ -310,6 +310,10 @@ pub struct FrequencyDomain {
     /// Absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_comb_db: Option<f64>,
+    /// The catalogue's entry whose defect orders are only estimated from the boundary dimensions, where the
+    /// verdict rests on such a one. Absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bearing_estimate: Option<BearingEstimate>,
     /// Elements whose lines stood already while the baseline was learnt: no news of this bearing. Absent
     /// without such lines, and where nothing of the time of the baseline is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -319,6 +323,16 @@ pub struct FrequencyDomain {
     #[serde(default)]
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub undetermined: Option<String>,
+}
+
+/// Defect orders that are an estimate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BearingEstimate {
+    /// The entry of the catalogue.
+    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
+    pub bearing: String,
+    /// How far the orders may be off, percent.
+    pub order_tolerance_percent: f64,
 }
 
 /// An element whose lines stood from the first day.

@@ -30,6 +30,17 @@ pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
             format!("No fault can be named or excluded: {why}"),
         ));
     }
+    if let Some(estimate) = &event.frequency_domain.bearing_estimate {
+        let bearing = shown(&estimate.bearing, MAX_LINE);
+        let percent = figure(estimate.order_tolerance_percent);
+        told.push(Text::new(
+            format!("{bearing} 베어링의 결함 차수는 주요 치수로 추정한 값(오차 {percent}% 이내): 제조사 값이 더 확실함"),
+            format!(
+                "The defect orders of the bearing {bearing} are estimated from its boundary dimensions, to \
+                 {percent} %: the maker's own are surer"
+            ),
+        ));
+    }
     if let Some(db) = event.frequency_domain.new_comb_db {
         let db = figure(db);
         told.push(Text::new(

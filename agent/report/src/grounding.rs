@@ -72,6 +72,7 @@ fn names(case: &CaseFile) -> Vec<&str> {
         case.asset.designation.as_deref(),
         event.rul.unknown.as_deref(),
         event.frequency_domain.undetermined.as_deref(),
+        event.frequency_domain.bearing_estimate.as_ref().map(|estimate| estimate.bearing.as_str()),
     ];
     let documents = case.research.iter().flat_map(|round| &round.hits).map(|hit| hit.id.as_str());
     names.into_iter().flatten().chain(documents).collect()

@@ -1,4 +1,4 @@
-//! `pdm-edge bearings`: prints the catalogue, as a table or as JSON.
+//! `pdm-edge bearings`: prints the catalogue or what of it a name or a search picks, as a table or as JSON.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,10 +12,14 @@ use crate::catalogue::{Bearing, Catalogue};
 /// Arguments of `bearings`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  pdm-edge bearings\n  pdm-edge bearings 6205 --rpm 1797\n  \
+                        pdm-edge bearings 'SKF 22210 EK/C3'\n  pdm-edge bearings --search 63\n  \
                         pdm-edge bearings --json")]
 pub struct Args {
-    /// Only this bearing
+    /// Only this bearing; a maker's name and usual suffixes may stand with it
     id: Option<String>,
+    /// Only bearings whose name holds this text, or of this family
+    #[arg(long, value_name = "TEXT", conflicts_with = "id")]
+    search: Option<String>,
     /// Print defect frequencies in Hz at this shaft speed too
     #[arg(long, value_name = "RPM")]
     rpm: Option<f64>,
@@ -36,10 +40,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let usage = |e: anyhow::Error| Failure::new(Exit::Usage, e);
     let speed =
         args.rpm.map(Rpm::new).transpose().map_err(|e| usage(anyhow::anyhow!("--rpm: {e}")))?;
-    let chosen: Vec<&Bearing> = match &args.id {
-        Some(id) => vec![catalogue.find(id).map_err(|e| usage(e.into()))?],
-        None => catalogue.bearings().iter().collect(),
+    let chosen: Vec<&Bearing> = match (&args.id, &args.search) {
+        (Some(id), _) => vec![catalogue.find(id).map_err(|e| usage(e.into()))?],
+        (None, Some(text)) => catalogue.search(text),
+        (None, None) => catalogue.bearings().iter().collect(),
     };
+    if chosen.is_empty() {
+        let text = args.search.as_deref().unwrap_or_default();
+        return Err(usage(anyhow::anyhow!("no bearing's name holds {text:?}")).into());
+    }
     let text = if args.json { json(&chosen, speed)? } else { table(&chosen, speed) };
     super::print(&text)?;
     Ok(Exit::Ok)
@@ -70,7 +79,20 @@ fn json(bearings: &[&Bearing], speed: Option<Rpm>) -> anyhow::Result<String> {
                 named(&bearing.orders).iter().map(|&(n, o)| (n.to_owned(), o.into())).collect();
             let mut entry = serde_json::json!({
                 "id": bearing.id, "also": bearing.also, "orders": orders, "source": bearing.source,
+                "basis": bearing.basis.word(),
             });
+            if let Some(estimate) = bearing.estimate() {
+                entry["order_tolerance_percent"] = (100.0 * estimate.order_tolerance).into();
+            }
+            if let Some(size) = bearing.size {
+                entry["bore_mm"] = size.bore_mm.into();
+                entry["outside_mm"] = size.outside_mm.into();
+            }
+            for (key, text) in [("family", &bearing.family), ("note", &bearing.note)] {
+                if let Some(text) = text {
+                    entry[key] = text.as_str().into();
+                }
+            }
             if let Some(d) = bearing.geometry {
                 entry["elements"] = d.elements.into();
                 entry["element_diameter_mm"] = d.element_diameter_mm.into();
@@ -108,8 +130,8 @@ fn write_table(
     }
     writeln!(
         out,
-        "{:<11} {:>8} {:>8} {:>8} {:>8}  {:>8}  geometry (n × d on D, mm; angle)",
-        "bearing", "BPFO", "BPFI", "BSF", "FTF", "2×BSF"
+        "{:<11} {:>8} {:>8} {:>8} {:>8}  {:>8}  {:<9}  geometry (n × d on D, mm; angle)",
+        "bearing", "BPFO", "BPFI", "BSF", "FTF", "2×BSF", "basis"
     )?;
     for bearing in bearings {
         let [bpfo, bpfi, bsf, ftf] = named(&bearing.orders).map(|(_, order)| order * factor);
@@ -122,15 +144,27 @@ fn write_table(
                 )
             },
         );
-        let id = &bearing.id;
+        let (id, basis) = (&bearing.id, bearing.basis.word());
         let twice = 2.0 * bsf;
         writeln!(
             out,
-            "{id:<11} {bpfo:>8.4} {bpfi:>8.4} {bsf:>8.4} {ftf:>8.4}  {twice:>8.4}  {geometry}"
+            "{id:<11} {bpfo:>8.4} {bpfi:>8.4} {bsf:>8.4} {ftf:>8.4}  {twice:>8.4}  {basis:<9}  {geometry}"
         )?;
     }
     if let [bearing] = bearings {
         writeln!(out, "\nSource: {}", bearing.source)?;
+        if let Some(estimate) = bearing.estimate() {
+            let percent = 100.0 * estimate.order_tolerance;
+            writeln!(
+                out,
+                "Estimated from the boundary dimensions: orders to {percent:.0} %; lines are searched within \
+                 {:.0} %, and no part is named where that is ambiguous",
+                100.0 * estimate.searched()
+            )?;
+        }
+        if let Some(note) = &bearing.note {
+            writeln!(out, "Note: {note}")?;
+        }
         if !bearing.also.is_empty() {
             writeln!(out, "Also called: {}", bearing.also.join(", "))?;
         }

@@ -11,8 +11,9 @@ use pdm_service::exit::Exit;
 
 use super::Failure;
 use super::run::{runtime, spool_exit};
+use crate::catalogue::Estimate;
 use crate::publish;
-use crate::settings::{self, EdgeSettings, Pace};
+use crate::settings::{self, EdgeSettings, Pace, PointSettings};
 use crate::source::modbus::{PointValue, PointValues};
 use crate::source::{Block, Source, SourceInput};
 use crate::spool::{Spool, SpoolError};
@@ -87,6 +88,7 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
     }
     for source in &settings.sources {
         let what = format!("source {}", source.name);
+        findings.extend(source.points.iter().filter_map(|point| estimated(&what, point)));
         if let Some(text) = empty_folders(&source.input) {
             findings.push(Finding::good(what, text));
             continue;
@@ -121,6 +123,17 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// What is said of a bearing whose defect orders are an estimate.
+fn estimated(source: &str, point: &PointSettings) -> Option<Finding> {
+    let Estimate { bearing, order_tolerance } = point.estimate.as_ref()?;
+    let text = format!(
+        "the defect orders of {bearing} are estimated from its boundary dimensions, to {:.0} %: names of its \
+         parts are rarer and never surer than 0.8; `orders` of the maker's calculator are better",
+        100.0 * order_tolerance
+    );
+    Some(Finding::good(format!("{source}, bearing {}", point.bearing), text))
 }
 
 /// What is said of watched folders that are there and hold nothing yet.

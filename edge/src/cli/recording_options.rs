@@ -11,7 +11,7 @@ use pdm_dsp::{DefectOrders, Request};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::units::{Rpm, SampleRate};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Estimate};
 use crate::source::{AccelUnit, Calibration, Preferred, RecordingOptions};
 use crate::tabular::Decimal;
 
@@ -77,7 +77,7 @@ pub struct MachineArgs {
     #[arg(long, value_name = "BPFO,BPFI,BSF,FTF")]
     pub orders: Option<String>,
     /// Largest deviation of a defect line from its order (slip, contact angle), in percent
-    /// [default: 1.5]
+    /// [default: 2; for a bearing whose orders are estimated what the catalogue states, at most 10]
     #[arg(long, value_name = "PCT")]
     pub order_tolerance: Option<f64>,
     /// Catalogue file whose bearings are added to the built-in ones or replace those of the same id
@@ -86,7 +86,7 @@ pub struct MachineArgs {
 }
 
 /// A machine, checked.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// Nominal shaft speed.
     pub speed: Rpm,
@@ -96,6 +96,8 @@ pub struct Machine {
     pub orders: DefectOrders,
     /// Largest deviation of a line from its order, ratio.
     pub order_tolerance: f64,
+    /// The estimate that the orders are, if the catalogue has no better for this bearing.
+    pub estimate: Option<Estimate>,
 }
 
 /// A wrong option: exit code 64.
@@ -163,13 +165,16 @@ impl MachineArgs {
     pub fn machine(&self) -> anyhow::Result<Machine> {
         let rpm = self.rpm.ok_or_else(|| usage("--rpm is missing: the shaft speed, 1/min"))?;
         let speed = Rpm::new(rpm).map_err(|e| usage(format!("--rpm: {e}")))?;
+        let (orders, estimate) = self.bearing()?;
+        let default = estimate.as_ref().map_or(DEFAULT_ORDER_TOLERANCE, Estimate::searched);
         Ok(Machine {
             speed,
             speed_tolerance: ratio("--rpm-tolerance", self.rpm_tolerance, 20.0)?
                 .unwrap_or(DEFAULT_SPEED_TOLERANCE),
-            orders: self.defect_orders()?,
+            orders,
             order_tolerance: ratio("--order-tolerance", self.order_tolerance, 10.0)?
-                .unwrap_or(DEFAULT_ORDER_TOLERANCE),
+                .unwrap_or(default),
+            estimate,
         })
     }
 
@@ -178,13 +183,17 @@ impl MachineArgs {
     /// # Errors
     /// As [`Self::machine`].
     pub fn defect_orders(&self) -> anyhow::Result<DefectOrders> {
+        Ok(self.bearing()?.0)
+    }
+
+    fn bearing(&self) -> anyhow::Result<(DefectOrders, Option<Estimate>)> {
         match (&self.bearing, &self.orders) {
             (Some(id), None) => {
                 let catalogue: Catalogue = super::bearings::catalogue(self.catalogue.as_deref())?;
                 let bearing = catalogue.find(id).map_err(|e| usage(format!("--bearing: {e}")))?;
-                Ok(bearing.orders)
+                Ok((bearing.orders, bearing.estimate()))
             }
-            (None, Some(text)) => parse_orders(text),
+            (None, Some(text)) => Ok((parse_orders(text)?, None)),
             (None, None) => {
                 Err(usage("--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is needed"))
             }

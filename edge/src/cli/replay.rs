@@ -156,6 +156,7 @@ fn point(
         measuring_point: Some(MeasuringPoint::new(format!("channel-{channel}"))?),
         orders: machine.orders,
         order_tolerance: machine.order_tolerance,
+        estimate: machine.estimate.clone(),
         speed: machine.speed,
         speed_tolerance: machine.speed_tolerance,
         tachometer_ratio: 1.0,

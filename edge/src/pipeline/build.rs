@@ -233,6 +233,8 @@ impl Builder<'_> {
             }
             point
         };
+        let estimates = source.points.iter().filter_map(|point| point.estimate.as_ref());
+        log::orders_estimated(&source.name, estimates);
         source.points.iter().map(make).collect()
     }
 

@@ -1,11 +1,12 @@
 //! Log lines and metrics of the pipeline: one function an occurrence, which logs *and* counts.
 
-use metrics::counter;
+use metrics::{counter, gauge};
 use pdm_dsp::diagnose::DiagnoseError;
 use pdm_dsp::order::OrderError;
 use pdm_shared::units::Rpm;
 
 use super::ServiceError;
+use crate::catalogue::Estimate;
 use crate::source::{SourceError, SourceFormat};
 
 /// A live source failed, and is opened again.
@@ -23,6 +24,17 @@ pub(super) fn source_left_out(name: &str, error: &SourceError) {
 /// How the files of a source are read: channels, units, rate, and where each comes from.
 pub(super) fn input_read(name: &str, input: &str) {
     tracing::info!(source = name, input, "recordings are read so");
+}
+
+/// The defect orders of some bearings of a source are estimates of the catalogue.
+pub(super) fn orders_estimated<'a>(name: &str, estimates: impl Iterator<Item = &'a Estimate>) {
+    let mut count = 0_u32;
+    for Estimate { bearing, order_tolerance } in estimates {
+        count += 1;
+        let percent = 100.0 * order_tolerance;
+        tracing::warn!(source = name, bearing, percent, "defect orders are an estimate");
+    }
+    gauge!("pdm_edge_estimated_bearings", "source" => name.to_owned()).set(f64::from(count));
 }
 
 /// A live source was opened again and has another format.

@@ -307,7 +307,7 @@ impl Point {
         };
         let (speed, frequency_domain, spectra) = match seen {
             Some(Seen { findings, spectra }) => {
-                let block = blocks::thorough_block(&findings);
+                let block = self.settings.judged(&findings);
                 let estimated = (findings.speed, SpeedSource::Estimated);
                 (if findings.speed_estimated { estimated } else { speed }, block, spectra)
             }
@@ -411,6 +411,7 @@ fn nothing_seen() -> FrequencyDomain {
         confidence: 0.0,
         second_fault: None,
         new_comb_db: None,
+        bearing_estimate: None,
         since_commissioning: Vec::new(),
         undetermined: Some("the signal cannot be judged".to_owned()),
     }

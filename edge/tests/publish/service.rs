@@ -45,6 +45,7 @@ fn simulator(snapshots: u64) -> SourceSettings {
         measuring_point: Some(format!("DE-{channel}").parse().expect("name")),
         orders: orders(),
         order_tolerance: 0.015,
+        estimate: None,
         speed,
         speed_tolerance: 0.02,
         tachometer_ratio: 1.0,

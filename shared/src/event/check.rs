@@ -121,6 +121,8 @@ impl Event {
             bounded(&format!("{path}[{at}]"), feature::check_key(key))?;
         }
         line("frequency_domain.undetermined", self.frequency_domain.undetermined.as_ref())?;
+        let estimated = self.frequency_domain.bearing_estimate.as_ref();
+        line("frequency_domain.bearing_estimate.bearing", estimated.map(|e| &e.bearing))?;
         bounded("trend.feature", feature::check_key(&self.trend.feature))?;
         bounded("trend.slope_unit", bounds::unit(&self.trend.slope_unit))?;
         let model = self.rul.model.as_deref().unwrap_or_default();
@@ -168,6 +170,10 @@ impl FrequencyDomain {
         share("frequency_domain.confidence", Some(self.confidence))?;
         not_negative("frequency_domain.noise_floor_g", self.noise_floor_g)?;
         not_negative("frequency_domain.new_comb_db", self.new_comb_db)?;
+        if let Some(estimate) = &self.bearing_estimate {
+            let tolerance = Some(estimate.order_tolerance_percent);
+            not_negative("frequency_domain.bearing_estimate.order_tolerance_percent", tolerance)?;
+        }
         let stood = &self.since_commissioning;
         let path = "frequency_domain.since_commissioning";
         bounded(path, bounds::count(stood.len(), Fault::ALL.len()))?;

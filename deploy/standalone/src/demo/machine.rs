@@ -234,6 +234,7 @@ fn point(channel: usize, channels: usize, bearing: &Bearing) -> PointSettings {
         measuring_point: (channels > 1).then(|| name(&direction)),
         orders: bearing.orders,
         order_tolerance: bearing.order_tolerance,
+        estimate: bearing.estimate.clone(),
         speed: bearing.speed,
         speed_tolerance: bearing.speed_tolerance,
         tachometer_ratio: 1.0,

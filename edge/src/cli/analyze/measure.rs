@@ -17,6 +17,7 @@ use pdm_shared::units::SampleRate;
 
 use super::super::recording_options::{Machine, RecordingArgs};
 use super::Job;
+use crate::catalogue::Estimate;
 use crate::features;
 use crate::plot::Picture;
 use crate::quality::{Quality, QualityContext, assess};
@@ -210,10 +211,25 @@ fn event(
         timing: None,
         input: None,
         time_domain: time_block(accel_m_s2, rate, findings),
-        frequency_domain: findings.map_or_else(|| not_judged(quality), features::thorough_block),
+        frequency_domain: frequency_domain(machine, quality, findings),
         trend: unknown_trend(),
         rul: pdm_shared::event::Rul::unknown("one recording has no history"),
         spectra: findings.map(features::spectra),
+    }
+}
+
+fn frequency_domain(
+    machine: &Machine,
+    quality: &Quality,
+    findings: Option<&Findings>,
+) -> FrequencyDomain {
+    let estimate = machine.estimate.as_ref();
+    match findings {
+        Some(findings) => features::judged_block(findings, &machine.orders, estimate),
+        None => {
+            let bearing_estimate = estimate.map(Estimate::told);
+            FrequencyDomain { bearing_estimate, ..not_judged(quality) }
+        }
     }
 }
 
@@ -271,6 +287,7 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         confidence: 0.0,
         second_fault: None,
         new_comb_db: None,
+        bearing_estimate: None,
         since_commissioning: Vec::new(),
         undetermined: Some(why),
     }

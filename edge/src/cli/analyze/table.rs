@@ -40,6 +40,14 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
         writeln!(out, "Signal: {} ({judged})", flags.join(", "))?;
     }
     writeln!(out, "\n{}\n", verdict(event))?;
+    if let Some(estimate) = &event.frequency_domain.bearing_estimate {
+        writeln!(
+            out,
+            "The defect orders of {} are estimated from its boundary dimensions, to {:.0} %: the maker's \
+             own orders (--orders) make names surer\n",
+            estimate.bearing, estimate.order_tolerance_percent
+        )?;
+    }
     for stood in &event.frequency_domain.since_commissioning {
         let StoodLine { fault, level_db } = stood;
         writeln!(

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::super::log;
 use super::Point;
 use super::pasts::Stage;
+use crate::catalogue::Estimate;
 use crate::condition::Judgement;
 use crate::features as blocks;
 
@@ -148,7 +149,7 @@ impl Point {
         match self.plans.look(|| diagnose_against(accel_m_s2, &request, against)) {
             Ok((findings, shown)) => {
                 self.pasts.learn(state, shown, &findings);
-                let block = blocks::thorough_block(&findings);
+                let block = self.settings.judged(&findings);
                 let estimated = findings.speed_estimated.then(|| findings.speed.get());
                 self.memory.look = Some(Look {
                     at,
@@ -195,6 +196,8 @@ impl Point {
         at: Timestamp,
         usable: bool,
     ) -> FrequencyDomain {
+        let bearing_estimate = self.settings.estimate.as_ref().map(Estimate::told);
+        let frequency = FrequencyDomain { bearing_estimate, ..frequency };
         let Some(look) = self.standing(at).filter(|_| usable) else { return frequency };
         FrequencyDomain {
             dominant_fault: look.dominant,

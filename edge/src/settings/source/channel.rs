@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::super::file::Origin;
 use super::super::{DefectOrders, PointSettings, ZoneTable};
 use super::calibration::CalibrationKeys;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Estimate};
 use crate::condition::MonitorSettings;
 
 /// `[[source.channel]]`
@@ -73,19 +73,23 @@ impl ChannelTable {
         monitor.check().map_err(|error| {
             origin.refuse(&format!("{key}.condition.{}", error.key), error.got, error.allowed)
         })?;
+        let (orders, estimate) = self.defect_orders(origin, key, catalogue)?;
         Ok(PointSettings {
             channel: self.channel.unwrap_or(place),
             equipment: self.equipment.clone(),
             bearing: self.bearing.clone(),
             measuring_point: self.measuring_point.clone(),
-            orders: self.defect_orders(origin, key, catalogue)?,
+            orders,
             order_tolerance: percent(
                 origin,
                 &format!("{key}.order_tolerance_percent"),
                 self.order_tolerance_percent,
                 10.0,
             )?
-            .unwrap_or(DEFAULT_ORDER_TOLERANCE),
+            .unwrap_or_else(|| {
+                estimate.as_ref().map_or(DEFAULT_ORDER_TOLERANCE, Estimate::searched)
+            }),
+            estimate,
             speed,
             speed_tolerance: percent(
                 origin,
@@ -148,15 +152,16 @@ impl ChannelTable {
         origin: Origin<'_>,
         key: &str,
         catalogue: &Catalogue,
-    ) -> Result<DefectOrders, ConfigError> {
+    ) -> Result<(DefectOrders, Option<Estimate>), ConfigError> {
         match (&self.bearing_type, self.orders) {
             (Some(name), None) => match catalogue.find(name) {
-                Ok(bearing) => Ok(bearing.orders),
+                Ok(bearing) => Ok((bearing.orders, bearing.estimate())),
                 Err(error) => {
                     Err(origin.refuse(&format!("{key}.bearing_type"), name, error.to_string()))
                 }
             },
             (None, Some([bpfo, bpfi, bsf, ftf])) => DefectOrders::new(bpfo, bpfi, bsf, ftf)
+                .map(|orders| (orders, None))
                 .map_err(|error| {
                     let key = format!("{key}.orders");
                     origin.refuse(&key, format!("{:?}", self.orders), error.to_string())

@@ -14,6 +14,7 @@ fn settings() -> PointSettings {
         measuring_point: None,
         orders: DefectOrders::new(3.585, 5.415, 2.357, 0.398).expect("valid"),
         order_tolerance: 0.015,
+        estimate: None,
         speed: Rpm::new(1797.0).expect("valid"),
         speed_tolerance: 0.05,
         tachometer_ratio: 1.0,
