@@ -3,10 +3,13 @@
 
 mod acts;
 mod announced;
+mod articles;
 mod documents;
 pub(crate) mod door;
+mod duty;
 pub(crate) mod health;
 mod knowledge;
+mod orders;
 mod plant;
 mod series;
 mod surroundings;
@@ -18,7 +21,10 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
+use pdm_expert::rules::LeadTime;
 use pdm_knowledge::Knowledge;
+use pdm_report::settings::ReportSettings;
+use pdm_routes::Table;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
@@ -31,12 +37,14 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::photos::Photos;
 use crate::progress::Progress;
 use crate::store::{Store, WorkCounts};
 use crate::vitals::Vitals;
 use acts::Acts;
 use door::Door;
 use health::Health;
+use orders::Orders;
 use plant::StoredPlant;
 
 /// How long the store may take to answer a question of health or metrics.
@@ -64,6 +72,12 @@ pub(crate) struct Served {
     pub(crate) routes: Vec<String>,
     /// Where documents are written, if they are.
     pub(crate) documents: Option<std::path::PathBuf>,
+    /// The plant's clock, and who is on duty when.
+    pub(crate) table: Arc<Table>,
+    /// Names and planning of work orders.
+    pub(crate) reports: ReportSettings,
+    /// Time that a replacement takes to arrange.
+    pub(crate) lead_time: LeadTime,
 }
 
 /// Serves until `stop` is cancelled.
@@ -71,7 +85,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());
     let Served { store, knowledge, tools, talk, clock, progress, vitals, degraded, .. } = served;
-    let Served { dead_letters, prefix, lanes, documents, .. } = served;
+    let Served { dead_letters, prefix, lanes, documents, reports, lead_time, table, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let plant = Arc::new(StoredPlant {
@@ -80,6 +94,16 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         dead_letters,
         prefix,
         lanes: Arc::clone(&lanes),
+        table,
+        photos: documents
+            .as_deref()
+            .map(|folder| Photos::beside(Arc::clone(&store), Arc::clone(&clock), folder)),
+        orders: Orders {
+            settings: reports,
+            lead_time,
+            knowledge: knowledge.clone(),
+            folder: documents.clone(),
+        },
         documents,
     });
     let acts = Acts { store: Arc::clone(&store), clock: Arc::clone(&clock) };

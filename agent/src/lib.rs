@@ -24,5 +24,6 @@ mod model;
 mod mqtt;
 mod notify;
 mod opinions;
+mod photos;
 mod retention;
 mod vitals;

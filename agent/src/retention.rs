@@ -7,6 +7,7 @@ use pdm_service::clock::SharedClock;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::photos::Photos;
 use crate::settings::RetentionSettings;
 use crate::store::{Forget, Forgotten, RetentionStore, StoreError};
 
@@ -23,6 +24,8 @@ pub(crate) struct Retention {
     pub(crate) store: Arc<dyn RetentionStore>,
     pub(crate) clock: SharedClock,
     pub(crate) settings: RetentionSettings,
+    /// Photos, where documents are written.
+    pub(crate) photos: Option<Photos>,
 }
 
 impl Retention {
@@ -46,6 +49,9 @@ impl Retention {
     }
 
     async fn look(&self) -> Result<(), StoreError> {
+        if let Some(photos) = &self.photos {
+            photos.sweep().await;
+        }
         let now = self.clock.now();
         let forget = forget(self.settings);
         loop {

@@ -58,8 +58,9 @@ pub use retention::{Forget, Forgotten};
 pub use roles::{
     CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
     HeldStore, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
-    OpinionStore, OutboxStore, PageStore, PlantPart, RecollectionStore, Removal, RemovalStore,
-    RetentionStore, ReviseAssets, SeriesStore, StatusStore, Store, TakenOut,
+    OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted, PhotoStore, PlantPart,
+    RecollectionStore, Removal, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
+    StatusStore, Store, TakenOut,
 };
 pub use sql::{SqlStore, connect, open};
 pub use sqlite::{RecoveredTable, Recovery, recover};

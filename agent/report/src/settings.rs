@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pdm_expert::rules::LeadTime;
 use pdm_service::config::ConfigError;
 use pdm_shared::event::Event;
+use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
 use serde::Deserialize;
 
@@ -74,12 +75,12 @@ pub struct AssetEntry {
 }
 
 impl AssetEntry {
-    fn matches(&self, event: &Event) -> bool {
+    fn matches(&self, key: &BearingKey) -> bool {
         let fits =
             |asked: &Option<String>, is: &str| asked.as_deref().is_none_or(|asked| asked == is);
-        fits(&self.site, event.site.as_str())
-            && fits(&self.equipment, event.equipment_id.as_str())
-            && fits(&self.bearing, event.bearing_id.as_str())
+        fits(&self.site, key.site.as_str())
+            && fits(&self.equipment, key.equipment.as_str())
+            && fits(&self.bearing, key.bearing.as_str())
     }
 }
 
@@ -87,8 +88,13 @@ impl ReportSettings {
     /// The names of the event's bearing. If several entries match, each name comes from the first
     /// entry that has it.
     pub fn asset_of(&self, event: &Event) -> Asset {
+        self.asset_of_bearing(&event.key())
+    }
+
+    /// The names of a bearing, as [`Self::asset_of`].
+    pub fn asset_of_bearing(&self, key: &BearingKey) -> Asset {
         let mut asset = Asset::default();
-        for entry in self.asset.iter().filter(|entry| entry.matches(event)) {
+        for entry in self.asset.iter().filter(|entry| entry.matches(key)) {
             let entry = entry.clone();
             asset.site = asset.site.or(entry.site_name);
             asset.equipment = asset.equipment.or(entry.equipment_name);

@@ -44,6 +44,29 @@ impl Zone {
         utc.with_timezone(&self.0).naive_local()
     }
 
+    /// The zone's name in the IANA database.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// A local time that a browser's field writes (`2026-11-30T07:00`), as an instant.
+    pub fn written(self, text: &str) -> Option<Timestamp> {
+        let local = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"].into_iter();
+        let mut local = local.filter_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+        self.instant(local.next()?)
+    }
+
+    /// An hour of the next day of the clock, or of its next Monday, as an instant; a Monday whose hour has
+    /// not come yet is the next one.
+    pub fn morning(self, after: Timestamp, hour: u32, is_monday: bool) -> Option<Timestamp> {
+        let today = self.local(after).date();
+        let mut days = (u64::from(!is_monday)..9).filter_map(|days| {
+            let day = today.checked_add_days(Days::new(days))?;
+            (!is_monday || day.weekday() == Weekday::Mon).then_some(day)
+        });
+        days.find_map(|day| self.instant(day.and_hms_opt(hour, 0, 0)?).filter(|at| *at > after))
+    }
+
     /// The first instant at which the clock shows this time; after a time that it leaves out, the first
     /// that it shows.
     pub fn instant(self, local: NaiveDateTime) -> Option<Timestamp> {

@@ -285,3 +285,21 @@ fn a_time_of_day_comes_once_a_day_on_the_clock_of_its_zone() {
     }
     assert!("8:00".parse::<TimeOfDay>().is_err());
 }
+
+/// The ends of shelves that people name: the next morning and the next Monday of the plant's own clock.
+#[test]
+fn the_next_morning_and_monday_are_those_of_the_plants_clock() {
+    let zone: Zone = serde_json::from_value("Asia/Seoul".into()).expect("a zone");
+    let at = |text: &str| Timestamp::parse(text).expect("a time");
+    // Wednesday 19:35 in Seoul; what a page of hours asked for as 107
+    let now = at("2026-11-25T10:35:00Z");
+    assert_eq!(zone.morning(now, 7, false), Some(at("2026-11-25T22:00:00Z")), "tomorrow");
+    assert_eq!(zone.morning(now, 7, true), Some(at("2026-11-29T22:00:00Z")), "Monday");
+    // Monday 05:00 and Monday 07:00 in Seoul
+    assert_eq!(zone.morning(at("2026-11-29T20:00:00Z"), 7, true), Some(at("2026-11-29T22:00:00Z")));
+    assert_eq!(zone.morning(at("2026-11-29T22:00:00Z"), 7, true), Some(at("2026-12-06T22:00:00Z")));
+    assert_eq!(zone.written("2026-11-30T07:00"), Some(at("2026-11-29T22:00:00Z")));
+    for wrong in ["", "2026-11-30", "2026-02-30T07:00", "30.11.2026 07:00", "2026-11-30T07:00Z"] {
+        assert_eq!(zone.written(wrong), None, "{wrong}");
+    }
+}

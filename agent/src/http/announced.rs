@@ -115,5 +115,5 @@ const OF_STORE: &[Announced] = &[
     A::counter("pdm_agent_store_errors_total", "writes of events that failed"),
     A::counter("pdm_agent_secrets_renewed_total", "secrets whose file had another text and that were read again").by("secret", &["store.postgres.password"]),
     A::counter("pdm_agent_rows_left_out_total", "rows of the store that cannot be read"),
-    A::counter("pdm_agent_forgotten_total", "rows that are no longer kept").by("what", &["events", "judgements", "notifications", "dead_letters", "analysis_history"]),
+    A::counter("pdm_agent_forgotten_total", "rows that are no longer kept").by("what", &["events", "judgements", "notifications", "dead_letters", "analysis_history", "photos"]),
 ];

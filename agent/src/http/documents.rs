@@ -9,7 +9,7 @@ use pdm_report::files::{self, Format};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::text::Language;
-use pdm_web::plant::{DocumentFile, DocumentKind, DocumentRow};
+use pdm_web::plant::{DocumentFile, DocumentKind, DocumentRow, WorkSheet};
 use uuid::Uuid;
 
 use crate::store::{Store, StoreError};
@@ -65,6 +65,32 @@ pub(super) async fn document_by_name(
             Ok(None)
         }
     }
+}
+
+/// The work order of a judgement as it was written; `None` where it was not, or cannot be read.
+///
+/// # Errors
+/// [`StoreError`] if the store does not answer.
+pub(super) async fn order_of_event(
+    store: &dyn Store,
+    folder: &Path,
+    event_id: EventId,
+) -> Result<Option<WorkSheet>, StoreError> {
+    let Some(event) = store.event(event_id).await? else { return Ok(None) };
+    let is_order = |row: &DocumentRow| row.kind == DocumentKind::WorkOrder && row.format == "json";
+    let Some(row) = named(&event).into_iter().find(is_order) else { return Ok(None) };
+    let path = folder.join(&row.name);
+    if !is_file(&path).await {
+        return Ok(None);
+    }
+    let read = tokio::fs::read(&path).await.map_err(|error| error.to_string());
+    let order =
+        read.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
+    Ok(order
+        .inspect_err(|error| {
+            tracing::warn!(error, name = row.name, "a written work order cannot be read");
+        })
+        .ok())
 }
 
 /// A regular file of a size that is served; no link leads out of the folder.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pdm_routes::Table;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
 use pdm_shared::diagnosis::Diagnosis;
@@ -16,14 +17,17 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, BearingRow, ChannelRow, DocumentFile, DocumentRow, EpisodeAlarm,
-    EpisodeDetail, EpisodeFilter, GatewayRow, Place, Plant, PlantError, Remark, ReportRow,
-    ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow,
+    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, ChannelRow, DocumentFile,
+    DocumentRow, DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachinePlace,
+    PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, Remark, ReportRow,
+    ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
-use super::{documents, surroundings};
+use super::orders::Orders;
+use super::{articles, documents, duty, surroundings};
 use crate::intake::parse::episode_topic;
+use crate::photos::Photos;
 use crate::store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 
 /// A plant whose pages read the store.
@@ -39,6 +43,12 @@ pub(crate) struct StoredPlant {
     pub(crate) lanes: Arc<[String]>,
     /// Where documents are written, if they are.
     pub(crate) documents: Option<PathBuf>,
+    /// Photos, where documents are written.
+    pub(crate) photos: Option<Photos>,
+    /// What work orders are made of.
+    pub(crate) orders: Orders,
+    /// The plant's clock, and who is on duty when.
+    pub(crate) table: Arc<Table>,
 }
 
 fn away(error: StoreError) -> PlantError {
@@ -64,8 +74,12 @@ impl Plant for StoredPlant {
         surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
     }
 
-    async fn machine_names(&self) -> Result<BTreeMap<String, String>, PlantError> {
-        surroundings::names(self.store.as_ref()).await.map_err(away)
+    async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError> {
+        surroundings::places(self.store.as_ref()).await.map_err(away)
+    }
+
+    fn designation(&self, key: &BearingKey) -> Option<String> {
+        self.orders.settings.asset_of_bearing(key).designation
     }
 
     async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError> {
@@ -220,6 +234,41 @@ impl Plant for StoredPlant {
         Ok(documents::document_by_name(self.store.as_ref(), folder, name).await?)
     }
 
+    async fn work_sheet(&self, event_id: EventId) -> Result<Option<WorkSheet>, PlantError> {
+        self.orders.sheet(self.store.as_ref(), event_id).await
+    }
+
+    async fn keep_photo(
+        &self,
+        event_id: EventId,
+        by: &str,
+        kind: PhotoKind,
+        bytes: Vec<u8>,
+    ) -> Result<PhotoKept, PlantError> {
+        match &self.photos {
+            Some(photos) => photos.keep(event_id, by, kind, bytes).await,
+            None => Ok(PhotoKept::NoPlace),
+        }
+    }
+
+    async fn photos(&self, event_id: EventId) -> Result<Vec<PhotoRow>, PlantError> {
+        Ok(self.store.photos_of(event_id).await?)
+    }
+
+    async fn photo(&self, id: Uuid) -> Result<Option<PhotoFile>, PlantError> {
+        match &self.photos {
+            Some(photos) => photos.read(id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn remove_photo(&self, id: Uuid) -> Result<Option<PhotoRow>, PlantError> {
+        match &self.photos {
+            Some(photos) => photos.remove(id).await,
+            None => Ok(None),
+        }
+    }
+
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError> {
         let since = self.clock.now().plus_seconds(-3600.0 * hours);
         Ok(self.store.told_since(key, since).await?)
@@ -250,13 +299,42 @@ impl Plant for StoredPlant {
         Ok(Acknowledged::Yes)
     }
 
+    async fn duty(&self) -> Result<Vec<DutyRow>, PlantError> {
+        let (table, now) = (Arc::clone(&self.table), self.clock.now());
+        // two weeks of minutes are computed: kept off the async threads
+        let rows = tokio::task::spawn_blocking(move || duty::rows(&table, now)).await;
+        rows.map_err(|error| PlantError::Unavailable(error.to_string()))
+    }
+
+    async fn article(&self, id: &str) -> Result<Option<Article>, PlantError> {
+        articles::article(&self.orders.knowledge, id).await
+    }
+
+    async fn articles(&self, words: &str) -> Result<Vec<ArticleRow>, PlantError> {
+        articles::search(&self.orders.knowledge, words).await
+    }
+
+    fn shelf_end(&self, end: &ShelfEnd) -> Option<Timestamp> {
+        const MORNING: u32 = 7;
+        let (zone, now) = (self.table.zone, self.clock.now());
+        match end {
+            ShelfEnd::Tomorrow => zone.morning(now, MORNING, false),
+            ShelfEnd::Monday => zone.morning(now, MORNING, true),
+            ShelfEnd::Written(text) => zone.written(text),
+        }
+    }
+
+    fn zone(&self) -> &'static str {
+        self.table.zone.name()
+    }
+
     async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError> {
-        let ShelfRequest { key, hours, by, reason } = request;
+        let ShelfRequest { key, until, by, reason } = request;
         let now = self.clock.now();
         let shelve = Shelve {
             schema: SHELVE_SCHEMA.to_owned(),
-            action: if hours.is_some() { ShelveAction::Shelve } else { ShelveAction::End },
-            until: hours.map(|hours| now.plus_seconds(3600.0 * hours)),
+            action: if until.is_some() { ShelveAction::Shelve } else { ShelveAction::End },
+            until,
             by,
             reason,
             work_order: None,
@@ -267,7 +345,7 @@ impl Plant for StoredPlant {
         }
         let record = self.store.episode(&key).await.map_err(away)?;
         let open = record.filter(EpisodeRecord::is_open);
-        if hours.is_none() && open.is_none_or(|one| one.episode.suppression == Suppression::None) {
+        if until.is_none() && open.is_none_or(|one| one.episode.suppression == Suppression::None) {
             return Ok(Shelved::Refused("the bearing is not shelved".to_owned()));
         }
         let topic = episode_topic(&self.prefix, &key);

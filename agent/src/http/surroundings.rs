@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pdm_graph::{Direction, Node, Scan, Value};
-use pdm_web::plant::{Neighbour, Surroundings};
+use pdm_graph::{Direction, Fans, Node, Scan, Value};
+use pdm_web::plant::{MachinePlace, Neighbour, Surroundings};
 
 use crate::store::{Store, StoreError};
 
@@ -54,15 +54,37 @@ pub(super) async fn of(
     Ok(Some(Surroundings { id, name, neighbours, has_more }))
 }
 
-/// The names of all machines by their ids, for lists; a machine without a name of its own is left out.
+/// The names and lines of all machines by their ids, for lists; a machine that has neither is left out.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
-pub(super) async fn names(store: &dyn Store) -> Result<BTreeMap<String, String>, StoreError> {
-    let scan = Scan { labels: vec!["Equipment".into()], equal: Vec::new() };
-    let machines = store.graph_scan(&scan, None, MOST_MACHINES).await?;
-    let named = machines.iter().map(|node| (text(node, &["id"]), text(node, &["name"])));
-    Ok(named.filter(|(id, name)| !name.is_empty() && id != name).collect())
+pub(super) async fn places(
+    store: &dyn Store,
+) -> Result<BTreeMap<String, MachinePlace>, StoreError> {
+    let of = |label: &str| Scan { labels: vec![label.into()], equal: Vec::new() };
+    let machines = store.graph_scan(&of("Equipment"), None, MOST_MACHINES).await?;
+    let lines = store.graph_scan(&of("Line"), None, MOST_MACHINES).await?;
+    let ids: Vec<i64> = lines.iter().map(|line| line.id).collect();
+    let parts = if ids.is_empty() {
+        Fans::new()
+    } else {
+        let kinds = ["HAS_PART".into()];
+        store.graph_relationships(&ids, Direction::Out, &kinds, MOST_MACHINES).await?
+    };
+    let mut line_of: HashMap<i64, String> = HashMap::new();
+    for line in &lines {
+        for edge in parts.get(&line.id).into_iter().flatten() {
+            if !edge.properties.contains_key("until") {
+                line_of.insert(edge.end, text(line, &["name", "id"]));
+            }
+        }
+    }
+    let placed = machines.iter().map(|node| {
+        let (id, name) = (text(node, &["id"]), text(node, &["name"]));
+        let name = Some(name).filter(|name| !name.is_empty() && *name != id);
+        (id, MachinePlace { name, line: line_of.get(&node.id).cloned() })
+    });
+    Ok(placed.filter(|(_, place)| *place != MachinePlace::default()).collect())
 }
 
 /// The first of these properties that is a text.

@@ -1,6 +1,6 @@
 //! The tasks of the agent, each put together from what was built before. Only this file spawns tasks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ use crate::notify::remarks::{Remark, Remarker, Remarks};
 use crate::notify::silence::Watchdog;
 use crate::notify::topic::NotificationTopic;
 use crate::opinions::OpinionLane;
+use crate::photos::Photos;
 use crate::progress::Reporter;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
@@ -126,7 +127,10 @@ impl Parts {
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
             prefix: self.settings.broker.prefix.clone(),
             lanes: Arc::clone(&self.lanes),
-            documents: self.settings.reports.folder.clone().filter(|_| !self.settings.reports.off),
+            documents: self.documents(),
+            table: Arc::new(self.settings.notify.table(Path::new(""))),
+            reports: self.settings.reports.clone(),
+            lead_time: self.settings.rules.lead_time.clone(),
             routes: self.settings.notify.route.iter().map(|route| route.name.clone()).collect(),
         };
         let stop = self.stops.publisher.clone();
@@ -292,12 +296,20 @@ impl Parts {
         self.spawn(Task::Opinions, lane.run(stop));
     }
 
+    /// Where documents are written, if they are.
+    fn documents(&self) -> Option<PathBuf> {
+        self.settings.reports.folder.clone().filter(|_| !self.settings.reports.off)
+    }
+
     /// Deletes what is no longer kept for as long as the agent runs.
     pub(super) fn retention(&mut self) {
         let retention = Retention {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             settings: self.settings.store.retention,
+            photos: self
+                .documents()
+                .map(|folder| Photos::beside(self.store.clone(), Arc::clone(&self.clock), &folder)),
         };
         let stop = self.stops.intake.clone();
         self.spawn(Task::Retention, retention.run(stop));

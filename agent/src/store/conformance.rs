@@ -25,6 +25,7 @@ mod judgements;
 mod leaving;
 mod opinions;
 mod pages;
+mod photos;
 mod removal;
 mod reports;
 mod series;
@@ -212,6 +213,8 @@ async fn for_people(fresh: &impl AsyncFn() -> Arc<dyn Store>) {
     pages::windows_are_told_as_their_events_and_judgements(&*fresh().await).await;
     pages::the_last_spectra_are_found(&*fresh().await).await;
     pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
+    photos::photos_are_bounded_by_order_and_in_all(&*fresh().await).await;
+    photos::photos_go_with_their_judgement(&*fresh().await).await;
     accounts::a_user_stands_once_and_the_first_is_first(&*fresh().await).await;
     accounts::a_user_of_a_provider_is_found_by_its_name_there(&*fresh().await).await;
     accounts::a_token_lets_its_owner_in_until_its_end(&*fresh().await).await;

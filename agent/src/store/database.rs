@@ -58,6 +58,8 @@ pub(super) enum Lock {
     Users = 9,
     /// Reports on the work of one bearing.
     Work = 10,
+    /// Photos of work orders, which are counted together.
+    Photos = 11,
 }
 
 impl Lock {

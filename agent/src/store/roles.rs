@@ -34,12 +34,14 @@ mod desk;
 mod graph;
 mod held;
 mod opinion;
+mod photos;
 mod removal;
 
 pub use desk::DeskStore;
 pub use graph::{GraphStore, ReviseAssets};
 pub use held::HeldStore;
 pub use opinion::OpinionStore;
+pub use photos::{PhotoBounds, PhotoNoted, PhotoStore};
 pub use removal::{PlantPart, Removal, RemovalStore, TakenOut};
 
 /// Starting and ending the store; used by the program that opens it.
@@ -537,6 +539,7 @@ pub trait Store:
     + SeriesStore
     + GraphStore
     + DeskStore
+    + PhotoStore
     + AccountStore
 {
 }
@@ -563,6 +566,7 @@ impl<S> Store for S where
         + SeriesStore
         + GraphStore
         + DeskStore
+        + PhotoStore
         + AccountStore
 {
 }

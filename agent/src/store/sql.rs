@@ -37,6 +37,7 @@ mod messages;
 mod opinions;
 mod outbox;
 mod pages;
+mod photos;
 mod pins;
 mod recollection;
 mod refusals;

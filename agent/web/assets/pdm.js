@@ -120,8 +120,50 @@ function printing() {
   }
 }
 
+/** Ticks of a list stay on this phone until the list is done elsewhere: a dark pocket does not lose them. */
+function ticking() {
+  for (const list of document.querySelectorAll('[data-ticks]')) {
+    const name = `pdm-ticks-${list.dataset.ticks}`;
+    const boxes = [...list.querySelectorAll('input[type=checkbox]')];
+    const kept = new Set((localStorage.getItem(name) ?? '').split(','));
+    boxes.forEach((box, number) => { box.checked = kept.has(String(number)); });
+    list.addEventListener('change', () => {
+      localStorage.setItem(name, boxes.flatMap((box, number) => (box.checked ? [number] : [])).join(','));
+    });
+  }
+}
+
+const MOST_PHOTO = 12 * 1024 * 1024;
+const MOST_PHOTOS = 40 * 1024 * 1024;
+/** Says that photos are too large before they are sent over a slow line. */
+function sizing() {
+  for (const form of document.querySelectorAll('form[data-too-large]')) {
+    form.addEventListener('submit', (event) => {
+      const sizes = [...form.elements.photo.files].map((file) => file.size);
+      const fits = sizes.every((size) => size <= MOST_PHOTO) && sizes.reduce((sum, size) => sum + size, 0) <= MOST_PHOTOS;
+      form.querySelector('output').textContent = fits ? '' : form.dataset.tooLarge;
+      if (!fits) event.preventDefault();
+    });
+  }
+}
+
+/** A button that chooses every entry of a list's form, and none where all are chosen. */
+function choosing() {
+  for (const button of document.querySelectorAll('button[data-choose-all]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const boxes = [...document.querySelectorAll(`input[type=checkbox][form=${button.dataset.chooseAll}]`)];
+      const all = boxes.every((box) => box.checked);
+      for (const box of boxes) box.checked = !all;
+    });
+  }
+}
+
 localTimes(document);
 printing();
+choosing();
+ticking();
+sizing();
 // without a network a page says so; a browser without a secure connection has no such thing
 navigator.serviceWorker?.register('/worker.js').catch(() => {});
 const main = document.querySelector('main[data-live]');

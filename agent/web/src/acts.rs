@@ -3,13 +3,17 @@
 
 use axum::http::StatusCode;
 use pdm_shared::bounds::{self, BoundError};
+use pdm_shared::episode::LONGEST_SHELF_S;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use crate::Shared;
 use crate::access::Viewer;
-use crate::plant::{Acknowledged, Acknowledgement, ShelfRequest, Shelved, Withdrawn, WorkRow};
+use crate::plant::{
+    Acknowledged, Acknowledgement, PhotoKind, PhotoRow, ShelfRequest, Shelved, Withdrawn, WorkRow,
+};
 use crate::problem::Problem;
 
 /// The name of whoever acts: a user's own, else what was typed.
@@ -89,30 +93,79 @@ pub(crate) async fn remark(
     Ok(())
 }
 
-/// Shelves a bearing for so many hours; without hours the shelf ends.
+/// Until when a bearing may be shelved.
+pub(crate) fn shelf_end_of_hours(shared: &Shared, hours: f64) -> Result<Timestamp, Problem> {
+    if !hours.is_finite() {
+        return Err(Problem::unfit("hours is no number, allowed is above 0 and up to 168"));
+    }
+    // a week and a day is refused as any later time is
+    let hours = hours.clamp(-1.0, LONGEST_SHELF_S / 3600.0 + 24.0);
+    Ok(shared.site.clock.now().plus_seconds(hours * 3600.0))
+}
+
+/// Refuses an end that is past or too far away.
+pub(crate) fn check_shelf_end(shared: &Shared, until: Timestamp) -> Result<(), Problem> {
+    let now = shared.site.clock.now();
+    let left_s = until.seconds_since(now);
+    if left_s <= 0.0 {
+        return Err(Problem::unfit("the end of the shelf is past"));
+    }
+    if left_s > LONGEST_SHELF_S {
+        return Err(Problem::unfit(format!(
+            "a shelf lasts 7 days at most: until {}",
+            now.plus_seconds(LONGEST_SHELF_S)
+        )));
+    }
+    Ok(())
+}
+
+/// Shelves a bearing until a time; without one the shelf ends.
 pub(crate) async fn shelve(
     shared: &Shared,
     viewer: &Viewer,
     via: &str,
     key: &BearingKey,
-    hours: Option<f64>,
+    until: Option<Timestamp>,
     typed: &str,
     reason: String,
 ) -> Result<(), Problem> {
     let by = signature(viewer, typed)?;
-    if hours.is_some_and(|hours| !hours.is_finite()) {
-        return Err(Problem::unfit("hours is no number, allowed is above 0 and up to 168"));
-    }
-    let (action, what) = match hours {
-        Some(hours) => ("shelve", format!("{key} by {by:?} for {hours} h: {reason:?}")),
+    let (action, what) = match until {
+        Some(until) => ("shelve", format!("{key} by {by:?} until {until}: {reason:?}")),
         None => ("end shelf", format!("{key} by {by:?}")),
     };
-    let request = ShelfRequest { key: key.clone(), hours, by, reason };
-    match shared.site.plant.shelve(request).await? {
-        Shelved::Yes => {
-            viewer.did(shared, via, action, what).await;
-            Ok(())
-        }
+    put_off(shared, key, until, by, reason).await?;
+    viewer.did(shared, via, action, what).await;
+    Ok(())
+}
+
+/// Shelves a bearing by a link; who has it signs as its recipient, or with a name beside it.
+pub(crate) async fn shelve_by_link(
+    shared: &Shared,
+    key: &BearingKey,
+    until: Timestamp,
+    by: String,
+    reason: String,
+) -> Result<(), Problem> {
+    name(&by)?;
+    if reason.trim().is_empty() {
+        return Err(Problem::unfit("reason is empty, allowed is why staff is told nothing"));
+    }
+    put_off(shared, key, Some(until), by, reason).await
+}
+
+async fn put_off(
+    shared: &Shared,
+    key: &BearingKey,
+    until: Option<Timestamp>,
+    by: String,
+    reason: String,
+) -> Result<(), Problem> {
+    if let Some(until) = until {
+        check_shelf_end(shared, until)?;
+    }
+    match shared.site.plant.shelve(ShelfRequest { key: key.clone(), until, by, reason }).await? {
+        Shelved::Yes => Ok(()),
         Shelved::Refused(told) => Err(Problem::unfit(told)),
     }
 }
@@ -186,4 +239,39 @@ pub(crate) async fn withdraw(
         viewer.did(shared, "page", "undo follow-up", format!("{key} by {by:?}: {id}")).await;
     }
     Ok(done)
+}
+
+/// Keeps a photo of the work of a judgement.
+pub(crate) async fn add_photo(
+    shared: &Shared,
+    viewer: &Viewer,
+    (key, event_id): (&BearingKey, EventId),
+    typed: &str,
+    kind: PhotoKind,
+    content: &[u8],
+) -> Result<(), Problem> {
+    let by = signature(viewer, typed)?;
+    let bytes = content.len();
+    let kept = shared.site.plant.keep_photo(event_id, &by, kind, content.to_vec()).await?;
+    if let Some(refusal) = kept.refusal() {
+        return Err(refusal);
+    }
+    let what = format!("{key} by {by:?}: {} of {bytes} bytes for {event_id}", kind.as_str());
+    viewer.did(shared, "page", "add photo", what).await;
+    Ok(())
+}
+
+/// Takes a photo away; the row that it had.
+pub(crate) async fn remove_photo(
+    shared: &Shared,
+    viewer: &Viewer,
+    id: Uuid,
+    typed: &str,
+) -> Result<PhotoRow, Problem> {
+    let by = signature(viewer, typed)?;
+    let row = shared.site.plant.remove_photo(id).await?;
+    let row = row.ok_or_else(|| Problem::unknown("photo"))?;
+    let what = format!("{id} of {} by {by:?}, added by {:?}", row.event_id, row.by);
+    viewer.did(shared, "page", "remove photo", what).await;
+    Ok(row)
 }

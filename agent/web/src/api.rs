@@ -46,6 +46,8 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/events/{event_id}/diagnosis", get(diagnosis))
         .route("/events/{event_id}/trace", get(trace))
         .route("/events/{event_id}/follow-ups", get(work_of).post(acting::follow_up))
+        .route("/events/{event_id}/photos", get(photos))
+        .route("/duty", get(duty))
         .route("/episodes", get(episodes))
         .route("/episodes/{episode_id}", get(episode))
         .route("/work", get(work))
@@ -315,6 +317,16 @@ async fn work(State(shared): Asking, Query(asked): Query<WorkAsked>) -> Result<R
 
 async fn work_of(State(shared): Asking, Path(id): Path<String>) -> Result<Response, Problem> {
     let items = shared.site.plant.work_of(event_id_of(&id)?).await?;
+    Ok(Json(Listed { items, next: None }).into_response())
+}
+
+async fn photos(State(shared): Asking, Path(id): Path<String>) -> Result<Response, Problem> {
+    let items = shared.site.plant.photos(event_id_of(&id)?).await?;
+    Ok(Json(Listed { items, next: None }).into_response())
+}
+
+async fn duty(State(shared): Asking) -> Result<Response, Problem> {
+    let items = shared.site.plant.duty().await?;
     Ok(Json(Listed { items, next: None }).into_response())
 }
 

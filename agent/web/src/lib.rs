@@ -27,11 +27,13 @@ mod login;
 mod openapi;
 mod pages;
 pub mod password;
+pub mod photo;
 pub mod plant;
 mod problem;
 pub mod provided;
 mod session;
 pub mod talk;
+mod upload;
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! A link holds the episode, the level that was told, the recipient and its end, with an HMAC-SHA256
 //! over all of it. It means one thing: "this recipient has seen this level of this episode". Whoever
-//! has it can do that once and nothing else, until its end.
+//! has it can acknowledge that, or put the bearing off until the next morning or Monday, until its end.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -16,7 +16,8 @@ use crate::Shared;
 use crate::accounts::Act;
 use crate::api::acting::{AckBody, FollowUpBody, ShelfBody};
 use crate::plant::{
-    BearingRow, ChannelRow, EpisodeDetail, GatewayRow, SpectrumRow, WindowRow, WorkRow,
+    BearingRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow, PhotoRow, SpectrumRow, WindowRow,
+    WorkRow,
 };
 use crate::talk;
 
@@ -43,7 +44,7 @@ struct ActingRoute {
 
 const BEARING: &str = "/bearings/{site}/{equipment}/{bearing}";
 
-const ROUTES: [Route; 16] = [
+const ROUTES: [Route; 18] = [
     Route {
         path: "/bearings",
         summary: "Every bearing, worst first",
@@ -100,6 +101,18 @@ const ROUTES: [Route; 16] = [
         summary: "The actions that the judgement of an event asks for",
         query: &[],
         answer: list::<WorkRow>,
+    },
+    Route {
+        path: "/events/{event_id}/photos",
+        summary: "Photos of the work that a judgement asks for; `/photos/{photo_id}` is the picture",
+        query: &[],
+        answer: list::<PhotoRow>,
+    },
+    Route {
+        path: "/duty",
+        summary: "The rotas: who is on duty now and next, and the gaps of the next two weeks",
+        query: &[],
+        answer: list::<DutyRow>,
     },
     Route {
         path: "/episodes",

@@ -16,19 +16,27 @@ mod bearing;
 mod channels;
 mod chat;
 mod documents;
+mod duty;
 mod episode;
 mod episodes;
 mod equipment;
 mod fleet;
 mod forms;
 mod installed;
+mod knowledge;
+mod labels;
 mod lists;
 mod matching;
 mod people;
+mod photos;
+mod places;
 mod refused;
 mod reports;
+mod several;
 pub(crate) mod show;
+mod statistics;
 mod suppressed;
+mod table_file;
 mod tokens;
 mod trend;
 mod work;
@@ -37,7 +45,7 @@ mod work_order;
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{Extension, Form, Request};
+use axum::extract::{DefaultBodyLimit, Extension, Form, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -73,6 +81,11 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
+        .route("/episodes.csv", get(episodes::csv))
+        .route("/episodes/several", post(several::act))
+        .route("/bearings.csv", get(fleet::csv))
+        .route("/work.csv", get(work::csv))
+        .route("/statistics", get(statistics::page))
         .route("/episodes/{id}", get(episode::page))
         .route("/episodes/{id}/acknowledge", post(forms::on_episode::<AckForm>))
         .route("/episodes/{id}/note", post(episode::remark))
@@ -82,6 +95,14 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/reports/{id}/undo", post(reports::undo))
         .route("/work", get(work::page))
         .route("/work/{event_id}", get(work_order::page).post(work::report))
+        .route("/work/{event_id}/photos", post(photos::add).layer(DefaultBodyLimit::disable()))
+        .route("/photos/{id}", get(photos::serve))
+        .route("/photos/{id}/remove", post(photos::remove))
+        .route("/labels", get(labels::page))
+        .route("/duty", get(duty::page))
+        .route("/search", get(knowledge::search))
+        .route("/knowledge", get(knowledge::search))
+        .route("/knowledge/{id}", get(knowledge::page))
         .route("/users", get(people::users).post(people::add))
         .route("/users/{name}", post(people::change))
         .route("/users/{name}/tokens", get(tokens::page).post(tokens::change))
@@ -97,16 +118,18 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
 pub(crate) fn open_router() -> Router<Arc<Shared>> {
     Router::new()
         .route("/ack/{link}", get(ack::page).post(ack::acknowledge))
+        .route("/ack/{link}/shelve", post(ack::shelve))
         .route("/favicon.ico", get(installed::icon))
         .route("/manifest.webmanifest", get(installed::manifest))
         .route("/worker.js", get(installed::worker))
         .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 28] = [
+const TEMPLATES: [(&str, &str); 35] = [
     ("ack.html", include_str!("../templates/ack.html")),
     ("episodes.html", include_str!("../templates/episodes.html")),
     ("episode.html", include_str!("../templates/episode.html")),
+    ("shelf_fields.html", include_str!("../templates/shelf_fields.html")),
     ("shelf.html", include_str!("../templates/shelf.html")),
     ("work.html", include_str!("../templates/work.html")),
     ("work_order.html", include_str!("../templates/work_order.html")),
@@ -118,6 +141,12 @@ const TEMPLATES: [(&str, &str); 28] = [
     ("reports.html", include_str!("../templates/reports.html")),
     ("recorded.html", include_str!("../templates/recorded.html")),
     ("mark.html", include_str!("../templates/mark.html")),
+    ("labels.html", include_str!("../templates/labels.html")),
+    ("list_filters.html", include_str!("../templates/list_filters.html")),
+    ("statistics.html", include_str!("../templates/statistics.html")),
+    ("duty.html", include_str!("../templates/duty.html")),
+    ("search.html", include_str!("../templates/search.html")),
+    ("article.html", include_str!("../templates/article.html")),
     ("documents.html", include_str!("../templates/documents.html")),
     ("offline.html", include_str!("../templates/offline.html")),
     ("base.html", include_str!("../templates/base.html")),

@@ -21,6 +21,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+mod desk;
+mod order;
+
+pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow, MachinePlace};
+pub use order::{
+    PhotoFile, PhotoKept, PhotoKind, PhotoRow, SheetPart, SheetPassage, SheetResource,
+    SheetSchedule, SheetSubject, WorkSheet,
+};
+
 /// The plant gave no answer. The caller logs the reason.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -449,13 +458,24 @@ pub struct Acknowledgement {
     pub via: &'static str,
 }
 
+/// The end of a shelf as people name it, on the plant's clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShelfEnd {
+    /// The next day, 07:00.
+    Tomorrow,
+    /// The next Monday, 07:00.
+    Monday,
+    /// A day and an hour as a browser's field writes them.
+    Written(String),
+}
+
 /// A request of a person at a page to be told nothing of a bearing for a time, or to be told again.
 #[derive(Debug, Clone)]
 pub struct ShelfRequest {
     /// The bearing.
     pub key: BearingKey,
-    /// Hours from now; none to be told again.
-    pub hours: Option<f64>,
+    /// Until when; none to be told again.
+    pub until: Option<Timestamp>,
     /// The person.
     pub by: String,
     /// Why.
@@ -571,8 +591,11 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError>;
 
-    /// The names of the machines of the asset graph, by their ids.
-    async fn machine_names(&self) -> Result<BTreeMap<String, String>, PlantError>;
+    /// The names and lines of the machines of the asset graph, by their ids.
+    async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError>;
+
+    /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it.
+    fn designation(&self, key: &BearingKey) -> Option<String>;
 
     /// The last `limit` episodes of a filter before the place `before`, newest change first.
     async fn episodes(
@@ -637,11 +660,47 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// A document by the name of its file; `None` for every other file.
     async fn document(&self, name: &str) -> Result<Option<DocumentFile>, PlantError>;
 
+    /// The work order of a judgement as its document tells it; `None` where the judgement asks for none.
+    async fn work_sheet(&self, event_id: EventId) -> Result<Option<WorkSheet>, PlantError>;
+
+    /// Keeps a photo of a judgement's work. `bytes` are those of a checked picture of the kind.
+    async fn keep_photo(
+        &self,
+        event_id: EventId,
+        by: &str,
+        kind: PhotoKind,
+        bytes: Vec<u8>,
+    ) -> Result<PhotoKept, PlantError>;
+
+    /// The photos of a judgement's work, oldest first.
+    async fn photos(&self, event_id: EventId) -> Result<Vec<PhotoRow>, PlantError>;
+
+    /// A photo by its identity.
+    async fn photo(&self, id: Uuid) -> Result<Option<PhotoFile>, PlantError>;
+
+    /// Deletes a photo; the row that it had, `None` if it is not known.
+    async fn remove_photo(&self, id: Uuid) -> Result<Option<PhotoRow>, PlantError>;
+
     /// How many notifications of a bearing staff was told in the hours before now.
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;
 
     /// Acknowledges the alarm that a person saw.
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, PlantError>;
+
+    /// The rotas: who is on duty now and next, and the gaps of the next two weeks.
+    async fn duty(&self) -> Result<Vec<DutyRow>, PlantError>;
+
+    /// A document of the knowledge base by its identity.
+    async fn article(&self, id: &str) -> Result<Option<Article>, PlantError>;
+
+    /// The documents of the knowledge base that answer these words, the best first.
+    async fn articles(&self, words: &str) -> Result<Vec<ArticleRow>, PlantError>;
+
+    /// The instant that people name; none for a text that is no time.
+    fn shelf_end(&self, end: &ShelfEnd) -> Option<Timestamp>;
+
+    /// The name of the zone of the plant's clock.
+    fn zone(&self) -> &'static str;
 
     /// Shelves a bearing, or ends its shelf.
     async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError>;

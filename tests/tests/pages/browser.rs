@@ -127,6 +127,14 @@ impl Browser {
         self.post(&format!("element/{id}/click"), &json!({})).await;
     }
 
+    /// Chooses a file in a file field.
+    pub(crate) async fn choose_file(&self, selector: &str, path: &std::path::Path) {
+        let found = json!({ "using": "css selector", "value": selector });
+        let element = self.post("element", &found).await;
+        let id = element[ELEMENT].as_str().expect("an element").to_owned();
+        self.post(&format!("element/{id}/value"), &json!({ "text": path })).await;
+    }
+
     /// Sets the size of the page, CSS pixels, and the theme.
     pub(crate) async fn look(&self, width: u32, dark: bool) {
         let theme = if dark { "dark" } else { "light" };

@@ -7,6 +7,7 @@ mod chat;
 mod entry;
 mod fuzzed;
 mod live;
+mod orders;
 mod phone;
 mod plant;
 mod provided;

@@ -94,6 +94,10 @@ impl Plant {
         let mut settings = Self::settings(folder.path());
         settings.http.public_url = Some(PUBLIC.to_owned());
         settings.reports.folder = Some(folder.path().join("reports"));
+        // by day alone: the nights are gaps
+        let rota = "name = \"정비반\"\nzone = \"Asia/Seoul\"\n\
+                    [[shift]]\nfrom = \"07:00\"\nto = \"19:00\"\nwho = [\"박기사\"]\n";
+        settings.notify.rota = vec![toml::from_str(rota).expect("a rota")];
         Box::pin(Self::run(Entry::Users, folder, settings)).await
     }
 

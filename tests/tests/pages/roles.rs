@@ -43,8 +43,11 @@ pub(crate) async fn form_key(plant: &Plant, session: &str) -> String {
 pub(crate) async fn forms(plant: &Plant, admin: &str) -> BTreeSet<String> {
     let row = row(plant).await;
     let episode = row["episode"]["episode_id"].as_str().expect("an episode");
+    let event = row["event_id"].as_str().expect("an event");
     let pages = [
         "/".to_owned(),
+        "/episodes".to_owned(),
+        format!("/work/{event}"),
         "/bearings/ulsan-1/P-101/DE".to_owned(),
         format!("/episodes/{episode}"),
         format!("/episodes/{episode}/shelve?hours=8&reason=x"),
@@ -166,7 +169,8 @@ async fn a_technician_acts_under_the_own_name_and_the_act_is_written_down() {
     assert_eq!(send("/acknowledge", &told).await, StatusCode::SEE_OTHER);
     let preview = format!("/episodes/{episode}/shelve?hours=24&reason=spare");
     let preview = page(&plant, &session, &preview).await;
-    assert!(preview.contains("name=\"hours\" value=\"24"), "{preview}");
+    let until = between(&preview, "name=\"until\" value=\"", "\"").expect("an instant");
+    assert!(until.ends_with('Z'), "{preview}");
     let shelf = [("hours", "24"), ("reason", "spare arrives")];
     assert_eq!(send("/shelve", &shelf).await, StatusCode::SEE_OTHER);
     assert_eq!(

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found};
+use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -66,9 +67,13 @@ pub(super) async fn acknowledge(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShelfBody {
-    /// Hours from now for which staff is told nothing, up to a week.
+    /// Hours from now for which staff is told nothing, up to a week; or `until`.
+    #[serde(default)]
     #[schemars(range(min = 0.001, max = 168))]
-    hours: f64,
+    hours: Option<f64>,
+    /// Until when staff is told nothing, up to a week from now; or `hours`.
+    #[serde(default)]
+    until: Option<Timestamp>,
     /// The person; a user's token signs as the user, whatever stands here.
     #[serde(default)]
     #[schemars(length(max = pdm_shared::bounds::MAX_LINE))]
@@ -84,12 +89,19 @@ pub(super) async fn shelve(
     Path(names): Path<Names>,
     Json(body): Json<ShelfBody>,
 ) -> Result<Response, Problem> {
-    let ShelfBody { hours, by, reason } = body;
+    let ShelfBody { hours, until, by, reason } = body;
     if reason.trim().is_empty() {
         let told = "reason is empty, allowed is why staff is told nothing";
         return Err(Problem::unfit(told));
     }
-    acts::shelve(&shared, &viewer, "api", &key_of(&names)?, Some(hours), &by, reason).await?;
+    let until = match (hours, until) {
+        (Some(hours), None) => acts::shelf_end_of_hours(&shared, hours)?,
+        (None, Some(until)) => until,
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Problem::unfit("one of hours and until is wanted"));
+        }
+    };
+    acts::shelve(&shared, &viewer, "api", &key_of(&names)?, Some(until), &by, reason).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

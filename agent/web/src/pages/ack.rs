@@ -1,5 +1,5 @@
-//! An alarm by its signed link: GET shows what is acknowledged, POST does it. Mail gateways follow
-//! links, so a GET changes nothing.
+//! An alarm by its signed link: GET shows what is acknowledged, POST acknowledges it or puts its bearing off
+//! until the next morning or the next Monday. Mail gateways follow links, so a GET changes nothing.
 //!
 //! Whoever has the link sees the bearing's name, the level and the title, and nothing else.
 
@@ -13,10 +13,10 @@ use pdm_service::http::server::Peer;
 use pdm_shared::episode::AcknowledgementState;
 use serde::Deserialize;
 
-use super::{Reader, refusal, show};
+use super::{Reader, forms, refusal, show, suppressed};
 use crate::access::is_of_this_server;
 use crate::link::{AckClaim, LinkError};
-use crate::plant::EpisodeDetail;
+use crate::plant::{EpisodeDetail, ShelfEnd};
 use crate::problem::Problem;
 use crate::{Shared, acts, audit, language};
 
@@ -41,7 +41,7 @@ pub(super) async fn page(
     let reader = Reader::nobody(language::of(&headers));
     let peer = peer.map(|Extension(peer)| peer);
     match read(&shared, peer, &link).await {
-        Ok((claim, one)) => shown(&reader, &link, &claim, &one, false),
+        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false),
         Err(problem) => refusal(&reader, &problem),
     }
 }
@@ -69,8 +69,75 @@ pub(super) async fn acknowledge(
         return refusal(&reader, &Problem::new(StatusCode::FORBIDDEN, told));
     }
     match acknowledged(&shared, peer, &link, form).await {
-        Ok((claim, one)) => shown(&reader, &link, &claim, &one, true),
+        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, true),
         Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+/// What the form of a shelf sends.
+#[derive(Debug, Deserialize)]
+pub(super) struct LinkShelfForm {
+    #[serde(default)]
+    by: String,
+    #[serde(default)]
+    until: String,
+    #[serde(default)]
+    reason: String,
+}
+
+pub(super) async fn shelve(
+    State(shared): State<Arc<Shared>>,
+    peer: Option<Extension<Peer>>,
+    Path(link): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<LinkShelfForm>,
+) -> Response {
+    let reader = Reader::nobody(language::of(&headers));
+    let peer = peer.map(|Extension(peer)| peer);
+    if !is_of_this_server(&shared.site, &Method::POST, &headers) {
+        let told = "a page of another server sent this request";
+        return refusal(&reader, &Problem::new(StatusCode::FORBIDDEN, told));
+    }
+    match put_off(&shared, peer, &link, form).await {
+        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false),
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+/// Puts a bearing off whose episode stands at the level that the link was sent for, or lower.
+async fn put_off(
+    shared: &Shared,
+    peer: Option<Peer>,
+    link: &str,
+    form: LinkShelfForm,
+) -> Result<(AckClaim, EpisodeDetail), Problem> {
+    let (claim, one) = read(shared, peer, link).await?;
+    let end = match form.until.as_str() {
+        "tomorrow" => ShelfEnd::Tomorrow,
+        "monday" => ShelfEnd::Monday,
+        other => return Err(Problem::parameter("until", other, "tomorrow, monday")),
+    };
+    let until = shared.site.plant.shelf_end(&end);
+    let until = until.ok_or_else(|| Problem::parameter("until", &form.until, "a time"))?;
+    match standing(&claim, &one) {
+        Standing::Waits | Standing::Acknowledged { .. } => {
+            let by = signed(&form.by, &claim);
+            let what = format!("{} by {by:?} until {until}: {:?}", one.key(), form.reason);
+            acts::shelve_by_link(shared, &one.key(), until, by, form.reason).await?;
+            audit::note(shared, &claim.recipient, "link", peer, "shelve", what).await;
+        }
+        // the page says what stands, and nothing is put off
+        Standing::Over | Standing::Risen => {}
+    }
+    let found = shared.site.plant.episode(claim.episode_id).await?;
+    Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
+}
+
+/// Who acts by a link: its recipient, with the name that was typed.
+fn signed(typed: &str, claim: &AckClaim) -> String {
+    match typed.trim() {
+        "" => claim.recipient.clone(),
+        typed => format!("{typed} ({})", claim.recipient),
     }
 }
 
@@ -82,11 +149,7 @@ async fn acknowledged(
 ) -> Result<(AckClaim, EpisodeDetail), Problem> {
     let (claim, one) = read(shared, peer, link).await?;
     if let (Standing::Waits, Some(alarm)) = (standing(&claim, &one), &one.alarm) {
-        let typed = form.by.trim();
-        let by = match typed {
-            "" => claim.recipient.clone(),
-            typed => format!("{typed} ({})", claim.recipient),
-        };
+        let by = signed(&form.by, &claim);
         let what = format!("{} by {by:?}", one.key());
         acts::acknowledge_by_link(shared, &one.key(), alarm.notification_id, by, form.note).await?;
         audit::note(shared, &claim.recipient, "link", peer, "acknowledge", what).await;
@@ -134,6 +197,7 @@ fn standing(claim: &AckClaim, one: &EpisodeDetail) -> Standing {
 }
 
 fn shown(
+    shared: &Shared,
     reader: &Reader,
     link: &str,
     claim: &AckClaim,
@@ -157,6 +221,8 @@ fn shown(
         recipient => &claim.recipient,
         action => format!("/ack/{link}"),
         standing => word,
+        mark => suppressed::mark(&one.document.suppression, reader.language),
+        shelf_ends => forms::shelf_ends(shared),
         is_done => is_done && word == "acknowledged",
         by, at,
     };

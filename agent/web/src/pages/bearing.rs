@@ -17,7 +17,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 
 use super::reports::{self, RecordedAsked};
-use super::{Reader, documents, equipment, fleet, show, suppressed};
+use super::{Reader, documents, equipment, fleet, forms, show, suppressed};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
@@ -91,6 +91,7 @@ async fn gather(
         }).collect::<Vec<_>>(),
         features => SHOWN_FEATURES.iter().map(|one| label(one, reader)).collect::<Vec<_>>(),
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression), reader.language),
+        shelf_ends => forms::shelf_ends(shared),
         told, advice, parts, equipment_page,
         documents => manuals,
         api => format!("/api/v1{address}"),

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::forms::hours_of;
+use super::forms::{self, ShelfUntil};
 use super::reports::{self, RecordedAsked};
 use super::{Reader, documents, episodes, refusal, show};
 use crate::access::{Technician, Viewer};
@@ -59,6 +59,7 @@ async fn gather(
         .collect();
     Ok(context! {
         episode => episodes::shown(&one, reader),
+        shelf_ends => forms::shelf_ends(shared),
         remarks => remarks.iter().map(show::value).collect::<Vec<_>>(),
         files,
         recorded => asked.shown(shared, &page).await?,
@@ -96,8 +97,8 @@ pub(super) async fn remark(
 /// What is asked before a shelf: for how long, and why.
 #[derive(Debug, Deserialize)]
 pub(super) struct ShelfAsked {
-    #[serde(default)]
-    hours: Option<String>,
+    #[serde(flatten)]
+    until: ShelfUntil,
     #[serde(default)]
     reason: String,
 }
@@ -120,9 +121,10 @@ async fn previewed(
     asked: &ShelfAsked,
     reader: &Reader,
 ) -> Result<Value, Problem> {
-    let hours = hours_of(asked.hours.as_deref().unwrap_or("8"))?;
     let one = shared.episode(id).await?;
-    let until = shared.site.clock.now().plus_seconds(hours * 3600.0);
+    let usual = || acts::shelf_end_of_hours(shared, 8.0);
+    let until = asked.until.instant(shared)?.map_or_else(usual, Ok)?;
+    let hours = until.seconds_since(shared.site.clock.now()) / 3600.0;
     let repeat_at = one.alarm.as_ref().and_then(|alarm| alarm.repeat_at);
     let told = shared.site.plant.told_within(&one.key(), hours).await?;
     let reason: String = asked.reason.chars().take(pdm_shared::bounds::MAX_LINE).collect();
@@ -130,7 +132,8 @@ async fn previewed(
         episode => episodes::shown(&one, reader),
         repeat_at => show::value(repeat_at.filter(|at| *at < until)),
         until => show::value(until),
-        hours, told, reason,
+        span => show::hours(hours, reader.language),
+        told, reason,
     })
 }
 

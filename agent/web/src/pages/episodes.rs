@@ -9,10 +9,14 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::episode::{AcknowledgementState, Suppression};
+use pdm_shared::fault::Fault;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 
-use super::{Reader, fleet, matching, show, suppressed};
+use super::places::{Places, element_of};
+use super::table_file::{csv as csv_file, or_empty};
+use super::{Reader, fleet, forms, matching, refusal, show, suppressed};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::place_of;
@@ -37,11 +41,71 @@ pub(super) struct EpisodePageAsked {
     q: String,
     #[serde(default)]
     page: Option<usize>,
+    /// A risk.
+    #[serde(default)]
+    risk: String,
+    /// `waits`: nobody has acknowledged it; `mine`: the reader has.
+    #[serde(default)]
+    ack: String,
+    #[serde(default)]
+    site: String,
+    #[serde(default)]
+    line: String,
+    #[serde(default)]
+    element: String,
+    /// How many of a selection were acted on, and how many were not.
+    #[serde(default)]
+    done: Option<u32>,
+    #[serde(default)]
+    left: Option<u32>,
 }
 
 impl EpisodePageAsked {
     fn filter(&self) -> Result<EpisodeFilter, Problem> {
         crate::api::episode_filter(self.word())
+    }
+
+    /// The address of a list with these filters.
+    pub(super) fn address(&self, path: &str, ack: &str) -> String {
+        let fields = [
+            ("state", self.word()),
+            ("q", self.q.as_str()),
+            ("risk", &self.risk),
+            ("ack", ack),
+            ("site", &self.site),
+            ("line", &self.line),
+            ("element", &self.element),
+        ];
+        fleet::address(path, &fields)
+    }
+
+    fn takes(
+        &self,
+        one: &EpisodeDetail,
+        (risk, element): (Option<RiskLevel>, Option<Fault>),
+        places: &Places<'_>,
+        user: Option<&str>,
+    ) -> bool {
+        let (document, key) = (&one.document, one.key());
+        let by = match &document.acknowledgement {
+            AcknowledgementState::Acknowledged { by, .. } => Some(by.as_str()),
+            AcknowledgementState::Unacknowledged => None,
+        };
+        let is_ack = match self.ack.as_str() {
+            "waits" => by.is_none() && one.alarm.is_some(),
+            "mine" => user.is_some() && by == user,
+            _ => true,
+        };
+        let label = level(one).label();
+        let fault = document.fault_type.map(Fault::name);
+        let fault = fault.map(|text| format!("{} {}", text.ko, text.en)).unwrap_or_default();
+        let words = || format!("{key} {} {} {} {fault}", places.words(&key), label.ko, label.en);
+        is_ack
+            && risk.is_none_or(|risk| level(one) == risk)
+            && (self.site.is_empty() || document.site.as_str() == self.site)
+            && element.is_none_or(|element| document.fault_type == Some(element))
+            && places.is_on(&key, &self.line)
+            && matching::fits(&words(), &self.q)
     }
 
     /// The word of the filter.
@@ -75,33 +139,43 @@ async fn gather(
     let is_full = list.len() >= limit as usize;
     let older =
         list.last().filter(|_| is_full && !stands).map(|last| cursor::write(place_of(last)));
-    let names = plant.machine_names().await?;
+    let places = Places::of(shared).await?;
     if stands {
         list.sort_by_cached_key(urgency);
     }
-    list.retain(|one| {
-        let name = names.get(one.document.equipment_id.as_str()).map(String::as_str);
-        let level = level(one).label();
-        let fault = one.document.fault_type.map(pdm_shared::fault::Fault::name);
-        let fault = fault.map(|text| format!("{} {}", text.ko, text.en)).unwrap_or_default();
-        let name = name.unwrap_or_default();
-        let text = format!("{} {name} {} {} {fault}", one.key(), level.ko, level.en);
-        matching::fits(&text, &asked.q)
-    });
+    let keys: Vec<BearingKey> = list.iter().map(EpisodeDetail::key).collect();
+    let (sites, lines) = (fleet::sites(keys.iter()), places.lines(keys.iter()));
+    let (risk, element) = (fleet::risk_of(&asked.risk)?, element_of(&asked.element)?);
+    let user = reader.user.as_deref();
+    list.retain(|one| asked.takes(one, (risk, element), &places, user));
     let rows_of_page = ROWS as usize;
     let pages = list.len().div_ceil(rows_of_page).max(1);
     let number = asked.page.unwrap_or(1).clamp(1, pages);
     let of_page = list.iter().skip((number - 1) * rows_of_page).take(rows_of_page);
     let rows: Vec<Value> = of_page
         .map(|one| {
-            let machine_name = names.get(one.document.equipment_id.as_str());
-            context! { machine_name, ..shown(one, reader) }
+            let key = one.key();
+            let machine_name = places.name(&key);
+            // what a selection acts on: this episode, at the alarm that is seen here
+            let chosen = one.alarm.as_ref().filter(|_| one.document.closed_at.is_none());
+            let chosen = chosen
+                .map(|alarm| format!("{}:{}", one.document.episode_id, alarm.notification_id));
+            context! { machine_name, chosen, ..shown(one, reader) }
         })
         .collect();
-    let own = fleet::address("/episodes", &[("state", asked.word()), ("q", &asked.q)]);
+    let own = asked.address("/episodes", &asked.ack);
     let at = |page: usize| fleet::with(&own, &format!("page={page}"));
     Ok(context! {
-        rows, older, number, pages,
+        rows, older, number, pages, sites, lines,
+        risk => &asked.risk, ack => &asked.ack, site => &asked.site,
+        line => &asked.line, element => &asked.element,
+        levels => levels(reader),
+        acks => acks(asked, reader),
+        file => asked.address("/episodes.csv", &asked.ack),
+        back => &own,
+        can_choose => stands,
+        shelf_ends => forms::shelf_ends(shared),
+        done => asked.done, left => asked.left.filter(|left| *left > 0),
         state => asked.word(),
         q => &asked.q,
         found => list.len(),
@@ -109,6 +183,102 @@ async fn gather(
         before => (number > 1).then(|| at(number - 1)),
         after => (number < pages).then(|| at(number + 1)),
     })
+}
+
+/// The risks of a filter.
+fn levels(reader: &Reader) -> Vec<Value> {
+    let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch];
+    let levels = levels.into_iter().map(|level| {
+        context! {
+            word => level.as_str(),
+            label => level.label().in_language(reader.language),
+        }
+    });
+    levels.collect()
+}
+
+/// The filters by acknowledgement; each ends its filter where it is on.
+fn acks(asked: &EpisodePageAsked, reader: &Reader) -> Vec<Value> {
+    let words =
+        ["waits", "mine"].into_iter().filter(|word| *word == "waits" || reader.user.is_some());
+    let words = words.map(|word| {
+        let is_on = asked.ack == word;
+        let address = asked.address("/episodes", if is_on { "" } else { word });
+        context! { text => format!("fleet_{word}"), address, is_on }
+    });
+    words.collect()
+}
+
+/// The same list as a file.
+pub(super) async fn csv(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Query(asked): Query<EpisodePageAsked>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match file(&shared, &asked, &reader).await {
+        Ok(file) => file,
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn file(
+    shared: &Shared,
+    asked: &EpisodePageAsked,
+    reader: &Reader,
+) -> Result<Response, Problem> {
+    const HEAD: [&str; 16] = [
+        "episode_id",
+        "site",
+        "equipment",
+        "bearing",
+        "machine_name",
+        "line",
+        "risk",
+        "state",
+        "element",
+        "opened_at",
+        "changed_at",
+        "closed_at",
+        "acknowledged_by",
+        "suppression",
+        "repeats",
+        "title",
+    ];
+    let mut list = shared.site.plant.episodes(asked.filter()?, None, MOST).await?;
+    let places = Places::of(shared).await?;
+    let (risk, element) = (fleet::risk_of(&asked.risk)?, element_of(&asked.element)?);
+    let user = reader.user.as_deref();
+    list.retain(|one| asked.takes(one, (risk, element), &places, user));
+    list.sort_by_cached_key(urgency);
+    let rows = list.iter().map(|one| {
+        let (document, key) = (&one.document, one.key());
+        let by = match &document.acknowledgement {
+            AcknowledgementState::Acknowledged { by, .. } => Some(by.as_str()),
+            AcknowledgementState::Unacknowledged => None,
+        };
+        let alarm = one.alarm.as_ref();
+        vec![
+            document.episode_id.to_string(),
+            key.site.to_string(),
+            key.equipment.to_string(),
+            key.bearing.to_string(),
+            or_empty(places.name(&key)),
+            or_empty(places.line(&key)),
+            level(one).as_str().to_owned(),
+            document.episode_state.as_str().to_owned(),
+            or_empty(document.fault_type.map(Fault::as_str)),
+            document.opened_at.to_string(),
+            document.changed_at.to_string(),
+            or_empty(document.closed_at),
+            or_empty(by),
+            document.suppression.as_str().to_owned(),
+            or_empty(alarm.map(|alarm| alarm.repeats)),
+            or_empty(alarm.map(|alarm| alarm.title.in_language(reader.language))),
+        ]
+    });
+    Ok(csv_file("episodes.csv", &HEAD, rows))
 }
 
 /// The level that staff was told, or that stands where it was told nothing.

@@ -2,7 +2,7 @@
 //! machine would be busy for seconds at every live update.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Query, State};
@@ -11,13 +11,16 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::episode::Suppression;
+use pdm_shared::fault::Fault;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 
-use super::{Reader, matching, show, suppressed};
+use super::places::{Places, element_of};
+use super::table_file::{csv as csv_file, or_empty};
+use super::{Reader, matching, refusal, show, suppressed};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
 use crate::plant::BearingRow;
@@ -38,24 +41,48 @@ pub(super) struct FleetAsked {
     /// A risk.
     #[serde(default)]
     risk: String,
-    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told.
+    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told; `mine`: the reader has
+    /// acknowledged its alarm.
     #[serde(default)]
     state: String,
     /// A site.
     #[serde(default)]
     site: String,
+    /// A line of the asset graph.
+    #[serde(default)]
+    line: String,
+    /// A faulty element.
+    #[serde(default)]
+    element: String,
 }
 
 impl FleetAsked {
     fn address(&self, risk: &str, state: &str) -> String {
-        let fields =
-            [("q", self.q.as_str()), ("risk", risk), ("state", state), ("site", &self.site)];
-        address("/", &fields)
+        self.address_of("/", risk, state)
+    }
+
+    /// The address of a list with these filters.
+    fn address_of(&self, path: &str, risk: &str, state: &str) -> String {
+        let fields = [
+            ("q", self.q.as_str()),
+            ("risk", risk),
+            ("state", state),
+            ("site", &self.site),
+            ("line", &self.line),
+            ("element", &self.element),
+        ];
+        address(path, &fields)
     }
 
     /// The address of a page of the list, with the search in front as it always was.
     fn page(&self, number: usize) -> String {
-        let more = [("risk", self.risk.as_str()), ("state", &self.state), ("site", &self.site)];
+        let more = [
+            ("risk", self.risk.as_str()),
+            ("state", &self.state),
+            ("site", &self.site),
+            ("line", &self.line),
+            ("element", &self.element),
+        ];
         let start = format!("/?q={}&page={number}", encoded(&self.q));
         more.iter()
             .filter(|(_, value)| !value.is_empty())
@@ -63,12 +90,18 @@ impl FleetAsked {
     }
 
     /// Whether a row is one of the filters' own.
-    fn takes(&self, row: &BearingRow) -> bool {
+    fn takes(&self, row: &BearingRow, places: &Places<'_>, user: Option<&str>) -> bool {
         let is_state = match self.state.as_str() {
             "waits" => waits(row),
             "suppressed" => is_suppressed(row),
+            "mine" => is_of(row, user),
             _ => true,
         };
+        let is_element =
+            self.element.is_empty() || row.fault_type.map(Fault::as_str) == Some(&self.element);
+        if !is_element || !places.is_on(&row.key, &self.line) {
+            return false;
+        }
         let is_risk = self.risk.is_empty() || self.risk == row.risk_level.as_str();
         is_state && is_risk && (self.site.is_empty() || row.key.site.as_str() == self.site)
     }
@@ -81,6 +114,12 @@ fn waits(row: &BearingRow) -> bool {
 
 fn is_suppressed(row: &BearingRow) -> bool {
     row.episode.as_ref().is_some_and(|episode| episode.suppression != Suppression::None)
+}
+
+/// Whether the reader has taken the alarm over by acknowledging it.
+pub(super) fn is_of(row: &BearingRow, user: Option<&str>) -> bool {
+    let by = row.alarm.as_ref().and_then(|alarm| alarm.acknowledged_by.as_deref());
+    user.is_some() && by == user
 }
 
 /// The risk of a filter; none where it is empty.
@@ -111,12 +150,13 @@ pub(super) fn sites<'a>(keys: impl Iterator<Item = &'a BearingKey>) -> Vec<Strin
     if sites.len() < 2 { Vec::new() } else { sites.into_iter().map(str::to_owned).collect() }
 }
 
-/// Everything by which a person may search for a bearing: tag, site, the machine's name, risk, element and
+/// Everything by which a person may search for a bearing: tag, site, the machine's name and line, the
+/// bearing's designation, risk, element and
 /// suppression, in both languages.
-pub(super) fn words(row: &BearingRow, names: &BTreeMap<String, String>) -> String {
+pub(super) fn words(row: &BearingRow, places: &Places<'_>) -> String {
     let key = &row.key;
     let both = |text: Text| format!("{} {}", text.ko, text.en);
-    let name = names.get(key.equipment.as_str()).map(String::as_str).unwrap_or_default();
+    let name = places.words(key);
     let fault = row.fault_type.map(|fault| both(fault.name())).unwrap_or_default();
     let risk = both(row.risk_level.label());
     let state = match row.episode.as_ref().map(|episode| &episode.suppression) {
@@ -152,19 +192,16 @@ pub(super) async fn page(
 
 async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let (mut fleet, names) = (plant.fleet().await?, plant.machine_names().await?);
+    let (mut fleet, places) = (plant.fleet().await?, Places::of(shared).await?);
     by_urgency(&mut fleet);
     let now = shared.site.clock.now();
-    let found: Vec<&BearingRow> = fleet
-        .iter()
-        .filter(|row| asked.takes(row) && matching::fits(&words(row, &names), &asked.q))
-        .collect();
+    let found = filtered(&fleet, asked, &places, reader)?;
     let pages = found.len().div_ceil(ROWS).max(1);
     let number = asked.page.unwrap_or(1).clamp(1, pages);
     let of_page = found.iter().skip((number - 1) * ROWS).take(ROWS);
     let rows: Vec<Value> = of_page
         .map(|row| {
-            let machine_name = names.get(row.key.equipment.as_str());
+            let machine_name = places.name(&row.key);
             context! { machine_name, ..bearing_shown(row, now, reader) }
         })
         .collect();
@@ -173,7 +210,10 @@ async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<
     Ok(context! {
         trouble => trouble.map(|word| format!("chat_trouble_{word}")),
         counts => counts(&fleet, asked, reader),
-        states => states(&fleet, asked),
+        states => states(&fleet, asked, reader),
+        lines => places.lines(fleet.iter().map(|row| &row.key)),
+        line => &asked.line, element => &asked.element,
+        file => asked.address_of("/bearings.csv", &asked.risk, &asked.state),
         sites => sites(fleet.iter().map(|row| &row.key)),
         rows, number, pages,
         is_empty => fleet.is_empty(),
@@ -182,6 +222,82 @@ async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<
         before => (number > 1).then(|| asked.page(number - 1)),
         after => (number < pages).then(|| asked.page(number + 1)),
     })
+}
+
+/// The bearings that filters and search leave.
+fn filtered<'a>(
+    fleet: &'a [BearingRow],
+    asked: &FleetAsked,
+    places: &Places<'_>,
+    reader: &Reader,
+) -> Result<Vec<&'a BearingRow>, Problem> {
+    element_of(&asked.element)?;
+    let user = reader.user.as_deref();
+    let found = fleet.iter().filter(|row| {
+        asked.takes(row, places, user) && matching::fits(&words(row, places), &asked.q)
+    });
+    Ok(found.collect())
+}
+
+/// The same list as a file.
+pub(super) async fn csv(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Query(asked): Query<FleetAsked>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match file(&shared, &asked, &reader).await {
+        Ok(file) => file,
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Response, Problem> {
+    const HEAD: [&str; 16] = [
+        "site",
+        "equipment",
+        "bearing",
+        "machine_name",
+        "line",
+        "risk",
+        "stage",
+        "element",
+        "rul_hours",
+        "measured_at",
+        "judged_at",
+        "alarm_since",
+        "acknowledged_at",
+        "acknowledged_by",
+        "suppression",
+        "page",
+    ];
+    let (mut fleet, places) = (shared.site.plant.fleet().await?, Places::of(shared).await?);
+    by_urgency(&mut fleet);
+    let found = filtered(&fleet, asked, &places, reader)?;
+    let rows = found.into_iter().map(|row| {
+        let (key, alarm) = (&row.key, row.alarm.as_ref());
+        let suppression = row.episode.as_ref().map(|one| one.suppression.as_str());
+        vec![
+            key.site.to_string(),
+            key.equipment.to_string(),
+            key.bearing.to_string(),
+            or_empty(places.name(key)),
+            or_empty(places.line(key)),
+            row.risk_level.as_str().to_owned(),
+            row.fault_stage.to_string(),
+            or_empty(row.fault_type.map(Fault::as_str)),
+            or_empty(row.rul_hours),
+            or_empty(row.measured_at),
+            row.judged_at.to_string(),
+            or_empty(alarm.map(|alarm| alarm.since)),
+            or_empty(alarm.and_then(|alarm| alarm.acknowledged_at)),
+            or_empty(alarm.and_then(|alarm| alarm.acknowledged_by.as_deref())),
+            or_empty(suppression),
+            show::address(key),
+        ]
+    });
+    Ok(csv_file("bearings.csv", &HEAD, rows))
 }
 
 /// How many bearings have each risk; a tile filters, and ends its filter.
@@ -201,14 +317,19 @@ fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Valu
 }
 
 /// How many alarms wait for a person, and of how many bearings staff is not told.
-fn states(fleet: &[BearingRow], asked: &FleetAsked) -> Vec<Value> {
+fn states(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Value> {
     let of = |word: &str, count: usize| {
         let is_on = asked.state == word;
         let address = asked.address(&asked.risk, if is_on { "" } else { word });
         context! { word => format!("fleet_{word}"), count, address, is_on }
     };
     let count = |is: fn(&BearingRow) -> bool| fleet.iter().filter(|row| is(row)).count();
-    vec![of("waits", count(waits)), of("suppressed", count(is_suppressed))]
+    let mut states = vec![of("waits", count(waits)), of("suppressed", count(is_suppressed))];
+    if let Some(user) = reader.user.as_deref() {
+        let mine = fleet.iter().filter(|row| is_of(row, Some(user))).count();
+        states.push(of("mine", mine));
+    }
+    states
 }
 
 /// A bearing as templates show it.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use axum::extract::{Form, Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
-use pdm_shared::episode::LONGEST_SHELF_S;
+use minijinja::context;
+use minijinja::value::Value;
 use pdm_shared::id::BearingKey;
+use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -15,6 +17,7 @@ use uuid::Uuid;
 use super::{Reader, episode, refusal, show};
 use crate::access::{Technician, Viewer};
 use crate::api::{Names, key_of};
+use crate::plant::ShelfEnd;
 use crate::problem::Problem;
 use crate::{Shared, acts};
 
@@ -84,12 +87,73 @@ impl BearingForm for AckForm {
     }
 }
 
-/// The form of a shelf; without `hours` the shelf ends.
+/// Until when a shelf is asked for: a word (`tomorrow`, `monday`, `date` with `date`, `hours` with `hours`), an
+/// instant, or hours alone.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ShelfUntil {
+    #[serde(default)]
+    until: Option<String>,
+    #[serde(default)]
+    hours: Option<String>,
+    #[serde(default)]
+    date: Option<String>,
+}
+
+impl ShelfUntil {
+    /// The fields of a form that is read by hand.
+    pub(super) fn of(until: String, hours: String, date: String) -> Self {
+        let field = |text: String| Some(text).filter(|text| !text.is_empty());
+        Self { until: field(until), hours: field(hours), date: field(date) }
+    }
+
+    /// The instant that is asked for; none where nothing is.
+    pub(super) fn instant(&self, shared: &Shared) -> Result<Option<Timestamp>, Problem> {
+        let hours = || self.hours.as_deref().map(typed_hours).transpose();
+        let of = |end: ShelfEnd, got: &str| {
+            let allowed = "a day and an hour such as 2026-11-30T07:00";
+            let at = shared.site.plant.shelf_end(&end);
+            at.map(Some).ok_or_else(|| Problem::parameter("until", got, allowed))
+        };
+        let until = match self.until.as_deref().filter(|word| !word.is_empty()) {
+            None | Some("hours") => match hours()? {
+                Some(hours) => Some(acts::shelf_end_of_hours(shared, hours)?),
+                None => None,
+            },
+            Some(word @ "tomorrow") => of(ShelfEnd::Tomorrow, word)?,
+            Some(word @ "monday") => of(ShelfEnd::Monday, word)?,
+            Some("date") => {
+                let date = self.date.clone().unwrap_or_default();
+                of(ShelfEnd::Written(date.clone()), &date)?
+            }
+            Some(instant) => {
+                let allowed = "tomorrow, monday, date, hours, or an instant";
+                let at = Timestamp::parse(instant);
+                Some(at.map_err(|_other| Problem::parameter("until", instant, allowed))?)
+            }
+        };
+        if let Some(until) = until {
+            acts::check_shelf_end(shared, until)?;
+        }
+        Ok(until)
+    }
+}
+
+/// What a form of a shelf offers: the ends that people name, as instants.
+pub(super) fn shelf_ends(shared: &Shared) -> Value {
+    let plant = &shared.site.plant;
+    context! {
+        tomorrow => show::value(plant.shelf_end(&ShelfEnd::Tomorrow)),
+        monday => show::value(plant.shelf_end(&ShelfEnd::Monday)),
+        zone => plant.zone(),
+    }
+}
+
+/// The form of a shelf; without an end the shelf ends.
 #[derive(Debug, Deserialize)]
 pub(super) struct ShelfForm {
     form_key: String,
-    #[serde(default)]
-    hours: Option<String>,
+    #[serde(flatten)]
+    until: ShelfUntil,
     #[serde(default)]
     by: String,
     #[serde(default)]
@@ -100,17 +164,9 @@ impl BearingForm for ShelfForm {
     /// Shelves this bearing, or ends its shelf.
     async fn act(self, shared: &Shared, viewer: &Viewer, key: &BearingKey) -> Result<(), Problem> {
         viewer.check_form(&self.form_key)?;
-        let hours = self.hours.as_deref().map(typed_hours).transpose()?;
-        acts::shelve(shared, viewer, "page", key, hours, &self.by, self.reason).await
+        let until = self.until.instant(shared)?;
+        acts::shelve(shared, viewer, "page", key, until, &self.by, self.reason).await
     }
-}
-
-/// The hours of a shelf that a page shows before it is put up.
-pub(super) fn hours_of(text: &str) -> Result<f64, Problem> {
-    let most = LONGEST_SHELF_S / 3600.0;
-    let hours = typed_hours(text)?;
-    let is_allowed = hours > 0.0 && hours <= most;
-    if is_allowed { Ok(hours) } else { Err(wrong_hours(text)) }
 }
 
 /// Hours as a person types them. What acts on them says how many are allowed.

@@ -26,6 +26,7 @@ pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<St
         Language::En => Some(detail.to_owned()),
         Language::Ko => whole(detail)
             .map(str::to_owned)
+            .or_else(|| shelf(detail))
             .or_else(|| unknown(detail))
             .or_else(|| parameter(detail))
             .or_else(|| role(detail)),
@@ -46,7 +47,37 @@ fn whole(detail: &str) -> Option<&'static str> {
         "the report is older than ten minutes and stands; send another one" => {
             "보고한 지 10분이 지나 되돌릴 수 없습니다. 새로 보고해 주십시오."
         }
+        "nothing was chosen" => "고른 항목이 없습니다.",
+        "at most 100 alarms can be chosen at once" => "한 번에 100건까지 고를 수 있습니다.",
+        "the end of the shelf is missing" => "보류 종료 시각이 없습니다.",
+        "no photo was chosen" => "사진을 고르지 않았습니다.",
+        "the photo is larger than 12 MB" => "사진 한 장은 12 MB까지입니다.",
+        "the file is no photo: allowed is JPEG, PNG and WebP" => {
+            "사진이 아닌 파일입니다. JPEG, PNG, WebP만 받습니다."
+        }
+        "the photo is broken off or damaged" => "사진이 중간에 끊겼거나 손상되었습니다.",
+        "the file holds something else beside a picture" => {
+            "파일에 사진 말고 다른 내용이 들어 있어 받지 않았습니다."
+        }
+        "the photo has more than 110 million pixels" => "사진은 1억 1천만 화소까지입니다.",
+        "the photos together are larger than 40 MB: send fewer at once" => {
+            "한 번에 보내는 사진은 모두 40 MB까지입니다. 나누어 보내 주십시오."
+        }
+        "the form did not arrive whole: send it again" => {
+            "양식이 끝까지 도착하지 않았습니다. 다시 보내 주십시오."
+        }
+        "the work order has 12 photos already: remove one first" => {
+            "이 작업지시서에는 사진이 이미 12장 있습니다. 먼저 하나를 삭제해 주십시오."
+        }
+        "the room for photos is full: an administrator has to make some" => {
+            "사진을 둘 자리가 찼습니다. 관리자에게 알려 주십시오."
+        }
+        "photos are not kept here: the agent writes no documents" => {
+            "이 에이전트는 문서를 쓰지 않으므로 사진을 둘 곳이 없습니다."
+        }
         "the bearing is not shelved" => "이 베어링은 보류 중이 아닙니다.",
+        "the end of the shelf is past" => "보류 종료 시각이 이미 지났습니다.",
+        "reason is empty, allowed is why staff is told nothing" => "사유가 비어 있습니다.",
         "note is empty" => "메모가 비어 있습니다.",
         "by is empty, allowed is the name of a person" => "이름이 비어 있습니다.",
         "hours is no number, allowed is above 0 and up to 168" => {
@@ -64,6 +95,11 @@ fn whole(detail: &str) -> Option<&'static str> {
     Some(told)
 }
 
+fn shelf(detail: &str) -> Option<String> {
+    let latest = detail.strip_prefix("a shelf lasts 7 days at most: until ")?;
+    Some(format!("보류는 최대 7일({latest})까지입니다."))
+}
+
 fn unknown(detail: &str) -> Option<String> {
     let what = match detail.strip_prefix("no such ")? {
         "bearing" => "베어링",
@@ -75,6 +111,7 @@ fn unknown(detail: &str) -> Option<String> {
         "token" => "토큰",
         "report" => "보고",
         "page" => "페이지",
+        "photo" => "사진",
         "document" => "문서",
         "action" | "work of this judgement" | "work of that event" => "작업",
         _ => return None,
@@ -92,11 +129,13 @@ fn parameter(detail: &str) -> Option<String> {
         "state" => "상태",
         "risk" => "위험도",
         "hours" => "시간",
+        "until" => "보류 종료 시각",
         "days" => "일수",
         "language" => "언어",
         _ => "값",
     };
     let allowed = match allowed {
+        "a day and an hour such as 2026-11-30T07:00" => "2026-11-30T07:00 과 같은 날짜와 시각",
         "a UUID" => "식별자(UUID)",
         "a number above 0 and up to 168" => "0보다 크고 168 이하인 수",
         "the `next` of the page before" => "이전 쪽의 링크",

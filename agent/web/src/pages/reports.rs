@@ -14,6 +14,7 @@ use minijinja::value::Value;
 use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::text::Language;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -23,7 +24,7 @@ use crate::access::{Technician, inner};
 use crate::api::{Names, event_id_of, key_of};
 use crate::plant::{EpisodeDetail, UNDO_S, Withdrawn};
 use crate::problem::Problem;
-use crate::{Shared, acts};
+use crate::{Shared, acts, language};
 
 /// Reports that a page lists.
 const LISTED: u32 = 20;
@@ -52,6 +53,8 @@ pub(super) struct FoundForm {
     #[serde(default)]
     note: String,
     #[serde(default)]
+    parts: String,
+    #[serde(default)]
     repaired: Option<String>,
     #[serde(default)]
     state: String,
@@ -59,7 +62,13 @@ pub(super) struct FoundForm {
 
 impl FoundForm {
     /// The report of the form on the work of a judgement.
-    fn report(self, shared: &Shared, of: Option<EventId>) -> Result<FollowUpReport, Problem> {
+    /// Parts that were used stand in its note, below what the person wrote.
+    fn report(
+        self,
+        shared: &Shared,
+        of: Option<EventId>,
+        language: Language,
+    ) -> Result<FollowUpReport, Problem> {
         let element: Option<Fault> = match self.element.as_str() {
             "" => None,
             text => Some(word("element", text, "outer_race, inner_race, ball, cage")?),
@@ -77,6 +86,12 @@ impl FoundForm {
             let verdict: Verdict = word("verdict", &self.verdict, allowed)?;
             Some(Found { verdict, element, cause })
         };
+        if let Some(parts) = text(self.parts) {
+            let word =
+                crate::language::words(language).get("parts_used").copied().unwrap_or_default();
+            let line = format!("{word}: {}", parts.trim());
+            note = Some(note.map_or_else(|| line.clone(), |note| format!("{note}\n{line}")));
+        }
         let state = match self.state.as_str() {
             "" => FollowUpState::Done,
             text => word("state", text, "open, done, dropped")?,
@@ -124,7 +139,7 @@ pub(super) async fn on_bearing(
             text => Some(event_id_of(text)?),
         };
         let back = if form.back.is_empty() { show::address(&key) } else { form.back.clone() };
-        let report = form.report(&shared, event_id)?;
+        let report = form.report(&shared, event_id, language::of(&headers))?;
         let id = acts::report(&shared, &viewer, "page", &key, report).await?;
         Ok::<_, Problem>((back, id))
     };
@@ -146,7 +161,8 @@ pub(super) async fn on_episode(
     let done = async {
         viewer.check_form(&form.form_key)?;
         let one = shared.episode(&id).await?;
-        let report = form.report(&shared, judgement_of(&shared, &one).await?)?;
+        let report =
+            form.report(&shared, judgement_of(&shared, &one).await?, language::of(&headers))?;
         let report_id = acts::report(&shared, &viewer, "page", &one.key(), report).await?;
         Ok::<_, Problem>((format!("/episodes/{}", one.document.episode_id), report_id))
     };

@@ -1,5 +1,7 @@
 //! How templates show values: figures with three digits, hours as hours or days, addresses.
 
+use std::fmt::Write as _;
+
 use minijinja::Environment;
 use minijinja::value::{Serde, Value, ValueKind};
 use pdm_shared::id::BearingKey;
@@ -23,9 +25,44 @@ pub(super) fn add(environment: &mut Environment<'static>) {
             value
         }
     });
+    environment.add_filter("linked", |text: &str| Value::from_safe_string(linked(text)));
     environment.add_filter("compact", |value: Value| {
         serde_json::to_string(&value).unwrap_or_default().chars().take(400).collect::<String>()
     });
+}
+
+/// A text as HTML, in which the documents that it names (`EM-06`, `MH-03`) lead to their pages.
+pub(super) fn linked(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(at) = ["EM-", "MH-"].iter().filter_map(|mark| rest.find(mark)).min() {
+        let (before, from) = rest.split_at(at);
+        let digits = from.bytes().skip(3).take_while(u8::is_ascii_digit).count();
+        let is_word = before.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '-');
+        let (name, after) = from.split_at(3 + digits);
+        escape(before, &mut html);
+        if digits >= 2 && !is_word {
+            let _written = write!(html, "<a href=\"/knowledge/{name}\">{name}</a>");
+        } else {
+            html.push_str(name);
+        }
+        rest = after;
+    }
+    escape(rest, &mut html);
+    html
+}
+
+fn escape(text: &str, html: &mut String) {
+    for one in text.chars() {
+        match one {
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '&' => html.push_str("&amp;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#x27;"),
+            other => html.push(other),
+        }
+    }
 }
 
 /// A row for a template, with the names that it has as JSON.
@@ -125,6 +162,18 @@ mod tests {
         assert_eq!((en(47.6), en(480.0)), ("48 h".to_owned(), "20 d".to_owned()));
         assert_eq!((en(0.2), en(71.9)), ("<1 h".to_owned(), "2 d".to_owned()));
         assert_eq!((ko(0.2), ko(480.0)), ("<1시간".to_owned(), "20일".to_owned()));
+    }
+
+    /// R-UI-1: documents lead to their pages, and a foreign text stays text.
+    #[test]
+    fn documents_that_a_text_names_are_linked_and_markup_is_not() {
+        assert_eq!(
+            linked("EM-06 §1 <b>(MH-03, MH-3, XEM-06)</b>"),
+            "<a href=\"/knowledge/EM-06\">EM-06</a> §1 &lt;b&gt;(<a href=\"/knowledge/MH-03\">MH-03</a>, \
+             MH-3, XEM-06)&lt;/b&gt;"
+        );
+        assert_eq!(linked("외륜 EM-"), "외륜 EM-");
+        assert_eq!(linked("\"'&"), "&quot;&#x27;&amp;");
     }
 
     /// A figure of hours ago does not look as if it were fresh.

@@ -2,7 +2,7 @@
 //! what was found.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Form, Path, Query, State};
@@ -10,6 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
@@ -18,7 +19,9 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::episode::word;
+use super::places::{Places, element_of};
 use super::reports::{self, RecordedAsked, recorded_at};
+use super::table_file::{csv as csv_file, or_empty};
 use super::{Reader, fleet, matching, refusal, show, suppressed};
 use crate::access::{Technician, Viewer};
 use crate::api::{event_id_of, place_of_work};
@@ -50,6 +53,13 @@ pub(super) struct WorkPageAsked {
     #[serde(default)]
     late: String,
     #[serde(default)]
+    line: String,
+    #[serde(default)]
+    element: String,
+    /// Work on bearings whose alarm the reader has acknowledged.
+    #[serde(default)]
+    mine: String,
+    #[serde(default)]
     page: Option<usize>,
     #[serde(default)]
     recorded: String,
@@ -70,8 +80,39 @@ impl WorkPageAsked {
 
     /// The address of the list with these filters.
     fn address(&self, risk: &str, late: &str) -> String {
-        let fields = [("q", self.q.as_str()), ("risk", risk), ("site", &self.site), ("late", late)];
-        fleet::address("/work", &fields)
+        self.address_of("/work", risk, late, &self.mine)
+    }
+
+    fn address_of(&self, path: &str, risk: &str, late: &str, mine: &str) -> String {
+        let fields = [
+            ("q", self.q.as_str()),
+            ("risk", risk),
+            ("site", &self.site),
+            ("late", late),
+            ("line", &self.line),
+            ("element", &self.element),
+            ("mine", mine),
+        ];
+        fleet::address(path, &fields)
+    }
+
+    /// Whether a work order is one of the filters' own.
+    fn takes(
+        &self,
+        card: &Card<'_>,
+        (risk, element): (Option<RiskLevel>, Option<Fault>),
+        places: &Places<'_>,
+        user: Option<&str>,
+    ) -> bool {
+        let fault = card.bearing.and_then(|bearing| bearing.fault_type);
+        let is_mine = card.bearing.is_some_and(|bearing| fleet::is_of(bearing, user));
+        risk.is_none_or(|risk| card.risk() == risk && card.bearing.is_some())
+            && (self.late.is_empty() || card.is_late())
+            && (self.site.is_empty() || card.key.site.as_str() == self.site)
+            && element.is_none_or(|element| fault == Some(element))
+            && places.is_on(card.key, &self.line)
+            && (self.mine.is_empty() || is_mine)
+            && fits(card, places, &self.q)
     }
 
     fn own_address(&self) -> String {
@@ -126,7 +167,7 @@ impl Card<'_> {
         (!is_first, Reverse(risk), !is_late, due_ms, name)
     }
 
-    fn shown(&self, names: &BTreeMap<String, String>, reader: &Reader) -> Value {
+    fn shown(&self, places: &Places<'_>, reader: &Reader) -> Value {
         let language = reader.language;
         let first = self.actions.first();
         let actions: Vec<Value> = self.actions.iter().map(|row| self.action(row, reader)).collect();
@@ -134,7 +175,7 @@ impl Card<'_> {
         context! {
             name => self.key.to_string(),
             key => show::value(self.key),
-            machine_name => names.get(self.key.equipment.as_str()),
+            machine_name => places.name(self.key),
             address => show::address(self.key),
             level => self.bearing.map(|bearing| bearing.risk_level.as_str()),
             label => self.bearing.map(|bearing| {
@@ -186,14 +227,14 @@ fn cards<'a>(
 async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Result<Value, Problem> {
     let (plant, now) = (&shared.site.plant, shared.site.clock.now());
     let is_open = asked.is_open()?;
-    let risk = asked.risk()?;
+    let (risk, element) = (asked.risk()?, element_of(&asked.element)?);
     let before = asked.cursor.as_deref().map(cursor::read).transpose()?;
     let limit = if is_open { MOST } else { ROWS };
     let list = plant.work(is_open, before.filter(|_| !is_open), limit).await?;
     let is_full = list.len() >= limit as usize;
     let older = list.last().filter(|_| is_full && !is_open);
     let older = older.map(|last| cursor::write(place_of_work(last)));
-    let (fleet, names) = (plant.fleet().await?, plant.machine_names().await?);
+    let (fleet, places) = (plant.fleet().await?, Places::of(shared).await?);
     let of_key: HashMap<&BearingKey, &BearingRow> =
         fleet.iter().map(|row| (&row.key, row)).collect();
     let mut all = cards(&list, &of_key, now);
@@ -204,21 +245,21 @@ async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Resu
     let sites: Vec<String> = fleet::sites(all.iter().map(|card| card.key));
     let found: Vec<&Card<'_>> = all
         .iter()
-        .filter(|card| risk.is_none_or(|risk| card.risk() == risk && card.bearing.is_some()))
-        .filter(|card| asked.late.is_empty() || card.is_late())
-        .filter(|card| asked.site.is_empty() || card.key.site.as_str() == asked.site)
-        .filter(|card| fits(card, &names, &asked.q))
+        .filter(|card| asked.takes(card, (risk, element), &places, reader.user.as_deref()))
         .collect();
     // the past comes by a cursor, so a page of it is shown whole
     let on_page = if is_open { CARDS } else { usize::MAX };
     let pages = found.len().div_ceil(on_page).max(1);
     let number = asked.page.unwrap_or(1).clamp(1, pages);
     let of_page = found.iter().skip((number - 1) * on_page).take(on_page);
-    let rows: Vec<Value> = of_page.map(|card| card.shown(&names, reader)).collect();
+    let rows: Vec<Value> = of_page.map(|card| card.shown(&places, reader)).collect();
     let own = asked.own_address();
     let at = |page: usize| fleet::with(&own, &format!("page={page}"));
     let recorded = RecordedAsked::new(&asked.recorded).shown(shared, &own).await?;
     Ok(context! {
+        lines => places.lines(all.iter().map(|card| card.key)),
+        line => &asked.line, element => &asked.element, mine => &asked.mine,
+        file => asked.address_of("/work.csv", &asked.risk, &asked.late, &asked.mine),
         rows, older, recorded, tiles, sites, number, pages,
         is_all => !is_open,
         has_more => is_open && is_full,
@@ -252,16 +293,100 @@ fn tiles(all: &[Card<'_>], asked: &WorkPageAsked, reader: &Reader) -> Vec<Value>
             is_on,
         }
     });
-    std::iter::once(late).chain(levels).collect()
+    let mine = reader.user.as_deref().map(|user| {
+        let is_on = !asked.mine.is_empty();
+        let of_user = |card: &&Card<'_>| {
+            card.bearing.is_some_and(|bearing| fleet::is_of(bearing, Some(user)))
+        };
+        let address =
+            asked.address_of("/work", &asked.risk, &asked.late, if is_on { "" } else { "yes" });
+        let count = all.iter().filter(of_user).count();
+        context! { count, word => "fleet_mine", level => none, label => none, address, is_on }
+    });
+    std::iter::once(late).chain(levels).chain(mine).collect()
 }
 
-fn fits(card: &Card<'_>, names: &BTreeMap<String, String>, asked: &str) -> bool {
+/// The work that waits as a file, one action a row.
+pub(super) async fn csv(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Query(asked): Query<WorkPageAsked>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    match file(&shared, &asked, &reader).await {
+        Ok(file) => file,
+        Err(problem) => refusal(&reader, &problem),
+    }
+}
+
+async fn file(
+    shared: &Shared,
+    asked: &WorkPageAsked,
+    reader: &Reader,
+) -> Result<Response, Problem> {
+    const HEAD: [&str; 17] = [
+        "work_order",
+        "event_id",
+        "number",
+        "site",
+        "equipment",
+        "bearing",
+        "machine_name",
+        "line",
+        "risk",
+        "action",
+        "asked_at",
+        "due_at",
+        "is_late",
+        "state",
+        "by",
+        "at",
+        "note",
+    ];
+    let (plant, now) = (&shared.site.plant, shared.site.clock.now());
+    let (risk, element) = (asked.risk()?, element_of(&asked.element)?);
+    let list = plant.work(asked.is_open()?, None, MOST).await?;
+    let (fleet, places) = (plant.fleet().await?, Places::of(shared).await?);
+    let of_key: HashMap<&BearingKey, &BearingRow> =
+        fleet.iter().map(|row| (&row.key, row)).collect();
+    let mut all = cards(&list, &of_key, now);
+    all.sort_by_cached_key(Card::urgency);
+    let user = reader.user.as_deref();
+    let found = all.iter().filter(|card| asked.takes(card, (risk, element), &places, user));
+    let rows = found.flat_map(|card| card.actions.iter().map(move |row| (card, *row)));
+    let rows = rows.map(|(card, row)| {
+        vec![
+            or_empty(row.work_order.as_deref()),
+            row.event_id.to_string(),
+            row.number.to_string(),
+            row.key.site.to_string(),
+            row.key.equipment.to_string(),
+            row.key.bearing.to_string(),
+            or_empty(places.name(&row.key)),
+            or_empty(places.line(&row.key)),
+            or_empty(card.bearing.map(|bearing| bearing.risk_level.as_str())),
+            row.action.in_language(reader.language).to_owned(),
+            row.asked_at.to_string(),
+            or_empty(row.due_at),
+            (row.state == FollowUpState::Open && row.due_at.is_some_and(|due| due < now))
+                .to_string(),
+            row.state.as_str().to_owned(),
+            or_empty(row.by.as_deref()),
+            or_empty(row.at),
+            or_empty(row.note.as_deref()),
+        ]
+    });
+    Ok(csv_file("work.csv", &HEAD, rows))
+}
+
+fn fits(card: &Card<'_>, places: &Places<'_>, asked: &str) -> bool {
     let actions: Vec<&str> = card
         .actions
         .iter()
         .flat_map(|row| [row.action.ko.as_str(), row.action.en.as_str()])
         .collect();
-    let bearing = card.bearing.map(|row| fleet::words(row, names)).unwrap_or_default();
+    let bearing = card.bearing.map(|row| fleet::words(row, places)).unwrap_or_default();
     let order = card.actions.first().and_then(|row| row.work_order.as_deref()).unwrap_or_default();
     matching::fits(&format!("{} {bearing} {order} {}", card.key, actions.join(" ")), asked)
 }

@@ -1,5 +1,8 @@
-//! The actions of one judgement as a sheet to take along: on the screen, and printed without the frame of
-//! the page.
+//! A work order, made for the thumb: which machine where, what to bring, lockout to tick, the procedure, photos,
+//! and what was found. Printed, it is a sheet without the frame of the page.
+//!
+//! What to bring, lockout and procedure are those of the order's document ([`crate::plant::WorkSheet`]); the page
+//! says none of it by itself.
 
 use std::sync::Arc;
 
@@ -8,9 +11,11 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::follow_up::FollowUpState;
 
+use super::places::Places;
 use super::reports::{self, RecordedAsked};
-use super::{Reader, documents, equipment, show};
+use super::{Reader, documents, equipment, fleet, photos, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -46,6 +51,10 @@ async fn gather(
         })
         .collect();
     let page = format!("/work/{event_id}");
+    let sheet = plant.work_sheet(event_id).await?;
+    let standing = plant.bearing(&first.key).await?;
+    let places = Places::of(shared).await?;
+    let is_open = rows.iter().any(|row| row.state == FollowUpState::Open);
     let label = found.as_ref().map(|found| found.risk_level.label());
     Ok(context! {
         actions,
@@ -55,6 +64,13 @@ async fn gather(
         asked_at => show::value(first.asked_at),
         event_id => show::value(event_id),
         label => label.map(|label| label.in_language(reader.language).to_owned()),
+        key => show::value(&first.key),
+        machine_name => places.name(&first.key),
+        bearing => standing.map(|row| fleet::bearing_shown(&row, shared.site.clock.now(), reader)),
+        sheet => show::value(&sheet),
+        photos => photos::rows(shared, event_id).await?,
+        is_open,
+        due_at => show::value(rows.iter().filter_map(|row| row.due_at).min()),
         advice => found.as_ref().map(|found| found.recommendation.in_language(reader.language)),
         found => show::value(&found),
         files => documents::links(shared, Some(event_id), reader).await?,

@@ -1,0 +1,186 @@
+//! Photos of a work order: added from the phone's own file field, shown at the order, taken away again.
+//!
+//! A photo is taken by its content ([`crate::photo`]) and served as the picture that it is: with its own media
+//! type, which browsers may not guess, under a policy that runs nothing. Whoever may see the order may see them.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Body;
+use axum::extract::{Extension, Form, Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use minijinja::value::Value;
+use pdm_shared::id::EventId;
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use super::{Reader, refusal, show};
+use crate::access::{Technician, Viewer};
+use crate::api::event_id_of;
+use crate::photo::{self, NoPhoto};
+use crate::plant::{PhotoKept, PhotoKind};
+use crate::problem::Problem;
+use crate::upload::{self, UploadError};
+use crate::{Shared, acts};
+
+/// Most bytes of a form: three photos of the largest size.
+const MOST_FORM: usize = 40 * 1024 * 1024;
+/// Forms that are read at once, as each may take [`MOST_FORM`] of memory.
+const AT_ONCE: usize = 2;
+
+/// A picture shows itself, as itself, and nothing runs in it.
+const POLICY: &str = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+/// A photo never changes, and a bad line brings it once.
+const KEPT: &str = "private, max-age=86400, immutable";
+
+/// Places of forms that are read.
+static PLACES: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(AT_ONCE));
+
+pub(super) async fn add(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    match added(&shared, &viewer, &id, &headers, body).await {
+        Ok(event_id) => Redirect::to(&format!("/work/{event_id}#photos")).into_response(),
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+async fn added(
+    shared: &Shared,
+    viewer: &Viewer,
+    id: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<EventId, Problem> {
+    let event_id = event_id_of(id)?;
+    let place = PLACES.acquire().await;
+    let place = place.map_err(|_closed| Problem::from(UploadError::Broken))?;
+    let bytes = upload::body(body, MOST_FORM).await?;
+    let boundary = upload::boundary(headers).ok_or(UploadError::Broken)?;
+    let parts = upload::parts(&bytes, &boundary)?;
+    let text = |name: &str| {
+        let part = parts.iter().find(|part| part.name == name && !part.is_file);
+        part.map(|part| String::from_utf8_lossy(part.content).into_owned()).unwrap_or_default()
+    };
+    viewer.check_form(&text("form_key"))?;
+    // a file field that nobody used is sent as a file without a name and content
+    let files = parts.iter().filter(|part| part.is_file && !part.content.is_empty());
+    let photos: Vec<(PhotoKind, &[u8])> =
+        files.map(|part| photo::check(part.content)).collect::<Result<_, NoPhoto>>()?;
+    if photos.is_empty() {
+        return Err(NoPhoto::Empty.into());
+    }
+    let rows = shared.site.plant.work_of(event_id).await?;
+    let row = rows.first().ok_or_else(|| Problem::unknown("work of this judgement"))?;
+    for (kind, content) in photos {
+        acts::add_photo(shared, viewer, (&row.key, event_id), &text("by"), kind, content).await?;
+    }
+    drop(place);
+    Ok(event_id)
+}
+
+pub(super) async fn serve(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let found = async {
+        let id = Uuid::parse_str(&id).map_err(|_other| Problem::unknown("photo"))?;
+        shared.site.plant.photo(id).await?.ok_or_else(|| Problem::unknown("photo"))
+    };
+    match found.await {
+        Ok(file) => {
+            let kind = file.row.kind;
+            let name =
+                format!("inline; filename=\"photo-{}.{}\"", file.row.photo_id, kind.as_str());
+            let mut answer = file.content.into_response();
+            let set =
+                |name: HeaderName, value: &'static str| (name, HeaderValue::from_static(value));
+            answer.headers_mut().extend([
+                set(header::CONTENT_TYPE, kind.media_type()),
+                set(header::CONTENT_SECURITY_POLICY, POLICY),
+                set(header::CACHE_CONTROL, KEPT),
+            ]);
+            // an identity and a kind have no character that a header does not take
+            let name = HeaderValue::try_from(name).ok();
+            answer.headers_mut().extend(name.map(|name| (header::CONTENT_DISPOSITION, name)));
+            answer
+        }
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+/// What takes a photo away.
+#[derive(Debug, Deserialize)]
+pub(super) struct RemoveForm {
+    form_key: String,
+    #[serde(default)]
+    by: String,
+}
+
+pub(super) async fn remove(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<RemoveForm>,
+) -> Response {
+    let done = async {
+        viewer.check_form(&form.form_key)?;
+        let id = Uuid::parse_str(&id).map_err(|_other| Problem::unknown("photo"))?;
+        acts::remove_photo(&shared, &viewer, id, &form.by).await
+    };
+    match done.await {
+        Ok(row) => Redirect::to(&format!("/work/{}#photos", row.event_id)).into_response(),
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+/// The photos of an order, for its page.
+pub(super) async fn rows(shared: &Shared, event_id: EventId) -> Result<Vec<Value>, Problem> {
+    let rows = shared.site.plant.photos(event_id).await?;
+    Ok(rows.iter().map(show::value).collect())
+}
+
+impl From<UploadError> for Problem {
+    fn from(error: UploadError) -> Self {
+        let status = match error {
+            UploadError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            UploadError::Broken => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<NoPhoto> for Problem {
+    fn from(error: NoPhoto) -> Self {
+        let status = match error {
+            NoPhoto::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            NoPhoto::OtherKind => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            NoPhoto::Empty | NoPhoto::Damaged | NoPhoto::Polyglot | NoPhoto::TooManyPixels => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl PhotoKept {
+    /// Why a photo is not kept.
+    pub(crate) fn refusal(self) -> Option<Problem> {
+        let told = match self {
+            Self::Yes(_) => return None,
+            Self::OrderFull => "the work order has 12 photos already: remove one first",
+            Self::AllFull => "the room for photos is full: an administrator has to make some",
+            Self::NoPlace => "photos are not kept here: the agent writes no documents",
+        };
+        Some(Problem::new(StatusCode::CONFLICT, told))
+    }
+}

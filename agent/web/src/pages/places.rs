@@ -1,0 +1,66 @@
+//! Names of machines, their lines and the designations of bearings, by which lists are searched and filtered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pdm_shared::fault::Fault;
+use pdm_shared::id::BearingKey;
+
+use crate::Shared;
+use crate::plant::MachinePlace;
+use crate::problem::Problem;
+
+/// What is known of the machines beside their judgements.
+pub(super) struct Places<'a> {
+    machines: BTreeMap<String, MachinePlace>,
+    shared: &'a Shared,
+}
+
+impl<'a> Places<'a> {
+    pub(super) async fn of(shared: &'a Shared) -> Result<Places<'a>, Problem> {
+        Ok(Places { machines: shared.site.plant.machine_places().await?, shared })
+    }
+
+    fn machine(&self, key: &BearingKey) -> Option<&MachinePlace> {
+        self.machines.get(key.equipment.as_str())
+    }
+
+    /// The machine's name.
+    pub(super) fn name(&self, key: &BearingKey) -> Option<&str> {
+        self.machine(key)?.name.as_deref()
+    }
+
+    /// The line that the machine belongs to.
+    pub(super) fn line(&self, key: &BearingKey) -> Option<&str> {
+        self.machine(key)?.line.as_deref()
+    }
+
+    /// Machine, line and designation, for a search.
+    pub(super) fn words(&self, key: &BearingKey) -> String {
+        let name = self.name(key).unwrap_or_default();
+        let line = self.line(key).unwrap_or_default();
+        let designation = self.shared.site.plant.designation(key).unwrap_or_default();
+        format!("{name} {line} {designation}")
+    }
+
+    /// The lines of these bearings, each once; none where there is nothing to choose.
+    pub(super) fn lines<'k>(&self, keys: impl Iterator<Item = &'k BearingKey>) -> Vec<String> {
+        let lines: BTreeSet<&str> = keys.filter_map(|key| self.line(key)).collect();
+        lines.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether a bearing is on the line of a filter.
+    pub(super) fn is_on(&self, key: &BearingKey, line: &str) -> bool {
+        line.is_empty() || self.line(key) == Some(line)
+    }
+}
+
+/// The element of a filter; none where it is empty.
+pub(super) fn element_of(word: &str) -> Result<Option<Fault>, Problem> {
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let known = [Fault::OuterRace, Fault::InnerRace, Fault::Ball, Fault::Cage].into_iter();
+    let mut known = known.filter(|fault| fault.as_str() == word);
+    let allowed = "outer_race, inner_race, ball, cage";
+    known.next().map(Some).ok_or_else(|| Problem::parameter("element", word, allowed))
+}

@@ -1,0 +1,179 @@
+//! Alarm statistics as ISA-18.2 and EEMUA 191 ask for: how many, how often at once, of which bearings, and what
+//! stands for long.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use minijinja::context;
+use minijinja::value::Value;
+use pdm_shared::delivery::{Notification, NotificationReason};
+use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+
+use super::{Reader, episodes, show};
+use crate::Shared;
+use crate::access::Viewer;
+use crate::plant::{EpisodeDetail, EpisodeFilter};
+use crate::problem::Problem;
+
+/// Days that are looked at, the time over which ISA-18.2 (16.5) wants its averages.
+const DAYS: f64 = 30.0;
+const DAY_S: f64 = 86_400.0;
+/// Notifications that are read at once, and at most.
+const PAGE: u32 = 1000;
+const MOST: usize = 20_000;
+/// Episodes that stand and are looked through.
+const MOST_OPEN: u32 = 5000;
+/// Bearings that a list names.
+const LISTED: usize = 10;
+/// The width of a count, ms: EEMUA 191 counts by ten minutes.
+const TEN_MINUTES_MS: i64 = 600_000;
+/// Alarms in ten minutes at which a flood begins, and below which it ends (ISA-18.2, 16.5.3).
+const FLOOD_FROM: usize = 10;
+const FLOOD_UNTIL: usize = 5;
+/// An alarm that stands for longer is stale (ISA-18.2, 16.5.6).
+const STALE_S: f64 = DAY_S;
+
+pub(super) async fn page(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    super::answer("statistics.html", &reader, gather(&shared, &reader).await)
+}
+
+/// An alarm that staff was told of.
+struct Told {
+    at: Timestamp,
+    key: BearingKey,
+    level: RiskLevel,
+}
+
+async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
+    let now = shared.site.clock.now();
+    let (alarms, is_cut) = alarms(shared, now).await?;
+    let open = shared.site.plant.episodes(EpisodeFilter::Open, None, MOST_OPEN).await?;
+    let mut stale: Vec<&EpisodeDetail> = open.iter().filter(|one| is_stale(one, now)).collect();
+    stale.sort_by_key(|one| one.document.opened_at.unix_ms());
+    let times: Vec<i64> = alarms.iter().map(|one| one.at.unix_ms()).collect();
+    let (peak, flood) = floods(&times);
+    let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch];
+    let levels = levels.into_iter().map(|level| {
+        let count = alarms.iter().filter(|one| one.level == level).count();
+        context! {
+            level => level.as_str(),
+            label => level.label().in_language(reader.language),
+            count,
+            share => share(count, alarms.len()),
+        }
+    });
+    Ok(context! {
+        total => alarms.len(),
+        per_day => (alarms.len() as f64 / DAYS * 10.0).round() / 10.0,
+        peak,
+        flood_h => (flood as f64 / 6.0 * 10.0).round() / 10.0,
+        is_cut,
+        levels => levels.collect::<Vec<_>>(),
+        actors => actors(&alarms),
+        stale_count => stale.len(),
+        stale => stale.iter().take(LISTED).map(|one| episodes::shown(one, reader)).collect::<Vec<_>>(),
+    })
+}
+
+/// The alarms of the last days, newest first, and whether there are more than were read.
+async fn alarms(shared: &Shared, now: Timestamp) -> Result<(Vec<Told>, bool), Problem> {
+    let since = now.plus_seconds(-DAYS * DAY_S);
+    let (mut told, mut before, mut read) = (Vec::new(), None, 0);
+    loop {
+        let list = shared.site.plant.notifications(None, before, PAGE).await?;
+        read += list.len();
+        let is_last = list.len() < PAGE as usize;
+        let oldest = list.last().map(|last| last.created_at);
+        told.extend(list.into_iter().filter(|one| one.created_at >= since).filter_map(alarm));
+        if is_last || oldest.is_none_or(|oldest| oldest < since) {
+            return Ok((told, false));
+        }
+        if read >= MOST {
+            return Ok((told, true));
+        }
+        before = oldest;
+    }
+}
+
+/// A notification that begins an alarm or makes it worse.
+fn alarm(one: Notification) -> Option<Told> {
+    let is_alarm = match one.reason {
+        NotificationReason::Raised => true,
+        NotificationReason::Silent => one.episode_id.is_some(),
+        NotificationReason::Repeated
+        | NotificationReason::Cleared
+        | NotificationReason::Message => false,
+    };
+    let key = BearingKey { site: one.site, equipment: one.equipment_id, bearing: one.bearing_id };
+    is_alarm.then_some(Told { at: one.created_at, key, level: one.risk_level })
+}
+
+fn is_stale(one: &EpisodeDetail, now: Timestamp) -> bool {
+    one.document.told.is_some() && now.seconds_since(one.document.opened_at) > STALE_S
+}
+
+/// The most alarms in ten minutes, and the number of times of ten minutes in a flood.
+fn floods(times_ms: &[i64]) -> (usize, usize) {
+    let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+    for at in times_ms {
+        *counts.entry(at.div_euclid(TEN_MINUTES_MS)).or_default() += 1;
+    }
+    let (mut flooded, mut last) = (0, None);
+    for (at, count) in &counts {
+        let goes_on = last == Some(at - 1) && *count >= FLOOD_UNTIL;
+        if *count >= FLOOD_FROM || goes_on {
+            flooded += 1;
+            last = Some(*at);
+        }
+    }
+    (counts.values().copied().max().unwrap_or(0), flooded)
+}
+
+/// The bearings with the most alarms, with their share of all.
+fn actors(alarms: &[Told]) -> Vec<Value> {
+    let mut counts: BTreeMap<&BearingKey, usize> = BTreeMap::new();
+    for one in alarms {
+        *counts.entry(&one.key).or_default() += 1;
+    }
+    let mut counts: Vec<(&BearingKey, usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let named = counts.into_iter().take(LISTED).map(|(key, count)| {
+        context! {
+            name => key.to_string(),
+            address => show::address(key),
+            count,
+            share => share(count, alarms.len()),
+        }
+    });
+    named.collect()
+}
+
+/// A share in percent, rounded.
+fn share(part: usize, whole: usize) -> usize {
+    if whole == 0 { 0 } else { (part * 200 + whole) / (2 * whole) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twelve alarms within ten minutes, six in the next ten, four in those after: a flood of twenty minutes.
+    #[test]
+    fn a_flood_begins_at_ten_alarms_and_ends_below_five() {
+        let at = |slot: i64, count: i64| (0..count).map(move |one| slot * TEN_MINUTES_MS + one);
+        let times: Vec<i64> = at(7, 12).chain(at(8, 6)).chain(at(9, 4)).chain(at(40, 6)).collect();
+        assert_eq!(floods(&times), (12, 2));
+        assert_eq!(floods(&[]), (0, 0));
+        assert_eq!((share(1, 3), share(2, 3), share(0, 0)), (33, 67, 0));
+    }
+}
