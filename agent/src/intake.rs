@@ -1,5 +1,8 @@
-//! Stores received messages: a bounded queue, one transaction a batch, acknowledgements in the order of
-//! arrival after the commit, then receipts.
+//! Stores received messages: a bounded queue with a line for each sender, one transaction a batch,
+//! acknowledgements after the commit, then receipts.
+//!
+//! Lines are served in turn, so a message of a gateway that has not been heard lately is in the next batch
+//! whatever another one sends ([`crate::mqtt::queue`]).
 //!
 //! While the store is away nothing is acknowledged, so the broker keeps the messages; the receive
 //! maximum bounds how many wait here. A message that is refused is stored as a dead letter and
@@ -11,22 +14,26 @@ use std::time::Duration;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::GatewayKey;
 use pdm_shared::topic::{Prefix, Topic};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::mqtt::receiver::Delivery;
+use crate::mqtt::PutOff;
+use crate::mqtt::queue::Outlet;
+use crate::mqtt::receiver::{BATCH_KIB, Delivery};
 use crate::notify::remarks::{Remark, Remarks};
 use crate::progress::Reporter;
 use crate::settings::{QuotaSettings, TopicProof};
-use crate::store::{Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
+use crate::store::{GatewayStore, Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
 use crate::vitals::Writer;
 
+mod flood;
 mod log;
 pub(crate) mod parse;
 mod quota;
 pub(crate) mod receipts;
 mod refusals;
 
+use flood::Flood;
 use quota::Quotas;
 use refusals::Told;
 
@@ -37,6 +44,8 @@ const RETRY: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Intake {
     pub(crate) store: Arc<dyn IntakeStore>,
+    /// Which gateways have sent before.
+    pub(crate) gateways: Arc<dyn GatewayStore>,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,
     pub(crate) batch: usize,
@@ -54,26 +63,40 @@ pub(crate) struct Intake {
     pub(crate) quota: QuotaSettings,
     /// What gateways say of themselves that staff should know.
     pub(crate) remarks: Remarks,
+    /// What the receiver put off.
+    pub(crate) put_off: PutOff,
 }
 
 impl Intake {
     /// Stores until the queue is closed and empty. The receiver closes the queue when the agent stops, so
     /// every message that was taken from the broker is stored and acknowledged.
-    pub(crate) async fn run(self, mut queue: mpsc::Receiver<Delivery>) {
-        let mut deliveries = Vec::with_capacity(self.batch);
+    pub(crate) async fn run(self, queue: Outlet<Delivery>) {
         let mut quotas = Quotas::new(self.quota.clone(), Instant::now());
+        let mut flood = Flood::new(Instant::now());
         let mut told = Told::default();
-        while queue.recv_many(&mut deliveries, self.batch).await > 0 {
+        self.note_known(&queue).await;
+        loop {
+            let deliveries = queue.take(self.batch, BATCH_KIB).await;
+            if deliveries.is_empty() {
+                break;
+            }
             let now = self.clock.now();
-            let batch: Vec<Incoming> = deliveries
-                .iter()
-                .map(|delivery| {
-                    let topic = delivery.topic();
-                    let came = parse::Came { topic: &topic, retained: delivery.is_retained() };
-                    parse::parse(&self.prefix, self.proof, came, delivery.payload(), now)
-                })
-                .filter(|incoming| fits(&mut quotas, incoming))
-                .collect();
+            let mut batch = Vec::with_capacity(deliveries.len());
+            for delivery in &deliveries {
+                let topic = delivery.topic();
+                let came = parse::Came { topic: &topic, retained: delivery.is_retained() };
+                let read = parse::parse(&self.prefix, self.proof, came, delivery.payload(), now);
+                match fits(&mut quotas, delivery, &read) {
+                    Fits::Kept => batch.push(read),
+                    Fits::Dropped => {}
+                    Fits::PutOff => {
+                        if let Some(gateway) = delivery.sender().gateway() {
+                            self.owed.add(gateway, 0, u64::MAX);
+                        }
+                        queue.shut_out(delivery.sender(), quotas.until());
+                    }
+                }
+            }
             self.reporter.flooded(queue.len() >= self.batch);
             for incoming in &batch {
                 if let Incoming::Status { site, status } = incoming {
@@ -81,13 +104,39 @@ impl Intake {
                 }
             }
             let stored = self.store_until_done(&batch).await;
-            for delivery in deliveries.drain(..) {
+            for delivery in deliveries {
                 delivery.acknowledge();
             }
             self.report(&stored);
+            self.report_flood(&mut flood);
             told.tell(&stored.refusals);
         }
         self.reporter.flooded(false);
+    }
+
+    /// Tells the queue which gateways there are, so that one that floods has a share from its first message
+    /// on. If the store does not answer, the queue learns them by their messages.
+    async fn note_known(&self, queue: &Outlet<Delivery>) {
+        match self.gateways.gateways().await {
+            Ok(known) => known.into_iter().for_each(|state| queue.knows(state.gateway)),
+            Err(error) => log::gateways_unknown(&error),
+        }
+    }
+
+    /// Says what the receiver put off, and owes its gateways a receipt that asks for it.
+    fn report_flood(&self, flood: &mut Flood) {
+        let put_off = self.put_off.take();
+        if put_off.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        self.reporter.update(|progress| progress.put_off_at = Some(now));
+        for gateway in put_off.keys().filter_map(|sender| sender.gateway()) {
+            self.owed.add(gateway, 0, u64::MAX);
+        }
+        for GatewayKey { site, gateway } in flood.note(&put_off, now) {
+            self.remarks.note(Remark::Flood(site, gateway));
+        }
     }
 
     /// Tries until the batch is stored; its messages stay unacknowledged meanwhile.
@@ -180,17 +229,26 @@ impl Intake {
     }
 }
 
-/// False if a message is an event above its gateway's quota.
-fn fits(quotas: &mut Quotas, incoming: &Incoming) -> bool {
-    match incoming {
-        Incoming::Event { event, payload, proven } => {
-            quotas.admit(event, payload.len(), *proven, Instant::now())
-        }
+/// Whether a message is within its sender's quota.
+enum Fits {
+    Kept,
+    /// An event above it: the gateway sends it again.
+    PutOff,
+    /// A refused message above it: it is counted.
+    Dropped,
+}
+
+fn fits(quotas: &mut Quotas, delivery: &Delivery, read: &Incoming) -> Fits {
+    let (sender, bytes) = (delivery.sender(), delivery.payload().len());
+    match read {
+        Incoming::Event { .. } if quotas.admit(sender, bytes, Instant::now()) => Fits::Kept,
+        Incoming::Event { .. } => Fits::PutOff,
+        Incoming::Refused(_) if quotas.keeps_refusal(sender, bytes, Instant::now()) => Fits::Kept,
+        Incoming::Refused(_) => Fits::Dropped,
         Incoming::Status { .. }
         | Incoming::Ack { .. }
         | Incoming::Shelve { .. }
-        | Incoming::FollowUp { .. }
-        | Incoming::Refused(_) => true,
+        | Incoming::FollowUp { .. } => Fits::Kept,
     }
 }
 

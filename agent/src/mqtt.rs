@@ -5,8 +5,8 @@
 //! identifier of an old connection is never acknowledged on a new one, and the client never resends by
 //! itself what was in flight: the broker redelivers, the outbox sends again.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pdm_service::backoff::{Backoff, Jitter, Pauses};
@@ -15,12 +15,15 @@ use rumqttc::v5::MqttOptions;
 use rumqttc::{TlsConfiguration, Transport};
 use tokio::sync::mpsc;
 
+use self::sender::Sender;
 use crate::progress::{Reporter, SOUND};
 use crate::settings::BrokerSettings;
 
 mod log;
 pub(crate) mod publisher;
+pub(crate) mod queue;
 pub(crate) mod receiver;
+pub(crate) mod sender;
 
 /// The settings name a file or a secret that cannot be used. At the start this is a bad configuration;
 /// while the agent runs, the connection is tried again, because the file may just be being renewed.
@@ -92,6 +95,32 @@ impl Thrown {
     fn away(&self, client_id: &str, error: &str) {
         let (client_id, error) = (client_id.to_owned(), error.to_owned());
         let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error, is_away: true });
+    }
+}
+
+/// Senders whose events that were put off are counted one by one until they are told; those of further ones
+/// are in the metric alone.
+const COUNTED: usize = 1000;
+
+/// Events that were put off because their senders have more waiting than their share, until who tells of
+/// them takes the counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PutOff(Arc<Mutex<BTreeMap<Sender, u64>>>);
+
+impl PutOff {
+    fn note(&self, sender: &Sender) {
+        log::event_put_off();
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(sender) {
+            *count += 1;
+        } else if counts.len() < COUNTED {
+            counts.insert(sender.clone(), 1);
+        }
+    }
+
+    /// The counts since they were last taken.
+    pub(crate) fn take(&self) -> BTreeMap<Sender, u64> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -33,4 +33,6 @@ mod vectors;
 pub(crate) mod webhook;
 mod wording;
 
-use crate::store::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
+use crate::store::{
+    DEAD_LETTER_LANE, EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane,
+};

@@ -50,6 +50,10 @@ pub struct Progress {
     pub broker_away_since: Option<Instant>,
     /// When the broker last ended a connection that it has ended again and again.
     pub thrown_out_at: Option<Instant>,
+    /// When events were last put off because their gateway sends more than its share.
+    pub put_off_at: Option<Instant>,
+    /// How full the store is, percent of `[store] max_bytes`, where staff is to know.
+    pub store_full_percent: Option<u64>,
     /// The broker has confirmed the subscriptions: from now on it keeps events for the agent.
     pub subscribed: bool,
 }
@@ -77,6 +81,19 @@ impl Progress {
             ));
         }
         let is_thrown_out = self.thrown_out_at.is_some_and(|at| at.elapsed() < SOUND);
+        if let (false, Some(percent)) = (is_thrown_out, self.store_full_percent) {
+            return Some(format!(
+                "the store is at {percent} % of [store] max_bytes: at 100 % the oldest spectra and normal \
+                 windows are deleted"
+            ));
+        }
+        if !is_thrown_out && self.put_off_at.is_some_and(|at| at.elapsed() < SOUND) {
+            return Some(
+                "a gateway sends more than its share: its events are put off and asked for again, see \
+                 pdm_agent_events_put_off_total and the log"
+                    .to_owned(),
+            );
+        }
         is_thrown_out.then(|| {
             "the broker ends the agent's connection again and again: another client uses its client \
              id, or the access rules refuse it"

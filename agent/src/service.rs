@@ -34,9 +34,9 @@ use tooling::{StoreParts, Tooling};
 use crate::model::LanguageModel;
 pub use crate::model::OpenModelError;
 pub use crate::mqtt::BrokerError;
-use crate::mqtt::Thrown;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
+use crate::mqtt::{PutOff, Thrown};
 use crate::notify::blind::Outage;
 pub use crate::notify::email::EmailError;
 use crate::notify::lanes::Channel;
@@ -179,7 +179,8 @@ impl Agent {
     ) -> Result<Handle, StartError> {
         let channels = linked_channels(&settings, &store, &clock).await?;
         let (thrown, thrown_out) = Thrown::channel(reporter.clone());
-        let receiver = Receiver::new(settings.broker.clone(), thrown.clone())?;
+        let put_off = PutOff::default();
+        let receiver = Receiver::new(settings.broker.clone(), thrown.clone(), put_off.clone())?;
         let (publisher, connection, connected) = publisher::publisher(&settings.broker, thrown)?;
         let served = door::open(&settings.http, &store, &clock).await?;
         let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
@@ -223,8 +224,8 @@ impl Agent {
         }
         let lanes = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, lanes);
-        parts.intake(receiver, publisher, connected, thrown_out);
-        parts.retention();
+        let remarks = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
+        parts.retention(remarks);
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));
         let grace = parts.settings.shutdown_grace;

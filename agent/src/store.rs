@@ -52,9 +52,11 @@ pub use opinion::{
 pub use outbox::{
     Claimed, Delivery, HeldBack, Outgoing, Payload, SendOutcome, ToldInHour, WayState,
 };
-pub(crate) use outbox::{EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};
+pub(crate) use outbox::{
+    DEAD_LETTER_LANE, EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane,
+};
 pub use pdm_shared::follow_up::FollowUpState;
-pub use retention::{Forget, Forgotten};
+pub use retention::{Forget, Forgotten, RoomMade, RoomStage, StoreSize};
 pub use roles::{
     CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
     HeldStore, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,

@@ -19,7 +19,7 @@ async fn leaves_when_the_clock_is_right_again(store: &dyn Store) {
     put(b"x", now.plus_seconds(40.0 * DAY_S)).await;
     put(b"y", now.plus_seconds(3600.0)).await;
     let until = now.plus_seconds(300.0);
-    let claim = async |at| store.claim("mqtt", at, until, 9).await.expect("claimed");
+    let claim = async |at| store.claim("dead_letters", at, until, 9).await.expect("claimed");
     let rows = claim(now).await;
     assert_eq!(rows.len(), 2, "what was due in 40 days and in an hour leaves");
 
@@ -35,7 +35,7 @@ async fn leaves_when_the_clock_is_right_again(store: &dyn Store) {
 
     // a claim that was committed and not heard of
     assert_eq!(claim(now).await.len(), 0, "claimed until later");
-    store.let_go("mqtt").await.expect("let go");
+    store.let_go("dead_letters").await.expect("let go");
     assert_eq!(claim(now).await.len(), 1);
     assert_eq!(claim(now.plus_seconds(600.0)).await.len(), 2, "the pause and the claim are over");
     store.close().await;

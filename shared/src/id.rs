@@ -22,7 +22,7 @@ const NAME_PATTERN: &str = "^[^/+#\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{got:?} is no {what}: 1 to {MAX_NAME_BYTES} bytes without '/', '+', '#', '$' at the start, \
-     control or direction characters or spaces at either end",
+     control or direction characters or spaces at either end, and neither \".\" nor \"..\"",
     got = shown(got, 2 * MAX_NAME_BYTES)
 )]
 pub struct NameError {
@@ -37,6 +37,8 @@ fn checked(what: &'static str, name: String) -> Result<String, NameError> {
         && name.len() <= MAX_NAME_BYTES
         && !name.starts_with('$')
         && name.trim() == name
+        // browsers fold these in a path, so that the pages of such a machine could not be opened
+        && !matches!(name.as_str(), "." | "..")
         && !name.chars().any(|c| matches!(c, '/' | '+' | '#') || is_hidden(c));
     if fits { Ok(name) } else { Err(NameError { what, got: name }) }
 }
@@ -55,8 +57,12 @@ fn forced(text: &str) -> String {
         name.push(c);
     }
     // the cut may have left a space at the end
-    let name = name.trim_end();
-    if name.is_empty() { "_".to_owned() } else { name.to_owned() }
+    match name.trim_end() {
+        "" => "_".to_owned(),
+        "." => "_.".to_owned(),
+        ".." => "_..".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 macro_rules! name {
@@ -293,11 +299,11 @@ mod tests {
     #[test]
     fn a_name_that_would_break_a_topic_is_refused() {
         for bad in
-            ["", "a/b", "+", "#", "$SYS", " a", "a\n", "DE\u{202e}", "\u{2066}P", &"x".repeat(65)]
+            ["", "a/b", "+", "#", "$SYS", " a", "a\n", ".", "..", "\u{2066}P", &"x".repeat(65)]
         {
             assert!(BearingId::new(bad).is_err(), "{bad:?}");
         }
-        for good in ["DE", "P-101", "펌프 1호", "bearing_1.x"] {
+        for good in ["DE", "P-101", "펌프 1호", "bearing_1.x", "..."] {
             assert!(BearingId::new(good).is_ok(), "{good:?}");
         }
     }

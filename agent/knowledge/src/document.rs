@@ -25,6 +25,7 @@
 
 use std::path::Path;
 
+use pdm_shared::bounds::is_hidden;
 use pdm_shared::text::Text;
 use sha2::{Digest, Sha256};
 
@@ -107,7 +108,9 @@ impl Document {
             .lines()
             .find_map(|line| line.strip_prefix("# "))
             .map_or_else(|| stem.clone(), |line| line.trim().to_owned());
-        let mut id = stem;
+        // a file's name is anybody's: what may stand in a page or a line of a log without harm
+        let plain = |c: char| if is_hidden(c) || "<>&\"'`".contains(c) { '_' } else { c };
+        let mut id: String = stem.chars().map(plain).collect();
         id.truncate(
             (0..=front_matter::MAX_ID).rev().find(|at| id.is_char_boundary(*at)).unwrap_or(0),
         );

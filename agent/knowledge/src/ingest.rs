@@ -3,6 +3,7 @@
 //! A file is read, cut and compared by content hash; only new and changed documents are embedded
 //! and stored. A file that is not a document is reported and changes nothing.
 
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::about::Collection;
@@ -163,6 +164,11 @@ pub fn parse(
         return Err(DocumentError::TooLarge { path: name.display().to_string(), limit });
     }
     match kind {
+        // an archive or a picture under the name of a text would become passages of nonsense
+        FileKind::Text if bytes.contains(&0) => {
+            let told = "is no text: it holds the character U+0000";
+            Err(DocumentError::unreadable(name, Error::new(ErrorKind::InvalidData, told)))
+        }
         FileKind::Text => Document::parse(name, &String::from_utf8_lossy(&bytes), collection),
         FileKind::Pdf => Document::parse(name, &reader.text(name, bytes)?, collection),
     }

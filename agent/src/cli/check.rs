@@ -26,7 +26,7 @@ use crate::service::channels::{channels, templated};
 use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
 use crate::settings::{AgentSettings, StorePlace, WebhookSettings};
-use crate::store::{Store, StoreError, StoreTrouble};
+use crate::store::{Store, StoreError, StoreSize, StoreTrouble};
 
 /// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
@@ -151,6 +151,18 @@ fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
     Ok(Finding { what: format!("{count} tools"), wrong: None })
 }
 
+/// How much room the store takes, of how much.
+fn room(size: StoreSize, max_bytes: u64) -> String {
+    let mib = |bytes: u64| bytes >> 20;
+    match max_bytes {
+        0 => format!(", {} MiB in use, no ceiling (store.max_bytes)", mib(size.used_bytes)),
+        most => {
+            let percent = size.used_bytes.saturating_mul(100) / most;
+            format!(", {} of {} MiB in use ({percent} %)", mib(size.used_bytes), mib(most))
+        }
+    }
+}
+
 /// What every connection answers, and the exit code if one of them fails.
 async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), Failure> {
     let (mut findings, mut exit) = (Vec::new(), Exit::Unavailable);
@@ -159,11 +171,16 @@ async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), F
         let store = connect_store(&settings.store).await?;
         let answer = written(store.as_ref(), &settings.store.place).await;
         let channels = store.channels(SystemClock.now()).await.unwrap_or_default();
+        let size = store.size().await.ok();
         store.close().await;
-        answer.map(|()| channels)
+        answer.map(|()| (channels, size))
     };
+    let mut size = None;
     let (store, channels) = match answers.await {
-        Ok(channels) => (None, channels),
+        Ok((channels, found)) => {
+            size = found;
+            (None, channels)
+        }
         Err(error) => {
             if !StoreTrouble::from(&error).may_end() {
                 exit = Exit::Config;
@@ -171,7 +188,8 @@ async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), F
             (Some(format!("{:#}", anyhow::Error::new(error))), Vec::new())
         }
     };
-    findings.push(Finding { what: format!("store {}", settings.store), wrong: store });
+    let room = size.map(|size| room(size, settings.store.max_bytes)).unwrap_or_default();
+    findings.push(Finding { what: format!("store {}{room}", settings.store), wrong: store });
     findings.extend(channels.iter().filter(|one| one.is_failing).map(undelivered));
     let knowledge =
         async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };

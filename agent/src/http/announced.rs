@@ -20,6 +20,7 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_events_duplicate_total", "events that came again and changed nothing"),
     A::counter("pdm_agent_events_lost_total", "events of gaps that did not arrive in time"),
     A::counter("pdm_agent_dead_letters_total", "messages refused"),
+    A::counter("pdm_agent_dead_letters_not_published_total", "refused messages that are kept and not published, because too many wait"),
     A::gauge("pdm_agent_refused_gateways", "gateways whose events are refused now"),
     A::gauge("pdm_agent_troubled_gateways", "gateways that say that they cannot measure or keep their events"),
     A::gauge("pdm_agent_twin_gateways", "names that two gateways seem to use"),
@@ -28,13 +29,14 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_events_not_counted_total", "stored events with a number that was counted before"),
     A::counter("pdm_agent_gateway_counts_total", "counts of a gateway that began anew"),
     A::counter("pdm_agent_gateway_troubles_total", "times a gateway said that it cannot keep its events"),
-    A::counter("pdm_agent_events_put_off_total", "events above the quota, asked for again"),
+    A::counter("pdm_agent_events_put_off_total", "events above their gateway's quota or share, asked for again").by("cause", &["quota", "share"]),
+    A::counter("pdm_agent_refusals_not_kept_total", "refused messages above refused_per_minute: counted and not kept"),
     A::counter("pdm_agent_events_ahead_total", "events further ahead of the clock than ahead_s"),
     A::counter("pdm_agent_acknowledgements_total", "acknowledgements by outcome").by("outcome", &["applied", "without_effect"]),
     A::counter("pdm_agent_broker_errors_total", "connections to the broker lost or refused").by("side", &["intake", "outbox"]),
     A::counter("pdm_agent_broker_thrown_out_total", "connections that the broker ended again and again").by("side", &["intake", "outbox"]),
     A::gauge("pdm_agent_broker_packet_limit_bytes", "largest packet that the broker takes, learnt from a refusal; 0 until then"),
-    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "events_lost"]),
+    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "events_lost", "flood", "store_full"]),
 ];
 
 #[rustfmt::skip]
@@ -116,4 +118,7 @@ const OF_STORE: &[Announced] = &[
     A::counter("pdm_agent_secrets_renewed_total", "secrets whose file had another text and that were read again").by("secret", &["store.postgres.password"]),
     A::counter("pdm_agent_rows_left_out_total", "rows of the store that cannot be read"),
     A::counter("pdm_agent_forgotten_total", "rows that are no longer kept").by("what", &["events", "judgements", "notifications", "dead_letters", "analysis_history", "photos"]),
+    A::gauge("pdm_agent_store_bytes", "room that the store takes: what is in use, and what file or tables hold").by("what", &["used", "held"]),
+    A::gauge("pdm_agent_store_max_bytes", "ceiling of what is in use, 0: none"),
+    A::counter("pdm_agent_room_made_total", "windows that were deleted or lost their spectra because the store was at its ceiling").by("what", &["spectra", "normal_windows", "other_windows"]),
 ];

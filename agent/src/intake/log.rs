@@ -1,8 +1,9 @@
 //! What happens at the intake, each as one function that logs and counts.
 
-use pdm_shared::id::{GatewayId, GatewayKey, SiteId};
+use pdm_shared::id::{GatewayId, SiteId};
 
 use crate::mqtt::publisher::PublishError;
+use crate::mqtt::sender::Sender;
 use crate::settings::QuotaSettings;
 use crate::store::{Refusal, StoreError, Stored};
 
@@ -28,17 +29,47 @@ pub(super) fn event_refused(refusal: &Refusal) {
 
 /// An event is above its gateway's quota.
 pub(super) fn event_put_off() {
-    metrics::counter!("pdm_agent_events_put_off_total").increment(1);
+    metrics::counter!("pdm_agent_events_put_off_total", "cause" => "quota").increment(1);
+}
+
+/// A refused message is above its sender's quota: it is counted and not kept.
+pub(super) fn refusal_not_kept() {
+    metrics::counter!("pdm_agent_refusals_not_kept_total").increment(1);
+}
+
+/// Messages of a sender are refused in such numbers that they are no longer kept; told once a minute.
+pub(super) fn sender_over_refusals(sender: &Sender, quota: &QuotaSettings) {
+    tracing::warn!(
+        %sender,
+        refused_per_minute = quota.refused_per_minute,
+        "so many messages of this sender are refused that further ones of this minute are counted and not \
+         kept (intake.quota)"
+    );
+}
+
+/// A sender has more waiting than its share; told once a minute.
+pub(super) fn sender_above_share(sender: &Sender, events: u64) {
+    tracing::warn!(
+        %sender,
+        events,
+        "sends more than the agent can store beside the other gateways, its events are put off and asked \
+         for again"
+    );
 }
 
 /// A gateway is above its quota; told once a minute.
-pub(super) fn gateway_over_quota(gateway: &GatewayKey, quota: &QuotaSettings) {
+pub(super) fn sender_over_quota(sender: &Sender, quota: &QuotaSettings) {
     tracing::warn!(
-        %gateway,
+        %sender,
         events_per_minute = quota.events_per_minute,
         bytes_per_minute = quota.bytes_per_minute,
         "gateway is above its quota (intake.quota), its events are put off and asked for again"
     );
+}
+
+/// The store did not tell which gateways it knows.
+pub(super) fn gateways_unknown(error: &StoreError) {
+    tracing::warn!(%error, "the known gateways cannot be read, shares are held to once several have sent");
 }
 
 /// The store did not take a batch; the batch is tried again.

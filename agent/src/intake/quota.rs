@@ -1,32 +1,33 @@
-//! What one gateway may send in a minute.
+//! What one sender may send in a minute.
 //!
 //! An event above the quota is put off, not refused: it is acknowledged to the broker and not stored, so
 //! its number stays missing in the gateway's receipt and the edge, which keeps every event until a receipt
 //! covers it, sends it again. Holding the message back instead would take room in the receive maximum,
 //! which all gateways share. Events under a topic that names the gateway have a count of their own, so
-//! that forged ones elsewhere cannot use it up.
+//! that forged ones elsewhere cannot use it up. Refused messages count as events do; of these only so many
+//! are kept as dead letters, because each costs the store more than an event and nobody needs the thousandth.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use pdm_shared::event::Event;
-use pdm_shared::id::GatewayKey;
 use tokio::time::Instant;
 
 use super::log;
+use crate::mqtt::sender::Sender;
 use crate::settings::QuotaSettings;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Gateways that are counted at once, some 200 bytes each. Events that name further ones are put off: only
+/// Senders that are counted at once, some 200 bytes each. Events that name further ones are put off: only
 /// forged names are so many.
-const GATEWAYS: usize = 10_000;
+const SENDERS: usize = 10_000;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Sent {
     events: u64,
     bytes: u64,
     put_off: u64,
+    refused: u64,
 }
 
 /// The counts of the present minute.
@@ -34,7 +35,7 @@ struct Sent {
 pub(super) struct Quotas {
     settings: QuotaSettings,
     since: Instant,
-    sent: BTreeMap<(GatewayKey, bool), Sent>,
+    sent: BTreeMap<Sender, Sent>,
 }
 
 impl Quotas {
@@ -42,35 +43,60 @@ impl Quotas {
         Self { settings, since: now, sent: BTreeMap::new() }
     }
 
-    /// Counts one event; false if it is put off.
-    pub(super) fn admit(
-        &mut self,
-        event: &Event,
-        bytes: usize,
-        proven: bool,
-        now: Instant,
-    ) -> bool {
+    /// When the present minute is over.
+    pub(super) fn until(&self) -> Instant {
+        self.since + MINUTE
+    }
+
+    fn of(&mut self, sender: &Sender, now: Instant) -> Option<&mut Sent> {
         if now.duration_since(self.since) >= MINUTE {
             self.since = now;
             self.sent.clear();
         }
-        let key = (event.gateway(), proven);
-        if self.sent.len() >= GATEWAYS && !self.sent.contains_key(&key) {
+        if self.sent.len() >= SENDERS && !self.sent.contains_key(sender) {
+            return None;
+        }
+        Some(self.sent.entry(sender.clone()).or_default())
+    }
+
+    /// Counts one event; false if it is put off.
+    pub(super) fn admit(&mut self, sender: &Sender, bytes: usize, now: Instant) -> bool {
+        let (events_most, bytes_most) =
+            (self.settings.events_per_minute, self.settings.bytes_per_minute);
+        let Some(sent) = self.of(sender, now) else {
             log::event_put_off();
             return false;
-        }
-        let sent = self.sent.entry(key).or_default();
+        };
         let bytes = sent.bytes.saturating_add(bytes as u64);
-        let fits = sent.events < self.settings.events_per_minute
-            && bytes <= self.settings.bytes_per_minute;
-        if fits {
+        if sent.events < events_most && bytes <= bytes_most {
             (sent.events, sent.bytes) = (sent.events + 1, bytes);
             return true;
         }
         sent.put_off += 1;
+        let is_first = sent.put_off == 1;
         log::event_put_off();
-        if sent.put_off == 1 {
-            log::gateway_over_quota(&event.gateway(), &self.settings);
+        if is_first {
+            log::sender_over_quota(sender, &self.settings);
+        }
+        false
+    }
+
+    /// Counts one refused message, as an event too; false if it is not kept.
+    pub(super) fn keeps_refusal(&mut self, sender: &Sender, bytes: usize, now: Instant) -> bool {
+        let most = self.settings.refused_per_minute;
+        let Some(sent) = self.of(sender, now) else {
+            log::refusal_not_kept();
+            return false;
+        };
+        (sent.events, sent.bytes) = (sent.events + 1, sent.bytes.saturating_add(bytes as u64));
+        sent.refused += 1;
+        let refused = sent.refused;
+        if refused <= most {
+            return true;
+        }
+        log::refusal_not_kept();
+        if refused == most + 1 {
+            log::sender_over_refusals(sender, &self.settings);
         }
         false
     }
@@ -80,17 +106,15 @@ impl Quotas {
 mod tests {
     use super::*;
 
-    fn event(gateway: &str) -> Event {
-        let text = include_str!("../../../config/examples/event.json");
-        let mut event: Event = serde_json::from_str(text).expect("event");
-        event.gateway_id = gateway.parse().expect("name");
-        event
+    fn named(gateway: &str) -> Sender {
+        Sender::Gateway(format!("s/{gateway}").parse().expect("name"))
     }
 
     fn quotas(now: Instant) -> Quotas {
         let settings = QuotaSettings {
             events_per_minute: 2,
             bytes_per_minute: 1_000,
+            refused_per_minute: 1,
             ..QuotaSettings::default()
         };
         Quotas::new(settings, now)
@@ -100,22 +124,35 @@ mod tests {
     fn what_is_above_the_quota_of_a_minute_is_put_off_until_the_next() {
         let now = Instant::now();
         let mut quotas = quotas(now);
-        let (one, other) = (event("gw-01"), event("gw-02"));
-        assert!(quotas.admit(&one, 10, true, now) && quotas.admit(&one, 10, true, now));
-        assert!(!quotas.admit(&one, 10, true, now), "the third");
-        assert!(quotas.admit(&other, 10, true, now), "another gateway has its own");
-        assert!(!quotas.admit(&other, 991, true, now), "too many bytes");
-        assert!(quotas.admit(&one, 10, true, now + MINUTE));
+        let (one, other) = (named("gw-01"), named("gw-02"));
+        assert!(quotas.admit(&one, 10, now) && quotas.admit(&one, 10, now));
+        assert!(!quotas.admit(&one, 10, now), "the third");
+        assert!(quotas.admit(&other, 10, now), "another gateway has its own");
+        assert!(!quotas.admit(&other, 991, now), "too many bytes");
+        assert!(quotas.admit(&one, 10, now + MINUTE));
     }
 
     #[test]
     fn forged_events_do_not_use_up_the_quota_of_a_proven_gateway() {
         let now = Instant::now();
         let mut quotas = quotas(now);
-        let event = event("gw-01");
+        let proven = named("gw-01");
+        let claimed = Sender::Claimed(proven.gateway().expect("a gateway").clone());
         for _ in 0..10 {
-            quotas.admit(&event, 10, false, now);
+            quotas.admit(&claimed, 10, now);
         }
-        assert!(quotas.admit(&event, 10, true, now));
+        assert!(quotas.admit(&proven, 10, now));
+    }
+
+    #[test]
+    fn refused_messages_count_and_few_of_them_are_kept() {
+        let now = Instant::now();
+        let mut quotas = quotas(now);
+        let (one, other) = (named("gw-01"), named("gw-02"));
+        assert!(quotas.keeps_refusal(&one, 10, now));
+        assert!(!quotas.keeps_refusal(&one, 10, now), "the second");
+        assert!(!quotas.admit(&one, 10, now), "its two messages of this minute were refused");
+        assert!(quotas.keeps_refusal(&other, 10, now), "another gateway has its own");
+        assert!(quotas.keeps_refusal(&one, 10, now + MINUTE));
     }
 }

@@ -42,3 +42,8 @@ pub(super) fn connection_failed(side: &'static str, error: &str, is_repeated: bo
         tracing::warn!(side, error, "no connection to the broker, trying again");
     }
 }
+
+/// An event is put off, because its sender has more waiting than its share.
+pub(super) fn event_put_off() {
+    metrics::counter!("pdm_agent_events_put_off_total", "cause" => "share").increment(1);
+}

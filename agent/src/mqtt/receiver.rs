@@ -1,6 +1,9 @@
 //! Receives events, statuses and acknowledgements; hands each to the intake together with the
 //! connection on which it is acknowledged.
 //!
+//! Between the two stands one line for each sender ([`super::queue`]): an event above its sender's share is
+//! acknowledged and not stored, so that a flood leaves the broker's queue as fast as it can be read.
+//!
 //! The session is persistent and the receive maximum bounds the messages in flight, so the broker keeps
 //! what the agent has not stored. A message is acknowledged on the connection that it came on; if that
 //! connection is lost, the acknowledgement is dropped and the broker redelivers. The intake never waits
@@ -9,7 +12,7 @@
 //! messages for: `tests/backlog.rs`), and the two would wait for each other.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pdm_service::error_chain::error_chain;
@@ -17,24 +20,39 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Packet, Publish};
 use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Reconnection, Thrown, log};
+use super::queue::{Inlet, Limits, Offered};
+use super::sender::{self, Sender};
+use super::{PutOff, Reconnection, Thrown, log};
 use crate::progress::Reporter;
 use crate::settings::BrokerSettings;
 
-/// Messages that wait for the intake together, KiB: 16 MiB. The receive maximum bounds their number,
-/// this bounds their bytes, because 1,024 messages of the largest size have a gigabyte. Chosen: 1,024
-/// usual events have 3 MB, 512 with spectra 15 MB.
+/// Messages that wait for the intake or are being stored, KiB: 16 MiB. The receive maximum bounds their
+/// number, this bounds their bytes, because 1,024 messages of the largest size have a gigabyte. Chosen:
+/// 1,024 usual events have 3 MB, 512 with spectra 15 MB.
 const IN_HAND_KIB: u32 = 16 * 1024;
+/// Messages of one batch, and messages that wait before shares are held to, KiB: a quarter of all each, so
+/// that a sender of large messages leaves room for the others.
+pub(crate) const BATCH_KIB: usize = IN_HAND_KIB as usize / 4;
+
+/// How much waits for an intake with batches of this size. Chosen: four times a batch of room, so that what
+/// is put off is acknowledged at once while the broker may still send.
+pub(crate) fn limits(receive_maximum: u16, batch: usize) -> Limits {
+    let messages = usize::from(receive_maximum);
+    Limits { messages, crowded: batch.min(messages / 4).max(1), crowded_kib: BATCH_KIB }
+}
 
 /// A message that is not acknowledged yet. If it is dropped, the broker keeps the message.
 #[derive(Debug)]
 #[must_use = "a message that is not acknowledged is delivered again"]
 pub(crate) struct Delivery {
     publish: Publish,
+    sender: Sender,
+    /// Its place among the messages of its connection.
+    place: Option<u64>,
     acks: Arc<Acks>,
     /// Returns the message's share of [`IN_HAND_KIB`] when it is acknowledged or dropped.
     _room: OwnedSemaphorePermit,
@@ -54,46 +72,96 @@ impl Delivery {
         &self.publish.payload
     }
 
+    /// Whose message it is.
+    pub(crate) const fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
     /// Acknowledges the message on the connection that it came on.
     pub(crate) fn acknowledge(self) {
-        self.acks.owe(self.publish);
+        if let Some(place) = self.place {
+            self.acks.owe(place);
+        }
     }
 }
 
-/// Acknowledgements of one connection that do not fit into its queue yet, by packet identifier, in
-/// their order. The connection reads many messages for each acknowledgement that it writes, so a broker
-/// that ignores the receive maximum leaves hundreds of thousands of them in a flood; at two bytes each
-/// that stays below a megabyte.
+/// Messages of one connection that are not acknowledged yet, by packet identifier. Acknowledgements leave in
+/// the order in which the messages came (MQTT-4.6.0-2), whatever order they are stored in. The connection
+/// reads many messages for each acknowledgement that it writes, so a broker that ignores the receive maximum
+/// leaves hundreds of thousands of them in a flood; at four bytes each that stays below some megabytes.
 #[derive(Debug)]
 struct Acks {
     client: AsyncClient,
-    owed: Mutex<VecDeque<u16>>,
+    open: Mutex<Open>,
+}
+
+/// Messages in the order in which they came, and whether each is done with.
+#[derive(Debug, Default)]
+struct Open {
+    messages: VecDeque<(u16, bool)>,
+    /// The place of the first of them.
+    first: u64,
+}
+
+impl Open {
+    /// Notes a message; tells its place.
+    fn came(&mut self, packet: u16) -> u64 {
+        self.messages.push_back((packet, false));
+        self.first + self.messages.len() as u64 - 1
+    }
+
+    fn is_done(&mut self, place: u64) {
+        let at = place.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
+        if let Some((_, is_done)) = at.and_then(|at| self.messages.get_mut(at)) {
+            *is_done = true;
+        }
+    }
+
+    /// The packet that is acknowledged next, if it is done with.
+    fn next(&self) -> Option<u16> {
+        self.messages.front().filter(|(_, is_done)| *is_done).map(|(packet, _)| *packet)
+    }
+
+    fn left(&mut self) {
+        self.messages.pop_front();
+        self.first += 1;
+    }
 }
 
 impl Acks {
-    fn owe(&self, publish: Publish) {
-        if publish.qos == QoS::AtMostOnce {
-            return;
-        }
-        let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        owed.push_back(publish.pkid);
-        self.hand_on(&mut owed);
+    fn of(client: AsyncClient) -> Self {
+        Self { client, open: Mutex::default() }
+    }
+
+    /// Notes a message that came; its place, unless nobody waits for an acknowledgement.
+    fn came(&self, publish: &Publish) -> Option<u64> {
+        (publish.qos != QoS::AtMostOnce).then(|| self.open().came(publish.pkid))
+    }
+
+    fn owe(&self, place: u64) {
+        let mut open = self.open();
+        open.is_done(place);
+        self.hand_on(&mut open);
     }
 
     /// Queues as many as fit. The event loop calls this again after each of its steps, and while the queue
     /// is full it has such steps to do.
     fn pay(&self) {
-        self.hand_on(&mut self.owed.lock().unwrap_or_else(PoisonError::into_inner));
+        self.hand_on(&mut self.open());
     }
 
-    fn hand_on(&self, owed: &mut VecDeque<u16>) {
-        while let Some(&pkid) = owed.front() {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hand_on(&self, open: &mut Open) {
+        while let Some(pkid) = open.next() {
             // the subscriptions are of QoS 1, so no message comes at QoS 2
             let taken = Publish { pkid, qos: QoS::AtLeastOnce, ..Publish::default() };
             if self.client.try_ack(&taken).is_err() {
                 return;
             }
-            owed.pop_front();
+            open.left();
         }
     }
 }
@@ -129,16 +197,18 @@ pub(crate) struct Receiver {
     /// Kibibytes that may still wait for the intake.
     room: Arc<Semaphore>,
     thrown: Thrown,
+    put_off: PutOff,
 }
 
 impl Receiver {
     pub(crate) fn new(
         settings: BrokerSettings,
         thrown: Thrown,
+        put_off: PutOff,
     ) -> Result<Self, super::BrokerError> {
         let room = Arc::new(Semaphore::new(IN_HAND_KIB as usize));
         let reporter = thrown.reporter.clone();
-        let receiver = Self { settings, reporter, room, thrown };
+        let receiver = Self { settings, reporter, room, thrown, put_off };
         // files and secrets that the settings name must be readable at the start
         receiver.options(0)?;
         Ok(receiver)
@@ -161,7 +231,7 @@ impl Receiver {
     /// without them the broker would deliver those messages again at the next start.
     pub(crate) async fn run(
         self,
-        queue: mpsc::Sender<Delivery>,
+        queue: Inlet<Delivery>,
         stop: CancellationToken,
         drained: CancellationToken,
     ) {
@@ -173,7 +243,7 @@ impl Receiver {
                 Ok(options) => {
                     let capacity = usize::from(self.settings.receive_maximum) * 2;
                     let (client, events) = AsyncClient::new(options, capacity);
-                    let acks = Arc::new(Acks { client, owed: Mutex::default() });
+                    let acks = Arc::new(Acks::of(client));
                     self.connection(&acks, events, &mut queue, &mut reconnection, &stop, &drained)
                         .await
                 }
@@ -204,7 +274,7 @@ impl Receiver {
         &self,
         acks: &Arc<Acks>,
         mut events: EventLoop,
-        queue: &mut Option<mpsc::Sender<Delivery>>,
+        queue: &mut Option<Inlet<Delivery>>,
         reconnection: &mut Reconnection,
         stop: &CancellationToken,
         drained: &CancellationToken,
@@ -248,18 +318,40 @@ impl Receiver {
         }
     }
 
-    /// Hands a message to the intake as soon as there is room for it; false if the intake has ended.
-    async fn hand_on(
-        &self,
-        publish: Publish,
-        acks: &Arc<Acks>,
-        queue: &mpsc::Sender<Delivery>,
-    ) -> bool {
-        let kib = u32::try_from(publish.payload.len() / 1024 + 1).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).acquire_many_owned(kib.min(IN_HAND_KIB)).await;
+    /// Hands a message to the intake as soon as there is room for it, or puts it off where its sender has
+    /// more waiting than its share; false if the intake has ended.
+    async fn hand_on(&self, publish: Publish, acks: &Arc<Acks>, queue: &Inlet<Delivery>) -> bool {
+        let topic = String::from_utf8_lossy(&publish.topic);
+        let (sender, urgency) = sender::of(&self.settings.prefix, &topic, &publish.payload);
+        let place = acks.came(&publish);
+        let kib = publish.payload.len() / 1024 + 1;
+        if queue.puts_off(&sender, urgency) {
+            self.put_off(&sender, place, acks);
+            return true;
+        }
+        let wanted = u32::try_from(kib).unwrap_or(u32::MAX).min(IN_HAND_KIB);
+        let room = Arc::clone(&self.room).acquire_many_owned(wanted).await;
         // the semaphore is never closed
         let Ok(room) = room else { return false };
-        queue.send(Delivery { publish, acks: Arc::clone(acks), _room: room }).await.is_ok()
+        let acks_of = Arc::clone(acks);
+        let mut delivery =
+            Delivery { publish, sender: sender.clone(), place, acks: acks_of, _room: room };
+        loop {
+            match queue.offer(&sender, kib, delivery) {
+                Offered::Queued => return true,
+                Offered::Full(same) => delivery = same,
+                Offered::Closed => return false,
+            }
+            queue.room().await;
+        }
+    }
+
+    /// Acknowledges an event without storing it: its gateway sends it again when it is asked.
+    fn put_off(&self, sender: &Sender, place: Option<u64>, acks: &Acks) {
+        self.put_off.note(sender);
+        if let Some(place) = place {
+            acks.owe(place);
+        }
     }
 
     fn filters(&self) -> Vec<Filter> {
@@ -293,5 +385,35 @@ async fn leave(client: &AsyncClient, events: &mut EventLoop) {
     if client.try_disconnect().is_ok() {
         let goodbye = async { while events.poll().await.is_ok() {} };
         let _in_time = tokio::time::timeout(std::time::Duration::from_secs(1), goodbye).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// MQTT-4.6.0-2; rumqttd ends a connection whose acknowledgements come in another order.
+    #[test]
+    fn acknowledgements_leave_in_the_order_in_which_the_messages_came() {
+        let mut open = Open::default();
+        let places: Vec<u64> = [7, 8, 9].map(|packet| open.came(packet)).to_vec();
+        open.is_done(places[2]);
+        open.is_done(places[1]);
+        assert_eq!(open.next(), None, "the first is not stored yet");
+        open.is_done(places[0]);
+        let mut left = Vec::new();
+        while let Some(packet) = open.next() {
+            left.push(packet);
+            open.left();
+        }
+        assert_eq!(left, [7, 8, 9]);
+        assert_eq!(open.came(7), 3, "places go on");
+    }
+
+    #[test]
+    fn a_batch_waits_beside_the_one_that_is_stored_and_the_rest_is_room() {
+        assert_eq!(limits(4096, 512).crowded, 512);
+        assert_eq!(limits(64, 512).crowded, 16);
+        assert_eq!(limits(1, 1).crowded, 1);
     }
 }

@@ -23,7 +23,7 @@ use super::ceiling::Ceiling;
 use super::elsewhere::Elsewhere;
 use super::grouping::groups;
 use super::portion::Portion;
-use super::{MQTT_LANE, log};
+use super::{DEAD_LETTER_LANE, MQTT_LANE, log};
 use crate::mqtt::publisher::{Message, PublishError, Publisher};
 use crate::progress::Reporter;
 use crate::store::due::LONGEST_RETRY_S;
@@ -35,6 +35,11 @@ pub(super) const CLAIM: u32 = 256;
 /// How long a claim holds, s: longer than the longest send, which is a batch of publications that waits
 /// [`CONFIRM`] for its PUBACKs.
 const CLAIM_S: f64 = 300.0;
+/// Rows of a claim from which on notifications go first: half of the first claim.
+const MANY: usize = 16;
+/// Refused messages that are claimed at once, and the pause after them: 320 a second at most.
+const LETTERS: u32 = 32;
+const LETTERS_PAUSE: Duration = Duration::from_millis(100);
 /// The longest time between two looks at the outbox, for rows whose time has come.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure.
@@ -118,6 +123,7 @@ impl Lane {
         let mut portion = Portion::of(CLAIM);
         while let Some(rows) = self.next(MQTT_LANE, &mut portion, &|| false).await {
             let now = self.clock.now();
+            let rows = urgent_first(rows);
             let (rows, held) = under_ceiling(rows, &ceiling, now).await;
             let mut told = Vec::new();
             for row in rows.iter().filter(|row| is_notification(row)) {
@@ -131,6 +137,19 @@ impl Lane {
             }
             outcomes.extend(held);
             self.settle(MQTT_LANE, &outcomes).await;
+        }
+    }
+
+    /// Runs the lane of refused messages: few at a time, so that what staff waits for has the connection.
+    pub(crate) async fn run_dead_letters(self, publisher: Publisher) {
+        let mut portion = Portion::of(LETTERS);
+        while let Some(rows) = self.next(DEAD_LETTER_LANE, &mut portion, &|| false).await {
+            let outcomes = self.publish(&publisher, rows).await;
+            self.settle(&outcomes).await;
+            tokio::select! {
+                () = tokio::time::sleep(LETTERS_PAUSE) => {}
+                () = self.stop.cancelled() => {}
+            }
         }
     }
 
@@ -276,6 +295,16 @@ impl Lane {
     }
 }
 
+/// What tells staff something before the rest, if so much waits that the rest would be in the way. Otherwise
+/// a judgement and its episode are published before the notification that speaks of them.
+fn urgent_first(rows: Vec<Claimed>) -> Vec<Claimed> {
+    if rows.len() < MANY {
+        return rows;
+    }
+    let (urgent, rest): (Vec<Claimed>, Vec<Claimed>) = rows.into_iter().partition(is_notification);
+    urgent.into_iter().chain(rest).collect()
+}
+
 /// The rows that may be published, and the notifications that are held back.
 async fn under_ceiling(
     rows: Vec<Claimed>,
@@ -333,6 +362,26 @@ pub(super) async fn confirmation(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notifications_go_first_where_much_waits() {
+        let row = |id: i64, what: &str| Claimed {
+            id,
+            key: Uuid::nil(),
+            topic: Some(format!("pdm/v1/s/e/b/{what}")),
+            retain: false,
+            group: None,
+            payload: String::new(),
+            attempts: 0,
+            created_at: Timestamp::from_unix_ms(0).expect("epoch"),
+        };
+        let ids = |rows: Vec<Claimed>| -> Vec<i64> { rows.iter().map(|row| row.id).collect() };
+        let few = vec![row(1, "diagnosis"), row(2, "notification")];
+        assert_eq!(ids(urgent_first(few)), [1, 2]);
+        let mut many: Vec<Claimed> = (1..20).map(|id| row(id, "diagnosis")).collect();
+        many.push(row(20, "notification"));
+        assert_eq!(ids(urgent_first(many))[..2], [20, 1]);
+    }
 
     #[test]
     fn pauses_double_up_to_ten_minutes() {

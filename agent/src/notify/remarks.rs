@@ -30,6 +30,15 @@ pub(crate) enum Remark {
     TooLarge(SiteId, GatewayId, GatewayTooLarge),
     /// The broker ends a gateway's connection again and again.
     GatewayThrownOut(SiteId, GatewayId),
+    /// A gateway sends more than its share for long.
+    Flood(SiteId, GatewayId),
+    /// The store comes near `[store] max_bytes`.
+    StoreFull {
+        /// How much of the ceiling is used.
+        percent: u64,
+        /// The ceiling.
+        max_bytes: u64,
+    },
     /// The broker ends a connection of the agent again and again.
     ThrownOut(ThrownOut),
 }
@@ -123,6 +132,13 @@ fn worded(remark: &Remark) -> Option<Worded> {
         }
         Remark::GatewayThrownOut(site, gateway) => {
             (silence_alarm(site, gateway)?, "thrown_out", wording::gateway_thrown_out(gateway))
+        }
+        Remark::Flood(site, gateway) => {
+            (silence_alarm(site, gateway)?, "flood", wording::flood(gateway))
+        }
+        Remark::StoreFull { percent, max_bytes } => {
+            let key = BearingKey::parse("pdm", "agent", "store").ok()?;
+            (key, "store_full", wording::store_full(*percent, *max_bytes))
         }
         Remark::ThrownOut(ThrownOut { client_id, error, is_away }) => {
             let key = BearingKey::parse("pdm", "agent", "broker").ok()?;

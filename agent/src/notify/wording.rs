@@ -22,7 +22,9 @@ mod timing;
 mod troubled;
 mod watching;
 
-pub(super) use broker::{broker_away, gateway_thrown_out, thrown_out, too_large};
+pub(super) use broker::{
+    broker_away, flood, gateway_thrown_out, store_full, thrown_out, too_large,
+};
 pub(super) use change::changed;
 pub(super) use elsewhere::elsewhere;
 pub(super) use meanwhile::{Ended, meanwhile};

@@ -25,9 +25,10 @@ use crate::intake::Intake;
 use crate::intake::receipts::{Owed, Receipts};
 use crate::judging::{Judging, ModelInLoop};
 use crate::model::LanguageModel;
-use crate::mqtt::ThrownOut;
 use crate::mqtt::publisher::Publisher;
-use crate::mqtt::receiver::Receiver;
+use crate::mqtt::queue::fair;
+use crate::mqtt::receiver::{Receiver, limits};
+use crate::mqtt::{PutOff, ThrownOut};
 use crate::notify::blind::Outage;
 use crate::notify::ceiling::Ceiling;
 use crate::notify::elsewhere::Elsewhere;
@@ -168,7 +169,7 @@ impl Parts {
                 stop: self.stops.outbox.clone(),
             }
         };
-        let (mqtt, vectors) = (lane(), lane());
+        let (mqtt, letters, vectors) = (lane(), lane(), lane());
         let others: Vec<(Lane, Arc<dyn Channel>)> =
             channels.into_iter().map(|channel| (lane(), channel)).collect();
         let per_hour = self.settings.notify.per_recipient_per_hour;
@@ -177,6 +178,7 @@ impl Parts {
         let ceiling =
             Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour, owners.clone()));
         self.spawn(Task::Outbox, mqtt.clone().run_summaries(topic, Arc::clone(&ceiling)));
+        self.spawn(Task::Outbox, letters.run_dead_letters(publisher.clone()));
         self.spawn(Task::Outbox, mqtt.run_mqtt(publisher, ceiling));
         self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
@@ -302,7 +304,7 @@ impl Parts {
     }
 
     /// Deletes what is no longer kept for as long as the agent runs.
-    pub(super) fn retention(&mut self) {
+    pub(super) fn retention(&mut self, remarks: Remarks) {
         let retention = Retention {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
@@ -310,6 +312,9 @@ impl Parts {
             photos: self
                 .documents()
                 .map(|folder| Photos::beside(self.store.clone(), Arc::clone(&self.clock), &folder)),
+            max_bytes: self.settings.store.max_bytes,
+            reporter: self.reporter.clone(),
+            remarks,
         };
         let stop = self.stops.intake.clone();
         self.spawn(Task::Retention, retention.run(stop));
@@ -328,21 +333,24 @@ impl Parts {
         self.spawn(Task::Watchdog, remarker.run(remarks, thrown, stop));
     }
 
-    /// Starts the receiver, the intake and the receipts. The queue between receiver and intake holds as
+    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks. The queue between receiver and intake holds as
     /// many messages as the broker may send unacknowledged, so the receiver never blocks on it.
     pub(super) fn intake(
         &mut self,
         receiver: Receiver,
         publisher: Publisher,
         connected: watch::Receiver<u64>,
-        thrown_out: mpsc::Receiver<ThrownOut>,
-    ) {
+        (thrown_out, put_off): (mpsc::Receiver<ThrownOut>, PutOff),
+    ) -> Remarks {
         let (remarks, remarked) = Remarks::channel();
+        let for_others = remarks.clone();
         self.remarks(remarked, thrown_out);
-        let (queue, deliveries) = mpsc::channel(usize::from(self.settings.broker.receive_maximum));
+        let receive_maximum = self.settings.broker.receive_maximum;
+        let (queue, deliveries) = fair(limits(receive_maximum, self.settings.intake.batch));
         let owed = Arc::new(Owed::default());
         let intake = Intake {
             store: self.store.clone(),
+            gateways: self.store.clone(),
             clock: Arc::clone(&self.clock),
             prefix: self.settings.broker.prefix.clone(),
             batch: self.settings.intake.batch,
@@ -354,6 +362,7 @@ impl Parts {
             proof: self.settings.intake.gateway_in_topic,
             quota: self.settings.intake.quota.clone(),
             remarks,
+            put_off,
         };
         let gap_lost_after =
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);
@@ -372,5 +381,6 @@ impl Parts {
         self.spawn(Task::Intake, intake.run(deliveries));
         let stop = self.stops.outbox.clone();
         self.spawn(Task::Receipts, receipts.run(connected, stop));
+        for_others
     }
 }

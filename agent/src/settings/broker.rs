@@ -62,7 +62,7 @@ impl Default for BrokerSettings {
             shared_group: None,
             session_expiry_s: 7 * 24 * 3600,
             keep_alive_s: 30,
-            receive_maximum: 1024,
+            receive_maximum: 4096,
             max_packet_bytes: 1024 * 1024,
         }
     }

@@ -16,6 +16,8 @@ pub struct StoreSettings {
     pub place: StorePlace,
     /// How long rows are kept.
     pub retention: RetentionSettings,
+    /// Bytes that the store may use; 0: without a ceiling.
+    pub max_bytes: u64,
     /// This agent's name among those that share the store: its client identity at the broker.
     pub replica: String,
 }
@@ -38,7 +40,13 @@ struct Typed {
     postgres: Option<PostgresSettings>,
     #[serde(default)]
     retention: RetentionSettings,
+    #[serde(default)]
+    max_bytes: u64,
 }
+
+/// The smallest ceiling: an empty store has a third of it, and the windows of a day of some bearings have to
+/// fit.
+const LEAST_BYTES: u64 = 16 << 20;
 
 impl TryFrom<Typed> for StoreSettings {
     type Error = &'static str;
@@ -50,7 +58,11 @@ impl TryFrom<Typed> for StoreSettings {
             (Some(_), Some(_)) => return Err("either sqlite or postgres, not both"),
             (None, None) => return Err("sqlite = \"agent.db\" or [store.postgres] is missing"),
         };
-        Ok(Self { place, retention: typed.retention, replica: String::new() })
+        if (1..LEAST_BYTES).contains(&typed.max_bytes) {
+            return Err("max_bytes is below 16777216 (16 MiB); 0 is without a ceiling");
+        }
+        let (retention, max_bytes) = (typed.retention, typed.max_bytes);
+        Ok(Self { place, retention, max_bytes, replica: String::new() })
     }
 }
 
@@ -81,6 +93,7 @@ impl StoreSettings {
         Self {
             place: StorePlace::Sqlite(file.into()),
             retention: RetentionSettings::default(),
+            max_bytes: 0,
             replica: String::new(),
         }
     }

@@ -17,6 +17,7 @@ use super::{
 
 mod accounts;
 pub(super) mod before;
+mod claims;
 mod episodes;
 mod graph;
 mod held;
@@ -28,6 +29,7 @@ mod pages;
 mod photos;
 mod removal;
 mod reports;
+mod room;
 mod series;
 mod telling;
 mod ways;
@@ -200,10 +202,16 @@ where
     leaving::a_message_is_told_once(&*fresh().await).await;
     ways::a_notification_spreads_to_further_lanes_once(&*fresh().await).await;
     ways::the_worst_risk_leaves_first(&*fresh().await).await;
+    room::room_is_made_of_what_is_least_missed(&*fresh().await).await;
+    room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay(&*fresh().await).await;
+    room::gateways_are_judged_in_turn(&*fresh().await).await;
+    room::notifications_are_claimed_before_publications(&*fresh().await).await;
+    room::no_more_than_so_many_refused_messages_wait_to_be_published(&*fresh().await).await;
     opinions::an_opinion_is_claimed_noted_and_ended_once(&*fresh().await).await;
     opinions::a_full_queue_takes_no_more(&*fresh().await).await;
     opinions::what_the_model_costs_is_counted_by_day(&*fresh().await).await;
     held::judgements_wait_for_a_model(&*fresh().await, &*fresh().await).await;
+    claims::no_claim_of_one_gateway_changes_what_is_told_of_anothers_bearing(&fresh).await;
     for_people(&fresh).await;
 }
 

@@ -56,6 +56,11 @@ pub(super) fn gateway_proven(gateway: &GatewayKey) {
     tracing::info!(%gateway, "topic names the gateway; its events are taken under this topic only");
 }
 
+/// A refused message is kept and not published, because too many wait to be.
+pub(super) fn letter_not_published() {
+    metrics::counter!("pdm_agent_dead_letters_not_published_total").increment(1);
+}
+
 /// An acknowledgement came, and ended the repetitions of an alarm or of none.
 pub(super) fn acknowledged(key: &BearingKey, applied: bool) {
     let outcome = if applied { "applied" } else { "without_effect" };

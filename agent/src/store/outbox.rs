@@ -7,6 +7,11 @@ use uuid::Uuid;
 
 /// The lane of publications to the broker.
 pub(crate) const MQTT_LANE: &str = "mqtt";
+/// The lane of refused messages to the broker: behind everything that staff or a program waits for.
+pub(crate) const DEAD_LETTER_LANE: &str = "dead_letters";
+/// Rows of [`DEAD_LETTER_LANE`] that wait at most; a refused message above it stays in its table, is counted,
+/// and is not published. Chosen: they leave within some seconds once nothing else has to.
+pub(super) const MAX_LETTERS_WAITING: i64 = 1000;
 /// The lane of e-mail.
 pub(crate) const EMAIL_LANE: &str = "email";
 /// The lane of judgements into the knowledge base (`analysis_history`).
@@ -75,11 +80,11 @@ pub struct Delivery {
 pub struct Outgoing {
     /// The idempotency key, the same on every try.
     pub key: Uuid,
-    /// `mqtt`, `email`, `vectors`, `webhook:<name>` or `to:<person>:<channel>`.
+    /// `mqtt`, `dead_letters`, `email`, `vectors`, `webhook:<name>` or `to:<person>:<channel>`.
     pub lane: String,
-    /// The topic, in the lane `mqtt`.
+    /// The topic, in the lanes of the broker.
     pub topic: Option<String>,
-    /// Whether the broker retains the message, in the lane `mqtt`.
+    /// Whether the broker retains the message, in the lanes of the broker.
     pub retain: bool,
     /// The notification that the row carries, if it does.
     pub notification_id: Option<Uuid>,

@@ -1,4 +1,6 @@
-//! How long rows are kept, and how many were deleted.
+//! How long rows are kept and how much room they take, and how many were deleted.
+
+use pdm_shared::id::EventId;
 
 /// For how many days each kind of row is kept, 0 for ever. Only days on which the store was looked through
 /// count. A row that waits for a judgement or has still to leave stays whatever its age.
@@ -15,6 +17,54 @@ pub struct Forget {
     /// Most rows of one kind at a time, so that other writers do not wait for long. A partition is dropped
     /// whole.
     pub limit: u32,
+}
+
+/// How much room the store takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreSize {
+    /// Bytes of what is stored: what `[store] max_bytes` bounds. Of a file its pages in use; of a server an
+    /// estimate out of its statistics, because deleted rows leave their room to new ones.
+    pub used_bytes: u64,
+    /// Bytes of file or tables, with the room that new rows take first.
+    pub held_bytes: u64,
+    /// Bytes of a window with its judgement, where `used_bytes` follows a deletion late; else 0.
+    pub window_bytes: u64,
+}
+
+/// What is deleted to make room, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoomStage {
+    /// The spectra of judged windows, the oldest first.
+    Spectra,
+    /// Windows that were judged Normal, with their judgements, the oldest first.
+    NormalWindows,
+    /// Other judged windows, the oldest first. What staff was told of them, and their episodes, stay.
+    OtherWindows,
+}
+
+impl RoomStage {
+    /// The stages in their order.
+    pub const ALL: [Self; 3] = [Self::Spectra, Self::NormalWindows, Self::OtherWindows];
+
+    /// The word in metric and log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Spectra => "spectra",
+            Self::NormalWindows => "normal_windows",
+            Self::OtherWindows => "other_windows",
+        }
+    }
+}
+
+/// One amount that was deleted to make room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RoomMade {
+    /// Windows that were deleted or lost their spectra.
+    pub windows: u64,
+    /// Windows that were looked at; none: there is nothing more of this stage.
+    pub looked_at: u64,
+    /// The last event that was looked at for spectra.
+    pub through: Option<EventId>,
 }
 
 /// How many rows were deleted.

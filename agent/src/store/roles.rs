@@ -26,8 +26,8 @@ use uuid::Uuid;
 use super::{
     Announcement, Backlog, BearingJudged, Checkpoint, Claimed, Delivery, EpisodeChange,
     EpisodeRecord, EpisodeVersion, Finished, FollowUp, Forget, Forgotten, GatewayState, HeldBack,
-    Incoming, IntakeTerms, Outgoing, Pulse, Recall, RefusedEvents, Reported, SendOutcome,
-    StoreError, Stored, ToldInHour, Unjudged, WayState, WorkCounts,
+    Incoming, IntakeTerms, Outgoing, Pulse, Recall, RefusedEvents, Reported, RoomMade, RoomStage,
+    SendOutcome, StoreError, StoreSize, Stored, ToldInHour, Unjudged, WayState, WorkCounts,
 };
 
 mod desk;
@@ -515,6 +515,22 @@ pub trait RetentionStore: Send + Sync + std::fmt::Debug {
     /// Deletes what is older than it is kept, a bounded amount at a time, and prepares the partitions
     /// of the coming weeks.
     async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError>;
+
+    /// How much room the store takes.
+    async fn size(&self) -> Result<StoreSize, StoreError>;
+
+    /// Deletes one amount of a stage. What waits for a judgement, has still to leave, is the last window of
+    /// a bearing, or has a run or a document under way stays; so do episodes, notifications, open work and
+    /// users. For spectra the look begins behind `after`.
+    async fn make_room(
+        &self,
+        stage: RoomStage,
+        after: Option<EventId>,
+        limit: u32,
+    ) -> Result<RoomMade, StoreError>;
+
+    /// Gives the room of deleted rows to new ones, which a server does by itself only in time.
+    async fn reuse_room(&self) -> Result<(), StoreError>;
 }
 
 /// Everything the store does, for the program that opens it and hands its tasks their roles.

@@ -43,6 +43,7 @@ mod recollection;
 mod refusals;
 mod removal;
 mod retention;
+mod room;
 mod runs;
 mod series;
 mod standing;

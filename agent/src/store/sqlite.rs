@@ -203,13 +203,17 @@ mod tests {
         let letter = DeadLetter::of("t", b"x", "r".to_owned(), now);
         store.store(&[Incoming::Refused(letter)], now, "dead").await.expect("stored");
         let later = now.plus_seconds(1e6);
-        assert_eq!(store.claim("mqtt", now, later, 9).await.expect("claimed").len(), 1);
+        assert_eq!(store.claim("dead_letters", now, later, 9).await.expect("claimed").len(), 1);
         store.close().await;
         let store = SqlStore::open_sqlite(&path).await.expect("opens");
         store.migrate().await.expect("migrated");
-        assert_eq!(store.claim("mqtt", now, later, 9).await.expect("read").len(), 0, "held on");
+        assert_eq!(
+            store.claim("dead_letters", now, later, 9).await.expect("read").len(),
+            0,
+            "held on"
+        );
         store.take_over().await.expect("taken over");
-        assert_eq!(store.claim("mqtt", now, later, 9).await.expect("claimed").len(), 1);
+        assert_eq!(store.claim("dead_letters", now, later, 9).await.expect("claimed").len(), 1);
     }
 
     /// SQLite ends a transaction by itself when the disk is full: the next ones must not hang.

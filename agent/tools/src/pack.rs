@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pdm_service::files::read_regular;
 use semver::Version;
 
 use super::layer::Layer;
@@ -272,13 +273,13 @@ fn files_in(folder: &Path, endings: Option<&[&str]>, problems: &mut Vec<Problem>
 }
 
 fn text_of(file: &Path) -> Result<String, Problem> {
-    let size = std::fs::metadata(file).map(|about| about.len());
-    let size = size.map_err(|error| at_line(file, 1, format!("cannot be read: {error}")))?;
-    if size > MAX_FILE_BYTES as u64 {
-        return Err(at_line(file, 1, format!("has {size} bytes, at most {MAX_FILE_BYTES}")));
-    }
-    std::fs::read_to_string(file)
-        .map_err(|error| at_line(file, 1, format!("cannot be read: {error}")))
+    let bytes = read_regular(file, MAX_FILE_BYTES as u64)
+        .map_err(|error| at_line(file, 1, format!("cannot be read: {error}")))?
+        .ok_or_else(|| {
+            let size = std::fs::metadata(file).map_or(0, |about| about.len());
+            at_line(file, 1, format!("has {size} bytes, at most {MAX_FILE_BYTES}"))
+        })?;
+    String::from_utf8(bytes).map_err(|error| at_line(file, 1, format!("cannot be read: {error}")))
 }
 
 /// A problem of a line, from 1.

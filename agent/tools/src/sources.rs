@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pdm_service::files::read_regular;
+
 use super::pack::{FileTexts, Pack, PackPlace};
 use super::problem::Problem;
 use super::yaml::Position;
@@ -101,6 +103,19 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
     Problem { file, at: Position::START, field, message: format!("cannot be read: {error}") }
 }
 
+/// Longest file of a tool: the shipped ones have at most 6 KiB.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The text of a regular file: a pipe would hold up the reading for ever, a device has no end.
+fn text_of(file: &Path) -> std::io::Result<String> {
+    use std::io::{Error, ErrorKind};
+    let bytes = read_regular(file, MAX_FILE_BYTES)?.ok_or_else(|| {
+        let told = format!("has more than {MAX_FILE_BYTES} bytes");
+        Error::new(ErrorKind::InvalidData, told)
+    })?;
+    String::from_utf8(bytes).map_err(|error| Error::new(ErrorKind::InvalidData, error))
+}
+
 /// The tool files of a folder with their texts, by file name.
 fn texts(folder: &Path, problems: &mut Vec<Problem>) -> Result<FileTexts, Problem> {
     let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
@@ -119,7 +134,7 @@ fn texts(folder: &Path, problems: &mut Vec<Problem>) -> Result<FileTexts, Proble
         }
     }
     let texts = files.into_iter().map(|file| {
-        let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error));
+        let text = text_of(&file).map_err(|error| unreadable(&file, &error));
         (file, text)
     });
     Ok(texts.collect())

@@ -28,9 +28,10 @@ use gate::Gate;
 /// Largest packet that the broker takes: 16 times an event with two spectra of 800 lines (64 KiB).
 const MAX_PACKET_BYTES: usize = 1024 * 1024;
 
-/// Most messages that the broker keeps for an absent client, about 400 MB of events of 4 KiB. The
-/// edge sends again what the broker drops beyond.
-const MAX_QUEUED_MESSAGES: usize = 100_000;
+/// Most messages that the broker keeps for an absent client: 16 MB of events of 4 KiB, 512 MB of the largest
+/// that the agent takes, which is half of the unit's memory. The edge sends again what the broker drops
+/// beyond.
+const MAX_QUEUED_MESSAGES: usize = 4_000;
 
 /// Address of the embedded broker, and folder of its sessions.
 #[derive(Debug, Clone)]

@@ -2,9 +2,15 @@
 //!
 //! A program that parses a foreign file does so in a child process. [`confine`] is the first thing
 //! that the child does, so that a hostile file can cost it no more than these limits: an overflow
-//! of the stack, a huge allocation or an endless loop ends the child alone.
+//! of the stack, a huge allocation or an endless loop ends the child alone. A hostile file that takes the
+//! child over finds no network, no file, no new process and no other process to talk to: those system calls
+//! are refused ([`calls`]).
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+mod calls;
+
+pub use calls::CallError;
 
 /// What a confined process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +23,19 @@ pub struct Confinement {
 
 /// A limit that the operating system did not accept. The caller does not parse anything.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot limit {what} of this process: {source}")]
-pub struct LimitError {
-    what: &'static str,
-    source: rustix::io::Errno,
+#[non_exhaustive]
+pub enum LimitError {
+    /// A resource.
+    #[error("cannot limit {what} of this process: {source}")]
+    Resource {
+        /// Which.
+        what: &'static str,
+        /// Why.
+        source: rustix::io::Errno,
+    },
+    /// The system calls.
+    #[error("cannot limit the system calls of this process: {0}")]
+    Calls(#[from] CallError),
 }
 
 /// Open files of a confined process: standard input, output and error.
@@ -31,7 +46,7 @@ const STANDARD_STREAMS: u64 = 3;
 const ADDRESS_SPACE_ABOVE: u64 = 512 << 20;
 
 /// Confines this process for the rest of its life: memory, processor time, no new file, nothing
-/// written to a file, no core dump.
+/// written to a file, no core dump, no process of its own, no network.
 ///
 /// # Errors
 /// [`LimitError`] with the name of the limit.
@@ -46,8 +61,9 @@ pub fn confine(limits: Confinement) -> Result<(), LimitError> {
         ("the open files", Resource::Nofile, STANDARD_STREAMS),
     ] {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
-        setrlimit(resource, limit).map_err(|source| LimitError { what, source })?;
+        setrlimit(resource, limit).map_err(|source| LimitError::Resource { what, source })?;
     }
+    calls::refuse()?;
     Ok(())
 }
 

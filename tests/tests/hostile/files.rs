@@ -322,3 +322,42 @@ fn a_wrong_configuration_is_told_without_its_secret_and_reserves_nothing() {
         shown(&told)
     );
 }
+
+/// L3 of the attack of 2026-11-25: a pipe held `tools validate` up for ever, a device without an end filled
+/// the memory.
+#[test]
+fn a_tools_folder_with_pipes_and_devices_is_refused_by_file() {
+    let folder = tempfile::tempdir().expect("folder");
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.yaml")).status();
+    assert!(made.expect("mkfifo runs").success());
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.yaml")).expect("linked");
+    let mut command = std::process::Command::new(pdm_harness::binary("pdm-agent"));
+    let told = command.args(["tools", "validate"]).arg(folder.path()).output().expect("it ends");
+    let said =
+        String::from_utf8_lossy(&told.stderr).into_owned() + &String::from_utf8_lossy(&told.stdout);
+    assert!(!told.status.success(), "{said}");
+    for file in ["pipe.yaml", "zero.yaml"] {
+        assert!(said.contains(file) && said.contains("cannot be read"), "{file}: {said}");
+    }
+}
+
+/// L8 of the attack of 2026-11-25: an archive under the name of a text became passages of nonsense, and a
+/// file's name an id with markup in it.
+#[test]
+fn an_archive_is_no_text_and_an_id_has_no_markup() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::fs::write(folder.path().join("agent.toml"), "[store]\nsqlite = \"agent.db\"\n")
+        .expect("written");
+    std::fs::write(folder.path().join("archive.md"), b"PK\x03\x04\x14\0\0\0\x08\0")
+        .expect("written");
+    std::fs::write(folder.path().join("<b>'note.md"), "# Note\n\nGrease weekly.\n")
+        .expect("written");
+    let mut command = std::process::Command::new(pdm_harness::binary("pdm-agent"));
+    command.args(["knowledge", "ingest"]).arg(folder.path());
+    let told =
+        command.arg("--config").arg(folder.path().join("agent.toml")).output().expect("ends");
+    let said =
+        String::from_utf8_lossy(&told.stderr).into_owned() + &String::from_utf8_lossy(&told.stdout);
+    assert!(said.contains("archive.md") && said.contains("is no text"), "{said}");
+    assert!(said.contains("_b___note"), "{said}");
+}

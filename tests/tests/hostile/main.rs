@@ -7,6 +7,7 @@ mod bounds;
 mod broker;
 mod entry;
 mod files;
+mod flood;
 mod hanging;
 mod http;
 mod identity;

@@ -83,6 +83,17 @@ impl Plant {
         let text = format!("[store]\nsqlite = \"agent.db\"\n[broker]\n{broker}");
         let config = self.folder.path().join("agent.toml");
         std::fs::write(&config, text).expect("agent.toml");
+        self.start_agent_again();
+    }
+
+    /// Stops the agent; the broker keeps its session.
+    pub(crate) fn stop_agent(&mut self) {
+        self.agent = None;
+    }
+
+    /// Starts an agent on the files of the one before.
+    pub(crate) fn start_agent_again(&mut self) {
+        let config = self.folder.path().join("agent.toml");
         let log = std::fs::File::create(self.folder.path().join("agent.log")).expect("log");
         let mut command = Command::new(binary("pdm-agent"));
         command.args(["run", "--config"]).arg(config).env("PDM_LOG", "info");
@@ -226,6 +237,27 @@ impl Peer {
         answer.expect("answered in time").expect("the task lives")
     }
 
+    /// Publishes many messages, and waits for their confirmations afterwards.
+    pub(crate) async fn pour(&mut self, messages: impl IntoIterator<Item = (String, String)>) {
+        let mut open = 0;
+        for (topic, payload) in messages {
+            self.client.publish(topic, QoS::AtLeastOnce, false, payload).await.expect("room");
+            open += 1;
+            while open > 1000 {
+                self.confirmed().await;
+                open -= 1;
+            }
+        }
+        for _ in 0..open {
+            self.confirmed().await;
+        }
+    }
+
+    async fn confirmed(&mut self) {
+        let answer = tokio::time::timeout(Duration::from_secs(PATIENCE), self.acks.recv()).await;
+        assert!(answer.expect("answered in time").expect("the task lives"), "taken");
+    }
+
     /// Publishes an event under the topic with its gateway, or under the short one.
     pub(crate) async fn send(&mut self, event: &Event, gateway: Option<&str>) -> bool {
         let mut topic = format!("pdm/v1/{}/event", event.key());
@@ -246,6 +278,18 @@ impl Peer {
         let end = format!("{gateway}/receipt");
         for _ in 0..PATIENCE * 20 {
             if self.receipt(&end) == Some(stored_through) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("receipt of {gateway}: {:?}, expected {stored_through}", self.last_on(&end));
+    }
+
+    /// Waits for a receipt of a gateway that says so much or more.
+    pub(crate) async fn until_receipt_of_at_least(&self, gateway: &str, stored_through: u64) {
+        let end = format!("{gateway}/receipt");
+        for _ in 0..PATIENCE * 20 {
+            if self.receipt(&end).is_some_and(|through| through >= stored_through) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

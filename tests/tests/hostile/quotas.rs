@@ -36,6 +36,19 @@ async fn counter(port: u16, name: &str) -> u64 {
     lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
 }
 
+/// Waits until a counter has come to a figure.
+pub(crate) async fn until_counter(port: u16, name: &str, wanted: u64) {
+    let mut last = 0;
+    for _ in 0..crate::plant::PATIENCE * 20 {
+        last = counter(port, name).await;
+        if last == wanted {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{name}: {last}, expected {wanted}");
+}
+
 /// How often the agent's log says something.
 fn said(plant: &Plant, words: &str) -> usize {
     plant.log("agent.log").lines().filter(|line| line.contains(words)).count()

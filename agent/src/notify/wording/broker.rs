@@ -92,3 +92,40 @@ pub(in crate::notify) fn thrown_out(client_id: &str, error: &str) -> (Text, Text
         ),
     )
 }
+
+/// A gateway sends more than its share for long.
+pub(in crate::notify) fn flood(gateway: &GatewayId) -> (Text, Text) {
+    (
+        Text::new(
+            format!("[통신] {gateway}이(가) 너무 많은 측정값을 보냄"),
+            format!("[Connection] {gateway} sends more measurements than can be stored"),
+        ),
+        Text::new(
+            format!(
+                "다른 게이트웨이의 측정값을 늦추지 않도록 {gateway}의 측정값은 미루어지고 다시 요청됨. 그 베어링의 경보는 늦을 수 있음\n조치: 오래 끊겼다가 쌓인 것을 보내는 중이면 기다릴 것. 아니면 게이트웨이의 창 간격과 인증서가 도용되었는지 확인할 것"
+            ),
+            format!(
+                "So that no other gateway waits, measurements of {gateway} are put off and asked for again. Alarms of its bearings may come late\nAction: if it was away for long and sends what it has kept, wait. Otherwise check how often it measures, and whether somebody else uses its certificate"
+            ),
+        ),
+    )
+}
+
+/// The store comes near its ceiling.
+pub(in crate::notify) fn store_full(percent: u64, max_bytes: u64) -> (Text, Text) {
+    let most_gib = max_bytes as f64 / f64::from(1 << 30);
+    (
+        Text::new(
+            format!("[저장소] 진단 에이전트의 저장소가 한도의 {percent}%를 씀"),
+            format!("[Store] the diagnosis agent's store is at {percent} % of its ceiling"),
+        ),
+        Text::new(
+            format!(
+                "[store] max_bytes는 {most_gib:.1} GiB. 한도에 이르면 가장 오래된 스펙트럼, 그다음 정상 판정 창, 그다음 나머지 오래된 창이 지워짐. 열린 경보는 남음\n조치: 디스크에 여유가 있으면 한도를 올리거나 [store.retention]의 일수를 줄일 것. 갑자기 늘었으면 어느 게이트웨이가 많이 보내는지 확인할 것"
+            ),
+            format!(
+                "[store] max_bytes is {most_gib:.1} GiB. At the ceiling the oldest spectra are deleted, then the oldest windows judged Normal, then the oldest others; open alarms stay\nAction: raise the ceiling if the disk has room, or keep rows for fewer days ([store.retention]). If it grew at once, look which gateway sends so much"
+            ),
+        ),
+    )
+}

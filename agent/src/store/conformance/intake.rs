@@ -5,7 +5,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{Epoch, EventId};
 
 use super::{at, event, put};
-use crate::store::{Incoming, MQTT_LANE, RefusalCause, Store};
+use crate::store::{DEAD_LETTER_LANE, Incoming, RefusalCause, Store};
 
 pub(super) async fn an_event_is_stored_once(store: &dyn Store) {
     let events = [event(1), event(2), event(1)];
@@ -224,7 +224,7 @@ pub(super) async fn refused_messages_do_not_pile_up(store: &dyn Store) {
     let batch = [letter("a"), letter("a"), letter("b"), letter("a")];
     let stored = store.store(&batch, at(0.0), "pdm/v1/dead-letter").await.expect("stored");
     assert_eq!((stored.refused, stored.letters), (4, 2));
-    let rows = store.claim(MQTT_LANE, at(1.0), at(2.0), 10).await.expect("claimed");
+    let rows = store.claim(DEAD_LETTER_LANE, at(1.0), at(2.0), 10).await.expect("claimed");
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0].topic.as_deref(), Some("pdm/v1/dead-letter"));
     assert_eq!(store.backlog().await.expect("counted").dead_letters, 2);

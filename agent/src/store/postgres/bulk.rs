@@ -42,10 +42,11 @@ pub(in crate::store) async fn insert_events(
                             measured_at_ms, payload, shown, place)
              ORDER BY place
              ON CONFLICT (event_id) DO NOTHING
-             RETURNING arrival, event_id, site, equipment_id, bearing_id),
+             RETURNING arrival, event_id, gateway_id, site, equipment_id, bearing_id),
          waiting AS (
-             INSERT INTO events_unjudged (arrival, event_id, turn)
-             SELECT arrival, event_id, hashtext(site || '/' || equipment_id || '/' || bearing_id)
+             INSERT INTO events_unjudged (arrival, event_id, turn, gateway)
+             SELECT arrival, event_id, hashtext(site || '/' || equipment_id || '/' || bearing_id),
+                    hashtext(site || '/' || gateway_id)
              FROM new)
          SELECT event_id FROM new",
     )

@@ -85,48 +85,71 @@ async fn release(session: &mut PgConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes the turns of the bearings that wait longest, at most as many as events are wanted. Bearings whose
-/// judgement waits for a language model are passed over. The array is made once, so that the index on
-/// arrival still gives the order.
+/// The gateways of which events wait; a look at the index for each.
+const GATEWAYS: &str = "RECURSIVE gateways (gateway) AS (
+         SELECT min(gateway) FROM events_unjudged
+         UNION ALL
+         SELECT (SELECT min(more.gateway) FROM events_unjudged AS more
+                 WHERE more.gateway > gateways.gateway)
+         FROM gateways WHERE gateways.gateway IS NOT NULL)";
+
+/// Bearings whose judgement waits for a language model. The array is made once, so that an index on arrival
+/// still gives the order.
+const HELD: &str = "ARRAY(SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
+           FROM second_opinions WHERE held_until_ms > 0)";
+
+/// Takes the turns of bearings: of the oldest event of each gateway, of the second of each, and so on; at
+/// most as many as events are wanted. Bearings whose judgement waits for a language model are passed over.
 async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreError> {
-    let rows = sqlx::query(
-        "WITH waiting AS MATERIALIZED (
-             SELECT turn, min(arrival) AS first
-             FROM (SELECT turn, arrival FROM events_unjudged
-                   WHERE turn <> ALL (ARRAY(
-                       SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
-                       FROM second_opinions WHERE held_until_ms > 0))
-                   ORDER BY arrival LIMIT $1) AS oldest
-             GROUP BY turn ORDER BY first)
-         SELECT turn FROM waiting WHERE pg_try_advisory_lock($2, turn) LIMIT $3",
-    )
-    .bind(limit.saturating_mul(LOOK_FACTOR))
-    .bind(Lock::Turn.class())
-    .bind(limit)
-    .fetch_all(session)
-    .await?;
+    let sql = format!(
+        "WITH {GATEWAYS},
+         oldest AS (
+             SELECT line.turn, line.arrival,
+                    row_number() OVER (PARTITION BY line.gateway ORDER BY line.arrival) AS place
+             FROM gateways CROSS JOIN LATERAL (
+                 SELECT turn, arrival, one.gateway FROM events_unjudged AS one
+                 WHERE one.gateway = gateways.gateway AND turn <> ALL ({HELD})
+                 ORDER BY arrival LIMIT $1) AS line),
+         waiting AS MATERIALIZED (
+             SELECT turn, min(place) AS place, min(arrival) AS first FROM oldest
+             GROUP BY turn ORDER BY place, first)
+         SELECT turn FROM waiting WHERE pg_try_advisory_lock($2, turn) LIMIT $3"
+    );
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(limit.saturating_mul(LOOK_FACTOR))
+        .bind(Lock::Turn.class())
+        .bind(limit)
+        .fetch_all(session)
+        .await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-/// Reads the waiting events of the bearings whose turn is held. This has to come after the locks were
-/// taken: an event that another replica judged before it freed the lock must not be seen, nor one of a
-/// bearing whose judgement that replica has put aside.
+/// Reads the waiting events of the bearings whose turn is held, gateways in turn. This has to come after the
+/// locks were taken: an event that another replica judged before it freed the lock must not be seen, nor one
+/// of a bearing whose judgement that replica has put aside.
 async fn read(
     session: &mut PgConnection,
     held: &[i32],
     limit: i64,
 ) -> Result<Vec<Unjudged>, StoreError> {
-    let rows = sqlx::query(
-        "SELECT arrival, event_id FROM events_unjudged
-         WHERE turn = ANY($1) AND turn <> ALL (ARRAY(
-             SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
-             FROM second_opinions WHERE held_until_ms > 0))
-         ORDER BY arrival LIMIT $2",
-    )
-    .bind(held)
-    .bind(limit)
-    .fetch_all(&mut *session)
-    .await?;
+    let sql = format!(
+        "WITH {GATEWAYS},
+         lines AS (
+             SELECT line.arrival, line.event_id,
+                    row_number() OVER (PARTITION BY line.gateway ORDER BY line.arrival) AS place
+             FROM gateways CROSS JOIN LATERAL (
+                 SELECT one.arrival, one.event_id, one.gateway FROM events_unjudged AS one
+                 WHERE one.gateway = gateways.gateway AND turn = ANY($1) AND turn <> ALL ({HELD})
+                 ORDER BY arrival LIMIT $2) AS line)
+         SELECT arrival, event_id FROM (
+             SELECT arrival, event_id FROM lines ORDER BY place, arrival LIMIT $2) AS taken
+         ORDER BY arrival"
+    );
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(held)
+        .bind(limit)
+        .fetch_all(&mut *session)
+        .await?;
     let waiting: Vec<(i64, EventId)> =
         rows.iter().map(|row| (row.get(0), EventId(row.get(1)))).collect();
     let ids: Identities = waiting.iter().map(|(_, id)| id).collect();

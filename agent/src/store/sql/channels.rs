@@ -13,7 +13,7 @@ use super::SqlStore;
 use crate::store::database::Spelt;
 use crate::store::encoding::time_of;
 use crate::store::outbox::OutboxState;
-use crate::store::{ChannelStore, StoreError, VECTORS_LANE};
+use crate::store::{ChannelStore, DEAD_LETTER_LANE, StoreError, VECTORS_LANE};
 
 /// How long something given up is told of, s: a week.
 const LATELY_S: f64 = 7.0 * 86_400.0;
@@ -27,7 +27,8 @@ static WAITING: LazyLock<Spelt> = LazyLock::new(|| {
         format!(
             "SELECT lane, count(*) AS waiting,
                     min(CASE WHEN attempts > 0 THEN created_at_ms END) AS since_ms
-             FROM outbox WHERE state = '{waiting}' AND lane <> $1 GROUP BY lane"
+             FROM outbox WHERE state = '{waiting}' AND lane NOT IN ($1, '{DEAD_LETTER_LANE}')
+             GROUP BY lane"
         )
     })
 });
@@ -50,7 +51,8 @@ static GIVEN_UP: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|_| {
         format!(
             "SELECT lane, count(*) AS count, max(settled_at_ms) AS at_ms, max(id) AS last
-             FROM outbox WHERE state = '{given_up}' AND lane <> $1 AND settled_at_ms >= $2
+             FROM outbox WHERE state = '{given_up}' AND lane NOT IN ($1, '{DEAD_LETTER_LANE}')
+               AND settled_at_ms >= $2
              GROUP BY lane"
         )
     })

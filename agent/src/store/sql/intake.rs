@@ -1,6 +1,7 @@
 //! Storing a batch: events once each, sequences, presence, acknowledgements, refused messages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence};
@@ -14,12 +15,19 @@ use super::{
     Database, SqlStore, bulk, episodes, gateway_says, gateways, pins, refusals, work_reports,
 };
 use crate::store::admission::{Admitted, Books, Desk};
-use crate::store::database::Connection;
+use crate::store::database::{Connection, Spelt};
 use crate::store::encoding::{to_json, to_word};
+use crate::store::outbox::{MAX_LETTERS_WAITING, OutboxState};
 use crate::store::{
-    Incoming, IntakeStore, IntakeTerms, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload, Refusal,
-    Reported, ShelveOutcome, StoreError, Stored, fingerprint,
+    DEAD_LETTER_LANE, Incoming, IntakeStore, IntakeTerms, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing,
+    Payload, Refusal, Reported, ShelveOutcome, StoreError, Stored, fingerprint, log,
 };
+
+/// Parameter: lane.
+static LETTERS_WAITING: LazyLock<Spelt> = LazyLock::new(|| {
+    let waiting = OutboxState::Waiting;
+    Spelt::each(|_| format!("SELECT count(*) FROM outbox WHERE lane = $1 AND state = '{waiting}'"))
+});
 
 #[async_trait]
 impl IntakeStore for SqlStore {
@@ -93,7 +101,8 @@ async fn store_others(
                 let outcome = episodes::shelve(connection, key, shelve, topic, now).await?;
                 if outcome == ShelveOutcome::Unknown {
                     let letter = unknown_shelf(key, shelve, now)?;
-                    take_refused(connection, &letter, dead_letter_topic, stored).await?;
+                    let topic = (MQTT_LANE, dead_letter_topic);
+                    take_refused(connection, &letter, topic, stored).await?;
                 }
             }
             Incoming::FollowUp { key, report } => {
@@ -108,22 +117,25 @@ async fn store_others(
                     Reported::Taken(_) | Reported::Kept => None,
                 };
                 if let Some(letter) = letter {
-                    take_refused(connection, &letter, dead_letter_topic, stored).await?;
+                    let topic = (MQTT_LANE, dead_letter_topic);
+                    take_refused(connection, &letter, topic, stored).await?;
                 }
             }
             Incoming::Refused(letter) => {
-                take_refused(connection, letter, dead_letter_topic, stored).await?;
+                let topic = (DEAD_LETTER_LANE, dead_letter_topic);
+                take_refused(connection, letter, topic, stored).await?;
             }
         }
     }
     Ok(())
 }
 
-/// Counts one refused message.
+/// Counts one refused message, which leaves by this lane under this topic. What answers staff has the lane
+/// of everything else.
 async fn take_refused(
     connection: &mut Connection<'_>,
     letter: &DeadLetter,
-    topic: &str,
+    topic: (&'static str, &str),
     stored: &mut Stored,
 ) -> Result<(), StoreError> {
     let is_new = refuse(connection, letter, fingerprint::of_message(letter), 1, topic).await?;
@@ -332,6 +344,7 @@ async fn refuse_events(
         let payload = payload.unwrap_or_default().as_bytes();
         let letter = DeadLetter::of(&bearing.to_string(), payload, reason, now);
         let fingerprint = fingerprint::of_cause(cause.as_str(), gateway, bearing);
+        let topic = (DEAD_LETTER_LANE, topic);
         let is_new = refuse(connection, &letter, fingerprint, count, topic).await?;
         letters += u64::from(is_new);
     }
@@ -376,14 +389,14 @@ async fn note_status(
     }
 }
 
-/// Counts `count` refused messages of one fingerprint; true if none was refused before. The first leaves
-/// as a dead letter.
+/// Counts `count` refused messages of one fingerprint; true if the first of them leaves as a dead letter,
+/// which it does unless too many wait already.
 async fn refuse(
     connection: &mut Connection<'_>,
     letter: &DeadLetter,
     mut fingerprint: i64,
     count: i64,
-    topic: &str,
+    (lane, topic): (&'static str, &str),
 ) -> Result<bool, StoreError> {
     let kept = connection.query("SELECT count(*) FROM dead_letters").fetch_one().await?;
     if kept.get::<i64>(0)? >= MAX_DEAD_LETTERS && !is_known(connection, fingerprint).await? {
@@ -408,19 +421,30 @@ async fn refuse(
         .bind(count)
         .fetch_one()
         .await?;
-    let is_new = counted.get::<i64>(0)? == count;
-    if is_new {
-        let row = outgoing(letter, topic)?;
-        bulk::insert_outbox(connection, &[(&row, letter.received_at)]).await?;
+    if counted.get::<i64>(0)? != count {
+        return Ok(false);
     }
-    Ok(is_new)
+    if lane == DEAD_LETTER_LANE && !has_room(connection).await? {
+        log::letter_not_published();
+        return Ok(false);
+    }
+    let row = outgoing(letter, lane, topic)?;
+    bulk::insert_outbox(connection, &[(&row, letter.received_at)]).await?;
+    Ok(true)
+}
+
+/// Whether a further refused message may wait to be published.
+async fn has_room(connection: &mut Connection<'_>) -> Result<bool, StoreError> {
+    let query = connection.query(&LETTERS_WAITING);
+    let waiting: i64 = query.bind(DEAD_LETTER_LANE).fetch_one().await?.get(0)?;
+    Ok(waiting < MAX_LETTERS_WAITING)
 }
 
 /// The row of the outbox that publishes a refused message.
-fn outgoing(letter: &DeadLetter, topic: &str) -> Result<Outgoing, StoreError> {
+fn outgoing(letter: &DeadLetter, lane: &str, topic: &str) -> Result<Outgoing, StoreError> {
     Ok(Outgoing {
         key: EventId::at(letter.received_at.unix_ms()).0,
-        lane: MQTT_LANE.to_owned(),
+        lane: lane.to_owned(),
         topic: Some(topic.to_owned()),
         retain: false,
         notification_id: None,

@@ -13,7 +13,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
 use super::{Database, SqlStore, bulk, episodes, follow_ups, held, opinions, runs, standing};
-use crate::store::database::{Connection, Identities, Row, Spelt};
+use crate::store::database::{Connection, Identities, Numbers, Row, Session, Spelt};
 use crate::store::encoding::{
     MemoryRow, count_of, fault_of, json_of, readable, stage_of, time_of, to_json, word_of,
 };
@@ -153,20 +153,18 @@ impl JudgementStore for SqlStore {
 }
 
 impl SqlStore {
-    /// The next events of a file, which has one agent: every bearing's turn is its own.
+    /// The next events of a file, which has one agent: every bearing's turn is its own. Gateways are served in
+    /// turn, so that what one of them has waiting delays itself alone.
     async fn next_unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
         let mut reader = self.read().await?;
+        let arrivals = arrivals_in_turn(&mut reader, limit as usize).await?;
         let query = reader.query(
             "SELECT payload, node, state, updated_at_ms, arrival
              FROM events LEFT JOIN checkpoints USING (event_id)
-             WHERE judged = 0 AND NOT EXISTS (
-                 SELECT 1 FROM second_opinions AS held
-                 WHERE held.held_until_ms > 0 AND held.site = events.site
-                   AND held.equipment_id = events.equipment_id
-                   AND held.bearing_id = events.bearing_id)
-             ORDER BY arrival LIMIT $1",
+             WHERE arrival IN (SELECT value FROM json_each($1)) ORDER BY arrival",
         );
-        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        let these: Numbers = arrivals.into_iter().collect();
+        let rows = query.bind(these).fetch_all().await?;
         drop(reader);
         let mut waiting = Vec::with_capacity(rows.len());
         let mut unreadable = Vec::new();
@@ -187,6 +185,58 @@ impl SqlStore {
         }
         Ok(waiting)
     }
+}
+
+/// Gateways of which events wait in a file; a look at the index for each.
+const GATEWAYS_WAITING: &str = "WITH RECURSIVE waiting (gateway) AS (
+         SELECT (SELECT site || '/' || gateway_id FROM events WHERE judged = 0
+                 ORDER BY site || '/' || gateway_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT site || '/' || gateway_id FROM events
+                 WHERE judged = 0 AND site || '/' || gateway_id > gateway
+                 ORDER BY site || '/' || gateway_id LIMIT 1)
+         FROM waiting WHERE gateway IS NOT NULL LIMIT 1001)
+     SELECT gateway FROM waiting WHERE gateway IS NOT NULL";
+
+/// Parameters: gateway, limit. The oldest events of a gateway that wait in a file and may be judged now.
+const WAITING_OF_GATEWAY: &str = "SELECT arrival FROM events
+     WHERE judged = 0 AND site || '/' || gateway_id = $1 AND NOT EXISTS (
+         SELECT 1 FROM second_opinions AS held
+         WHERE held.held_until_ms > 0 AND held.site = events.site
+           AND held.equipment_id = events.equipment_id
+           AND held.bearing_id = events.bearing_id)
+     ORDER BY arrival LIMIT $2";
+
+/// The arrivals of the events of a file that are judged next: the oldest of each gateway, then the second of
+/// each, and so on.
+async fn arrivals_in_turn(reader: &mut Session, limit: usize) -> Result<Vec<i64>, StoreError> {
+    let rows = reader.query(GATEWAYS_WAITING).fetch_all().await?;
+    let gateways: Vec<String> = rows.iter().map(|row| row.get(0)).collect::<Result<_, _>>()?;
+    let mut each = limit / gateways.len().max(1) + 1;
+    loop {
+        let (mut lines, mut is_cut) = (Vec::with_capacity(gateways.len()), false);
+        for gateway in &gateways {
+            let query = reader.query(WAITING_OF_GATEWAY).bind(gateway.as_str());
+            let rows = query.bind(i64::try_from(each).unwrap_or(i64::MAX)).fetch_all().await?;
+            let line = rows.iter().map(|row| row.get(0)).collect::<Result<Vec<i64>, _>>()?;
+            is_cut |= line.len() == each;
+            lines.push(line);
+        }
+        let found: usize = lines.iter().map(Vec::len).sum();
+        if found >= limit || !is_cut {
+            return Ok(in_turn(&lines, limit));
+        }
+        // others have little: who has more gets the rest
+        each = limit;
+    }
+}
+
+/// The first of each line, then the second of each, and so on.
+fn in_turn(lines: &[Vec<i64>], limit: usize) -> Vec<i64> {
+    let longest = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let places =
+        (0..longest).flat_map(|place| lines.iter().filter_map(move |line| line.get(place)));
+    places.copied().take(limit).collect()
 }
 
 /// An event that waits, out of a row with the event and the columns of a checkpoint or nulls.

@@ -17,9 +17,10 @@ use crate::store::encoding::{count_of, time_of};
 use crate::store::outbox::OutboxState;
 use crate::store::{Claimed, OutboxStore, Outgoing, SendOutcome, StoreError, WayState};
 
-/// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). The rows of one
-/// topic leave in their order: on a server, where replicas share the outbox, a row waits while another
-/// replica holds a row of its topic.
+/// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). What tells staff something
+/// goes first, the worst risk before the others; publications, which may wait in tens of thousands, follow in
+/// the order of their writing, and nothing is looked up for them. The rows of one topic leave in their order:
+/// on a server, where replicas share the outbox, a row waits while another replica holds a row of its topic.
 static CLAIM: LazyLock<Spelt> = LazyLock::new(|| {
     let (waiting, due) = (OutboxState::Waiting, DueRow::SQL);
     Spelt::each(|dialect| {
@@ -36,10 +37,19 @@ static CLAIM: LazyLock<Spelt> = LazyLock::new(|| {
         let order = ways::by_risk();
         format!(
             "UPDATE outbox SET claimed_until_ms = $1, claimed_by = $5 WHERE id IN (
-                 SELECT id FROM outbox AS free
-                 WHERE lane = $2 AND state = '{waiting}' AND claimed_until_ms <= $3 AND {due}
-                   {topic_is_free}
-                 ORDER BY {order}, id LIMIT $4)
+                 SELECT id FROM (
+                     SELECT id, 0 AS turn FROM (
+                         SELECT id FROM outbox AS free
+                         WHERE lane = $2 AND state = '{waiting}' AND notification_id IS NOT NULL
+                           AND claimed_until_ms <= $3 AND {due} {topic_is_free}
+                         ORDER BY {order}, id LIMIT $4) AS telling
+                     UNION ALL
+                     SELECT id, 1 AS turn FROM (
+                         SELECT id FROM outbox AS free
+                         WHERE lane = $2 AND state = '{waiting}' AND notification_id IS NULL
+                           AND claimed_until_ms <= $3 AND {due} {topic_is_free}
+                         ORDER BY id LIMIT $4) AS publishing) AS free
+                 ORDER BY turn LIMIT $4)
              RETURNING id, idempotency_key, topic, retain, group_key, attempts, created_at_ms,
                        CASE WHEN judgement_of IS NULL THEN payload
                             ELSE (SELECT diagnosis FROM pdm_agent_memory

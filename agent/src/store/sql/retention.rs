@@ -8,10 +8,10 @@ use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 
 use super::days::{self, Reached};
-use super::{Database, SqlStore};
+use super::{Database, SqlStore, room};
 use crate::store::database::{Connection, Identities, Spelt};
 use crate::store::outbox::OutboxState;
-use crate::store::{Forget, Forgotten, RetentionStore, StoreError};
+use crate::store::{Forget, Forgotten, RetentionStore, RoomMade, RoomStage, StoreError, StoreSize};
 
 /// Parameters: last judgement, last row of the outbox, limit. A judgement that a waiting row of the
 /// outbox carries stays.
@@ -87,6 +87,41 @@ impl RetentionStore for SqlStore {
         gone.has_more = gone.judgements >= most || gone.told >= most || more_events;
         Ok(gone)
     }
+
+    async fn size(&self) -> Result<StoreSize, StoreError> {
+        room::size(&mut self.read().await?).await
+    }
+
+    async fn make_room(
+        &self,
+        stage: RoomStage,
+        after: Option<EventId>,
+        limit: u32,
+    ) -> Result<RoomMade, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let made = match stage {
+            RoomStage::Spectra => room::drop_spectra(&mut connection, after, limit).await?,
+            RoomStage::NormalWindows => room::drop_windows(&mut connection, true, limit).await?,
+            RoomStage::OtherWindows => room::drop_windows(&mut connection, false, limit).await?,
+        };
+        transaction.commit().await?;
+        Ok(made)
+    }
+
+    async fn reuse_room(&self) -> Result<(), StoreError> {
+        match &self.database {
+            // deleted pages are on the free list at once
+            Database::Sqlite(_) => Ok(()),
+            Database::Postgres(_) => {
+                for statement in ["VACUUM events", "VACUUM pdm_agent_memory", "VACUUM trace_steps"]
+                {
+                    self.read().await?.query(statement).execute().await?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 impl SqlStore {
@@ -143,11 +178,20 @@ async fn judgements(
         .await?;
     let events = rows.iter().map(|row| row.get(0).map(EventId));
     let events = events.collect::<Result<Vec<EventId>, StoreError>>()?;
+    drop_what_hangs_on(connection, &events).await?;
+    Ok(events.len() as u64)
+}
+
+/// Deletes what hangs on judgements that are gone.
+pub(super) async fn drop_what_hangs_on(
+    connection: &mut Connection<'_>,
+    events: &[EventId],
+) -> Result<(), StoreError> {
     for drop in [&DROP_STEPS, &DROP_WORK, &DROP_OPINIONS, &DROP_LAST] {
         let of_events: Identities = events.iter().collect();
         connection.query(drop).bind(of_events).execute().await?;
     }
-    Ok(events.len() as u64)
+    Ok(())
 }
 
 /// Deletes settled rows of the outbox, acknowledgements, closed episodes and notifications; tells

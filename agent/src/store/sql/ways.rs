@@ -22,8 +22,7 @@ static WAYS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What orders the rows of a lane of people: the worst risk first. Publications, which may wait in tens of
-/// thousands, leave in the order of their writing, and nothing is looked up for them.
+/// What orders the rows of a lane that tell staff something: the worst risk first.
 pub(super) fn by_risk() -> String {
     let rank = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch];
     let ranks: Vec<String> = rank
@@ -32,9 +31,8 @@ pub(super) fn by_risk() -> String {
         .map(|(place, risk)| format!("WHEN '{}' THEN {place}", risk.as_str()))
         .collect();
     format!(
-        "CASE WHEN lane = '{MQTT_LANE}' OR notification_id IS NULL THEN 0 ELSE COALESCE(
-             (SELECT CASE told.risk_level {} ELSE 3 END FROM notifications AS told
-              WHERE told.notification_id = free.notification_id), 3) END",
+        "COALESCE((SELECT CASE told.risk_level {} ELSE 3 END FROM notifications AS told
+                   WHERE told.notification_id = free.notification_id), 3)",
         ranks.join(" ")
     )
 }

@@ -323,12 +323,19 @@ fn refused(request: &Parts, reason: &'static str) {
     server::refused(reason, peer.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED.into()));
 }
 
-/// True if the request names a loopback host and no page of another origin makes it.
+/// True if the request names a loopback host and no page of another origin makes it: another port of this
+/// machine is another origin too, whoever serves it.
 pub fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().ok());
     host.is_some_and(|host| is_loopback_name(&format!("http://{host}")))
-        && origin.is_none_or(|origin| origin.is_some_and(is_loopback_name))
+        && origin.is_none_or(|origin| is_own(origin, host))
+}
+
+/// Whether an origin is the host that the request goes to.
+fn is_own(origin: Option<&str>, host: Option<&str>) -> bool {
+    let of = |scheme| origin.and_then(|origin| origin.strip_prefix(scheme));
+    of("http://").or_else(|| of("https://")).is_some_and(|origin| Some(origin) == host)
 }
 
 fn is_loopback_name(origin: &str) -> bool {
@@ -382,6 +389,9 @@ mod tests {
             assert!(local(host, None), "{host}");
         }
         assert!(local("localhost:9465", Some("http://localhost:9465")));
+        assert!(!local("localhost:9465", Some("http://localhost:3000")), "another port");
+        assert!(!local("localhost:9465", Some("http://localhost")), "another port");
+        assert!(!local("localhost:9465", Some("http://127.0.0.1:9465")), "another name");
         assert!(!local("evil.example", None));
         assert!(!local("localhost:9465", Some("https://evil.example")));
         assert!(!local("localhost:9465", Some("null")));

@@ -1,0 +1,110 @@
+//! A flood by one gateway beside honest ones: it delays itself. What is asserted is an order, never a time.
+//! The flood waits at the broker while the agent is stopped, so it stands in front of everything honest.
+
+use pdm_harness::free_port;
+
+use crate::plant::{Gateway, Peer, Plant};
+
+/// Messages of the flood, as many as the agent stores in some seconds.
+const FLOOD: u64 = 12_000;
+/// Of these, how many may be judged before an honest event that came behind all of them: what is taken in at
+/// full speed within the second in which the agent learns that it is busy, then a part of it. First in, first
+/// out judges all of them before it.
+const BEFORE: i64 = FLOOD as i64 / 2;
+
+const HOSTILE: Gateway<'static> =
+    Gateway { site: "ulsan-1", name: "gw-66", bearing: "X", epoch: None };
+const HONEST: Gateway<'static> =
+    Gateway { site: "ulsan-1", name: "gw-01", bearing: "DE", epoch: None };
+
+/// Events of the hostile gateway that were judged before the last one of the honest gateway.
+const JUDGED_BEFORE: &str = "SELECT count(*) FROM pdm_agent_memory AS flood
+     WHERE flood.bearing_id = 'X'
+       AND flood.id < (SELECT max(id) FROM pdm_agent_memory WHERE bearing_id = 'DE')";
+const HONEST_JUDGED: &str = "SELECT count(*) FROM pdm_agent_memory WHERE bearing_id = 'DE'";
+const STORED: &str = "SELECT count(*) FROM events";
+const LETTERS: &str = "SELECT count(*) FROM dead_letters";
+
+/// Sends without waiting for each confirmation.
+async fn pour(peer: &mut Peer, messages: impl IntoIterator<Item = (String, String)>) {
+    peer.pour(messages).await;
+}
+
+fn of(gateway: &Gateway<'_>, number: u64, is_healthy: bool) -> (String, String) {
+    let event = gateway.event(number, is_healthy);
+    let topic = format!("pdm/v1/{}/event/{}", event.key(), gateway.name);
+    (topic, serde_json::to_string(&event).expect("json"))
+}
+
+/// A plant whose two gateways are known, with an agent that is stopped.
+async fn stopped_plant(test: &str, port: u16) -> Option<(Plant, Peer)> {
+    let lines = format!("[intake]\nreceipt_after_s = 0.1\n[http]\nlisten = \"127.0.0.1:{port}\"\n");
+    let mut plant = Plant::open(test, &lines)?;
+    let mut peer = plant.anybody("gateways", &[]).await;
+    for gateway in [&HOSTILE, &HONEST] {
+        assert!(peer.send(&gateway.event(1, true), Some(gateway.name)).await);
+    }
+    plant.until_figure("judged", "SELECT count(*) FROM pdm_agent_memory", 2).await;
+    plant.stop_agent();
+    Some((plant, peer))
+}
+
+#[tokio::test]
+async fn an_honest_critical_is_judged_before_the_flood_that_stands_in_front_of_it() {
+    let test = "an_honest_critical_is_judged_before_the_flood_that_stands_in_front_of_it";
+    let Some((mut plant, mut peer)) = stopped_plant(test, free_port()).await else { return };
+    pour(&mut peer, (2..=FLOOD).map(|number| of(&HOSTILE, number, true))).await;
+    pour(&mut peer, [of(&HONEST, 2, false)]).await;
+    plant.start_agent_again();
+    plant.until_figure("the honest event judged", HONEST_JUDGED, 2).await;
+    let before = plant.figures(JUDGED_BEFORE).await[0];
+    println!("{before} of {FLOOD} events of the flood were judged before the honest one");
+    assert!(before < BEFORE, "{before} of {FLOOD}");
+    // its own gateway is told that numbers are missing, and sends them again
+    let said = plant.log("agent.log");
+    assert!(said.contains("sends more than the agent can store"), "the log names the flood");
+}
+
+/// What was put off is not lost: the receipt asks for it, and it is stored when it comes again.
+#[tokio::test]
+async fn what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again() {
+    let test = "what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again";
+    let Some((mut plant, mut peer)) = stopped_plant(test, free_port()).await else { return };
+    let watch = plant.anybody("watch", &["pdm/v1/ulsan-1/gateway/+/receipt"]).await;
+    let flood: Vec<_> = (2..=FLOOD).map(|number| of(&HOSTILE, number, true)).collect();
+    pour(&mut peer, flood.clone()).await;
+    pour(&mut peer, [of(&HONEST, 2, true)]).await;
+    plant.start_agent_again();
+    plant.until_figure("the honest event judged", HONEST_JUDGED, 2).await;
+    // as an edge does: what no receipt covers comes again, until all of it is stored
+    let end = "gw-66/receipt";
+    for _ in 0..100 {
+        let through = watch.receipt(end).unwrap_or(1);
+        if through == FLOOD {
+            break;
+        }
+        let again = flood.iter().skip(through as usize - 1).take(400).cloned();
+        pour(&mut peer, again).await;
+        watch.until_receipt_of_at_least("gw-66", (through + 200).min(FLOOD)).await;
+    }
+    assert_eq!(watch.receipt(end), Some(FLOOD), "the receipt covers all of it");
+    assert_eq!(plant.figures(STORED).await, [FLOOD as i64 + 2], "each once");
+}
+
+#[tokio::test]
+async fn refused_messages_above_the_quota_are_counted_and_not_kept() {
+    let test = "refused_messages_above_the_quota_are_counted_and_not_kept";
+    let port = free_port();
+    let lines =
+        format!("[intake.quota]\nrefused_per_minute = 20\n[http]\nlisten = \"127.0.0.1:{port}\"\n");
+    let Some(plant) = Plant::open(test, &lines) else { return };
+    let mut peer = plant.anybody("gateways", &[]).await;
+    let topic = "pdm/v1/ulsan-1/P-101/X/event/gw-66";
+    pour(&mut peer, (0..300).map(|n| (topic.to_owned(), format!("{{\"n\":{n}")))).await;
+    assert!(peer.send(&HONEST.event(1, true), Some(HONEST.name)).await);
+    plant.until_figure("the honest event", STORED, 1).await;
+    crate::quotas::until_counter(port, "pdm_agent_refusals_not_kept_total", 280).await;
+    assert_eq!(plant.figures(LETTERS).await, [20]);
+    let said = plant.log("agent.log");
+    assert_eq!(said.matches("further ones of this minute are counted and not kept").count(), 1);
+}
